@@ -1,0 +1,405 @@
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use serde_json::value::RawValue;
+
+use crate::{Cause, Outcome, Phase, Record, now};
+
+/// How a journal ends, before and after every entry.
+const TAIL: &[u8] = b"\n]\n";
+/// A journal without an entry.
+const EMPTY: &[u8] = b"[\n]\n";
+/// How much of the end is read first when the last run is looked for, in bytes.
+const TAIL_READ: u64 = 64 * 1024;
+
+/// A file of records: at every instant a valid JSON array, one entry a line.
+///
+/// An entry is added in place: the file is first made longer by blanks, which JSON allows after
+/// the array, so that a full disk is met before anything is overwritten; then one write puts the
+/// entry and the new end over the old end. Writers take turns by `flock(2)`.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    mended: Option<Mended>,
+}
+
+/// What had to be put right in a journal that a crash, a full disk or somebody's editor left
+/// damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mended {
+    /// Bytes that belonged to no whole entry and were cut off.
+    pub cut: u64,
+    /// Whole entries that were kept.
+    pub kept: usize,
+    /// Where the damaged file was kept, if nothing of it could be read.
+    pub aside: Option<PathBuf>,
+}
+
+impl std::fmt::Display for Mended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cut {} bytes that were no whole entry, kept {} entries", self.cut, self.kept)?;
+        match &self.aside {
+            Some(path) => write!(f, "; the damaged file is {}", path.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One entry of a journal, as it stands there.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The entry's text; the bytes that go over the wire.
+    pub json: Box<RawValue>,
+    /// What it says.
+    pub record: Record,
+    /// Where in the file the text after this entry begins, in bytes.
+    pub end: u64,
+}
+
+/// What went wrong with a journal.
+#[derive(Debug, thiserror::Error)]
+#[error("{doing} the journal {}: {source}", path.display())]
+pub struct JournalError {
+    doing: &'static str,
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl JournalError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        let folder = self.path.parent().unwrap_or(Path::new("/")).display();
+        match self.source.kind() {
+            io::ErrorKind::StorageFull => format!("make room on the file system of {folder}"),
+            io::ErrorKind::PermissionDenied => format!("run as a user who may write to {folder}"),
+            _ => format!("see that {folder} is a folder on a writable file system"),
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, JournalError>;
+
+impl Journal {
+    /// Opens the journal at `path` for adding entries; makes it, and its folder, where there is
+    /// none; mends it where it is damaged.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        let file = open_or_create(&path).map_err(|e| failed("opening", &path, e))?;
+        let mut journal = Self { path, file, mended: None };
+        let doing = |e| failed("mending", &journal.path, e);
+        let locked = Locked::take(&journal.path, &mut journal.file).map_err(doing)?;
+        let mended = locked.mend().map_err(|e| failed("mending", locked.path, e))?;
+        drop(locked);
+        journal.mended = mended;
+        Ok(journal)
+    }
+
+    /// What had to be mended when the journal was opened or last written to, once.
+    pub fn take_mended(&mut self) -> Option<Mended> {
+        self.mended.take()
+    }
+
+    /// Adds `record`. It is in the file, not yet surely on the disk: see [`sync`](Self::sync).
+    pub fn append(&mut self, record: &Record) -> Result<()> {
+        let locked = Locked::take(&self.path, &mut self.file)
+            .map_err(|e| failed("locking", &self.path, e))?;
+        let mended = locked.append(record).map_err(|e| failed("writing to", locked.path, e))?;
+        drop(locked);
+        self.mended = mended.or(self.mended.take());
+        Ok(())
+    }
+
+    /// Waits until all that was added is on the disk.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_data().map_err(|e| failed("syncing", &self.path, e))
+    }
+
+    /// The file's length in bytes.
+    pub fn len(&self) -> Result<u64> {
+        self.file.metadata().map(|m| m.len()).map_err(|e| failed("reading", &self.path, e))
+    }
+
+    /// Whether no entry is in it.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? <= EMPTY.len() as u64)
+    }
+
+    /// The entries of the last run in the file, at a cost that doesn't grow with the file.
+    pub fn last_run(&self) -> Result<Vec<Record>> {
+        self.read_last_run().map_err(|e| failed("reading", &self.path, e))
+    }
+
+    fn read_last_run(&self) -> io::Result<Vec<Record>> {
+        let len = self.file.metadata()?.len();
+        let mut want = TAIL_READ;
+        loop {
+            let from = len.saturating_sub(want);
+            let mut tail = vec![0; (len - from) as usize];
+            self.file.read_exact_at(&mut tail, from)?;
+            let records: Vec<Record> = lines(&tail).filter_map(|(line, _)| parse(line)).collect();
+            let start = records.iter().rposition(|r| r.phase == Phase::ServiceStart);
+            match start {
+                Some(start) => return Ok(records[start..].to_vec()),
+                None if from == 0 => return Ok(records),
+                None => want *= 8,
+            }
+        }
+    }
+
+    /// Closes what a crash or a kill cut off: where the last run has no end, adds the end of its
+    /// open stage and of the run, both failures with the cause `interrupted`. Returns what it
+    /// added. Only whoever keeps other runs out may call this.
+    pub fn close_interrupted(&mut self) -> Result<Vec<Record>> {
+        let run = self.last_run()?;
+        let Some(last) = run.last() else { return Ok(Vec::new()) };
+        if last.phase == Phase::ServiceEnd {
+            return Ok(Vec::new());
+        }
+        let stage = match last.phase {
+            Phase::StageStart => last.stage.clone(),
+            _ => None,
+        };
+        let during = stage.as_deref().map_or(String::new(), |s| format!(" during {s}"));
+        let mut ends = Vec::new();
+        let mut end = Record {
+            timestamp: now(),
+            result: Some(Outcome::Failure),
+            error_message: Some(format!("the run was cut off{during}; its end was never written")),
+            service: last.service.clone(),
+            node: last.node.clone(),
+            run: last.run.clone(),
+            seq: last.seq,
+            cause: Some(Cause::Interrupted),
+            hint: Some("look for a power cut, a reboot or a kill at that time".to_owned()),
+            ..Record::new(Phase::ServiceEnd)
+        };
+        if stage.is_some() {
+            end.seq += 1;
+            ends.push(Record { stage, phase: Phase::StageEnd, ..end.clone() });
+        }
+        end.seq += 1;
+        end.not_run = never_begun(&run);
+        ends.push(end);
+        for record in &ends {
+            self.append(record)?;
+        }
+        self.sync()?;
+        Ok(ends)
+    }
+
+    /// Puts the journal aside as `NAME.1.json` and begins a new one, if it is longer than
+    /// `limit` bytes. Never call it in the middle of a run.
+    pub fn rotate(&mut self, limit: u64) -> Result<bool> {
+        if self.len()? <= limit {
+            return Ok(false);
+        }
+        let doing = |e| failed("rotating", &self.path, e);
+        let locked = Locked::take(&self.path, &mut self.file).map_err(doing)?;
+        let renamed = std::fs::rename(locked.path, self.path.with_extension("1.json"));
+        drop(locked);
+        renamed.map_err(|e| failed("rotating", &self.path, e))?;
+        *self = Self::open(self.path.clone())?;
+        Ok(true)
+    }
+
+    /// Reads the entries from byte `from` on; 0 is the whole file. A file that isn't there has
+    /// none; what is no whole entry is passed over.
+    pub fn read(path: &Path, from: u64) -> Result<Vec<Entry>> {
+        let read = || -> io::Result<Vec<u8>> {
+            let file = match File::open(path) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+                file => file?,
+            };
+            file.lock_shared()?;
+            let len = file.metadata()?.len();
+            let mut text = vec![0; len.saturating_sub(from) as usize];
+            file.read_exact_at(&mut text, from)?;
+            Ok(text)
+        };
+        let text = read().map_err(|e| failed("reading", path, e))?;
+        let entry = |(line, end): (&[u8], u64)| {
+            let json: Box<RawValue> = serde_json::from_slice(line).ok()?;
+            let record = serde_json::from_str(json.get()).ok()?;
+            Some(Entry { json, record, end: from + end })
+        };
+        Ok(lines(&text).filter_map(entry).collect())
+    }
+}
+
+fn failed(doing: &'static str, path: &Path, source: io::Error) -> JournalError {
+    JournalError { doing, path: path.to_owned(), source }
+}
+
+/// The stages that the end of `fetch` announced and that never began.
+fn never_begun(run: &[Record]) -> Vec<String> {
+    let begun = run.iter().filter(|r| r.phase == Phase::StageStart).count().saturating_sub(1);
+    let announced = run.iter().find(|r| !r.stages.is_empty());
+    announced.map_or(Vec::new(), |r| r.stages.iter().skip(begun).cloned().collect())
+}
+
+/// The entries' lines in `text`, each with where the next line begins.
+fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], u64)> {
+    let mut at = 0;
+    text.split_inclusive(|b| *b == b'\n').filter_map(move |line| {
+        at += line.len() as u64;
+        // A power cut may leave NULs where data was on its way.
+        let trailing = line.iter().rev().take_while(|b| **b == 0 || b.is_ascii_whitespace());
+        let line = &line[..line.len() - trailing.count()];
+        let line = line.strip_suffix(b",").unwrap_or(line);
+        line.starts_with(b"{").then_some((line, at))
+    })
+}
+
+fn parse(line: &[u8]) -> Option<Record> {
+    serde_json::from_slice(line).ok()
+}
+
+/// A new journal appears whole: made beside its place, then linked to its name.
+fn open_or_create(path: &Path) -> io::Result<File> {
+    let open = || OpenOptions::new().read(true).write(true).open(path);
+    match open() {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        file => return file,
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut new = tempfile::Builder::new().prefix(".journal-").tempfile_in(folder)?;
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    new.as_file().set_permissions(readable)?;
+    new.write_all(EMPTY)?;
+    new.as_file().sync_data()?;
+    match new.persist_noclobber(path) {
+        Ok(_) => File::open(folder)?.sync_all()?,
+        // Another writer was first; its journal is as good.
+        Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(e) => return Err(e.error),
+    }
+    open()
+}
+
+/// A journal while no other writer is at it.
+struct Locked<'a> {
+    path: &'a Path,
+    file: &'a File,
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // Fails only for a closed descriptor, and ours is open.
+        let _ = self.file.unlock();
+    }
+}
+
+impl<'a> Locked<'a> {
+    /// Waits for the other writers; opens the file anew if it was rotated away in the meantime.
+    fn take(path: &'a Path, file: &'a mut File) -> io::Result<Self> {
+        loop {
+            file.lock()?;
+            let ours = file.metadata()?.ino();
+            match std::fs::metadata(path) {
+                Ok(there) if there.ino() == ours => return Ok(Self { path, file }),
+                Ok(_) => {}
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => return Err(e),
+            }
+            *file = open_or_create(path)?;
+        }
+    }
+
+    fn append(&self, record: &Record) -> io::Result<Option<Mended>> {
+        let mut len = self.file.metadata()?.len();
+        let mut mended = None;
+        if !self.is_whole(len)? {
+            mended = self.mend()?;
+            len = self.file.metadata()?.len();
+        }
+        let mut text = Vec::with_capacity(512);
+        let (at, separator): (u64, &[u8]) = match len > EMPTY.len() as u64 {
+            true => (len - TAIL.len() as u64, b",\n"),
+            false => (2, b""),
+        };
+        text.extend_from_slice(separator);
+        serde_json::to_writer(&mut text, record)?;
+        text.extend_from_slice(TAIL);
+        let grows = at + text.len() as u64 - len;
+        let blanks = vec![b' '; grows as usize];
+        if let Err(e) = self.file.write_all_at(&blanks, len) {
+            // Blanks do no harm; take back what there is of them.
+            let _ = self.file.set_len(len);
+            return Err(e);
+        }
+        self.file.write_all_at(&text, at)?;
+        Ok(mended)
+    }
+
+    fn is_whole(&self, len: u64) -> io::Result<bool> {
+        if len < EMPTY.len() as u64 {
+            return Ok(false);
+        }
+        let mut tail = [0; 3];
+        self.file.read_exact_at(&mut tail, len - 3)?;
+        let mut before = [0; 1];
+        self.file.read_exact_at(&mut before, len - 4)?;
+        Ok(tail == TAIL && (before[0] == b'}' || len == EMPTY.len() as u64))
+    }
+
+    /// Puts the file right, if it needs that. What was written by another program and is a valid
+    /// array is kept whole and only laid out one entry a line.
+    fn mend(&self) -> io::Result<Option<Mended>> {
+        let len = self.file.metadata()?.len();
+        if self.is_whole(len)? && self.last_line_parses(len)? {
+            return Ok(None);
+        }
+        let mut text = vec![0; len as usize];
+        self.file.read_exact_at(&mut text, 0)?;
+        let trimmed = text.trim_ascii_end();
+        if let Ok(entries) = serde_json::from_slice::<Vec<&RawValue>>(trimmed) {
+            let whole = self.lay_out(entries.iter().map(|e| e.get().as_bytes()))?;
+            debug_assert_eq!(whole, entries.len());
+            return Ok(None);
+        }
+        let readable = |line: &&[u8]| serde_json::from_slice::<&RawValue>(line).is_ok();
+        let entries: Vec<&[u8]> = lines(&text).map(|(l, _)| l).take_while(readable).collect();
+        let used: u64 = entries.iter().map(|e| e.len() as u64 + 2).sum();
+        let mut aside = None;
+        if entries.is_empty() && !trimmed.is_empty() && trimmed != b"[" {
+            let path = self.path.with_extension("damaged");
+            std::fs::write(&path, &text)?;
+            aside = Some(path);
+        }
+        let kept = self.lay_out(entries.into_iter())?;
+        Ok(Some(Mended { cut: len.saturating_sub(used + 2), kept, aside }))
+    }
+
+    fn last_line_parses(&self, len: u64) -> io::Result<bool> {
+        let from = len.saturating_sub(TAIL_READ);
+        let mut tail = vec![0; (len - from) as usize];
+        self.file.read_exact_at(&mut tail, from)?;
+        let before = tail.strip_suffix(TAIL).unwrap_or_default();
+        let last = before.rsplit(|b| *b == b'\n').next().unwrap_or_default();
+        let entry = last.starts_with(b"{") && serde_json::from_slice::<&RawValue>(last).is_ok();
+        Ok(entry || len == EMPTY.len() as u64)
+    }
+
+    /// Writes the file anew, in place, since the lock is on this very file.
+    fn lay_out<'e>(&self, entries: impl Iterator<Item = &'e [u8]>) -> io::Result<usize> {
+        let mut text = b"[\n".to_vec();
+        let mut count = 0;
+        for entry in entries {
+            if count > 0 {
+                text.extend_from_slice(b",\n");
+            }
+            // A newline inside an entry can only be layout: in a string it would be `\n`.
+            text.extend(entry.iter().filter(|b| !matches!(b, b'\n' | b'\r')));
+            count += 1;
+        }
+        text.extend_from_slice(if count > 0 { TAIL } else { b"]\n" });
+        self.file.write_all_at(&text, 0)?;
+        self.file.set_len(text.len() as u64)?;
+        self.file.sync_data()?;
+        Ok(count)
+    }
+}

@@ -1,0 +1,17 @@
+//! What a run tells: one [`Record`] per event, in a [`Journal`] that is a valid JSON array at
+//! every instant, and the analysis of what is in there.
+//!
+//! The first eight keys of a record are those of OpenShift's bootstrap service records, so that
+//! its own reader can read ours; [`judge`](judge()) judges a journal as that reader does.
+
+mod exit_code;
+mod journal;
+mod judge;
+mod record;
+mod runs;
+
+pub use exit_code::ExitCode;
+pub use journal::{Entry, Journal, JournalError, Mended};
+pub use judge::{Judgement, judge};
+pub use record::{Cause, Invalid, Outcome, Phase, Record, Service, now};
+pub use runs::{Run, Stage, runs};

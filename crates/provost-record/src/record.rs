@@ -1,0 +1,367 @@
+use jiff::{Timestamp, Unit};
+use serde::{Deserialize, Serialize};
+
+/// One event of a run. The same bytes stand in the node's journal, on the wire and in the store.
+///
+/// The first eight keys, their order and their texts are OpenShift's; ours follow. An empty key
+/// is left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// When, UTC, in whole seconds.
+    pub timestamp: Timestamp,
+    /// The pre-command's name, in an entry of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pre_command: Option<String>,
+    /// The post-command's name, in an entry of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub post_command: Option<String>,
+    /// The stage's name: `fetch`, or a postscript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// What began or ended.
+    pub phase: Phase,
+    /// How it ended; only where something ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Outcome>,
+    /// Where it failed: `LINE FUNCTION FILE`, as bash's `caller` prints it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_line: Option<String>,
+    /// The last three lines of output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+
+    /// `kickstart`, `boot` or `run`; the journal's file is named after it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub service: String,
+    /// The node that speaks.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub node: String,
+    /// The run's id, a UUIDv7.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub run: String,
+    /// 1, 2, 3 … within the run, without a gap.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seq: u64,
+    /// On `service start`: which try this is since the last run that ended well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// On `service start`: the kernel's id of this boot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_id: Option<String>,
+    /// On the end of `fetch`: the bundle's generation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bundle: Option<u64>,
+    /// On the end of `fetch`: the plan's generation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<u64>,
+    /// On the end of `fetch`: what will run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<String>,
+    /// The step's arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// The exit status, where the process ended by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended the process, e.g. `SIGKILL`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// What kind of failure it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The command that failed inside the script, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// What to do about it, one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// On a `stage end` that is a success: why the step didn't need to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+    /// Descendants that outlived the script, each `PID COMM`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaked: Vec<String>,
+    /// On a failed `service end`: what never ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_run: Vec<String>,
+    /// Wall time in milliseconds, by the monotonic clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Processor time in user mode, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_ms: Option<u64>,
+    /// Processor time in the kernel, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_ms: Option<u64>,
+    /// Peak resident memory in KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rss_kib: Option<u64>,
+}
+
+/// What began or ended. OpenShift knows exactly these eight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Phase {
+    /// A run begins.
+    #[serde(rename = "service start")]
+    ServiceStart,
+    /// A run has ended.
+    #[serde(rename = "service end")]
+    ServiceEnd,
+    /// A stage begins.
+    #[serde(rename = "stage start")]
+    StageStart,
+    /// A stage has ended.
+    #[serde(rename = "stage end")]
+    StageEnd,
+    /// A unit's pre-command begins.
+    #[serde(rename = "pre-command start")]
+    PreCommandStart,
+    /// A unit's pre-command has ended.
+    #[serde(rename = "pre-command end")]
+    PreCommandEnd,
+    /// A unit's post-command begins.
+    #[serde(rename = "post-command start")]
+    PostCommandStart,
+    /// A unit's post-command has ended.
+    #[serde(rename = "post-command end")]
+    PostCommandEnd,
+}
+
+/// How something ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It ended well.
+    Success,
+    /// It did not.
+    Failure,
+}
+
+/// What kind of failure it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cause {
+    /// The script ended with an exit status other than 0.
+    Exit,
+    /// A signal ended the script.
+    Signal,
+    /// The script took longer than it may.
+    Timeout,
+    /// The run was ended from outside, or cut off.
+    Interrupted,
+    /// The script isn't there.
+    Missing,
+    /// The script could not be started.
+    Exec,
+    /// Something could not be fetched.
+    Fetch,
+    /// Something that was fetched is not what was signed.
+    Verify,
+    /// The configuration is wrong.
+    Config,
+    /// The guard held the node.
+    Held,
+    /// The node was rebooted more often than allowed.
+    Reboot,
+}
+
+impl Cause {
+    /// The word that stands in the record.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exit => "exit",
+            Self::Signal => "signal",
+            Self::Timeout => "timeout",
+            Self::Interrupted => "interrupted",
+            Self::Missing => "missing",
+            Self::Exec => "exec",
+            Self::Fetch => "fetch",
+            Self::Verify => "verify",
+            Self::Config => "config",
+            Self::Held => "held",
+            Self::Reboot => "reboot",
+        }
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The three uses. Each has a journal of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Service {
+    /// From an installer's `%post`: the postscripts.
+    Kickstart,
+    /// At a boot.
+    Boot,
+    /// By an admin's hand.
+    Run,
+}
+
+impl Service {
+    /// All of them, in the order of a node's life.
+    pub const ALL: [Self; 3] = [Self::Kickstart, Self::Boot, Self::Run];
+
+    /// The word that stands in the record and names the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Kickstart => "kickstart",
+            Self::Boot => "boot",
+            Self::Run => "run",
+        }
+    }
+}
+
+impl std::fmt::Display for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The present time as a record holds it: UTC, whole seconds, never rounded up.
+pub fn now() -> Timestamp {
+    whole_seconds(Timestamp::now())
+}
+
+fn whole_seconds(at: Timestamp) -> Timestamp {
+    let floor = jiff::TimestampRound::new().smallest(Unit::Second).mode(jiff::RoundMode::Floor);
+    at.round(floor).unwrap_or(at)
+}
+
+impl Record {
+    /// A record of `phase`, now, with nothing else in it.
+    pub fn new(phase: Phase) -> Self {
+        Self {
+            timestamp: now(),
+            pre_command: None,
+            post_command: None,
+            stage: None,
+            phase,
+            result: None,
+            error_line: None,
+            error_message: None,
+            service: String::new(),
+            node: String::new(),
+            run: String::new(),
+            seq: 0,
+            attempt: None,
+            boot_id: None,
+            bundle: None,
+            plan: None,
+            stages: Vec::new(),
+            args: Vec::new(),
+            exit_code: None,
+            signal: None,
+            cause: None,
+            command: None,
+            hint: None,
+            skipped: None,
+            leaked: Vec::new(),
+            not_run: Vec::new(),
+            duration_ms: None,
+            user_ms: None,
+            system_ms: None,
+            max_rss_kib: None,
+        }
+    }
+
+    /// Whether this is the end of something that failed.
+    pub fn is_failure(&self) -> bool {
+        self.result == Some(Outcome::Failure)
+    }
+
+    /// Says what keeps this record from being reported: a management node files records by node,
+    /// run and seq, so it takes none that lacks one of them.
+    pub fn check_reportable(&self) -> Result<(), Invalid> {
+        let ends = matches!(
+            self.phase,
+            Phase::ServiceEnd | Phase::StageEnd | Phase::PreCommandEnd | Phase::PostCommandEnd
+        );
+        let of_stage = matches!(self.phase, Phase::StageStart | Phase::StageEnd);
+        if self.service.is_empty() {
+            Err(Invalid::Lacks("service"))
+        } else if self.node.is_empty() {
+            Err(Invalid::Lacks("node"))
+        } else if uuid::Uuid::parse_str(&self.run).is_err() {
+            Err(Invalid::Run(self.run.clone()))
+        } else if self.seq == 0 {
+            Err(Invalid::Lacks("seq"))
+        } else if of_stage && self.stage.as_deref().unwrap_or_default().is_empty() {
+            Err(Invalid::Lacks("stage"))
+        } else if ends != self.result.is_some() {
+            Err(Invalid::Result)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Why a record can't be reported.
+#[derive(Debug, thiserror::Error)]
+pub enum Invalid {
+    /// A key without which the record can't be filed.
+    #[error("the record has no {0}")]
+    Lacks(&'static str),
+    /// The run's id is not a UUID.
+    #[error("the record's run {0:?} is not a UUID")]
+    Run(String),
+    /// An end without a result, or a start with one.
+    #[error("the record has a result and isn't an end, or the other way round")]
+    Result,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The design's sample entry: our text must be this very text, key order included.
+    const FAILED: &str = r#"{"timestamp":"2026-11-20T17:00:09Z","stage":"otherpkgs","phase":"stage end","result":"failure","errorLine":"88 install_all /xcatpost/otherpkgs","errorMessage":"Reading package lists...\nE: Unable to locate package slurmd\notherpkgs: 1 of 3 packages failed","service":"boot","node":"cn001","run":"0198","seq":7,"exitCode":100,"cause":"exit","command":"apt-get install -y slurmd","hint":"add the repository","durationMs":7130}"#;
+
+    #[test]
+    fn the_text_of_a_record_is_the_designs() {
+        let record: Record = serde_json::from_str(FAILED).unwrap();
+        assert_eq!(serde_json::to_string(&record).unwrap(), FAILED);
+        assert_eq!(record.cause, Some(Cause::Exit));
+        assert_eq!(record.exit_code, Some(100));
+    }
+
+    #[test]
+    fn times_are_whole_seconds_of_utc_and_never_ahead() {
+        let at: Timestamp = "2026-11-20T17:00:09.999Z".parse().unwrap();
+        assert_eq!(whole_seconds(at).to_string(), "2026-11-20T17:00:09Z");
+    }
+
+    #[test]
+    fn unknown_keys_are_ignored() {
+        let text = r#"{"timestamp":"2026-11-20T17:00:09Z","phase":"service start","colour":1}"#;
+        assert!(serde_json::from_str::<Record>(text).is_ok());
+    }
+
+    #[test]
+    fn what_cannot_be_filed_is_refused_by_name() {
+        let mut record = Record::new(Phase::StageEnd);
+        let why = |r: &Record| r.check_reportable().unwrap_err().to_string();
+        assert_eq!(why(&record), "the record has no service");
+        record.service = "boot".into();
+        record.node = "cn001".into();
+        record.run = "../../etc".into();
+        assert!(why(&record).contains("../../etc"));
+        record.run = uuid::Uuid::now_v7().to_string();
+        assert_eq!(why(&record), "the record has no seq");
+        record.seq = 1;
+        assert_eq!(why(&record), "the record has no stage");
+        record.stage = Some("syslog".into());
+        assert!(why(&record).contains("result"));
+        record.result = Some(Outcome::Success);
+        assert!(record.check_reportable().is_ok());
+    }
+}

@@ -1,0 +1,171 @@
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::{Cause, Outcome, Phase, Record};
+
+/// One run, as its records tell it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    /// `kickstart`, `boot` or `run`.
+    pub service: String,
+    /// The run's id.
+    pub run: String,
+    /// How it ended; none while it is going on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Outcome>,
+    /// When it began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started: Option<Timestamp>,
+    /// When it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Timestamp>,
+    /// Which try this was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// The bundle's generation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bundle: Option<u64>,
+    /// The plan's generation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<u64>,
+    /// What has begun, in order; `fetch` is the first.
+    pub stages: Vec<Stage>,
+    /// What never ran, where the run failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_run: Vec<String>,
+    /// Milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+}
+
+/// One stage of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stage {
+    /// `fetch`, or the postscript's name.
+    pub stage: String,
+    /// Its arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// How it ended; none while it is going on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Outcome>,
+    /// What kind of failure it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// Its exit status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// Where it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_line: Option<String>,
+    /// Its last three lines of output, if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+    /// The command that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Why it didn't need to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+    /// Descendants that outlived it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leaked: Vec<String>,
+    /// Milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Where its output is; whoever shows the run knows that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+}
+
+impl Run {
+    /// The first stage that failed.
+    pub fn failed_stage(&self) -> Option<&Stage> {
+        self.stages.iter().find(|s| s.result == Some(Outcome::Failure))
+    }
+}
+
+impl Stage {
+    /// The name of the log of the `index`th stage of a run, without its ending. `fetch` is stage
+    /// 0, so that the first postscript's log is `01-NAME`; a script in a subfolder keeps its
+    /// name in one path element.
+    pub fn log_name(index: usize, stage: &str) -> String {
+        format!("{index:02}-{}", stage.replace('/', "_"))
+    }
+}
+
+/// Groups records into runs, in the order in which the runs began.
+pub fn runs<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for record in records {
+        let known = runs.iter().rposition(|r| r.run == record.run && r.service == record.service);
+        let at = known.unwrap_or_else(|| {
+            runs.push(Run {
+                service: record.service.clone(),
+                run: record.run.clone(),
+                ..Run::default()
+            });
+            runs.len() - 1
+        });
+        runs[at].add(record);
+    }
+    runs
+}
+
+impl Run {
+    fn add(&mut self, record: &Record) {
+        match record.phase {
+            Phase::ServiceStart => {
+                self.started = Some(record.timestamp);
+                self.attempt = record.attempt;
+            }
+            Phase::StageStart => self.stages.push(Stage {
+                stage: record.stage.clone().unwrap_or_default(),
+                args: record.args.clone(),
+                ..Stage::default()
+            }),
+            Phase::StageEnd => {
+                self.bundle = record.bundle.or(self.bundle);
+                self.plan = record.plan.or(self.plan);
+                if let Some(stage) = self.stages.last_mut() {
+                    stage.end(record);
+                }
+            }
+            Phase::ServiceEnd => {
+                self.ended = Some(record.timestamp);
+                self.result = record.result;
+                self.not_run.clone_from(&record.not_run);
+                self.duration_ms = record.duration_ms;
+            }
+            // Pre- and post-commands belong to units of others; ours have none.
+            Phase::PreCommandStart
+            | Phase::PreCommandEnd
+            | Phase::PostCommandStart
+            | Phase::PostCommandEnd => {}
+        }
+    }
+}
+
+impl Stage {
+    fn end(&mut self, record: &Record) {
+        self.result = record.result;
+        self.cause = record.cause;
+        self.exit_code = record.exit_code;
+        self.signal.clone_from(&record.signal);
+        self.error_line.clone_from(&record.error_line);
+        self.error_message.clone_from(&record.error_message);
+        self.command.clone_from(&record.command);
+        self.hint.clone_from(&record.hint);
+        self.skipped.clone_from(&record.skipped);
+        self.leaked.clone_from(&record.leaked);
+        self.duration_ms = record.duration_ms;
+    }
+}

@@ -1,0 +1,212 @@
+//! The journal under crashes, crowds and foreign hands.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use proptest::prelude::*;
+use provost_record::{Cause, Journal, Outcome, Phase, Record};
+use serde_json::Value;
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn journal(dir: &tempfile::TempDir) -> PathBuf {
+    dir.path().join("services/boot.json")
+}
+
+fn record(seq: u64, phase: Phase) -> Record {
+    let of_stage = matches!(phase, Phase::StageStart | Phase::StageEnd);
+    Record {
+        stage: of_stage.then(|| format!("stage-{seq}")),
+        result: matches!(phase, Phase::StageEnd | Phase::ServiceEnd).then_some(Outcome::Success),
+        service: "boot".into(),
+        node: "cn001".into(),
+        run: "01980000-0000-7000-8000-000000000000".into(),
+        seq,
+        error_message: Some("line one\nline \"two\"\n]\n".into()),
+        ..Record::new(phase)
+    }
+}
+
+fn entries(path: &Path) -> Vec<Value> {
+    let text = std::fs::read(path).unwrap();
+    let shown = String::from_utf8_lossy(&text);
+    serde_json::from_slice(&text).unwrap_or_else(|e| panic!("no JSON array: {e}\n{shown}"))
+}
+
+/// The file at one instant, parsed as any program would.
+fn snapshot(path: &Path) -> Vec<Value> {
+    let file = std::fs::File::open(path).unwrap();
+    file.lock_shared().unwrap();
+    entries(path)
+}
+
+#[test]
+fn an_entry_a_line_in_one_array() {
+    let dir = folder();
+    let path = journal(&dir);
+    let mut journal = Journal::open(&path).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "[\n]\n");
+    for seq in 1..=3 {
+        journal.append(&record(seq, Phase::StageStart)).unwrap();
+        assert_eq!(entries(&path).len() as u64, seq);
+    }
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text.lines().count(), 5);
+    assert!(text.ends_with("}\n]\n"), "{text}");
+    let read = Journal::read(&path, 0).unwrap();
+    assert_eq!(read.iter().map(|e| e.record.seq).collect::<Vec<_>>(), [1, 2, 3]);
+    let rest = Journal::read(&path, read[1].end).unwrap();
+    assert_eq!(rest.len(), 1, "reading goes on where it left off");
+    assert_eq!(rest[0].end, read[2].end);
+}
+
+#[test]
+fn twenty_writers_lose_nothing_and_a_reader_never_sees_half_an_entry() {
+    let dir = folder();
+    let path = journal(&dir);
+    Journal::open(&path).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let mut seen = 0;
+            while !done.load(Ordering::Relaxed) {
+                let now = Journal::read(&path, 0).unwrap().len();
+                assert!(snapshot(&path).len() >= now, "an entry went");
+                assert!(now >= seen, "{now} entries after {seen}");
+                seen = now;
+            }
+        });
+        let writers: Vec<_> = (1..=20)
+            .map(|writer| {
+                let path = &path;
+                s.spawn(move || {
+                    let mut journal = Journal::open(path).unwrap();
+                    for _ in 0..50 {
+                        journal.append(&record(writer, Phase::StageStart)).unwrap();
+                    }
+                })
+            })
+            .collect();
+        writers.into_iter().for_each(|w| w.join().unwrap());
+        done.store(true, Ordering::Relaxed);
+    });
+    let all = entries(&path);
+    assert_eq!(all.len(), 1000);
+    for writer in 1..=20 {
+        assert_eq!(all.iter().filter(|e| e["seq"] == writer).count(), 50);
+    }
+}
+
+proptest! {
+    /// Whatever instant the power fails at: what was whole stays, what was not goes, and the next
+    /// entry has its place.
+    #[test]
+    fn a_torn_tail_is_cut_back_to_the_last_whole_entry(keep in 0usize..1200, nuls in 0usize..40) {
+        let dir = folder();
+        let path = journal(&dir);
+        let mut journal = Journal::open(&path).unwrap();
+        for seq in 1..=4 {
+            journal.append(&record(seq, Phase::StageStart)).unwrap();
+        }
+        let text = std::fs::read(&path).unwrap();
+        let keep = keep.min(text.len());
+        let torn = [&text[..keep], &vec![0; nuls][..]].concat();
+        std::fs::write(&path, &torn).unwrap();
+        let whole = torn.windows(2).filter(|w| *w == b"}," || *w == b"}\n").count();
+
+        let mut journal = Journal::open(&path).unwrap();
+        let mended = journal.take_mended();
+        prop_assert_eq!(mended.is_some(), torn != text);
+        journal.append(&record(9, Phase::StageStart)).unwrap();
+        let seqs: Vec<u64> = entries(&path).iter().map(|e| e["seq"].as_u64().unwrap()).collect();
+        // A last entry whose newline is gone is whole all the same.
+        let cut_in_newline = keep < text.len() && text[..keep].ends_with(b"}");
+        let expected = (1..=(whole as u64 + u64::from(cut_in_newline))).chain([9]);
+        prop_assert_eq!(seqs, expected.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn an_empty_file_and_anothers_layout_are_taken_over() {
+    let dir = folder();
+    let path = dir.path().join("other.json");
+    std::fs::write(&path, "").unwrap();
+    Journal::open(&path).unwrap().append(&record(1, Phase::ServiceStart)).unwrap();
+    assert_eq!(entries(&path).len(), 1);
+
+    std::fs::write(
+        &path,
+        "[\n  {\n    \"phase\": \"service start\",\n    \"x\": \"a,\\nb\"\n  }\n]\n",
+    )
+    .unwrap();
+    let mut journal = Journal::open(&path).unwrap();
+    assert_eq!(journal.take_mended(), None, "nothing of it was damaged");
+    journal.append(&record(2, Phase::StageStart)).unwrap();
+    let all = entries(&path);
+    assert_eq!((all.len(), &all[0]["x"]), (2, &Value::from("a,\nb")));
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 4);
+}
+
+#[test]
+fn what_is_no_journal_at_all_is_put_aside() {
+    let dir = folder();
+    let path = dir.path().join("boot.json");
+    std::fs::write(&path, "once upon a time").unwrap();
+    let mut journal = Journal::open(&path).unwrap();
+    let aside = journal.take_mended().unwrap().aside.unwrap();
+    assert_eq!(std::fs::read_to_string(aside).unwrap(), "once upon a time");
+    assert!(entries(&path).is_empty());
+}
+
+#[test]
+fn what_was_cut_off_is_closed_as_interrupted_once() {
+    let dir = folder();
+    let path = journal(&dir);
+    let mut journal = Journal::open(&path).unwrap();
+    assert!(journal.close_interrupted().unwrap().is_empty(), "nothing has begun");
+    journal.append(&record(1, Phase::ServiceStart)).unwrap();
+    journal.append(&record(2, Phase::StageStart)).unwrap();
+    let stages = ["syslog".to_owned(), "ntp".to_owned()].to_vec();
+    journal.append(&Record { stages, ..record(3, Phase::StageEnd) }).unwrap();
+    journal.append(&record(4, Phase::StageStart)).unwrap();
+
+    let mut journal = Journal::open(&path).unwrap();
+    let closed = journal.close_interrupted().unwrap();
+    let told: Vec<_> = closed.iter().map(|r| (r.seq, r.phase, r.cause, r.result)).collect();
+    let (cause, result) = (Some(Cause::Interrupted), Some(Outcome::Failure));
+    assert_eq!(told, [(5, Phase::StageEnd, cause, result), (6, Phase::ServiceEnd, cause, result)]);
+    assert_eq!(closed[0].stage.as_deref(), Some("stage-4"));
+    assert_eq!(closed[1].not_run, ["ntp"]);
+    assert!(journal.close_interrupted().unwrap().is_empty(), "it is closed");
+    assert_eq!(entries(&path).len(), 6);
+}
+
+#[test]
+fn the_last_run_is_found_behind_a_long_history() {
+    let dir = folder();
+    let mut journal = Journal::open(journal(&dir)).unwrap();
+    for seq in 1..=3000 {
+        let phase = if seq == 10 { Phase::ServiceStart } else { Phase::StageStart };
+        journal.append(&record(seq, phase)).unwrap();
+    }
+    let run = journal.last_run().unwrap();
+    assert_eq!((run[0].seq, run.len()), (10, 2991));
+}
+
+#[test]
+fn a_rotated_journal_is_left_whole_and_writers_follow() {
+    let dir = folder();
+    let path = journal(&dir);
+    let mut journal = Journal::open(&path).unwrap();
+    let mut other = Journal::open(&path).unwrap();
+    journal.append(&record(1, Phase::StageStart)).unwrap();
+    assert!(!journal.rotate(1 << 20).unwrap());
+    assert!(journal.rotate(10).unwrap());
+    other.append(&record(2, Phase::StageStart)).unwrap();
+    journal.append(&record(3, Phase::StageStart)).unwrap();
+    assert_eq!(entries(&path.with_extension("1.json")).len(), 1);
+    assert_eq!(entries(&path).len(), 2);
+}
