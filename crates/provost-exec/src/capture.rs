@@ -1,0 +1,195 @@
+//! The log of a step.
+//!
+//! Lines stand as container runtimes write them, so that log collectors can read them:
+//! `TIME STREAM TAG TEXT`, where STREAM is `stdout` or `stderr` and TAG is `F` for a whole line
+//! or `P` for a piece that the next one of the same stream goes on with. Text is kept byte for
+//! byte: an `F` line stands for its text and a newline, a `P` line for its text alone.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use jiff::Timestamp;
+
+/// A line longer than this is written in pieces, in bytes; the size that container runtimes use.
+const PIECE: usize = 16 * 1024;
+/// How many lines are kept for the record.
+const LAST_LINES: usize = 3;
+/// How much of a line is kept for the record, in bytes.
+const LAST_LINE_LEN: usize = 1024;
+
+/// Which of its two outputs a program wrote to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// Takes a program's output, writes the log, keeps the last lines. Needs the same memory
+/// whatever the program prints.
+pub(crate) struct Capture {
+    log: Option<File>,
+    error: Option<io::Error>,
+    out: Vec<u8>,
+    partial: [Vec<u8>; 2],
+    last: VecDeque<Vec<u8>>,
+    /// Per stream, the beginning of the line that is being written, for the last lines.
+    head: [Vec<u8>; 2],
+}
+
+impl Capture {
+    pub(crate) fn new(log: &Path) -> Self {
+        let (log, error) = match File::create(log) {
+            Ok(file) => (Some(file), None),
+            Err(e) => (None, Some(e)),
+        };
+        Self {
+            log,
+            error,
+            out: Vec::new(),
+            partial: Default::default(),
+            last: VecDeque::new(),
+            head: Default::default(),
+        }
+    }
+
+    /// Takes what was read from `stream` just now.
+    pub(crate) fn take(&mut self, stream: Stream, chunk: &[u8]) {
+        let prefix = prefix(stream);
+        for part in chunk.split_inclusive(|b| *b == b'\n') {
+            let (text, whole) = match part.strip_suffix(b"\n") {
+                Some(text) => (text, true),
+                None => (part, false),
+            };
+            self.remember(stream, text, whole);
+            let partial = &mut self.partial[stream as usize];
+            if whole && partial.is_empty() {
+                push(&mut self.out, &prefix, b"F ", text);
+                continue;
+            }
+            partial.extend_from_slice(text);
+            if whole {
+                push(&mut self.out, &prefix, b"F ", partial);
+                partial.clear();
+            } else if partial.len() >= PIECE {
+                push(&mut self.out, &prefix, b"P ", partial);
+                partial.clear();
+            }
+        }
+        self.write();
+    }
+
+    fn remember(&mut self, stream: Stream, text: &[u8], whole: bool) {
+        let head = &mut self.head[stream as usize];
+        let room = LAST_LINE_LEN.saturating_sub(head.len());
+        head.extend_from_slice(&text[..text.len().min(room)]);
+        if !whole {
+            return;
+        }
+        let line = std::mem::take(head);
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        self.last.push_back(line);
+        if self.last.len() > LAST_LINES {
+            self.last.pop_front();
+        }
+    }
+
+    fn write(&mut self) {
+        if let Some(log) = &mut self.log
+            && let Err(e) = log.write_all(&self.out)
+        {
+            // The script goes on; that its log is cut short is told with the outcome.
+            self.error = Some(e);
+            self.log = None;
+        }
+        self.out.clear();
+    }
+
+    /// Writes what is left of unfinished lines. Returns the last lines and why the log is
+    /// incomplete, if it is.
+    pub(crate) fn finish(mut self) -> (Vec<String>, Option<io::Error>) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let rest = std::mem::take(&mut self.partial[stream as usize]);
+            if !rest.is_empty() {
+                push(&mut self.out, &prefix(stream), b"P ", &rest);
+            }
+            self.remember(stream, b"", true);
+        }
+        self.write();
+        let lines = self.last.iter();
+        (lines.map(|l| String::from_utf8_lossy(l).trim_end().to_owned()).collect(), self.error)
+    }
+}
+
+fn prefix(stream: Stream) -> Vec<u8> {
+    let name = match stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+    };
+    format!("{:.3} {name} ", Timestamp::now()).into_bytes()
+}
+
+fn push(out: &mut Vec<u8>, prefix: &[u8], tag: &[u8], text: &[u8]) {
+    out.reserve(prefix.len() + tag.len() + text.len() + 1);
+    out.extend_from_slice(prefix);
+    out.extend_from_slice(tag);
+    out.extend_from_slice(text);
+    out.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn captured(chunks: &[(Stream, &[u8])]) -> (Vec<String>, Vec<String>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        let mut capture = Capture::new(&path);
+        for (stream, chunk) in chunks {
+            capture.take(*stream, chunk);
+        }
+        let (last, error) = capture.finish();
+        assert!(error.is_none());
+        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+        let untimed = |l: &str| l.split_once("Z ").unwrap().1.to_owned();
+        (text.lines().map(untimed).collect(), last)
+    }
+
+    #[test]
+    fn lines_are_whole_whichever_pieces_they_come_in() {
+        let (log, last) = captured(&[
+            (Stream::Stdout, b"one\ntw"),
+            (Stream::Stderr, b"error\n"),
+            (Stream::Stdout, b"o\n\n"),
+            (Stream::Stdout, b"three"),
+        ]);
+        let expected =
+            ["stdout F one", "stderr F error", "stdout F two", "stdout F ", "stdout P three"];
+        assert_eq!(log, expected);
+        assert_eq!(last, ["error", "two", "three"]);
+    }
+
+    #[test]
+    fn a_line_without_end_needs_no_memory() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut capture = Capture::new(&dir.path().join("log"));
+        for _ in 0..100 {
+            capture.take(Stream::Stdout, &[b'x'; 64 * 1024]);
+        }
+        assert!(capture.partial[0].capacity() + capture.out.capacity() < 512 * 1024);
+        let (last, _) = capture.finish();
+        assert_eq!(last[0].len(), LAST_LINE_LEN);
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_written_is_told() {
+        let mut capture = Capture::new(Path::new("/dev/full"));
+        capture.take(Stream::Stdout, b"one\n");
+        let (last, error) = capture.finish();
+        assert_eq!(last, ["one"]);
+        assert_eq!(error.unwrap().kind(), io::ErrorKind::StorageFull);
+    }
+}

@@ -1,0 +1,175 @@
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::Step;
+use crate::trace;
+
+/// The kernel reads no more of a script's first line than this, in bytes.
+const SHEBANG_LEN: usize = 256;
+
+/// What an ELF header (`e_machine`) may say here; an x86_64 kernel runs i386 as well.
+const MACHINES: &[u16] = if cfg!(target_arch = "x86_64") {
+    &[62, 3]
+} else if cfg!(target_arch = "aarch64") {
+    &[183, 40]
+} else if cfg!(target_arch = "powerpc64") {
+    &[21]
+} else {
+    panic!("name this architecture's ELF machine")
+};
+
+/// A program that could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("starting {}: {why}", program.display())]
+pub struct NotStarted {
+    /// The program.
+    pub program: PathBuf,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a program could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum Why {
+    /// There is no such file.
+    #[error("there is no such file")]
+    Missing,
+    /// It is a folder, a device or the like.
+    #[error("it isn't a file")]
+    NotAFile,
+    /// The interpreter that its first line names isn't there.
+    #[error("its first line names the interpreter {0}, which isn't on this node")]
+    NoInterpreter(String),
+    /// Its first line ends with a carriage return, which becomes part of the interpreter's name.
+    #[error("its lines end as on Windows (CRLF), so its interpreter would be {0:?}")]
+    Crlf(String),
+    /// It is a program for another kind of machine, or none at all.
+    #[error("it isn't a program for this machine")]
+    WrongFormat,
+    /// It may not be executed.
+    #[error("permission denied")]
+    Denied,
+    /// Somebody is writing to it.
+    #[error("it is being written to (text file busy)")]
+    Busy,
+    /// Anything else.
+    #[error("{0}")]
+    Other(io::Error),
+}
+
+impl NotStarted {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        let program = self.program.display();
+        match &self.why {
+            Why::Missing => "put it into the scripts' folder and publish again".to_owned(),
+            Why::NotAFile => "let the plan name a file".to_owned(),
+            Why::NoInterpreter(path) => {
+                format!("install {path} on the node, or change the script's first line")
+            }
+            Why::Crlf(_) => "convert it with dos2unix, then publish again".to_owned(),
+            Why::WrongFormat => "publish a script, or a binary for this architecture".to_owned(),
+            Why::Denied => {
+                format!("look at the mode of {program}, and for noexec at its file system")
+            }
+            Why::Busy => format!("find who writes to {program}: fuser -v {program}"),
+            Why::Other(_) => format!("try it by hand on the node: {program}"),
+        }
+    }
+}
+
+/// Starts the step's program in a session of its own, its output in pipes.
+pub(crate) fn start(step: &Step, notes: &Path) -> Result<Child, NotStarted> {
+    let program = step.folder.join(&step.name);
+    let failed = |why| NotStarted { program: program.clone(), why };
+    let interpreter = look(&program).map_err(failed)?;
+    let mut command = command(step, &interpreter, notes);
+    command.spawn().map_err(|e| {
+        failed(match e.kind() {
+            ErrorKind::PermissionDenied => Why::Denied,
+            ErrorKind::ExecutableFileBusy => Why::Busy,
+            _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
+            _ => Why::Other(e),
+        })
+    })
+}
+
+/// What runs a file.
+enum Interpreter {
+    /// The kernel, or the interpreter at this path, which the kernel finds by the first line.
+    FirstLine(Option<String>),
+    /// Nothing is said: a shell, as a shell would.
+    Shell,
+}
+
+fn look(program: &Path) -> Result<Interpreter, Why> {
+    let told = |e: io::Error| match e.kind() {
+        ErrorKind::NotFound => Why::Missing,
+        ErrorKind::PermissionDenied => Why::Denied,
+        _ => Why::Other(e),
+    };
+    if !std::fs::metadata(program).map_err(told)?.is_file() {
+        return Err(Why::NotAFile);
+    }
+    let mut head = Vec::with_capacity(SHEBANG_LEN);
+    let file = File::open(program).map_err(told)?;
+    file.take(SHEBANG_LEN as u64).read_to_end(&mut head).map_err(told)?;
+    if head.starts_with(b"\x7fELF") {
+        // The C library hands what the kernel refuses to a shell, which only makes noise of it.
+        let machine = head.get(18..20).map(|m| u16::from_ne_bytes([m[0], m[1]]));
+        let ours = machine.is_some_and(|m| MACHINES.contains(&m));
+        return if ours { Ok(Interpreter::FirstLine(None)) } else { Err(Why::WrongFormat) };
+    }
+    let Some(line) = head.strip_prefix(b"#!") else { return Ok(Interpreter::Shell) };
+    let line = line.split(|b| *b == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    let mut words = line.trim_matches([' ', '\t']).split([' ', '\t']);
+    let path = words.next().unwrap_or_default().to_owned();
+    if line.ends_with('\r') {
+        return Err(Why::Crlf(words.next_back().unwrap_or(&path).to_owned()));
+    }
+    if !Path::new(&path).exists() {
+        return Err(Why::NoInterpreter(path));
+    }
+    // `env NAME` finds NAME on the path; the name is what counts here.
+    let by_env = path.ends_with("/env").then(|| words.next().map(str::to_owned)).flatten();
+    Ok(Interpreter::FirstLine(Some(by_env.unwrap_or(path))))
+}
+
+fn command(step: &Step, interpreter: &Interpreter, notes: &Path) -> Command {
+    let program = format!("./{}", step.name);
+    let mut command = match interpreter {
+        Interpreter::FirstLine(_) => Command::new(&program),
+        Interpreter::Shell => {
+            let mut shell = Command::new("/bin/sh");
+            shell.arg(&program);
+            shell
+        }
+    };
+    command.args(&step.args).current_dir(&step.folder).env_clear();
+    command.envs(step.env.iter().map(|(k, v)| (k, v)));
+    if let (Some(trace), Interpreter::FirstLine(Some(path))) = (&step.trace, interpreter)
+        && Path::new(path).file_name().is_some_and(|name| name == "bash")
+    {
+        trace::arrange(&mut command, trace, notes);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    detach(&mut command);
+    command
+}
+
+#[expect(unsafe_code, reason = "code that runs between fork and exec")]
+fn detach(command: &mut Command) {
+    let prepare = || {
+        rustix::process::setsid()?;
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+        // A runner that is killed leaves no script behind that nobody watches.
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        Ok(())
+    };
+    // SAFETY: `prepare` makes three system calls; it neither allocates nor takes a lock.
+    unsafe { command.pre_exec(prepare) };
+}

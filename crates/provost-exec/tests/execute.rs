@@ -1,0 +1,275 @@
+//! Steps as real processes.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use provost_exec::{Ended, Event, LeakPolicy, Limits, Outcome, Step, Why, execute};
+use tokio::sync::watch;
+
+struct Bench {
+    folder: tempfile::TempDir,
+    limits: Limits,
+    leak: LeakPolicy,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let limits = Limits {
+            timeout: Duration::from_secs(20),
+            slow: Duration::from_secs(10),
+            grace: Duration::from_millis(300),
+            leak: Duration::from_millis(300),
+        };
+        Self { folder: tempfile::tempdir().unwrap(), limits, leak: LeakPolicy::Warn }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, script: &str) {
+        let path = self.path().join("script");
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    fn step(&self) -> Step {
+        Step {
+            name: "script".into(),
+            args: vec!["one".into(), "two words".into()],
+            folder: self.path().to_owned(),
+            env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("NODE".into(), "cn001".into())],
+            log: self.path().join("01-script.log"),
+            trace: Some(provost_exec::install_trace(self.path()).unwrap()),
+            limits: self.limits,
+            leak: self.leak,
+        }
+    }
+
+    fn run(&self, script: &str) -> Outcome {
+        self.write(script);
+        self.run_as_it_is()
+    }
+
+    /// Each test is a process of its own only under some runners, and descendants are looked
+    /// for below the process: so one step at a time.
+    fn run_as_it_is(&self) -> Outcome {
+        self.run_telling(None).0
+    }
+
+    fn run_telling(&self, stop_after: Option<Duration>) -> (Outcome, Vec<Event>) {
+        static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
+        provost_exec::adopt_orphans().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let mut events = Vec::new();
+        let (order, mut stop) = watch::channel(None);
+        let outcome = runtime.block_on(async {
+            if let Some(after) = stop_after {
+                tokio::spawn(async move {
+                    tokio::time::sleep(after).await;
+                    order.send(Some("SIGTERM"))
+                });
+            }
+            execute(&self.step(), &mut stop, |e| events.push(e)).await
+        });
+        (outcome, events)
+    }
+
+    fn log(&self) -> String {
+        let log = std::fs::read(self.path().join("01-script.log")).unwrap();
+        let log = String::from_utf8_lossy(&log);
+        log.lines().map(|l| l.split_once("Z ").unwrap().1.to_owned() + "\n").collect()
+    }
+
+    fn line(&self, outcome: &Outcome) -> String {
+        let line = outcome.place.clone().unwrap_or_default().line.unwrap_or_default();
+        line.replace(&self.path().display().to_string(), "DIR")
+    }
+}
+
+fn command(outcome: &Outcome) -> String {
+    outcome.place.clone().unwrap_or_default().command.unwrap_or_default()
+}
+
+#[test]
+fn a_script_sees_its_arguments_its_folder_and_no_more_than_the_given_environment() {
+    let bench = Bench::new();
+    let outcome = bench.run("#!/bin/bash\necho \"$0|$1|$2|$PWD\" >&2; env; umask\n");
+    assert!(matches!(outcome.ended, Ended::Exit(0)), "{outcome:?}");
+    let log = bench.log();
+    let folder = bench.path().display();
+    assert!(log.contains(&format!("stderr F ./script|one|two words|{folder}\n")), "{log}");
+    let mut env: Vec<&str> = log.lines().filter(|l| l.contains('=')).collect();
+    env.sort_unstable();
+    let names: Vec<_> = env.iter().map(|l| l.split(['=', ' ']).nth(2).unwrap()).collect();
+    assert_eq!(names, ["NODE", "PATH", "PWD", "SHLVL", "_"], "bash sets the last three itself");
+    assert!(log.contains("stdout F 0022\n"), "{log}");
+    assert!(outcome.usage.max_rss_kib > 100);
+}
+
+#[test]
+fn the_failing_line_of_a_bash_script_is_named() {
+    let bench = Bench::new();
+    let cases = [
+        ("exit 3 at its line", "true\nfalse\nif true; then\n  exit 3\nfi\n", 3, "5 main", "exit 3"),
+        (
+            "set -e",
+            "set -e\ntrue\nls /nowhere 2>/dev/null\necho no\n",
+            2,
+            "4 main",
+            "ls /nowhere 2> /dev/null",
+        ),
+        ("the last command", "true\n(exit 9)\n", 9, "3 main", "( exit 9 )"),
+        (
+            "in a function",
+            "f() {\n  true\n  cat /nowhere 2>/dev/null\n}\ntrue\nf\n",
+            1,
+            "4 f",
+            "cat /nowhere 2> /dev/null",
+        ),
+        (
+            "in a function, -e",
+            "set -e\nf() {\n  cat /nowhere 2>/dev/null\n  true\n}\nf\n",
+            1,
+            "4 f",
+            "cat /nowhere 2> /dev/null",
+        ),
+        ("exit with the last status", "(exit 4) || exit\n", 4, "2 main", "exit"),
+        ("pipefail", "set -euo pipefail\nfalse | true\n", 1, "3 main", "false | true"),
+    ];
+    for (name, script, status, place, text) in cases {
+        let outcome = bench.run(&format!("#!/bin/bash\n{script}"));
+        assert!(matches!(outcome.ended, Ended::Exit(s) if s == status), "{name}: {outcome:?}");
+        assert_eq!(bench.line(&outcome), format!("{place} DIR/script"), "{name}");
+        assert_eq!(command(&outcome), text, "{name}");
+    }
+}
+
+#[test]
+fn no_line_is_named_where_it_would_be_a_guess() {
+    let bench = Bench::new();
+    // What failed first is not why the script ended.
+    let stale = "false\ntrue\n[ -e /nowhere ] && true\n";
+    let outcome = bench.run(&format!("#!/bin/bash\n{stale}"));
+    assert_eq!(bench.line(&outcome), "");
+    assert_eq!(command(&outcome), "[ -e /nowhere ]");
+    let outcome = bench.run("#!/bin/bash\nfalse\nexec sh -c 'exit 1'\n");
+    assert_eq!(bench.line(&outcome), "", "{outcome:?}");
+    let outcome = bench.run("#!/bin/bash\nfalse\nfalse\ntrue\n");
+    assert!(matches!(outcome.ended, Ended::Exit(0)) && outcome.place.is_none());
+    assert_eq!(std::fs::read_dir(bench.path()).unwrap().count(), 3, "the notes are gone");
+}
+
+#[test]
+fn the_trace_changes_nothing_that_the_script_sees() {
+    let bench = Bench::new();
+    let outcome = bench.run(
+        "#!/bin/bash\ntrap 'echo my exit trap $?' EXIT\ntrap 'echo my err trap' ERR\nfalse\n\
+         echo \"[${BASH_ENV-unset}][${PROVOST_NOTES-unset}]\"\nbash -c 'type -t exit'\nexit 5\n",
+    );
+    assert!(matches!(outcome.ended, Ended::Exit(5)));
+    let expected = ["my err trap", "[unset][unset]", "builtin", "my exit trap 5"];
+    let log = bench.log();
+    assert_eq!(log.lines().map(|l| l.split_once("F ").unwrap().1).collect::<Vec<_>>(), expected);
+    assert_eq!(bench.line(&outcome), "7 main DIR/script");
+}
+
+#[test]
+fn the_last_three_lines_are_kept() {
+    let bench = Bench::new();
+    let outcome = bench.run("#!/bin/sh\necho a; echo b; echo c >&2; echo; echo d; exit 7\n");
+    assert!(matches!(outcome.ended, Ended::Exit(7)));
+    let mut lines = outcome.last_lines.clone();
+    lines.sort_unstable();
+    assert_eq!(lines.len(), 3);
+    assert!(lines.contains(&"d".into()), "{lines:?}");
+}
+
+#[test]
+fn a_script_without_a_first_line_is_run_by_sh() {
+    let bench = Bench::new();
+    let outcome = bench.run("echo \"$0 $1\"\n");
+    assert!(matches!(outcome.ended, Ended::Exit(0)));
+    assert_eq!(bench.log(), "stdout F ./script one\n");
+}
+
+#[test]
+fn what_cannot_start_is_explained() {
+    let bench = Bench::new();
+    let why = |outcome: Outcome| match outcome.ended {
+        Ended::NotStarted(why) => why,
+        ended => panic!("{ended:?}"),
+    };
+    assert!(matches!(why(bench.run_as_it_is()).why, Why::Missing));
+    let no_ksh = why(bench.run("#!/bin/no-such-ksh\ntrue\n"));
+    assert!(no_ksh.to_string().contains("/bin/no-such-ksh"), "{no_ksh}");
+    assert!(no_ksh.hint().contains("install /bin/no-such-ksh"));
+    let crlf = why(bench.run("#!/bin/sh\r\ntrue\r\n"));
+    assert!(crlf.hint().contains("dos2unix"), "{crlf}");
+    let garbage = why(bench.run("\x7fELF but no program"));
+    assert!(matches!(garbage.why, Why::WrongFormat), "{garbage}");
+    bench.write("#!/bin/sh\n");
+    let path = bench.path().join("script");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    assert!(matches!(why(bench.run_as_it_is()).why, Why::Denied));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    assert!(matches!(why(bench.run_as_it_is()).why, Why::NotAFile));
+}
+
+#[test]
+fn a_script_that_takes_too_long_is_ended_with_all_its_descendants() {
+    let mut bench = Bench::new();
+    bench.limits.timeout = Duration::from_millis(500);
+    bench.limits.slow = Duration::from_millis(100);
+    let hostile = "#!/bin/bash\ntrap '' TERM\nsetsid bash -c 'trap \"\" TERM; echo $$ >>pids; \
+         while :; do sleep 100; done' &\necho $$ >>pids\nwhile :; do sleep 100; done\n";
+    bench.write(hostile);
+    let begun = Instant::now();
+    let (outcome, events) = bench.run_telling(None);
+    assert!(matches!(outcome.ended, Ended::TimedOut(_)), "{outcome:?}");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert_eq!(events, [Event::Slow, Event::Terminating, Event::Killing]);
+    let pids = std::fs::read_to_string(bench.path().join("pids")).unwrap();
+    assert_eq!(pids.lines().count(), 2);
+    for pid in pids.lines() {
+        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{pid} lives");
+    }
+}
+
+#[test]
+fn a_killed_script_names_its_signal_and_an_ended_run_is_no_success() {
+    let bench = Bench::new();
+    let outcome = bench.run("#!/bin/bash\nkill -KILL $$\n");
+    assert!(matches!(outcome.ended, Ended::Signal("SIGKILL")), "{outcome:?}");
+    bench.write("#!/bin/bash\ntrap 'exit 0' TERM\nwhile :; do sleep 0.05; done\n");
+    let (outcome, _) = bench.run_telling(Some(Duration::from_millis(300)));
+    assert!(matches!(outcome.ended, Ended::Interrupted("SIGTERM")), "{outcome:?}");
+}
+
+#[test]
+fn descendants_that_outlive_the_script_are_named_and_don_t_hold_it_up() {
+    let mut bench = Bench::new();
+    let script = "#!/bin/bash\nsleep 300 &\necho done\n";
+    let begun = Instant::now();
+    let outcome = bench.run(script);
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(matches!(outcome.ended, Ended::Exit(0)));
+    assert!(outcome.leaked[0].ends_with(" sleep"), "{outcome:?}");
+    let pid = outcome.leaked[0].split(' ').next().unwrap().to_owned();
+    assert!(Path::new(&format!("/proc/{pid}")).exists(), "a daemon lives on");
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(pid.parse().unwrap()).unwrap(),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
+
+    bench.leak = LeakPolicy::Fail;
+    let outcome = bench.run(script);
+    assert!(matches!(outcome.ended, Ended::Exit(1)), "{outcome:?}");
+    let pid = outcome.leaked[0].split(' ').next().unwrap().to_owned();
+    assert!(!Path::new(&format!("/proc/{pid}")).exists(), "it was to be killed");
+}
