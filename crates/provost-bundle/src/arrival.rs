@@ -1,0 +1,104 @@
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::{FileEntry, Mismatch, Verifying};
+
+/// A file of the bundle on its way into a folder. Nobody but its owner can read it, and nobody
+/// can run it, until all of it is there and is what the manifest says; if that doesn't come
+/// about, it goes away again.
+#[derive(Debug)]
+pub struct Arrival {
+    name: String,
+    mode: u32,
+    /// None once it is no longer ours to remove.
+    path: Option<PathBuf>,
+    file: Option<Verifying<File>>,
+}
+
+/// Why a file of the bundle couldn't be put in its place.
+#[derive(Debug, thiserror::Error)]
+pub enum ArrivalError {
+    /// It isn't what the manifest says.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
+    /// The disk doesn't take it.
+    #[error("writing {}: {source}", path.display())]
+    Disk {
+        /// Where it was to be.
+        path: PathBuf,
+        /// Why that failed.
+        source: io::Error,
+    },
+}
+
+impl ArrivalError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Mismatch(mismatch) => mismatch.hint(),
+            Self::Disk { path, source } => {
+                let folder = path.parent().unwrap_or(path).display();
+                match source.kind() {
+                    io::ErrorKind::StorageFull => {
+                        format!("make room on the file system of {folder}")
+                    }
+                    _ => format!("see that {folder} is a folder on a writable file system"),
+                }
+            }
+        }
+    }
+}
+
+impl Arrival {
+    /// Begins the file `entry` in the folder `into`; makes the folders between. There must be
+    /// nothing at its place yet.
+    pub fn new(entry: &FileEntry, into: &Path) -> Result<Self, ArrivalError> {
+        let path = into.join(&entry.path);
+        let open = || {
+            std::fs::create_dir_all(path.parent().unwrap_or(into))?;
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)
+        };
+        let file = open().map_err(|source| ArrivalError::Disk { path: path.clone(), source })?;
+        let file = Verifying::new(file, &*entry.path, entry.size, entry.sha256);
+        let (name, mode) = (entry.path.clone(), entry.mode.bits());
+        Ok(Self { name, mode, path: Some(path), file: Some(file) })
+    }
+
+    /// The file's path in the bundle.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Adds what has come; refuses at once what is too much.
+    pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), ArrivalError> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.write_all(bytes).map_err(|source| match source.downcast::<Mismatch>() {
+            Ok(mismatch) => ArrivalError::Mismatch(mismatch),
+            Err(source) => self.disk(source),
+        })
+    }
+
+    /// Gives the file its mode, if it is what the manifest says.
+    pub fn finish(mut self) -> Result<(), ArrivalError> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let file = file.finish()?;
+        file.set_permissions(Permissions::from_mode(self.mode)).map_err(|e| self.disk(e))?;
+        self.path = None;
+        Ok(())
+    }
+
+    fn disk(&self, source: io::Error) -> ArrivalError {
+        ArrivalError::Disk { path: self.path.clone().unwrap_or_default(), source }
+    }
+}
+
+impl Drop for Arrival {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            // It can't be run in any case; a disk that fails here has failed before, and said so.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What is published: a manifest that names every file by its digest and says how it is run, the
+//! files' contents as objects and in one pack, and signatures; building it all and verifying it.
+//!
+//! A node only verifies. Building and signing is behind the feature `publish`.
+
+mod arrival;
+mod digest;
+mod limit;
+mod manifest;
+mod path;
+mod policy;
+#[cfg(feature = "publish")]
+mod publish;
+mod signature;
+mod trust;
+mod unpack;
+mod verify;
+
+pub use arrival::{Arrival, ArrivalError};
+pub use digest::{Digest, DigestError};
+pub use limit::{Limit, LimitError};
+pub use manifest::{FileEntry, Manifest, ManifestError, Mode, Pack, object_path};
+pub use path::{PathError, check_path};
+pub use policy::{HeaderError, Leak, OnFailure, Policy, When};
+#[cfg(feature = "publish")]
+pub use publish::{KeyError, Problem, Publication, PublishError, Published, SecretKey, publish};
+pub use signature::{PublicKey, PublicKeyError};
+pub use trust::{Trust, TrustError, Verdict};
+pub use unpack::{UnpackError, unpack};
+pub use verify::{Mismatch, Verifying};

@@ -1,0 +1,73 @@
+/// A name that no published file may have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path:?} can't be a script's name: {why}")]
+pub struct PathError {
+    path: String,
+    why: &'static str,
+}
+
+impl PathError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        "give the file a plain name, such as syslog or site/syslog".to_owned()
+    }
+}
+
+/// Checks that `path` names a file inside a folder whatever reads it: relative, without `.` or
+/// `..`, and with nothing that a shell or a terminal would take for something else.
+pub fn check_path(path: &str) -> Result<(), PathError> {
+    let refuse = |why| Err(PathError { path: path.chars().take(300).collect(), why });
+    if path.is_empty() {
+        return refuse("it is empty");
+    }
+    if path.starts_with('/') {
+        return refuse("it begins with a slash");
+    }
+    if path.len() > 1024 {
+        return refuse("it is longer than 1024 bytes");
+    }
+    if path.chars().any(char::is_control) {
+        return refuse("it has a control character");
+    }
+    for component in path.split('/') {
+        match component {
+            "" => return refuse("it has an empty part"),
+            "." | ".." => return refuse("it has a part `.` or `..`"),
+            c if c.starts_with('-') => return refuse("a part of it begins with `-`, as an option"),
+            c if c.len() > 255 => return refuse("a part of it is longer than 255 bytes"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_inside_its_folder() {
+        for good in ["syslog", "site/syslog.sh", "a b", "ä", "..a", ".hidden", "x-"] {
+            assert_eq!(check_path(good), Ok(()));
+        }
+        let long = "x".repeat(256);
+        for bad in [
+            "",
+            "/",
+            "/etc/passwd",
+            "..",
+            "a/../b",
+            "./a",
+            "a//b",
+            "a/",
+            "-rf",
+            "a/-b",
+            "a\nb",
+            "a\0",
+            "\u{9b}2J",
+            &long,
+        ] {
+            assert!(check_path(bad).is_err(), "{bad:?}");
+        }
+    }
+}

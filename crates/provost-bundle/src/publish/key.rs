@@ -1,0 +1,191 @@
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use ct_codecs::{Base64, Decoder};
+use minisign::KeyPair;
+
+use crate::PublicKey;
+
+/// The publisher's minisign key, without a password, since publishing is often unattended.
+pub struct SecretKey {
+    key: minisign::SecretKey,
+    public: PublicKey,
+    readable_by_others: bool,
+}
+
+/// What went wrong with a secret key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// A file couldn't be read or written.
+    #[error("{doing} {}: {source}", path.display())]
+    Disk {
+        /// What was tried.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The file has a password.
+    #[error("reading the key {}: it is protected by a password", path.display())]
+    Password {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is no secret key.
+    #[error("reading the key {}: {what}", path.display())]
+    NoKey {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        what: String,
+    },
+    /// The operating system gave no random numbers, or the like.
+    #[error("{doing}: {what}")]
+    Crypto {
+        /// What was tried.
+        doing: &'static str,
+        /// Why it failed.
+        what: String,
+    },
+}
+
+impl KeyError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Disk { path, source, .. } => match source.kind() {
+                io::ErrorKind::AlreadyExists => {
+                    "choose another folder with --out; a key that nodes trust is never replaced"
+                        .to_owned()
+                }
+                io::ErrorKind::NotFound => {
+                    "make a key with: provostctl key new --out DIR".to_owned()
+                }
+                _ => format!("see that this user may read and write {}", path.display()),
+            },
+            Self::Password { path } => format!(
+                "take the password off with: minisign -C -W -s {}; or make a key without one: provostctl key new",
+                path.display()
+            ),
+            Self::NoKey { .. } => {
+                "give the secret key, the file provost.key or what minisign -G -W -s wrote"
+                    .to_owned()
+            }
+            Self::Crypto { .. } => "try again".to_owned(),
+        }
+    }
+}
+
+impl SecretKey {
+    /// Makes a new key pair: `provost.key`, which only its owner can read, and `provost.pub` in
+    /// the folder `dir`. Refuses to replace either.
+    pub fn new_pair(dir: &Path) -> Result<Self, KeyError> {
+        let pair =
+            KeyPair::generate_unencrypted_keypair().map_err(|e| crypto("making a key pair", e))?;
+        let secret = pair.sk.to_box(None).map_err(|e| crypto("making a key pair", e))?.to_string();
+        let public = pair.pk.to_box().map_err(|e| crypto("making a key pair", e))?.to_string();
+        std::fs::create_dir_all(dir).map_err(|e| disk("making the folder", dir, e))?;
+        let (key_path, pub_path) = (dir.join("provost.key"), dir.join("provost.pub"));
+        if pub_path.exists() {
+            return Err(disk("writing the key", &pub_path, io::ErrorKind::AlreadyExists.into()));
+        }
+        create(&key_path, &secret, 0o600)?;
+        create(&pub_path, &public, 0o644)?;
+        Self::from_parts(pair.sk, &key_path, false)
+    }
+
+    /// Reads the secret key at `path`: one of ours, or one that `minisign -G -W` made.
+    pub fn load(path: &Path) -> Result<Self, KeyError> {
+        let read = || -> io::Result<(String, u32)> {
+            // A secret key has some 200 bytes; whatever is much longer is none.
+            let mut text = Vec::new();
+            let file = std::fs::File::open(path)?;
+            let mode = file.metadata()?.mode();
+            io::Read::read_to_end(&mut io::Read::take(file, 64 * 1024), &mut text)?;
+            Ok((String::from_utf8_lossy(&text).into_owned(), mode))
+        };
+        let (text, mode) = read().map_err(|e| disk("reading the key", path, e))?;
+        let no_key = |what: &str| KeyError::NoKey { path: path.to_owned(), what: what.to_owned() };
+        let line = text.lines().nth(1).unwrap_or_default().trim();
+        let bytes = Base64::decode_to_vec(line, None).unwrap_or_default();
+        // Not by minisign's own reader: it wants a checksum, and `minisign -G -W` writes none.
+        let key = minisign::SecretKey::from_bytes(&bytes);
+        match (key, bytes.get(..4)) {
+            (Ok(_), Some(b"EdSc")) => Err(KeyError::Password { path: path.to_owned() }),
+            (Ok(key), Some(b"Ed\0\0")) => Self::from_parts(key, path, mode & 0o077 != 0),
+            _ if PublicKey::from_line(line).is_ok() => Err(no_key("it is a public key")),
+            _ => Err(no_key("it is no minisign secret key")),
+        }
+    }
+
+    fn from_parts(
+        key: minisign::SecretKey,
+        path: &Path,
+        readable_by_others: bool,
+    ) -> Result<Self, KeyError> {
+        let public = minisign::PublicKey::from_secret_key(&key)
+            .map_err(|e| crypto("deriving the public key", e))?;
+        // Its two halves have to fit, as a checksum would say.
+        minisign::sign(Some(&public), &key, io::empty(), None, None).map_err(|_| {
+            KeyError::NoKey { path: path.to_owned(), what: "the key is damaged".to_owned() }
+        })?;
+        let public = PublicKey::from_line(&public.to_base64())
+            .map_err(|e| KeyError::NoKey { path: path.to_owned(), what: e.to_string() })?;
+        Ok(Self { key, public, readable_by_others })
+    }
+
+    /// The public key.
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// The public key's line, for `[trust] keys`.
+    pub fn public_line(&self) -> &str {
+        self.public.line()
+    }
+
+    /// Whether others than its owner can read the key's file, which deserves a warning.
+    pub fn readable_by_others(&self) -> bool {
+        self.readable_by_others
+    }
+
+    /// The text of a `.minisig` file for `bytes`, as `minisign -S` writes it.
+    pub fn sign(&self, bytes: &[u8], trusted_comment: &str) -> Result<String, KeyError> {
+        let signature = minisign::sign(
+            None,
+            &self.key,
+            bytes,
+            Some(trusted_comment),
+            Some("signature from provostctl"),
+        );
+        Ok(signature.map_err(|e| crypto("signing", e))?.into_string())
+    }
+}
+
+/// Never the key itself, which the key's own `Debug` would show.
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretKey({})", self.public.id())
+    }
+}
+
+fn create(path: &Path, text: &str, mode: u32) -> Result<(), KeyError> {
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(|e| disk("writing the key", path, e))
+}
+
+fn disk(doing: &'static str, path: &Path, source: io::Error) -> KeyError {
+    KeyError::Disk { doing, path: path.to_owned(), source }
+}
+
+fn crypto(doing: &'static str, error: minisign::PError) -> KeyError {
+    KeyError::Crypto { doing, what: error.to_string() }
+}

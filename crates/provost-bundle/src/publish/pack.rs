@@ -1,0 +1,69 @@
+use std::io::{self, Write};
+
+use sha2::{Digest as _, Sha256};
+use tar::{EntryType, Header};
+use zstd::stream::Encoder;
+
+use super::PublishError;
+use super::check::Source;
+use crate::unpack::WINDOW;
+use crate::{Digest, Pack};
+
+/// How hard to compress: scripts are small, and packed once for many nodes.
+const LEVEL: i32 = 15;
+
+/// Why a pack couldn't be written.
+pub(super) enum PackError {
+    /// The disk doesn't take it.
+    Write(io::Error),
+    /// A source isn't as it was.
+    Source(PublishError),
+}
+
+impl From<io::Error> for PackError {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+/// Writes all sources into one archive: the same bytes for the same sources, and nothing of the
+/// machine that writes it.
+pub(super) fn write(sources: &[Source], to: impl Write) -> Result<Pack, PackError> {
+    let hashing = Hashing { inner: to, hasher: Sha256::new(), size: 0 };
+    let mut encoder = Encoder::new(hashing, LEVEL)?;
+    encoder.window_log(WINDOW.ilog2())?;
+    let mut archive = tar::Builder::new(encoder);
+    for source in sources {
+        let content = source.read().map_err(PackError::Source)?;
+        let mut header = Header::new_gnu();
+        header.set_entry_type(EntryType::Regular);
+        header.set_mode(source.entry.mode.bits());
+        header.set_size(source.entry.size);
+        header.set_mtime(0);
+        header.set_uid(0);
+        header.set_gid(0);
+        archive.append_data(&mut header, &source.entry.path, &*content)?;
+    }
+    let mut written = archive.into_inner()?.finish()?;
+    written.flush()?;
+    Ok(Pack { sha256: Digest::from_hasher(written.hasher), size: written.size })
+}
+
+struct Hashing<W> {
+    inner: W,
+    hasher: Sha256,
+    size: u64,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        self.size += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}

@@ -1,0 +1,233 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{PublishError, SecretKey};
+use crate::signature::Signature;
+use crate::{Digest, Manifest, Pack, Verifying};
+
+/// Where the publisher remembers the generations of all plans it ever published, also of nodes
+/// that have none now: a node may remember its own, and takes no older one. No node can have this
+/// name.
+pub(super) const MARKS: &str = "plans/.generations.toml";
+
+/// What was published before, as far as it is still there.
+pub(super) struct Previous {
+    www: PathBuf,
+    manifest: Option<Manifest>,
+    generation: u64,
+    marks: BTreeMap<String, PlanMark>,
+}
+
+/// Which plan of a node was published last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PlanMark {
+    pub(super) generation: u64,
+    /// Of the plan's body.
+    sha256: Digest,
+}
+
+impl PlanMark {
+    /// The mark of a plan with this body: of a new generation only if the body is another.
+    pub(super) fn next(last: Option<&Self>, body: &str) -> Self {
+        let sha256 = Digest::of(body.as_bytes());
+        match last {
+            Some(last) if last.sha256 == sha256 => *last,
+            last => Self {
+                generation: last.map_or(0, |last| last.generation).saturating_add(1),
+                sha256,
+            },
+        }
+    }
+}
+
+pub(super) fn marks_text(marks: &BTreeMap<String, PlanMark>) -> Result<String, PublishError> {
+    toml::to_string(marks).map_err(|e| {
+        PublishError::disk("writing", Path::new(MARKS), io::Error::other(e.to_string()))
+    })
+}
+
+impl Previous {
+    /// Reads what is in the published folder; an empty or missing one holds nothing.
+    pub(super) fn read(www: &Path) -> Result<Self, PublishError> {
+        let www = www.to_owned();
+        let text = match fs::read(www.join("manifest.toml")) {
+            Ok(text) => text,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(e) => return Err(PublishError::disk("reading", &www.join("manifest.toml"), e)),
+        };
+        let manifest = Manifest::parse(&text).ok();
+        // Of a damaged manifest the generation at least, so that the next one is newer.
+        let generation = match &manifest {
+            Some(manifest) => Some(manifest.generation),
+            None if text.is_empty() => Some(0),
+            None => generation_in(&String::from_utf8_lossy(&text)),
+        };
+        let Some(generation) = generation else {
+            let what = "its manifest.toml is no manifest of ours".to_owned();
+            return Err(PublishError::NotOurs { path: www, what });
+        };
+        let mut previous = Self { www, manifest, generation, marks: BTreeMap::new() };
+        previous.read_marks()?;
+        Ok(previous)
+    }
+
+    fn read_marks(&mut self) -> Result<(), PublishError> {
+        if let Some(text) = self.text(MARKS)
+            && let Ok(marks) = toml::from_str(&text)
+        {
+            self.marks = marks;
+            return Ok(());
+        }
+        // What the plans themselves say, if what we remember is lost.
+        for name in self.names("plans")? {
+            if let Some(node) = name.strip_suffix(".toml")
+                && let Some(text) = self.text(&format!("plans/{name}"))
+                && let Some(generation) = generation_in(&text)
+            {
+                let body = text.split_once('\n').map_or("", |(_, body)| body);
+                let sha256 = Digest::of(body.as_bytes());
+                self.marks.insert(node.to_owned(), PlanMark { generation, sha256 });
+            }
+        }
+        Ok(())
+    }
+
+    /// The manifest, if it can be read.
+    pub(super) fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_ref()
+    }
+
+    /// The bundle's generation; 0 before the first.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Which plans were published last.
+    pub(super) fn marks(&self) -> &BTreeMap<String, PlanMark> {
+        &self.marks
+    }
+
+    /// The file's place.
+    pub(super) fn path(&self, file: &str) -> PathBuf {
+        self.www.join(file)
+    }
+
+    /// The signature of `bytes`, published as `file`: the one that is there, if it holds.
+    pub(super) fn signature(
+        &self,
+        file: &str,
+        bytes: &[u8],
+        key: &SecretKey,
+    ) -> Result<String, PublishError> {
+        if let Some(text) = self.text(&format!("{file}.minisig"))
+            && let Some(signature) = Signature::decode(&text)
+            && key.public().verifies(bytes, &signature)
+        {
+            return Ok(text);
+        }
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let comment = format!("timestamp:{}\tfile:{name}\thashed", super::now().as_second());
+        Ok(key.sign(bytes, &comment)?)
+    }
+
+    /// Whether the pack is there and whole.
+    pub(super) fn has_pack(&self, pack: &Pack) -> bool {
+        self.has(&pack.path(), &pack.sha256)
+    }
+
+    /// Whether the file is there, as it was published, with this content.
+    pub(super) fn has(&self, file: &str, sha256: &Digest) -> bool {
+        let path = self.path(file);
+        let is_whole = || -> io::Result<bool> {
+            let mut there = fs::File::open(&path)?;
+            let size = there.metadata()?.len();
+            let mut verifying = Verifying::new(io::sink(), file, size, *sha256);
+            io::copy(&mut there, &mut verifying)?;
+            Ok(verifying.finish().is_ok())
+        };
+        self.is_published(&path) && is_whole().unwrap_or(false)
+    }
+
+    /// Whether nothing has to be written: these texts, the manifest's objects and its pack are
+    /// there and right, and no other plan is.
+    pub(super) fn is_already(&self, texts: &BTreeMap<String, String>, manifest: &Manifest) -> bool {
+        let right = |(file, text): (&String, &String)| {
+            self.is_published(&self.path(file)) && self.text(file).as_ref() == Some(text)
+        };
+        let known = |name: &String| texts.contains_key(&format!("plans/{name}"));
+        texts.iter().all(right)
+            && self.names("plans").is_ok_and(|names| names.iter().all(known))
+            && self.has_pack(&manifest.pack)
+            && manifest.files.iter().all(|file| self.has(&file.object_path(), &file.sha256))
+    }
+
+    /// The objects and packs that are still to be served when `manifest` is published: those of
+    /// the generation before it, for nodes in the middle of a fetch.
+    pub(super) fn kept(&self, manifest: &Manifest) -> Result<Vec<String>, PublishError> {
+        match &self.manifest {
+            Some(last) if last.generation != manifest.generation => {
+                let objects = last.files.iter().map(|file| file.object_path());
+                Ok(objects.chain([last.pack.path()]).collect())
+            }
+            // Then all that is there is of this generation or of the one before.
+            Some(_) => {
+                let mut kept = Vec::new();
+                for folder in self.names("objects")? {
+                    kept.extend(self.files(&format!("objects/{folder}"))?);
+                }
+                kept.extend(self.files("packs")?);
+                Ok(kept)
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether it is a file that everybody can read, in a folder that everybody can enter.
+    fn is_published(&self, path: &Path) -> bool {
+        let mode =
+            |path: &Path| fs::symlink_metadata(path).map(|m| (m.mode() & 0o7777, m.is_file()));
+        mode(path).is_ok_and(|file| file == (0o644, true))
+            && path
+                .ancestors()
+                .skip(1)
+                .take_while(|folder| folder.starts_with(&self.www))
+                .all(|folder| mode(folder).is_ok_and(|folder| folder == (0o755, false)))
+    }
+
+    fn text(&self, file: &str) -> Option<String> {
+        fs::read_to_string(self.path(file)).ok()
+    }
+
+    fn files(&self, folder: &str) -> Result<Vec<String>, PublishError> {
+        Ok(self.names(folder)?.into_iter().map(|name| format!("{folder}/{name}")).collect())
+    }
+
+    /// The names in a folder; none, if it isn't there or isn't one.
+    fn names(&self, folder: &str) -> Result<Vec<String>, PublishError> {
+        let path = self.path(folder);
+        let names = || -> io::Result<Vec<String>> {
+            let entries = fs::read_dir(&path)?.collect::<io::Result<Vec<_>>>()?;
+            Ok(entries.into_iter().filter_map(|e| e.file_name().into_string().ok()).collect())
+        };
+        match names() {
+            Ok(names) => Ok(names),
+            Err(e)
+                if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+            {
+                Ok(Vec::new())
+            }
+            Err(e) => Err(PublishError::disk("reading", &path, e)),
+        }
+    }
+}
+
+/// The number in the text's first line `generation = N`.
+fn generation_in(text: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix("generation = ")?.trim().parse().ok())
+}

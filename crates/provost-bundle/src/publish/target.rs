@@ -1,0 +1,150 @@
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::PublishError;
+
+/// What the published folder may hold.
+const OURS: [&str; 5] = ["manifest.toml", "manifest.toml.minisig", "objects", "packs", "plans"];
+/// How long another publish is waited for: a big one takes seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The folder to publish to, kept from other publishes as long as this lives.
+pub(super) struct Target {
+    path: PathBuf,
+    parent: PathBuf,
+    /// The folder that holds it, open and locked: the published folder itself is replaced.
+    lock: File,
+    /// What the names of temporary folders beside it begin with.
+    prefix: String,
+}
+
+impl Target {
+    /// Finds the folder and takes it. It need not be there; if it is, it must be empty, or have
+    /// been published.
+    pub(super) fn open(to: &Path, scripts: &Path) -> Result<Self, PublishError> {
+        let disk = |doing, path: &Path| {
+            let path = path.to_owned();
+            move |e| PublishError::disk(doing, &path, e)
+        };
+        let path = resolve(to).map_err(disk("resolving", to))?;
+        let not_ours = |what: String| PublishError::NotOurs { path: path.clone(), what };
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|n| n.to_str()))
+        else {
+            return Err(not_ours("it can't be replaced by a new folder".to_owned()));
+        };
+        if let Ok(scripts) = fs::canonicalize(scripts)
+            && (scripts.starts_with(&path) || path.starts_with(&scripts))
+        {
+            let what =
+                format!("it and the scripts' folder {} are one in the other", scripts.display());
+            return Err(not_ours(what));
+        }
+        fs::create_dir_all(parent).map_err(disk("making the folder", parent))?;
+        let lock = lock(parent).map_err(disk("locking", parent))?;
+        let Some(lock) = lock else {
+            return Err(PublishError::Busy { path, seconds: PATIENCE.as_secs() });
+        };
+        let (parent, prefix) = (parent.to_owned(), format!(".{name}.publish-"));
+        let target = Self { path, parent, lock, prefix };
+        target.sweep().map_err(disk("clearing", &target.parent))?;
+        match target.foreign().map_err(disk("reading", &target.path))? {
+            Some(what) => Err(PublishError::NotOurs { path: target.path, what }),
+            None => Ok(target),
+        }
+    }
+
+    /// The folder, without links.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder that holds it.
+    pub(super) fn parent(&self) -> &Path {
+        &self.parent
+    }
+
+    /// What the names of temporary folders beside it begin with.
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Where a folder is put that was replaced in two steps.
+    pub(super) fn aside(&self) -> PathBuf {
+        self.parent.join(format!("{}old", self.prefix))
+    }
+
+    /// Puts the folder's name on the disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.lock.sync_all()
+    }
+
+    /// Removes what a publish that was killed has left, and takes back what it had put aside.
+    fn sweep(&self) -> io::Result<()> {
+        if !self.path.exists() && self.aside().exists() {
+            fs::rename(self.aside(), &self.path)?;
+        }
+        for entry in fs::read_dir(&self.parent)? {
+            let entry = entry?;
+            let ours =
+                entry.file_name().to_str().is_some_and(|name| name.starts_with(&self.prefix));
+            if ours && entry.file_type()?.is_dir() {
+                fs::remove_dir_all(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is in the folder that publishing doesn't put there, and would remove.
+    fn foreign(&self) -> io::Result<Option<String>> {
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries.collect::<io::Result<Vec<_>>>()?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        let names = entries.iter().map(fs::DirEntry::file_name).collect::<Vec<_>>();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        if let Some(name) = names.iter().find(|name| !OURS.iter().any(|ours| *name == *ours)) {
+            return Ok(Some(format!(
+                "it holds {}, which isn't published by provostctl",
+                name.display()
+            )));
+        }
+        let has_manifest = names.iter().any(|name| name == OURS[0]);
+        Ok((!has_manifest).then(|| "it isn't empty and has no manifest.toml".to_owned()))
+    }
+}
+
+/// The folder's own path, whether it is there already or not.
+fn resolve(to: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(to) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound && !to.is_symlink() => {}
+        resolved => return resolved,
+    }
+    // The part that is there, without links; then the rest.
+    let absolute = std::path::absolute(to)?;
+    for parent in absolute.ancestors().skip(1) {
+        if let (Ok(resolved), Ok(rest)) = (fs::canonicalize(parent), absolute.strip_prefix(parent))
+        {
+            return Ok(resolved.join(rest));
+        }
+    }
+    Ok(absolute)
+}
+
+/// Waits for other publishes, but not for ever.
+fn lock(folder: &Path) -> io::Result<Option<File>> {
+    let file = File::open(folder)?;
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => return Ok(None),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
+            Err(TryLockError::Error(e)) => return Err(e),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+use std::fmt;
+
+use crate::signature::Signature;
+use crate::{Digest, DigestError, Manifest, PublicKey, PublicKeyError};
+
+/// What a node takes as proof that a bundle and a plan are its publisher's.
+#[derive(Clone, Debug, Default)]
+pub struct Trust {
+    keys: Vec<PublicKey>,
+    manifest_sha256: Option<Digest>,
+    unsigned: bool,
+}
+
+/// By what a file is trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// By the signature of the key with this id.
+    Key(String),
+    /// By the digest that the configuration gives.
+    Digest(Digest),
+    /// By nothing: the configuration says `unsigned = true`.
+    Unsigned,
+}
+
+/// Why a file isn't trusted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TrustError {
+    /// A configured key is none.
+    #[error("[trust] keys: {0}")]
+    Key(#[from] PublicKeyError),
+    /// The configured digest is none.
+    #[error("[trust] manifest_sha256: {0}")]
+    Digest(#[from] DigestError),
+    /// The configuration contradicts itself.
+    #[error("[trust] has `unsigned = true` beside keys or manifest_sha256")]
+    Contradiction,
+    /// The configuration says nothing.
+    #[error("checking {file}: nothing is configured that it could be trusted by")]
+    Nothing {
+        /// The file.
+        file: String,
+    },
+    /// There is no signature.
+    #[error("checking {file}: it has no signature; trusted is {trusted}")]
+    Missing {
+        /// The file.
+        file: String,
+        /// The keys.
+        trusted: String,
+    },
+    /// The signature can't be read.
+    #[error("checking {file}: {file}.minisig is no minisign signature")]
+    Garbled {
+        /// The file.
+        file: String,
+    },
+    /// It is signed by somebody else.
+    #[error("checking {file}: it is signed by key {signer}; trusted is {trusted}")]
+    Stranger {
+        /// The file.
+        file: String,
+        /// The id of the key that signed.
+        signer: String,
+        /// The keys.
+        trusted: String,
+    },
+    /// The bytes aren't those that were signed.
+    #[error("checking {file}: it is not what key {signer} signed")]
+    Altered {
+        /// The file.
+        file: String,
+        /// The id of the key that signed.
+        signer: String,
+    },
+    /// The bytes aren't those of the configured digest.
+    #[error("checking {file}: its SHA-256 is {got}; [trust] manifest_sha256 is {expected}")]
+    OtherDigest {
+        /// The file.
+        file: String,
+        /// What it is.
+        got: Digest,
+        /// What it should be.
+        expected: Digest,
+    },
+}
+
+impl TrustError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Key(e) => e.hint(),
+            Self::Digest(e) => e.hint(),
+            Self::Contradiction => {
+                "take `unsigned = true` out, or what stands beside it".to_owned()
+            }
+            Self::Nothing { .. } => {
+                "set [trust] keys to the line that `provostctl key new` printed \
+                 (`unsigned = true` would run, as root, whatever the network serves)"
+                    .to_owned()
+            }
+            Self::Missing { file, .. } | Self::Garbled { file } => {
+                format!("publish again, and see that {file}.minisig is served beside {file}")
+            }
+            Self::Stranger { .. } => {
+                "publish with a trusted key, or, if the new key is yours, add it to [trust] keys"
+                    .to_owned()
+            }
+            Self::Altered { file, .. } => format!(
+                "publish again; if {file} on the server is as published, something on the way alters it"
+            ),
+            Self::OtherDigest { .. } => {
+                "serve the bundle that was pinned, or set manifest_sha256 to the new one's"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+impl Trust {
+    /// Trust in manifests and plans signed by one of `keys` (lines `RW…`), or in the one manifest
+    /// with the digest `manifest_sha256` and the plans of its publisher; both, if both are given;
+    /// or in anything, if `unsigned`.
+    pub fn new(
+        keys: &[String],
+        manifest_sha256: Option<&str>,
+        unsigned: bool,
+    ) -> Result<Self, TrustError> {
+        let keys = keys.iter().map(|k| PublicKey::from_line(k)).collect::<Result<Vec<_>, _>>()?;
+        let manifest_sha256 = manifest_sha256.map(|d| d.trim().parse()).transpose()?;
+        if unsigned && (!keys.is_empty() || manifest_sha256.is_some()) {
+            return Err(TrustError::Contradiction);
+        }
+        Ok(Self { keys, manifest_sha256, unsigned })
+    }
+
+    /// Whether anything at all is trusted, which every run has to say aloud.
+    pub fn is_unsigned(&self) -> bool {
+        self.unsigned
+    }
+
+    /// Checks `manifest.toml` against its signature, the text of `manifest.toml.minisig`.
+    pub fn check_manifest(
+        &self,
+        bytes: &[u8],
+        signature: Option<&str>,
+    ) -> Result<Verdict, TrustError> {
+        let file = "manifest.toml";
+        if self.unsigned {
+            return Ok(Verdict::Unsigned);
+        }
+        if let Some(expected) = self.manifest_sha256 {
+            let got = Digest::of(bytes);
+            if got != expected {
+                return Err(TrustError::OtherDigest { file: file.to_owned(), got, expected });
+            }
+            if self.keys.is_empty() {
+                return Ok(Verdict::Digest(got));
+            }
+        }
+        check(file, bytes, signature, &self.keys)
+    }
+
+    /// Checks a plan against its signature. `manifest` is the one that
+    /// [`check_manifest`](Self::check_manifest) accepted; `file` is the plan's name in errors.
+    pub fn check_plan(
+        &self,
+        file: &str,
+        bytes: &[u8],
+        signature: Option<&str>,
+        manifest: &Manifest,
+    ) -> Result<Verdict, TrustError> {
+        if self.unsigned {
+            return Ok(Verdict::Unsigned);
+        }
+        if self.manifest_sha256.is_some() && self.keys.is_empty() {
+            let publisher = PublicKey::from_line(&manifest.key)?;
+            return check(file, bytes, signature, &[publisher]);
+        }
+        check(file, bytes, signature, &self.keys)
+    }
+}
+
+fn check(
+    file: &str,
+    bytes: &[u8],
+    signature: Option<&str>,
+    keys: &[PublicKey],
+) -> Result<Verdict, TrustError> {
+    let file = file.to_owned();
+    if keys.is_empty() {
+        return Err(TrustError::Nothing { file });
+    }
+    let trusted =
+        || keys.iter().map(|k| format!("key {}", k.id())).collect::<Vec<_>>().join(" or ");
+    let Some(text) = signature else {
+        return Err(TrustError::Missing { file, trusted: trusted() });
+    };
+    let Some(signature) = Signature::decode(text) else {
+        return Err(TrustError::Garbled { file });
+    };
+    let signer = signature.key_id.clone();
+    // Two keys may share an id, by chance or by malice: any that verifies will do.
+    let mut of_that_id = keys.iter().filter(|k| k.id() == signer).peekable();
+    if of_that_id.peek().is_none() {
+        return Err(TrustError::Stranger { file, signer, trusted: trusted() });
+    }
+    match of_that_id.any(|key| key.verifies(bytes, &signature)) {
+        true => Ok(Verdict::Key(signer)),
+        false => Err(TrustError::Altered { file, signer }),
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(id) => write!(f, "signed by key {id}"),
+            Self::Digest(digest) => write!(f, "pinned by manifest_sha256 {digest}"),
+            Self::Unsigned => f.write_str("not checked, since [trust] unsigned = true"),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::Path;
+
+use ruzstd::decoding::StreamingDecoder;
+use tar::EntryType;
+
+use crate::{Arrival, ArrivalError, FileEntry, Manifest};
+
+/// How far back the pack may refer, in bytes: the node needs this much memory for it.
+pub(crate) const WINDOW: u64 = 1 << 20;
+/// The longest path in the pack, as [`check_path`](crate::check_path) allows, and its end.
+const LONGEST_PATH: u64 = 1024 + 1;
+
+/// Why a pack was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum UnpackError {
+    /// It could not be read, or is no archive.
+    #[error("unpacking the pack: {0}")]
+    Read(#[from] io::Error),
+    /// It is compressed in a way that isn't ours.
+    #[error("unpacking the pack: {0}")]
+    Compression(String),
+    /// It holds what the manifest doesn't name.
+    #[error("unpacking the pack: {path:?} isn't in the manifest")]
+    Unknown {
+        /// Its path in the pack.
+        path: String,
+    },
+    /// It holds a file twice.
+    #[error("unpacking the pack: {path} is in it twice")]
+    Twice {
+        /// The file.
+        path: String,
+    },
+    /// It holds a link, a device or the like.
+    #[error("unpacking the pack: {path:?} is no regular file but {kind:?}")]
+    NotAFile {
+        /// Its path in the pack.
+        path: String,
+        /// What it is.
+        kind: EntryType,
+    },
+    /// It doesn't hold a file of the manifest.
+    #[error("unpacking the pack: {path} isn't in it")]
+    Missing {
+        /// The file.
+        path: String,
+    },
+    /// A file couldn't be put in its place.
+    #[error(transparent)]
+    Arrival(#[from] ArrivalError),
+}
+
+impl UnpackError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Arrival(e) => e.hint(),
+            _ => "publish again, which mends the pack; if it comes back, look for what alters it \
+                  on the way"
+                .to_owned(),
+        }
+    }
+}
+
+/// Unpacks `pack` into the folder `into`: exactly the manifest's files, each verified while it
+/// streams and usable only after that. After an error `into` holds nothing that could be run but
+/// files of the manifest.
+pub fn unpack(pack: impl Read, manifest: &Manifest, into: &Path) -> Result<(), UnpackError> {
+    let decoder = StreamingDecoder::new_with_max_window_size(pack.take(manifest.pack.size), WINDOW)
+        .map_err(|e| UnpackError::Compression(e.to_string()))?;
+    let mut archive = tar::Archive::new(decoder);
+    let mut expected: BTreeMap<&str, Option<&FileEntry>> =
+        manifest.files.iter().map(|file| (file.path.as_str(), Some(file))).collect();
+    let mut long_path = None;
+    // Raw: the archive's extensions would be read into memory whole, whatever their size.
+    for entry in archive.entries()?.raw(true) {
+        let mut entry = entry?;
+        let kind = entry.header().entry_type();
+        if kind == EntryType::GNULongName && long_path.is_none() && entry.size() <= LONGEST_PATH {
+            let mut path = Vec::new();
+            entry.read_to_end(&mut path)?;
+            long_path = Some(path);
+            continue;
+        }
+        let path = long_path.take().unwrap_or_else(|| entry.path_bytes().into_owned());
+        let path = String::from_utf8_lossy(path.strip_suffix(b"\0").unwrap_or(&path)).into_owned();
+        if kind != EntryType::Regular {
+            return Err(UnpackError::NotAFile { path, kind });
+        }
+        let Some(file) = expected.get_mut(path.as_str()) else {
+            return Err(UnpackError::Unknown { path });
+        };
+        let Some(file) = file.take() else { return Err(UnpackError::Twice { path }) };
+        copy(&mut entry, Arrival::new(file, into)?)?;
+    }
+    match expected.into_values().flatten().next() {
+        Some(file) => Err(UnpackError::Missing { path: file.path.clone() }),
+        None => Ok(()),
+    }
+}
+
+fn copy(from: &mut impl Read, mut to: Arrival) -> Result<(), UnpackError> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(to.finish()?),
+            Ok(read) => to.write_all(&buffer[..read])?,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+use std::io::{self, Write};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::Digest;
+
+/// A writer that checks what goes through it: more than the expected size is refused at once,
+/// other bytes than the expected ones at the end.
+#[derive(Debug)]
+pub struct Verifying<W> {
+    inner: W,
+    file: String,
+    size: u64,
+    sha256: Digest,
+    seen: u64,
+    hasher: Sha256,
+}
+
+/// A file that isn't what its manifest says.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("verifying {file}: expected {expected}, got {got}")]
+pub struct Mismatch {
+    /// The file.
+    pub file: String,
+    /// Size or digest as the manifest says.
+    pub expected: String,
+    /// Size or digest as it is.
+    pub got: String,
+}
+
+impl Mismatch {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        format!(
+            "publish again, which mends {}; if it comes back, look for what alters it on the way",
+            self.file
+        )
+    }
+}
+
+impl<W: Write> Verifying<W> {
+    /// Checks that `size` bytes with the digest `sha256` go through to `inner`; `file` is the
+    /// name in errors.
+    pub fn new(inner: W, file: impl Into<String>, size: u64, sha256: Digest) -> Self {
+        Self { inner, file: file.into(), size, sha256, seen: 0, hasher: Sha256::new() }
+    }
+
+    /// The writer, once all has gone through and is as expected.
+    pub fn finish(self) -> Result<W, Mismatch> {
+        if self.seen != self.size {
+            return Err(self.wrong_size(format!("{} bytes", self.seen)));
+        }
+        let got = Digest::from_hasher(self.hasher);
+        if got != self.sha256 {
+            let expected = format!("SHA-256 {}", self.sha256);
+            return Err(Mismatch { file: self.file, expected, got: format!("SHA-256 {got}") });
+        }
+        Ok(self.inner)
+    }
+
+    fn wrong_size(&self, got: String) -> Mismatch {
+        Mismatch { file: self.file.clone(), expected: format!("{} bytes", self.size), got }
+    }
+}
+
+impl<W: Write> Write for Verifying<W> {
+    /// Fails with a [`Mismatch`] inside the [`io::Error`] as soon as there is too much.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() as u64 > self.size - self.seen {
+            return Err(io::Error::other(self.wrong_size("more".to_owned())));
+        }
+        let written = self.inner.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        self.seen += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn through(bytes: &[&[u8]]) -> Result<Vec<u8>, String> {
+        let mut writer = Verifying::new(Vec::new(), "syslog", 5, Digest::of(b"hello"));
+        for part in bytes {
+            writer.write_all(part).map_err(|e| e.to_string())?;
+        }
+        writer.finish().map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn only_the_expected_bytes_go_through() {
+        assert_eq!(through(&[b"he", b"llo"]).unwrap(), b"hello");
+        assert_eq!(
+            through(&[b"hell"]).unwrap_err(),
+            "verifying syslog: expected 5 bytes, got 4 bytes"
+        );
+        assert_eq!(
+            through(&[b"hello", b"!"]).unwrap_err(),
+            "verifying syslog: expected 5 bytes, got more"
+        );
+        assert!(through(&[b"hellO"]).unwrap_err().contains(&Digest::of(b"hellO").to_string()));
+    }
+}
