@@ -1,0 +1,181 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Step, nodes};
+
+/// What one node must run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The format of this file; see [`Plan::FORMAT`].
+    pub format: u32,
+    /// The node.
+    pub node: String,
+    /// Counts up whenever anything else in the plan changes. The publisher counts, so that it
+    /// isn't part of [`body`](Self::body).
+    #[serde(skip_serializing)]
+    pub generation: u64,
+    /// Whether the postbootscripts run at every boot of an installed node, not only at the first.
+    #[serde(default)]
+    pub runbootscripts: bool,
+    /// The scripts' environment.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// What runs when the node is installed, or boots without a disk.
+    #[serde(default)]
+    pub postscripts: Vec<Step>,
+    /// What runs once it has booted.
+    #[serde(default)]
+    pub postbootscripts: Vec<Step>,
+}
+
+/// A plan that can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the plan can't be used: {what}")]
+pub struct PlanError {
+    what: String,
+    hint: &'static str,
+}
+
+impl PlanError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        self.hint.to_owned()
+    }
+}
+
+const PUBLISH_AGAIN: &str =
+    "publish again with provostctl publish, and see that no proxy alters it";
+
+impl Plan {
+    /// The format that this version writes, and the only one it reads.
+    pub const FORMAT: u32 = 1;
+    /// The biggest plan, in bytes.
+    pub const MAX_BYTES: u64 = 1 << 20;
+
+    /// Reads a plan and checks all that can be known from it alone.
+    pub fn parse(bytes: &[u8]) -> Result<Self, PlanError> {
+        if bytes.len() as u64 > Self::MAX_BYTES {
+            return refuse(format!(
+                "it has {} bytes; {} are allowed",
+                bytes.len(),
+                Self::MAX_BYTES
+            ));
+        }
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return refuse("it isn't UTF-8 text");
+        };
+        // The format first: a newer one may have other keys.
+        #[derive(Deserialize)]
+        struct Format {
+            format: u32,
+        }
+        let Format { format } = from_toml(text)?;
+        if format != Self::FORMAT {
+            let what = format!("its format is {format}; this version reads {}", Self::FORMAT);
+            let hint = "bring provost on the node to the version of provostctl that published";
+            return Err(PlanError { what, hint });
+        }
+        let plan: Self = from_toml(text)?;
+        plan.check().or_else(refuse)?;
+        Ok(plan)
+    }
+
+    /// The plan's text but for its generation, a line `generation = N` that stands before it in a
+    /// published plan.
+    pub fn body(&self) -> Result<String, PlanError> {
+        self.check().or_else(refuse)?;
+        let body = toml::to_string(self).or_else(|e| refuse(e.to_string()))?;
+        // With some room for the generation.
+        match body.len() as u64 + 64 <= Self::MAX_BYTES {
+            true => Ok(body),
+            false => Err(PlanError {
+                what: format!("that of {} has {} bytes", self.node, body.len()),
+                hint: "shorten its environment in site.toml; big values belong into a file of the bundle",
+            }),
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if !nodes::is_name(&self.node) {
+            return Err(format!("{:?} can't be a node's name", self.node));
+        }
+        for (name, value) in &self.env {
+            check_env(name, value)?;
+        }
+        self.postscripts.iter().chain(&self.postbootscripts).try_for_each(Step::check)
+    }
+}
+
+/// Checks that a program can be given this in its environment, and a shell can use it.
+pub(crate) fn check_env(name: &str, value: &str) -> Result<(), String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty()
+        || name.starts_with(|c: char| c.is_ascii_digit())
+        || !name.chars().all(allowed)
+    {
+        return Err(format!("{name:?} can't be the name of an environment variable"));
+    }
+    match value.contains('\0') {
+        true => Err(format!("the value of {name} has a NUL byte")),
+        false => Ok(()),
+    }
+}
+
+fn from_toml<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, PlanError> {
+    toml::from_str(text).or_else(|error| {
+        let line = crate::line_of(text, error.span());
+        refuse(format!("line {line}: {}", error.message()))
+    })
+}
+
+fn refuse<T>(what: impl Into<String>) -> Result<T, PlanError> {
+    Err(PlanError { what: what.into(), hint: PUBLISH_AGAIN })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Plan {
+        Plan {
+            format: Plan::FORMAT,
+            node: "cn001".to_owned(),
+            generation: 7,
+            runbootscripts: true,
+            env: BTreeMap::from([("MASTER".to_owned(), "10.0.0.1 \"quoted\"\nline".to_owned())]),
+            postscripts: vec![Step::parse("syslog").unwrap(), Step::parse("s 'a b' ''").unwrap()],
+            postbootscripts: vec![],
+        }
+    }
+
+    #[test]
+    fn a_published_plan_reads_back() {
+        let text = format!("generation = 7\n{}", plan().body().unwrap());
+        assert_eq!(Plan::parse(text.as_bytes()), Ok(plan()));
+    }
+
+    #[test]
+    fn a_bad_plan_is_refused() {
+        let good = format!("generation = 7\n{}", plan().body().unwrap());
+        for (from, to, what) in [
+            ("format = 1", "format = 2", "its format is 2"),
+            ("format = 1", "", "missing field `format`"),
+            ("generation = 7", "", "missing field `generation`"),
+            ("generation = 7", "generation = -7", "line 1"),
+            ("cn001", "../cn001", "node's name"),
+            ("MASTER", "MAS-TER", "environment variable"),
+            ("10.0.0.1", "\\u0000", "NUL"),
+            ("\"syslog\"", "\"../syslog\"", "script's name"),
+            ("\"a b\"", "\"\\u0000\"", "NUL"),
+            ("runbootscripts", "runbootscript", "unknown field `runbootscript`"),
+        ] {
+            let bad = good.replacen(from, to, 1);
+            assert_ne!(bad, good, "{from}");
+            let error = Plan::parse(bad.as_bytes()).unwrap_err();
+            assert!(error.to_string().contains(what), "{to}: {error}");
+        }
+        assert!(Plan::parse(b"\xff").is_err());
+    }
+}

@@ -1,0 +1,154 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::Path;
+
+use provost_bundle::Policy;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Layer, Site, SiteError};
+use crate::plan::check_env;
+use crate::{Step, line_of, nodes};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    defaults: Section,
+    #[serde(default)]
+    groups: BTreeMap<String, Spanned<Section>>,
+    #[serde(default)]
+    nodes: BTreeMap<String, Spanned<Section>>,
+    #[serde(default)]
+    scripts: BTreeMap<String, Policy>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Section {
+    /// A group's nodes; nothing else has any.
+    nodes: Option<Spanned<String>>,
+    #[serde(default)]
+    env: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    postscripts: Vec<Spanned<String>>,
+    #[serde(default)]
+    postbootscripts: Vec<Spanned<String>>,
+    runbootscripts: Option<bool>,
+}
+
+fn in_file_order(sections: BTreeMap<String, Spanned<Section>>) -> Vec<(String, Spanned<Section>)> {
+    let mut sections: Vec<_> = sections.into_iter().collect();
+    sections.sort_by_key(|(_, section)| section.span().start);
+    sections
+}
+
+/// Reads a `site.toml`, and knows where in it everything stands.
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    path: &'a Path,
+    /// The scripts that have been met, each with who wants it.
+    wanted: BTreeMap<String, String>,
+}
+
+type Result<T> = std::result::Result<T, SiteError>;
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str, path: &'a Path) -> Self {
+        Self { text, path, wanted: BTreeMap::new() }
+    }
+
+    pub(super) fn site(mut self) -> Result<Site> {
+        let file = self.file()?;
+        let mut layers = vec![self.layer("defaults", None, file.defaults)?];
+        for (name, section) in in_file_order(file.groups) {
+            let (key, span) = (format!("groups.{name}"), section.span());
+            let mut section = section.into_inner();
+            let Some(nodes) = section.nodes.take() else {
+                let hint = format!("add a line such as nodes = \"cn[001-512]\" under [{key}]");
+                return Err(self.error(&key, span, "the group has no `nodes`", hint));
+            };
+            let nodes = self.nodes(&format!("{key}.nodes"), nodes.span(), nodes.get_ref())?;
+            layers.push(self.layer(&key, Some(nodes), section)?);
+        }
+        for (name, section) in in_file_order(file.nodes) {
+            let key = format!("nodes.{name}");
+            let nodes = self.nodes(&key, section.span(), &name)?;
+            layers.push(self.layer(&key, Some(nodes), section.into_inner())?);
+        }
+        Ok(Site { layers, overrides: file.scripts, wanted: self.wanted })
+    }
+
+    fn file(&self) -> Result<File> {
+        let hint = "put that line right; names of keys are as in the manual, texts stand in quotes";
+        let deserializer = toml::Deserializer::parse(self.text).map_err(|e| SiteError {
+            path: self.path.to_owned(),
+            line: line_of(self.text, e.span()),
+            what: e.message().to_owned(),
+            hint: hint.to_owned(),
+        })?;
+        serde_path_to_error::deserialize(deserializer).map_err(|e| {
+            // What serde shows of a `Spanned` is no key of the file.
+            let key = e.path().to_string().replace(".$__serde_spanned_private_value", "");
+            let at = e.inner().span().unwrap_or_default();
+            self.error(&key, at, e.inner().message(), hint)
+        })
+    }
+
+    fn layer(
+        &mut self,
+        key: &str,
+        nodes: Option<BTreeSet<String>>,
+        section: Section,
+    ) -> Result<Layer> {
+        if let Some(nodes) = &section.nodes {
+            let hint = "only groups have nodes: take it out, or make the section a [groups.NAME]";
+            let key = format!("{key}.nodes");
+            return Err(self.error(&key, nodes.span(), "it doesn't belong here", hint));
+        }
+        let mut env = BTreeMap::new();
+        for (name, value) in section.env {
+            check_env(&name, value.get_ref()).map_err(|what| {
+                let hint = "names have letters, digits and _, and don't begin with a digit";
+                self.error(&format!("{key}.env.{name}"), value.span(), &what, hint)
+            })?;
+            env.insert(name, value.into_inner());
+        }
+        Ok(Layer {
+            nodes,
+            env,
+            postscripts: self.steps(format!("{key}.postscripts"), &section.postscripts)?,
+            postbootscripts: self
+                .steps(format!("{key}.postbootscripts"), &section.postbootscripts)?,
+            runbootscripts: section.runbootscripts,
+        })
+    }
+
+    fn steps(&mut self, key: String, lines: &[Spanned<String>]) -> Result<Vec<Step>> {
+        let mut steps = Vec::new();
+        for line in lines {
+            let step = Step::parse(line.get_ref())
+                .map_err(|e| self.error(&key, line.span(), &e.to_string(), e.hint()))?;
+            let place = line_of(self.text, Some(line.span()));
+            let by = || format!("{key} ({}:{place})", self.path.display());
+            self.wanted.entry(step.script.clone()).or_insert_with(by);
+            steps.push(step);
+        }
+        Ok(steps)
+    }
+
+    fn nodes(&self, key: &str, at: Range<usize>, text: &str) -> Result<BTreeSet<String>> {
+        let names = nodes::expand(text);
+        let names = names.map_err(|e| self.error(key, at, &e.to_string(), e.hint()))?;
+        Ok(names.into_iter().collect())
+    }
+
+    fn error(&self, key: &str, at: Range<usize>, what: &str, hint: impl Into<String>) -> SiteError {
+        SiteError {
+            path: self.path.to_owned(),
+            line: line_of(self.text, Some(at)),
+            what: format!("{key}: {what}"),
+            hint: hint.into(),
+        }
+    }
+}

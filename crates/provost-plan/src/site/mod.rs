@@ -1,0 +1,211 @@
+mod file;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use provost_bundle::Policy;
+
+use crate::{Plan, Step};
+
+/// What the site's nodes run, from `site.toml`: defaults, then what groups add in the order of
+/// the file, then what nodes add.
+#[derive(Clone, Debug)]
+pub struct Site {
+    layers: Vec<Layer>,
+    overrides: BTreeMap<String, Policy>,
+    wanted: BTreeMap<String, String>,
+}
+
+/// Something in `site.toml` that can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}:{line}: {what}", path.display())]
+pub struct SiteError {
+    path: PathBuf,
+    line: usize,
+    /// Begins with the key, where there is one.
+    what: String,
+    hint: String,
+}
+
+impl SiteError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        self.hint.clone()
+    }
+}
+
+/// What one section gives to some nodes.
+#[derive(Clone, Debug)]
+struct Layer {
+    /// None for all nodes.
+    nodes: Option<BTreeSet<String>>,
+    env: BTreeMap<String, String>,
+    postscripts: Vec<Step>,
+    postbootscripts: Vec<Step>,
+    runbootscripts: Option<bool>,
+}
+
+impl Site {
+    /// Reads the text of a `site.toml` and checks all that can be known from it alone; `path` is
+    /// its name in errors.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SiteError> {
+        file::Reader::new(text, path).site()
+    }
+
+    /// The policies that replace what scripts' headers say, by script.
+    pub fn overrides(&self) -> &BTreeMap<String, Policy> {
+        &self.overrides
+    }
+
+    /// The scripts that plans run, each with who wants it first: the key in `site.toml` and its
+    /// line.
+    pub fn wanted(&self) -> &BTreeMap<String, String> {
+        &self.wanted
+    }
+
+    /// The plan of each node that a group or a section of its own names. Their generations are 0:
+    /// the publisher counts.
+    pub fn plans(&self) -> BTreeMap<String, Plan> {
+        let named = self.layers.iter().filter_map(|layer| layer.nodes.as_ref()).flatten();
+        let names: BTreeSet<&String> = named.collect();
+        names.into_iter().map(|node| (node.clone(), self.plan(node))).collect()
+    }
+
+    fn plan(&self, node: &str) -> Plan {
+        let mut plan = Plan {
+            format: Plan::FORMAT,
+            node: node.to_owned(),
+            generation: 0,
+            runbootscripts: false,
+            env: BTreeMap::new(),
+            postscripts: Vec::new(),
+            postbootscripts: Vec::new(),
+        };
+        let concerns =
+            |layer: &&Layer| layer.nodes.as_ref().is_none_or(|nodes| nodes.contains(node));
+        for layer in self.layers.iter().filter(concerns) {
+            plan.env.extend(layer.env.clone());
+            plan.runbootscripts = layer.runbootscripts.unwrap_or(plan.runbootscripts);
+            add_new(&mut plan.postscripts, &layer.postscripts);
+            add_new(&mut plan.postbootscripts, &layer.postbootscripts);
+        }
+        plan
+    }
+}
+
+/// Adds the steps that aren't there yet.
+fn add_new(steps: &mut Vec<Step>, more: &[Step]) {
+    for step in more {
+        if !steps.contains(step) {
+            steps.push(step.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(text: &str) -> Result<Site, SiteError> {
+        Site::parse(text, Path::new("site.toml"))
+    }
+
+    const SITE: &str = r#"
+[defaults]
+env = { MASTER = "10.0.0.1", ROLE = "none" }
+postscripts = ["syslog", "mount_scratch /scratch"]
+postbootscripts = ["motd"]
+
+[groups.zebra]
+nodes = "cn[001-003]"
+postscripts = ["setup z", "syslog", "syslog -v"]
+runbootscripts = true
+
+[groups.apple]
+nodes = "cn[002-003],login"
+env.ROLE = "apple"
+postscripts = ["setup a", "setup z"]
+
+[nodes."cn[003-004]"]
+env = { ROLE = "own" }
+postbootscripts = ["motd", "extra 'a b'"]
+runbootscripts = false
+
+[scripts.syslog]
+timeout = "5m"
+"#;
+
+    #[test]
+    fn scripts_add_up_without_repeats_and_the_last_environment_wins() {
+        let site = site(SITE).unwrap();
+        let plans = site.plans();
+        let lists = |node: &str| {
+            let plan = &plans[node];
+            let join =
+                |steps: &[Step]| steps.iter().map(Step::to_string).collect::<Vec<_>>().join("; ");
+            (
+                join(&plan.postscripts),
+                join(&plan.postbootscripts),
+                &*plan.env["ROLE"],
+                plan.runbootscripts,
+            )
+        };
+        assert_eq!(plans.keys().collect::<Vec<_>>(), ["cn001", "cn002", "cn003", "cn004", "login"]);
+        let all = "syslog; mount_scratch /scratch".to_owned();
+        let z = format!("{all}; setup z; syslog -v");
+        assert_eq!(lists("cn001"), (z.clone(), "motd".to_owned(), "none", true));
+        assert_eq!(lists("cn002"), (format!("{z}; setup a"), "motd".to_owned(), "apple", true));
+        assert_eq!(
+            lists("cn003"),
+            (format!("{z}; setup a"), "motd; extra 'a b'".to_owned(), "own", false)
+        );
+        assert_eq!(lists("cn004"), (all.clone(), "motd; extra 'a b'".to_owned(), "own", false));
+        assert_eq!(lists("login").0, format!("{all}; setup a; setup z"));
+        assert_eq!(plans["login"].env["MASTER"], "10.0.0.1");
+
+        assert_eq!(site.wanted()["setup"], "groups.zebra.postscripts (site.toml:9)");
+        assert_eq!(site.wanted()["motd"], "defaults.postbootscripts (site.toml:5)");
+        assert_eq!(site.overrides()["syslog"].timeout, Some(provost_bundle::Limit::seconds(300)));
+        assert!(super::Site::parse("", Path::new("x")).unwrap().plans().is_empty());
+    }
+
+    #[test]
+    fn an_error_says_where_it_is() {
+        for (text, shown) in [
+            ("[defaults]\nenv = 5\n", "site.toml:2: defaults.env: invalid type"),
+            (
+                "[defaults]\n\npostscript = []\n",
+                "site.toml:3: defaults.postscript: unknown field `postscript`",
+            ),
+            (
+                "[groups.a]\nnodes = 'x'\nenv.PORT = 1\n",
+                "site.toml:3: groups.a.env.PORT: invalid type: integer `1`, expected a string",
+            ),
+            ("[groups.a]\nnodes = 'x'\nenv.A-B = '1'\n", "site.toml:3: groups.a.env.A-B: "),
+            (
+                "[groups.a]\nnodes = 'x'\npostscripts = ['s',\n5]\n",
+                "site.toml:4: groups.a.postscripts[1]: invalid type",
+            ),
+            (
+                "[groups.a]\nnodes = 'x'\npostscripts = ['s',\n't ; u']\n",
+                "site.toml:4: groups.a.postscripts: \"t ; u\" can't be run",
+            ),
+            ("[groups.a]\nnodes = '@b'\n", "site.toml:2: groups.a.nodes: \"@b\" names no nodes"),
+            ("\n[groups.a]\n", "site.toml:2: groups.a: the group has no `nodes`"),
+            ("[nodes.'cn[']\n", "site.toml:1: nodes.cn[: \"cn[\" names no nodes"),
+            ("[nodes.a]\nnodes = 'b'\n", "site.toml:2: nodes.a.nodes: it doesn't belong here"),
+            (
+                "[scripts.s]\ntimeout = 'none'\n",
+                "site.toml:2: scripts.s.timeout: `none` is no time limit",
+            ),
+            ("[scripts.s]\nretry = 1\n", "site.toml:2: scripts.s.retry: unknown field"),
+            ("[group.a]\n", "site.toml:1: group: unknown field `group`"),
+            ("[defaults\n", "site.toml:1: unclosed table"),
+            ("a = 1\na = 2\n", "site.toml:2: duplicate key"),
+        ] {
+            let error = site(text).unwrap_err();
+            assert!(error.to_string().starts_with(shown), "{error}\nnot {shown}");
+            assert!(!error.hint().is_empty());
+        }
+    }
+}
