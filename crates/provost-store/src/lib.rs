@@ -1,0 +1,20 @@
+//! What is known of the nodes: their records, the status that follows from these, their tokens
+//! and the logs of what failed; behind one [`Store`] trait.
+//!
+//! With the feature `sqlite`: [`Sqlite`], the embedded store.
+
+mod node;
+mod status;
+mod store;
+
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+pub use node::{Node, Status, UpdateStatus};
+#[cfg(feature = "sqlite")]
+pub use sqlite::Sqlite;
+pub use status::NodeState;
+pub use store::{
+    Answer, EVENT_BACKLOG, Ingested, MAX_RECORD, Report, Store, StoreError, StoredRun, Token,
+    UploadedLog,
+};

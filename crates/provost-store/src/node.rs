@@ -1,0 +1,127 @@
+use jiff::Timestamp;
+use provost_record::Cause;
+use serde::{Deserialize, Serialize};
+
+/// How far a node is, in xCAT's words.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It has a token and hasn't been heard of.
+    #[default]
+    Defined,
+    /// Its installer runs the postscripts.
+    Installing,
+    /// Its installer is done; it boots next.
+    Booting,
+    /// It boots from the network.
+    Netbooting,
+    /// It boots what was installed.
+    Postbooting,
+    /// Its boot ended well.
+    Booted,
+    /// Its kickstart or boot ended, and not well.
+    Failed,
+}
+
+impl Status {
+    /// All of them, in the order of a node's life.
+    pub const ALL: [Self; 7] = [
+        Self::Defined,
+        Self::Installing,
+        Self::Booting,
+        Self::Netbooting,
+        Self::Postbooting,
+        Self::Booted,
+        Self::Failed,
+    ];
+
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Defined => "defined",
+            Self::Installing => "installing",
+            Self::Booting => "booting",
+            Self::Netbooting => "netbooting",
+            Self::Postbooting => "postbooting",
+            Self::Booted => "booted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// How the last rerun by hand went, in xCAT's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UpdateStatus {
+    /// It is going on.
+    Syncing,
+    /// It ended well.
+    Synced,
+    /// It ended, and not well.
+    Failed,
+}
+
+impl UpdateStatus {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Syncing, Self::Synced, Self::Failed];
+
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Syncing => "syncing",
+            Self::Synced => "synced",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A node as it is shown. What isn't known is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// How far it is.
+    pub status: Status,
+    /// When the status last changed, by the node's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// How the last rerun by hand went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updatestatus: Option<UpdateStatus>,
+    /// What the rest is about: `kickstart`, `boot` or `run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    /// And which run of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The stage that runs, or the first one that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// What kind of failure it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The exit status of what failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended what failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// Where it failed: `LINE FUNCTION FILE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_line: Option<String>,
+    /// Its last three lines of output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// When the node was last heard of, by the server's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<Timestamp>,
+    /// Which try this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+}

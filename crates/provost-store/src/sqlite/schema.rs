@@ -1,0 +1,48 @@
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+/// What turns the file of version N into one of version N + 1. Never change one that was
+/// released; add one.
+const STEPS: &[&str] = &[include_str!("001_start.sql")];
+
+/// How long a connection waits for a lock that somebody else's tool holds.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Why the file can't be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SchemaError {
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    #[error("it has version {found}, and this build knows versions up to {known}")]
+    Newer { found: u32, known: u32 },
+}
+
+/// The connection that writes. Brings the file to the present version.
+pub(super) fn open_writer(path: &Path) -> Result<Connection, SchemaError> {
+    let mut db = Connection::open(path)?;
+    db.busy_timeout(BUSY)?;
+    // FULL: a commit is on the disk before it is answered, also after a loss of power.
+    db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
+    let known = STEPS.len() as u32;
+    let found: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if found > known {
+        return Err(SchemaError::Newer { found, known });
+    }
+    for (version, step) in (1..=known).zip(STEPS).skip(found as usize) {
+        let change = db.transaction()?;
+        change.execute_batch(step)?;
+        change.pragma_update(None, "user_version", version)?;
+        change.commit()?;
+    }
+    Ok(db)
+}
+
+/// A connection that reads.
+pub(super) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(BUSY)?;
+    Ok(db)
+}

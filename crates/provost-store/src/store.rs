@@ -1,0 +1,148 @@
+use std::error::Error;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use provost_record::Record;
+use serde_json::value::RawValue;
+use tokio::sync::broadcast;
+
+use crate::Node;
+
+/// The longest record that is taken, in bytes. Lists of what a script left behind are the longest
+/// things in one.
+pub const MAX_RECORD: usize = 256 * 1024;
+
+/// How many events a subscriber may be behind before it misses some.
+pub const EVENT_BACKLOG: usize = 1024;
+
+/// A record, and its text as it came from the node: keys that we don't know are kept.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What it says.
+    pub record: Record,
+    /// Its text, on one line.
+    pub json: Box<RawValue>,
+}
+
+impl Report {
+    /// Reads one record.
+    pub fn parse(json: &RawValue) -> serde_json::Result<Self> {
+        let record = serde_json::from_str(json.get())?;
+        // JSON allows line ends between tokens only, so a blank says the same.
+        let json = match json.get().contains(['\n', '\r']) {
+            true => RawValue::from_string(json.get().replace(['\n', '\r'], " "))?,
+            false => json.to_owned(),
+        };
+        Ok(Self { record, json })
+    }
+}
+
+/// What became of a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ingested {
+    /// Records that were new.
+    pub fresh: usize,
+    /// Records that were there already.
+    pub repeats: usize,
+}
+
+/// One run of a node, with its records in the order of their seq.
+#[derive(Clone, Debug)]
+pub struct StoredRun {
+    /// The node that ran it.
+    pub node: String,
+    /// The run's id.
+    pub run: String,
+    /// Its records.
+    pub reports: Vec<Report>,
+}
+
+/// A log that a node has uploaded.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UploadedLog {
+    /// The run it belongs to.
+    pub run: String,
+    /// `NN-SCRIPT`.
+    pub name: String,
+}
+
+/// A node and the SHA-256 of its token.
+#[derive(Clone, Debug)]
+pub struct Token {
+    /// The node that may speak with it.
+    pub node: String,
+    /// The digest; the token itself isn't kept anywhere.
+    pub sha256: [u8; 32],
+}
+
+/// What a [`Store`] gives back, later.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Where the management node keeps what it knows. Whatever is answered with `Ok` is durable.
+pub trait Store: Send + Sync + 'static {
+    /// Keeps a batch of one node's records, all or none. A record whose (node, run, seq) is there
+    /// already is dropped; the others move the node's status. `at` is the server's time.
+    fn ingest<'a>(
+        &'a self,
+        node: &'a str,
+        batch: Vec<Report>,
+        at: Timestamp,
+    ) -> Answer<'a, Ingested>;
+
+    /// Every record that is newly stored, from now on, in the order of storing.
+    fn events(&self) -> broadcast::Receiver<Arc<RawValue>>;
+
+    /// All nodes, by name.
+    fn nodes(&self) -> Answer<'_, Vec<Node>>;
+
+    /// One node.
+    fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>>;
+
+    /// A node's runs, the one whose first record arrived last first.
+    fn runs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<StoredRun>>;
+
+    /// A run by its id. Should two nodes claim the same id, it is the first one's.
+    fn run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<StoredRun>>;
+
+    /// Keeps a log, whole or not at all, in place of an earlier one of the same name.
+    fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()>;
+
+    /// Which logs a node has uploaded.
+    fn logs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<UploadedLog>>;
+
+    /// A log of a node.
+    fn log<'a>(&'a self, node: &'a str, log: &'a UploadedLog) -> Answer<'a, Option<Vec<u8>>>;
+
+    /// Gives nodes their tokens, all or none, each in place of the node's earlier one; a node
+    /// that wasn't known is known from then on. `at` is the server's time.
+    fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, ()>;
+
+    /// Whose token it is that has this digest.
+    fn token_owner(&self, sha256: [u8; 32]) -> Answer<'_, Option<String>>;
+}
+
+/// Why the store couldn't do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+#[error("{doing}: {source}")]
+pub struct StoreError {
+    doing: String,
+    hint: String,
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl StoreError {
+    /// An error that arose while `doing`, a gerund phrase.
+    pub fn new(
+        doing: impl Into<String>,
+        hint: impl Into<String>,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        Self { doing: doing.into(), hint: hint.into(), source: source.into() }
+    }
+
+    /// What an admin can do about it.
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+}

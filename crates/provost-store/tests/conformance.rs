@@ -1,0 +1,187 @@
+//! What every store must do. A back end passes by running [`conforms`] on a fresh, empty one.
+#![cfg(feature = "sqlite")]
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use provost_store::{Ingested, Report, Sqlite, Status, Store, Token, UploadedLog};
+use serde_json::{json, value::RawValue};
+
+const AT: &str = "2026-11-20T17:00:00Z";
+
+async fn conforms(store: &dyn Store) {
+    tokens(store).await;
+    records(store).await;
+    runs_of_two_nodes(store).await;
+    logs(store).await;
+}
+
+async fn tokens(store: &dyn Store) {
+    assert!(store.nodes().await.unwrap().is_empty());
+    let token = |node: &str, byte| Token { node: node.into(), sha256: [byte; 32] };
+    store.set_tokens(vec![token("cn002", 2), token("cn001", 1)], at()).await.unwrap();
+    assert_eq!(store.token_owner([1; 32]).await.unwrap().as_deref(), Some("cn001"));
+    store.set_tokens(vec![token("cn001", 3)], at()).await.unwrap();
+    assert_eq!(store.token_owner([1; 32]).await.unwrap(), None, "the new one replaces the old");
+    assert_eq!(store.token_owner([3; 32]).await.unwrap().as_deref(), Some("cn001"));
+    // The second of these is another node's: neither is given.
+    assert!(store.set_tokens(vec![token("cn003", 4), token("cn004", 2)], at()).await.is_err());
+    let nodes = store.nodes().await.unwrap();
+    let names: Vec<_> = nodes.iter().map(|n| (n.name.as_str(), n.status)).collect();
+    assert_eq!(names, [("cn001", Status::Defined), ("cn002", Status::Defined)]);
+    assert!(store.node("nobody").await.unwrap().is_none());
+}
+
+async fn records(store: &dyn Store) {
+    let mut events = store.events();
+    let first = vec![
+        report("cn001", "a", 1, json!({"phase": "service start", "colour": "green"})),
+        report("cn001", "a", 2, json!({"phase": "stage start", "stage": "fetch"})),
+    ];
+    let ingested = store.ingest("cn001", first.clone(), at()).await.unwrap();
+    assert_eq!(ingested, Ingested { fresh: 2, repeats: 0 });
+
+    let mut again = first.clone();
+    let end = json!({"phase": "service end", "result": "failure", "cause": "fetch"});
+    again.push(report("cn001", "a", 3, end));
+    let ingested = store.ingest("cn001", again, at()).await.unwrap();
+    assert_eq!(ingested, Ingested { fresh: 1, repeats: 2 });
+
+    let node = store.node("cn001").await.unwrap().unwrap();
+    assert_eq!(node.status, Status::Failed);
+    assert_eq!(node.last_seen, Some(at()));
+    let run = store.run("a").await.unwrap().unwrap();
+    assert_eq!((run.node.as_str(), run.reports.len()), ("cn001", 3));
+    assert_eq!(run.reports[0].json.get(), first[0].json.get(), "unknown keys are kept");
+    let heard: Vec<Arc<RawValue>> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+    assert_eq!(heard.len(), 3, "one event for each record that was new");
+
+    // What can't be stored takes nothing else with it, and is said.
+    let bad = vec![
+        report("cn001", "a", 4, json!({"phase": "service start"})),
+        report("cn001", "a", u64::MAX, json!({"phase": "service start"})),
+    ];
+    assert!(store.ingest("cn001", bad, at()).await.is_err());
+    assert_eq!(store.run("a").await.unwrap().unwrap().reports.len(), 3);
+}
+
+async fn runs_of_two_nodes(store: &dyn Store) {
+    let start = json!({"phase": "service start"});
+    // A run that arrives later is newer, whatever its id and its clock say.
+    store.ingest("cn001", vec![report("cn001", "0", 2, start.clone())], at()).await.unwrap();
+    store.ingest("cn001", vec![report("cn001", "0", 1, start.clone())], at()).await.unwrap();
+    store.ingest("cn001", vec![report("cn001", "a", 9, start.clone())], at()).await.unwrap();
+    let runs = store.runs("cn001").await.unwrap();
+    let ids: Vec<_> = runs.iter().map(|r| r.run.as_str()).collect();
+    assert_eq!(ids, ["0", "a"]);
+    let seqs: Vec<_> = runs[0].reports.iter().map(|r| r.record.seq).collect();
+    assert_eq!(seqs, [1, 2]);
+
+    // A node that claims another's run gets a run of its own and hides nothing.
+    let claimed = store.ingest("cn002", vec![report("cn002", "a", 1, start)], at()).await.unwrap();
+    assert_eq!(claimed.fresh, 1);
+    assert_eq!(store.run("a").await.unwrap().unwrap().node, "cn001");
+    assert_eq!(store.runs("cn002").await.unwrap().len(), 1);
+    assert!(store.run("nothing").await.unwrap().is_none());
+    assert!(store.runs("nobody").await.unwrap().is_empty());
+}
+
+async fn logs(store: &dyn Store) {
+    let log = |name: &str| UploadedLog { run: "a".into(), name: name.into() };
+    assert!(store.logs("cn001").await.unwrap().is_empty());
+    store.put_log("cn001", log("01-x"), b"old".to_vec()).await.unwrap();
+    store.put_log("cn001", log("01-x"), b"\xff\x00".to_vec()).await.unwrap();
+    assert_eq!(store.log("cn001", &log("01-x")).await.unwrap().as_deref(), Some(&b"\xff\0"[..]));
+    assert_eq!(store.logs("cn001").await.unwrap(), [log("01-x")]);
+    assert_eq!(store.log("cn001", &log("02-x")).await.unwrap(), None);
+    assert_eq!(store.log("cn002", &log("01-x")).await.unwrap(), None);
+    for name in ["../b", "/etc/passwd", "", "..", "x/y"] {
+        assert!(store.put_log("cn001", log(&format!("{name}/z")), vec![]).await.is_err(), "{name}");
+        assert!(store.put_log(name, log("01-x"), vec![]).await.is_err(), "{name}");
+    }
+}
+
+fn at() -> Timestamp {
+    AT.parse().unwrap()
+}
+
+fn report(node: &str, run: &str, seq: u64, more: serde_json::Value) -> Report {
+    let mut record =
+        json!({"timestamp": AT, "service": "boot", "node": node, "run": run, "seq": seq});
+    record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    Report::parse(&serde_json::value::to_raw_value(&record).unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn sqlite_conforms_and_keeps_all_over_a_restart() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(data.path()).unwrap();
+    conforms(&store).await;
+    let (nodes, runs) = (store.nodes().await.unwrap(), store.runs("cn001").await.unwrap());
+    drop(store);
+    assert!(!data.path().join("provost.db-wal").exists(), "closed in order");
+    let store = Sqlite::open(data.path()).unwrap();
+    assert_eq!(store.nodes().await.unwrap(), nodes);
+    assert_eq!(store.runs("cn001").await.unwrap().len(), runs.len());
+    assert_eq!(store.token_owner([3; 32]).await.unwrap().as_deref(), Some("cn001"));
+}
+
+#[tokio::test]
+async fn many_writers_at_once_lose_nothing() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Arc::new(Sqlite::open(data.path()).unwrap());
+    let mut writers = tokio::task::JoinSet::new();
+    for n in 0..200 {
+        let store = Arc::clone(&store);
+        writers.spawn(async move {
+            let node = format!("cn{n:03}");
+            let start = json!({"phase": "service start"});
+            let batch = vec![report(&node, "a", 1, start)];
+            let (one, two) = tokio::join!(
+                store.ingest(&node, batch.clone(), at()),
+                store.ingest(&node, batch, at()),
+            );
+            assert_eq!((one.unwrap().fresh + two.unwrap().fresh), 1);
+        });
+    }
+    while let Some(done) = writers.join_next().await {
+        done.unwrap();
+    }
+    let names: BTreeSet<_> = store.nodes().await.unwrap().into_iter().map(|n| n.name).collect();
+    assert_eq!(names.len(), 200);
+}
+
+#[tokio::test]
+async fn a_write_that_fails_says_so_and_the_next_one_succeeds() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(data.path()).unwrap();
+    let batch = || vec![report("cn001", "a", 1, json!({"phase": "service start"}))];
+    let other = rusqlite::Connection::open(data.path().join("provost.db")).unwrap();
+    other
+        .execute_batch(
+            "CREATE TRIGGER full BEFORE INSERT ON record BEGIN SELECT RAISE(ABORT, 'x'); END",
+        )
+        .unwrap();
+    assert!(store.ingest("cn001", batch(), at()).await.is_err());
+    assert!(store.nodes().await.unwrap().is_empty(), "nothing of it was kept");
+    other.execute_batch("DROP TRIGGER full").unwrap();
+    assert_eq!(store.ingest("cn001", batch(), at()).await.unwrap().fresh, 1);
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_left_alone() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("provost.db");
+    let db = rusqlite::Connection::open(&file).unwrap();
+    db.execute_batch("PRAGMA user_version = 99").unwrap();
+    let Err(error) = Sqlite::open(data.path()) else { panic!("opened") };
+    assert!(error.to_string().contains("version 99"), "{error}");
+    assert!(error.hint().contains("newer"));
+
+    std::fs::write(&file, "this is no database, and it is long enough to be looked at".repeat(20))
+        .unwrap();
+    let Err(error) = Sqlite::open(data.path()) else { panic!("opened") };
+    assert!(error.hint().contains("aside"), "{error}: {}", error.hint());
+}
