@@ -1,0 +1,80 @@
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use sd_notify::NotifyState;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{Config, Daemon, DaemonError};
+
+/// How long work that can't be cancelled, such as reading a file, may go on at the end.
+const LAST_WORK: Duration = Duration::from_secs(1);
+
+/// The management node's daemon of Provost: serves the bundle to nodes, takes their reports,
+/// answers admins.
+#[derive(Parser)]
+#[command(name = "provostd", version)]
+struct Cli {
+    /// The configuration
+    #[arg(long, value_name = "FILE", default_value = "/etc/provost/provostd.toml")]
+    config: PathBuf,
+}
+
+/// Runs the daemon until SIGTERM or SIGINT. Exit codes: 0 it ended in order, 1 it couldn't serve,
+/// 2 the command line or the configuration is wrong.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt().with_writer(io::stderr).with_target(false).init();
+    let config = match Config::load(&cli.config) {
+        Ok(config) => config,
+        Err(error) => return complain(&error, &error.hint(), 2),
+    };
+    // What this daemon writes is nobody else's business.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return complain(&error, "see the limits of this process (ulimit -u)", 1),
+    };
+    let ended = runtime.block_on(serve(&config));
+    runtime.shutdown_timeout(LAST_WORK);
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => complain(&error, &error.hint(), 1),
+    }
+}
+
+async fn serve(config: &Config) -> Result<(), DaemonError> {
+    let listen = |kind| signal(kind).map_err(DaemonError::Signals);
+    let (mut terminate, mut interrupt) =
+        (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+    let daemon = Daemon::start(config).await?;
+    let at = daemon.addresses();
+    tracing::info!(data = %config.data.display(), www = %config.www.display(), "serving");
+    tracing::info!("nodes at http://{}, admins at http://{}", at.nodes, at.admin);
+    if !at.admin.ip().is_loopback() {
+        tracing::warn!("whoever reaches {} can read all records and logs", at.admin);
+    }
+    tell_systemd(NotifyState::Ready);
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    tracing::info!("ending");
+    tell_systemd(NotifyState::Stopping);
+    daemon.stop().await;
+    Ok(())
+}
+
+fn tell_systemd(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(&[state]) {
+        tracing::warn!("telling systemd: {error}");
+    }
+}
+
+fn complain(error: &dyn std::error::Error, hint: &str, code: u8) -> ExitCode {
+    // Nobody may be there to read it.
+    let _ = writeln!(io::stderr(), "provostd: {error}\n  hint: {hint}");
+    ExitCode::from(code)
+}

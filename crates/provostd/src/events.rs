@@ -1,0 +1,31 @@
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::{Stream, stream};
+use serde_json::json;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::App;
+
+/// A stream of what is stored from now on: one `record` event per record. One who reads too
+/// slowly gets a `missed` event with the number of those that were dropped.
+pub(crate) fn stream(app: &Arc<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
+    let start = (app.store.events(), app.stop.clone());
+    let events = stream::unfold(start, |(mut records, mut stop)| async {
+        let record = tokio::select! {
+            record = records.recv() => record,
+            () = stop.wait() => return None,
+        };
+        let event = match record {
+            Ok(json) => Event::default().event("record").data(json.get()),
+            Err(RecvError::Lagged(missed)) => {
+                Event::default().event("missed").data(json!({ "missed": missed }).to_string())
+            }
+            Err(RecvError::Closed) => return None,
+        };
+        Some((Ok(event), (records, stop)))
+    });
+    // Also tells the client that the daemon lives: every 15 s.
+    Sse::new(events).keep_alive(KeepAlive::default())
+}

@@ -1,0 +1,69 @@
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use provost_record::now;
+use provost_store::{MAX_RECORD, Report};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::refusal::Refusal;
+use crate::{App, is_run_id};
+
+/// The answer to a batch of records.
+#[derive(Debug, Serialize)]
+pub(crate) struct Acknowledged {
+    /// The seq of the batch's last record: it and all before it are durable.
+    acked: u64,
+    directive: Directive,
+}
+
+/// What the node is to do.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Directive {
+    Proceed,
+}
+
+/// Stores a batch of a node's records and tells those who listen.
+pub(crate) async fn ingest(app: &App, node: &str, body: &[u8]) -> Result<Acknowledged, Refusal> {
+    let batch = parse(node, body)?;
+    let Some(last) = batch.last() else {
+        return Err(invalid("the batch is empty".into()));
+    };
+    let acked = last.record.seq;
+    let begun = Instant::now();
+    let ingested = app.store.ingest(node, batch, now()).await?;
+    app.metrics.ingested(ingested, begun.elapsed());
+    Ok(Acknowledged { acked, directive: Directive::Proceed })
+}
+
+fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
+    let texts: Vec<&RawValue> = serde_json::from_slice(body)
+        .map_err(|e| invalid(format!("the body is no JSON array of records: {e}")))?;
+    let read = |(index, text): (usize, &&RawValue)| {
+        let refuse = |why: String| invalid(format!("record {index} of the batch: {why}"));
+        if text.get().len() > MAX_RECORD {
+            return Err(refuse(format!("it is longer than {MAX_RECORD} bytes")));
+        }
+        let report = Report::parse(text).map_err(|e| refuse(e.to_string()))?;
+        let record = &report.record;
+        record.check_reportable().map_err(|e| refuse(e.to_string()))?;
+        if record.node != node {
+            return Err(refuse(format!("it is of node {:?}, not of {node:?}", record.node)));
+        }
+        if !is_run_id(&record.run) {
+            return Err(refuse(format!("its run {:?} isn't written as a UUID is", record.run)));
+        }
+        if i64::try_from(record.seq).is_err() {
+            return Err(refuse(format!("its seq {} is too large", record.seq)));
+        }
+        Ok(report)
+    };
+    texts.iter().enumerate().map(read).collect()
+}
+
+fn invalid(error: String) -> Refusal {
+    let hint = "nothing of the batch was stored; see that node and management node run the same \
+                version of Provost";
+    Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)
+}

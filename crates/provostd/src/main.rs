@@ -1,0 +1,7 @@
+//! The management node's daemon.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    provostd::main()
+}

@@ -1,0 +1,60 @@
+use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use provost_store::{Ingested, Node, Status};
+
+/// What the daemon counts. No label has a node's name in it: ten thousand series of each would
+/// help nobody.
+pub(crate) struct Metrics {
+    registry: Registry,
+    nodes: Family<[(&'static str, &'static str); 1], Gauge>,
+    records: Counter,
+    repeats: Counter,
+    batch_time: Histogram,
+    logs: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("provost");
+        let (nodes, records, repeats) = (Family::default(), Counter::default(), Counter::default());
+        // From 1 ms to 16 s.
+        let batch_time = Histogram::new(exponential_buckets(0.001, 2.0, 15));
+        let logs = Counter::default();
+        registry.register("nodes", "Nodes by status", nodes.clone());
+        registry.register("records", "Records stored", records.clone());
+        registry.register("record_repeats", "Records that were there already", repeats.clone());
+        registry.register("logs", "Logs stored", logs.clone());
+        let help = "Time from a whole batch of records to its being durable";
+        registry.register_with_unit("ingest_batch", help, Unit::Seconds, batch_time.clone());
+        Self { registry, nodes, records, repeats, batch_time, logs }
+    }
+}
+
+impl Metrics {
+    pub(crate) fn ingested(&self, ingested: Ingested, took: Duration) {
+        self.records.inc_by(ingested.fresh as u64);
+        self.repeats.inc_by(ingested.repeats as u64);
+        self.batch_time.observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn log_stored(&self) {
+        self.logs.inc();
+    }
+
+    /// The page that Prometheus reads.
+    pub(crate) fn page(&self, nodes: &[Node]) -> Result<String, std::fmt::Error> {
+        for status in Status::ALL {
+            let count = nodes.iter().filter(|node| node.status == status).count();
+            self.nodes.get_or_create(&[("status", status.as_str())]).set(count as i64);
+        }
+        let mut page = String::new();
+        encode(&mut page, &self.registry)?;
+        Ok(page)
+    }
+}

@@ -1,0 +1,142 @@
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, Request, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post, put};
+use axum::{Json, Router};
+use provost_store::UploadedLog;
+
+use crate::bundle::Published;
+use crate::refusal::{self, Refusal};
+use crate::{App, ingest, is_run_id, tokens};
+
+/// The longest batch of records, in bytes.
+const MAX_BATCH: usize = 8 * 1024 * 1024;
+/// The longest log, in bytes: the nodes' cap of 1 MiB, and room for the line that says what was
+/// left out.
+const MAX_LOG: usize = (1024 + 64) * 1024;
+/// The longest `NN-SCRIPT`, in bytes: with an ending it is still a file's name.
+const MAX_LOG_NAME: usize = 240;
+
+/// What nodes may ask for: the bundle's files, their own plan, their own reports.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/manifest.toml", get(manifest))
+        .route("/manifest.toml.minisig", get(manifest_signature))
+        .route("/objects/{folder}/{name}", get(object))
+        .route("/packs/{name}", get(pack))
+        .route("/plans/{name}", get(plan))
+        .route("/v1/nodes/{node}/records", post(records))
+        .route("/v1/nodes/{node}/runs/{run}/logs/{name}", put(log))
+        .with_state(app)
+        .layer(axum::middleware::map_response(refusal::in_json))
+}
+
+type Shared = State<Arc<App>>;
+
+async fn manifest(State(app): Shared, request: Request<Body>) -> Response {
+    Published::Manifest("manifest.toml").serve(&app, request).await
+}
+
+async fn manifest_signature(State(app): Shared, request: Request<Body>) -> Response {
+    Published::Manifest("manifest.toml.minisig").serve(&app, request).await
+}
+
+async fn object(
+    State(app): Shared,
+    Path((folder, name)): Path<(String, String)>,
+    request: Request<Body>,
+) -> Response {
+    match Published::object(&folder, &name) {
+        Some(object) => object.serve(&app, request).await,
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn pack(State(app): Shared, Path(name): Path<String>, request: Request<Body>) -> Response {
+    match Published::pack(&name) {
+        Some(pack) => pack.serve(&app, request).await,
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn plan(State(app): Shared, Path(name): Path<String>, request: Request<Body>) -> Response {
+    let Some((node, plan)) = Published::plan(&name) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    match tokens::check(&*app.store, request.headers(), node).await {
+        Ok(()) => plan.serve(&app, request).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+async fn records(
+    State(app): Shared,
+    Path(node): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<ingest::Acknowledged>, Refusal> {
+    let body = read_own(&app, &headers, &node, body, MAX_BATCH).await?;
+    ingest::ingest(&app, &node, &body.bytes).await.map(Json)
+}
+
+async fn log(
+    State(app): Shared,
+    Path((node, run, name)): Path<(String, String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, Refusal> {
+    let mut body = read_own(&app, &headers, &node, body, MAX_LOG).await?;
+    if !is_run_id(&run) || !is_log_name(&name) {
+        return Err(Refusal::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            format!("{name:?} of run {run:?} can't be the name of a log"),
+            "a log is put at /v1/nodes/NODE/runs/UUID/logs/NN-SCRIPT",
+        ));
+    }
+    let bytes = std::mem::take(&mut body.bytes);
+    app.store.put_log(&node, UploadedLog { run, name }, bytes).await?;
+    app.metrics.log_stored();
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The body of a request that only `node` itself may make.
+async fn read_own<'a>(
+    app: &'a App,
+    headers: &HeaderMap,
+    node: &str,
+    body: Body,
+    most: usize,
+) -> Result<crate::bodies::Held<'a>, Refusal> {
+    if let Err(refusal) = tokens::check(&*app.store, headers, node).await {
+        app.bodies.drain(body).await;
+        return Err(refusal);
+    }
+    app.bodies.read(body, most).await
+}
+
+/// `NN-SCRIPT`, as one element of a path.
+fn is_log_name(name: &str) -> bool {
+    let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+    let script = name[digits..].strip_prefix('-').unwrap_or_default();
+    (2..=4).contains(&digits)
+        && !script.is_empty()
+        && name.len() <= MAX_LOG_NAME
+        && !name.contains(|c: char| c == '/' || c.is_control())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_logs_name_is_one_element_of_a_path() {
+        assert!(is_log_name("01-syslog") && is_log_name("100-a b.sh") && is_log_name("00-fetch"));
+        for name in ["", "1-x", "01-", "01", "01-a/b", "..", "01-\n", "x-01", "é-x"] {
+            assert!(!is_log_name(name), "{name}");
+        }
+        assert!(!is_log_name(&format!("01-{}", "x".repeat(300))));
+    }
+}

@@ -1,0 +1,85 @@
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use provost_store::StoreError;
+use serde_json::json;
+
+/// A request that isn't done: a status, what was wrong, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) error: String,
+    pub(crate) hint: String,
+}
+
+/// After how many seconds a client may try again.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("10");
+
+impl Refusal {
+    pub(crate) fn new(
+        status: StatusCode,
+        error: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self { status, error: error.into(), hint: hint.into() }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string(), error.hint())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response<Body> {
+        match self.status {
+            status if status.is_server_error() => {
+                tracing::error!(hint = self.hint, "{}", self.error);
+            }
+            // What only one who has a token can bring about; strangers don't fill the log.
+            StatusCode::FORBIDDEN
+            | StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::UNPROCESSABLE_ENTITY => {
+                tracing::warn!(hint = self.hint, "{}", self.error);
+            }
+            _ => {}
+        }
+        let mut headers = HeaderMap::new();
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        let body = axum::Json(json!({ "error": self.error, "hint": self.hint }));
+        (self.status, headers, body).into_response()
+    }
+}
+
+/// Gives every error that the framework or the file server answered by itself the body that
+/// clients know.
+pub(crate) async fn in_json(response: Response<Body>) -> Response<Body> {
+    let status = response.status();
+    let is_json = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let error = status.canonical_reason().unwrap_or("the request was refused").to_lowercase();
+    let hint = match status {
+        StatusCode::NOT_FOUND => "nothing is served at this path",
+        StatusCode::METHOD_NOT_ALLOWED => "see the Allow header for what this path takes",
+        StatusCode::RANGE_NOT_SATISFIABLE => "ask for a range within the file",
+        _ => "see that the request is well-formed",
+    };
+    let mut answer = Refusal::new(status, error, hint).into_response();
+    for name in [header::ALLOW, header::CONTENT_RANGE] {
+        if let Some(value) = response.headers().get(&name) {
+            answer.headers_mut().insert(name, value.clone());
+        }
+    }
+    answer
+}

@@ -1,0 +1,70 @@
+use axum::http::{HeaderMap, StatusCode, header};
+use jiff::Timestamp;
+use provost_store::{Store, Token};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::refusal::Refusal;
+
+/// A node's new token, shown this once.
+#[derive(Serialize)]
+pub(crate) struct NewToken {
+    node: String,
+    token: String,
+}
+
+/// Makes a token for each of `nodes`: 256 random bits, of which the store keeps the digest.
+pub(crate) async fn make(
+    store: &dyn Store,
+    nodes: Vec<String>,
+    at: Timestamp,
+) -> Result<Vec<NewToken>, Refusal> {
+    let made = nodes.into_iter().map(new_token).collect::<Result<Vec<_>, _>>()?;
+    let kept = made.iter().map(|new| Token { node: new.node.clone(), sha256: digest(&new.token) });
+    store.set_tokens(kept.collect(), at).await?;
+    Ok(made)
+}
+
+fn new_token(node: String) -> Result<NewToken, Refusal> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(|e| {
+        Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("getting random bytes: {e}"),
+            "see that the kernel's getrandom(2) is not blocked",
+        )
+    })?;
+    Ok(NewToken { node, token: hex::encode(random) })
+}
+
+fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+/// Lets a request pass only if it bears the token of `node`.
+pub(crate) async fn check(
+    store: &dyn Store,
+    headers: &HeaderMap,
+    node: &str,
+) -> Result<(), Refusal> {
+    let token = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim());
+    let unknown = |error: &str| {
+        let hint = "make a token with `provostctl token NODE` and put it in the node's token_file";
+        Refusal::new(StatusCode::UNAUTHORIZED, error, hint)
+    };
+    let token = token.ok_or_else(|| unknown("this needs the node's token"))?;
+    match store.token_owner(digest(token)).await? {
+        Some(owner) if owner == node => Ok(()),
+        Some(owner) => Err(Refusal::new(
+            StatusCode::FORBIDDEN,
+            format!("the token is {owner}'s, and this is {node:?}'s"),
+            "a node speaks for itself only: see that its name and its token belong together",
+        )),
+        None => Err(unknown("the token is unknown")),
+    }
+}
