@@ -1,0 +1,110 @@
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use provost_plan::Step;
+use provost_record::ExitCode;
+
+use crate::console::complain;
+use crate::runner::Wanted;
+use crate::settings::Input;
+use crate::{inspect, report, runner};
+
+/// Runs this node's provisioning scripts, records what happens, and reports it.
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+struct Cli {
+    /// The configuration file
+    #[arg(long, global = true, value_name = "FILE", env = "PROVOST_CONFIG")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run what this boot needs
+    Boot,
+    /// Run the postscripts, from an installer
+    Kickstart,
+    /// Run one script, or a list, whether or not it has run before
+    Run(RunArgs),
+    /// Say how the last run went
+    Status {
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Print a script's newest log; without a name, of the one that failed or ran last
+    Log {
+        script: Option<String>,
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Report what could not be reported yet
+    Report,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct RunArgs {
+    /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
+    #[arg(short = 'P', value_name = "LIST")]
+    list: Option<String>,
+    /// A script and its arguments
+    #[arg(value_name = "SCRIPT [ARGS]…", trailing_var_arg = true, allow_hyphen_values = true)]
+    script: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One document, for programs
+    Json,
+}
+
+/// Parses the command line and does what it says.
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are no errors; where nobody reads them there is nothing to do.
+            let _ = e.print();
+            return if e.use_stderr() { ExitCode::Usage } else { ExitCode::Done };
+        }
+    };
+    let input = match Input::read(cli.config.as_deref()) {
+        Ok(input) => input,
+        Err(failure) => {
+            complain(&format!("error: {failure}"));
+            return failure.exit_code();
+        }
+    };
+    match cli.command {
+        Command::Boot => runner::main(&input, Wanted::Boot),
+        Command::Kickstart => runner::main(&input, Wanted::Postscripts),
+        Command::Run(args) => match steps(args) {
+            Ok(steps) => runner::main(&input, Wanted::Named(steps)),
+            Err(e) => {
+                complain(&format!("error: {e}\nhint: {}", e.hint()));
+                ExitCode::Usage
+            }
+        },
+        Command::Status { format } => inspect::status(&input, format == Format::Json),
+        Command::Log { script, format } => {
+            inspect::log(&input, script.as_deref(), format == Format::Json)
+        }
+        Command::Report => report::main(&input),
+    }
+}
+
+fn steps(args: RunArgs) -> Result<Vec<Step>, provost_plan::StepError> {
+    match args.list {
+        Some(list) => Step::parse_list(&list),
+        None => {
+            let mut words = args.script.into_iter();
+            let script = words.next().unwrap_or_default();
+            Ok(vec![Step { script, args: words.collect() }])
+        }
+    }
+}

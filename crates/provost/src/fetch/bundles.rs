@@ -1,0 +1,208 @@
+//! The scripts on this node's disk: the present set, and the next one while it arrives.
+//!
+//! `STATE/bundle` is a link to the present set. The next one is built beside it and becomes the
+//! present one by one rename, when all of it is verified.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use provost_bundle::{FileEntry, Manifest, Verifying};
+use provost_plan::Plan;
+use provost_record::Cause;
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use crate::failure::Failure;
+
+/// How the folder of a set that isn't whole yet begins.
+const UNFINISHED: &str = ".new-";
+
+pub(super) struct Bundles {
+    state: PathBuf,
+    sets: PathBuf,
+}
+
+/// The newest generations that this node has seen.
+#[derive(Default, Serialize, Deserialize)]
+struct Generations {
+    bundle: u64,
+    plan: u64,
+}
+
+impl Bundles {
+    /// Opens the node's sets, and removes what a killed run left unfinished.
+    pub(super) fn open(state: &Path) -> Result<Self, Failure> {
+        let bundles = Self { state: state.to_owned(), sets: state.join("bundles") };
+        let open = || {
+            std::fs::create_dir_all(&bundles.sets)?;
+            for entry in std::fs::read_dir(&bundles.sets)?.flatten() {
+                if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                    std::fs::remove_dir_all(entry.path())?;
+                }
+            }
+            Ok(())
+        };
+        open().map_err(|e| bundles.disk("preparing the scripts' folder", &e))?;
+        Ok(bundles)
+    }
+
+    /// Where the present set is.
+    pub(super) fn current(&self) -> PathBuf {
+        self.state.join("bundle")
+    }
+
+    /// The paths of those files of `manifest` that the present set lacks or has in another form.
+    pub(super) fn missing<'m>(&self, manifest: &'m Manifest) -> Vec<&'m str> {
+        let current = self.current();
+        let there = |entry: &&FileEntry| !is_as_published(&current, entry);
+        manifest.files.iter().filter(there).map(|e| e.path.as_str()).collect()
+    }
+
+    /// Whether the present set has no file that `manifest` doesn't name.
+    pub(super) fn holds_no_other(&self, manifest: &Manifest) -> bool {
+        let named: HashSet<PathBuf> =
+            manifest.files.iter().map(|e| self.current().join(&e.path)).collect();
+        let mut folders = vec![self.current()];
+        while let Some(folder) = folders.pop() {
+            let Ok(entries) = std::fs::read_dir(folder) else { return false };
+            for entry in entries.flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                    _ if named.contains(&entry.path()) => {}
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
+    /// Begins the next set. It goes away again unless it becomes the present one.
+    pub(super) fn begin(&self) -> Result<TempDir, Failure> {
+        tempfile::Builder::new()
+            .prefix(UNFINISHED)
+            .tempdir_in(&self.sets)
+            .map_err(|e| self.disk("making a folder for new scripts", &e))
+    }
+
+    /// A file without a name, for what is verified before it is used.
+    pub(super) fn scratch(&self) -> Result<std::fs::File, Failure> {
+        tempfile::tempfile_in(&self.sets).map_err(|e| self.disk("making room for the pack", &e))
+    }
+
+    /// Takes over into the folder `new` what the present set has already.
+    pub(super) fn take_over(
+        &self,
+        manifest: &Manifest,
+        missing: &[&str],
+        new: &Path,
+    ) -> Result<(), Failure> {
+        let current = self.current();
+        for entry in manifest.files.iter().filter(|e| !missing.contains(&e.path.as_str())) {
+            let (from, to) = (current.join(&entry.path), new.join(&entry.path));
+            let link = || {
+                std::fs::create_dir_all(to.parent().unwrap_or(new))?;
+                std::fs::hard_link(&from, &to)
+            };
+            link().map_err(|e| self.disk(&format!("taking over {}", from.display()), &e))?;
+        }
+        Ok(())
+    }
+
+    /// Makes `new` the present set and removes the old one.
+    pub(super) fn switch_to(&self, new: TempDir) -> Result<PathBuf, Failure> {
+        let switch = || -> io::Result<()> {
+            let name = uuid::Uuid::now_v7().to_string();
+            std::fs::set_permissions(new.path(), PermissionsExt::from_mode(0o755))?;
+            std::fs::rename(new.path(), self.sets.join(&name))?;
+            let link = self.sets.join(".link");
+            match std::fs::remove_file(&link) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
+            std::os::unix::fs::symlink(Path::new("bundles").join(&name), &link)?;
+            std::fs::rename(&link, self.current())?;
+            for entry in std::fs::read_dir(&self.sets)?.flatten() {
+                if entry.file_name() != name.as_str() {
+                    std::fs::remove_dir_all(entry.path())?;
+                }
+            }
+            Ok(())
+        };
+        switch().map_err(|e| self.disk("switching to the new scripts", &e))?;
+        Ok(self.current())
+    }
+
+    /// Refuses what is older than this node has seen before.
+    pub(super) fn check_generations(&self, bundle: &Manifest, plan: &Plan) -> Result<(), Failure> {
+        let seen = self.generations();
+        let check = |what: &str, got: u64, seen: u64| {
+            if got >= seen {
+                return Ok(());
+            }
+            let message = format!("the server's {what} is generation {got}, older than {seen}");
+            let file = self.generations_file();
+            let hint = format!(
+                "see whether that server is stale; if it was set up anew, remove {} here",
+                file.display()
+            );
+            Err(Failure::new(Cause::Verify, message, hint))
+        };
+        check("bundle", bundle.generation, seen.bundle)?;
+        check("plan", plan.generation, seen.plan)
+    }
+
+    /// Remembers what this node has seen, across a power cut.
+    pub(super) fn remember_generations(
+        &self,
+        bundle: &Manifest,
+        plan: &Plan,
+    ) -> Result<(), Failure> {
+        let (bundle, plan) = (bundle.generation, plan.generation);
+        let seen = self.generations();
+        if (seen.bundle, seen.plan) == (bundle, plan) {
+            return Ok(());
+        }
+        let text = format!("bundle = {bundle}\nplan = {plan}\n");
+        crate::runner::write_durably(&self.generations_file(), text.as_bytes())
+            .map_err(|e| self.disk("remembering the generations", &e))
+    }
+
+    fn generations(&self) -> Generations {
+        let text = std::fs::read_to_string(self.generations_file()).unwrap_or_default();
+        toml::from_str(&text).unwrap_or_default()
+    }
+
+    fn generations_file(&self) -> PathBuf {
+        self.state.join("generations.toml")
+    }
+
+    /// A failure of this node's own disk.
+    pub(super) fn disk(&self, doing: &str, e: &io::Error) -> Failure {
+        let state = self.state.display();
+        let hint = match e.kind() {
+            io::ErrorKind::StorageFull => format!("make room on the file system of {state}"),
+            _ => format!("see that {state} is on a writable file system"),
+        };
+        Failure::config(format!("{doing} in {}: {e}", self.sets.display()), hint)
+    }
+}
+
+/// Whether the file of `entry` below `folder` is what its manifest says, byte for byte.
+fn is_as_published(folder: &Path, entry: &FileEntry) -> bool {
+    let check = || -> io::Result<bool> {
+        let mut file = std::fs::File::open(folder.join(&entry.path))?;
+        let metadata = file.metadata()?;
+        if metadata.len() != entry.size
+            || metadata.permissions().mode() & 0o7777 != entry.mode.bits()
+        {
+            return Ok(false);
+        }
+        let mut verifying =
+            Verifying::new(io::sink(), entry.path.as_str(), entry.size, entry.sha256);
+        io::copy(&mut file, &mut verifying)?;
+        Ok(verifying.finish().is_ok())
+    };
+    check().unwrap_or(false)
+}

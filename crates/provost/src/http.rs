@@ -1,0 +1,52 @@
+//! The HTTP client of this node, for fetching and for reporting.
+
+use std::time::Duration;
+
+use reqwest::{Certificate, Client, Proxy};
+
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// How long an idle connection is kept for the next request.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// A client that does nothing by itself: no proxy of the environment's, no redirect, no retry.
+pub(crate) fn client(settings: &Settings) -> Result<Client, Failure> {
+    let mut builder = Client::builder()
+        .user_agent(concat!("provost/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(settings.fetch.connect.duration())
+        .read_timeout(settings.fetch.stall.duration())
+        .pool_idle_timeout(IDLE)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .no_proxy();
+    if let Some(proxy) = &settings.proxy {
+        let proxy = Proxy::all(proxy).map_err(|e| {
+            let hint = "write `proxy` under [fetch] as http://ADDRESS:PORT, or remove it";
+            Failure::config(format!("the proxy {proxy:?} can't be used: {}", reason(&e)), hint)
+        })?;
+        builder = builder.proxy(proxy);
+    }
+    let unusable = |e: &reqwest::Error| {
+        let hint = "`ca` under [fetch] must name a file of PEM certificates";
+        Failure::config(format!("the CA certificates can't be used: {}", reason(e)), hint)
+    };
+    // Without any the client would look for the system's, and fail where there are none.
+    let pem = settings.ca.as_deref().unwrap_or_default();
+    let certificates = Certificate::from_pem_bundle(pem).map_err(|e| unusable(&e))?;
+    builder.tls_certs_only(certificates).build().map_err(|e| unusable(&e))
+}
+
+/// An error and what caused it, each said once.
+pub(crate) fn reason(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let text = error.to_string();
+        if !said.contains(&text) {
+            said = format!("{said}: {text}");
+        }
+        source = error.source();
+    }
+    said
+}

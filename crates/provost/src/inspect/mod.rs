@@ -1,0 +1,36 @@
+//! What is on this node's disk, for whoever looks at the node itself.
+
+mod log;
+mod status;
+
+pub(crate) use log::log;
+pub(crate) use status::status;
+
+use provost_record::{Journal, Record, Run, Service, Stage};
+
+use crate::failure::Failure;
+use crate::settings::Paths;
+
+/// The runs of all services, oldest first.
+fn runs(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
+    let mut records: Vec<Record> = Vec::new();
+    for service in Service::ALL {
+        let entries = Journal::read(&paths.journal(service), 0)?;
+        records.extend(entries.into_iter().map(|e| e.record));
+    }
+    let mut runs = provost_record::runs(&records);
+    // The ids are UUIDv7: in order of the time at which the runs began.
+    runs.sort_by(|a, b| a.run.cmp(&b.run));
+    let node = |run: &Run| {
+        let record = records.iter().rfind(|r| r.run == run.run);
+        record.map_or(String::new(), |r| r.node.clone())
+    };
+    Ok(runs.into_iter().map(|run| (node(&run), run)).map(|(node, run)| (run, node)).collect())
+}
+
+/// The logs of a run's stages that are there, each with its stage's place.
+fn log_of(paths: &Paths, run: &Run, index: usize, stage: &Stage) -> Option<std::path::PathBuf> {
+    let name = format!("{}.log", Stage::log_name(index, &stage.stage));
+    let path = paths.scripts(&run.run).join(name);
+    (index > 0 && path.exists()).then_some(path)
+}

@@ -1,0 +1,130 @@
+use std::time::Duration;
+
+use provost_record::{ExitCode, Outcome, Run, Stage};
+use serde::Serialize;
+
+use super::{log_of, runs};
+use crate::console::{complain, harmless, print};
+use crate::failure::Failure;
+use crate::report::Spool;
+use crate::runner::{RunLock, how, rounded};
+use crate::settings::{Input, Paths};
+
+/// `provost status --format json`.
+#[derive(Serialize)]
+struct Status<'a> {
+    node: &'a str,
+    #[serde(flatten)]
+    run: Option<&'a Run>,
+    unreported: usize,
+}
+
+/// Says how the last run went, or how far the present one is.
+pub(crate) fn status(input: &Input, json: bool) -> ExitCode {
+    match gather(&input.paths()) {
+        Ok(runs) => {
+            let (paths, last) = (input.paths(), runs.last());
+            let node = last.map_or_else(|| input.node(), |(_, node)| node.clone());
+            let run = last.map(|(run, _)| run);
+            let unreported = Spool::new(&paths).unreported_at_all();
+            if json {
+                let status = Status { node: &node, run, unreported };
+                let text = serde_json::to_string_pretty(&status).unwrap_or_default();
+                print(&format!("{text}\n"));
+            } else {
+                print(&tell(&paths, &node, run, unreported));
+            }
+            ExitCode::Done
+        }
+        Err(failure) => {
+            complain(&format!("error: {failure}"));
+            failure.exit_code()
+        }
+    }
+}
+
+fn gather(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
+    let mut runs = runs(paths)?;
+    if let Some((run, _)) = runs.last_mut() {
+        let logs: Vec<_> =
+            run.stages.iter().enumerate().map(|(i, s)| log_of(paths, run, i, s)).collect();
+        for (stage, log) in run.stages.iter_mut().zip(logs) {
+            stage.log = log.map(|path| path.display().to_string());
+        }
+    }
+    Ok(runs)
+}
+
+fn tell(paths: &Paths, node: &str, run: Option<&Run>, unreported: usize) -> String {
+    let Some(run) = run else {
+        return format!("{node}: nothing has run here yet\n");
+    };
+    let verdict = match run.result {
+        Some(Outcome::Success) => "ended well".to_owned(),
+        Some(Outcome::Failure) => "FAILED".to_owned(),
+        None if RunLock::is_taken(&paths.state) => "is running".to_owned(),
+        None => "was cut off".to_owned(),
+    };
+    let mut text = format!("{}: {} {verdict}", harmless(node), run.service);
+    if let Some(started) = run.started {
+        text += &format!(", began {started}");
+    }
+    if let Some(ms) = run.duration_ms {
+        text += &format!(", took {}", rounded(Duration::from_millis(ms)));
+    }
+    text += "\n";
+    for stage in &run.stages {
+        text += &line(stage);
+    }
+    for name in &run.not_run {
+        text += &format!("  {:<24} not run\n", harmless(name));
+    }
+    if let Some(stage) = run.failed_stage() {
+        text += &failure(stage);
+    }
+    if unreported > 0 {
+        text += &format!("\n{unreported} records are not reported yet\n");
+    }
+    text
+}
+
+fn line(stage: &Stage) -> String {
+    let name = [std::slice::from_ref(&stage.stage), &stage.args].concat().join(" ");
+    let result = match (stage.result, &stage.skipped) {
+        (Some(Outcome::Success), Some(why)) => format!("skipped: {}", harmless(why)),
+        (Some(Outcome::Success), None) => "ok".to_owned(),
+        (Some(Outcome::Failure), _) => {
+            format!("FAILED ({})", how(stage.cause, stage.exit_code, stage.signal.as_deref()))
+        }
+        (None, _) => "running".to_owned(),
+    };
+    let took = stage.duration_ms.map_or(String::new(), |ms| rounded(Duration::from_millis(ms)));
+    let line = format!("  {:<24} {result:<32} {took}", harmless(&name));
+    format!("{}\n", line.trim_end())
+}
+
+/// What is known of a failure: script, line, command, status, output, hint.
+fn failure(stage: &Stage) -> String {
+    let mut text = format!("\n{}: ", harmless(&stage.stage));
+    text += &how(stage.cause, stage.exit_code, stage.signal.as_deref());
+    text += "\n";
+    let mut fact = |name: &str, value: &str| {
+        text += &format!("  {name:<8} {}\n", harmless(value));
+    };
+    if let Some(line) = &stage.error_line {
+        fact("line", line);
+    }
+    if let Some(command) = &stage.command {
+        fact("command", &command.replace('\n', " "));
+    }
+    for (at, line) in stage.error_message.iter().flat_map(|m| m.lines()).enumerate() {
+        fact(if at == 0 { "output" } else { "" }, line);
+    }
+    if let Some(log) = &stage.log {
+        fact("log", log);
+    }
+    if let Some(hint) = &stage.hint {
+        fact("hint", hint);
+    }
+    text
+}

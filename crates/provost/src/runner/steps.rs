@@ -1,0 +1,100 @@
+//! Which steps a run has, and how each is to be run.
+
+use std::path::Path;
+
+use provost_bundle::{Leak, OnFailure, Policy};
+use provost_exec::{LeakPolicy, Limits};
+use provost_plan::Step;
+
+use super::Wanted;
+use super::root::Root;
+use crate::fetch::Fetched;
+use crate::settings::Settings;
+
+/// Variables that a script gets from provost's own environment, where they are set there.
+const INHERITED: [&str; 3] = ["HOME", "LANG", "TZ"];
+/// Where programs are looked for after the bundle, where the plan doesn't say.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// The steps of this run, in order.
+pub(super) fn select(wanted: &Wanted, fetched: &Fetched, root: Root) -> Vec<Step> {
+    let plan = &fetched.plan;
+    match (wanted, root) {
+        (Wanted::Named(steps), _) => steps.clone(),
+        (Wanted::Postscripts, _) => plan.postscripts.clone(),
+        (Wanted::Boot, Root::Other) => {
+            plan.postscripts.iter().chain(&plan.postbootscripts).cloned().collect()
+        }
+        (Wanted::Boot, Root::Installed) => plan.postbootscripts.clone(),
+        (Wanted::Boot, Root::Booted) if plan.runbootscripts => plan.postbootscripts.clone(),
+        (Wanted::Boot, Root::Booted) => Vec::new(),
+    }
+}
+
+/// What goes for the script that `step` runs.
+pub(super) fn policy<'f>(fetched: &'f Fetched, step: &Step) -> Option<&'f Policy> {
+    fetched.manifest.file(&step.script).map(|entry| &entry.policy)
+}
+
+/// What the script gets as its environment: what the plan says, and little more.
+pub(super) fn environment(
+    fetched: &Fetched,
+    service: &str,
+    run: &str,
+    step: &Step,
+) -> Vec<(String, String)> {
+    let plan = &fetched.plan;
+    let mut env: Vec<(String, String)> = INHERITED
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+        .collect();
+    let mut set = |name: &str, value: &str| env.push((name.to_owned(), value.to_owned()));
+    set("NODE", &plan.node);
+    for (name, value) in &plan.env {
+        set(name, value);
+    }
+    let path = plan.env.get("PATH").map_or(PATH, String::as_str);
+    set("PATH", &format!("{}:{path}", fetched.folder.display()));
+    set("PROVOST_SERVICE", service);
+    set("PROVOST_RUN", run);
+    set("PROVOST_STAGE", &step.script);
+    env
+}
+
+/// The step as the executor takes it. `index` is its place among the run's stages.
+pub(super) fn prepare(
+    settings: &Settings,
+    fetched: &Fetched,
+    step: &Step,
+    env: Vec<(String, String)>,
+    log: &Path,
+    trace: Option<&Path>,
+) -> provost_exec::Step {
+    let policy = policy(fetched, step);
+    let limits = &settings.run;
+    let timeout = policy.and_then(|p| p.timeout).unwrap_or(limits.timeout);
+    provost_exec::Step {
+        name: step.script.clone(),
+        args: step.args.clone(),
+        folder: fetched.folder.clone(),
+        env,
+        log: log.to_owned(),
+        trace: trace.map(Path::to_owned),
+        limits: Limits {
+            timeout: timeout.duration(),
+            slow: limits.slow.duration(),
+            grace: limits.grace.duration(),
+            leak: limits.leak.duration(),
+        },
+        leak: match policy.and_then(|p| p.leak) {
+            None | Some(Leak::Warn) => LeakPolicy::Warn,
+            Some(Leak::Kill) => LeakPolicy::Kill,
+            Some(Leak::Fail) => LeakPolicy::Fail,
+        },
+    }
+}
+
+/// What a failure of the step means for the run.
+pub(super) fn on_failure(fetched: &Fetched, step: &Step) -> OnFailure {
+    policy(fetched, step).and_then(|p| p.on_failure).unwrap_or(OnFailure::Stop)
+}

@@ -1,0 +1,116 @@
+//! A step's outcome in words: as a record, and on the console.
+
+use std::time::Duration;
+
+use provost_exec::{Ended, NotStarted, Outcome as Executed, Why};
+use provost_plan::Step;
+use provost_record::{Cause, Outcome, Record};
+
+/// A line of output that begins so is the script's own hint.
+const HINT: &str = "hint: ";
+
+/// Fills the `stage end` of `step` in.
+pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
+    let ms = |d: Duration| Some(d.as_millis().try_into().unwrap_or(u64::MAX));
+    let mut record = Record {
+        stage: Some(step.script.clone()),
+        args: step.args.clone(),
+        result: Some(Outcome::Failure),
+        leaked: executed.leaked.clone(),
+        duration_ms: ms(executed.duration),
+        user_ms: ms(executed.usage.user),
+        system_ms: ms(executed.usage.system),
+        max_rss_kib: Some(executed.usage.max_rss_kib),
+        ..record
+    };
+    let name = &step.script;
+    let again =
+        format!("provost log {name} shows all it printed; then mend it and: provost run {name}");
+    let lines = &executed.last_lines;
+    let mut hint = again.clone();
+    match &executed.ended {
+        Ended::Exit(0) => {
+            record.result = Some(Outcome::Success);
+            return record;
+        }
+        Ended::Exit(code) => {
+            record.exit_code = Some(*code);
+            record.cause = Some(Cause::Exit);
+            let own = lines.iter().rev().find_map(|l| l.strip_prefix(HINT));
+            hint = own.map_or(again, str::to_owned);
+        }
+        Ended::Signal(signal) => {
+            record.signal = Some((*signal).to_owned());
+            record.cause = Some(Cause::Signal);
+            if *signal == "SIGKILL" {
+                hint = format!("look for the OOM killer in `dmesg`; {again}");
+            }
+        }
+        Ended::TimedOut(limit) => {
+            record.cause = Some(Cause::Timeout);
+            hint = format!(
+                "it was ended after {}; see where it hangs with provost log {name}, or raise its \
+                 `timeout`",
+                rounded(*limit)
+            );
+        }
+        Ended::Interrupted(signal) => {
+            record.signal = Some((*signal).to_owned());
+            record.cause = Some(Cause::Interrupted);
+            hint = format!("somebody ended the run with {signal}; start it again");
+        }
+        Ended::NotStarted(why) => {
+            record.cause = Some(cause(why));
+            record.error_message = Some(why.to_string());
+            record.hint = Some(why.hint());
+            return record;
+        }
+    }
+    record.hint = Some(hint);
+    record.error_message = Some(message(executed, lines));
+    if let Some(place) = &executed.place {
+        record.error_line.clone_from(&place.line);
+        record.command.clone_from(&place.command);
+    }
+    record
+}
+
+fn cause(why: &NotStarted) -> Cause {
+    match why.why {
+        Why::Missing => Cause::Missing,
+        _ => Cause::Exec,
+    }
+}
+
+/// The last lines of output; where there are none, what is known instead.
+fn message(executed: &Executed, lines: &[String]) -> String {
+    if !lines.is_empty() {
+        return lines.join("\n");
+    }
+    match &executed.log_error {
+        Some(e) => format!("its output could not be written to the log: {e}"),
+        None => "it printed nothing".to_owned(),
+    }
+}
+
+/// How the stage ended, in a few words.
+pub(crate) fn how(cause: Option<Cause>, exit_code: Option<i32>, signal: Option<&str>) -> String {
+    match (cause, exit_code, signal) {
+        (_, Some(code), _) => format!("exit status {code}"),
+        (Some(Cause::Interrupted), _, Some(signal)) => format!("interrupted by {signal}"),
+        (_, _, Some(signal)) => format!("killed by {signal}"),
+        (Some(Cause::Timeout), ..) => "time-out".to_owned(),
+        (Some(cause), ..) => cause.to_string(),
+        (None, ..) => "failed".to_owned(),
+    }
+}
+
+/// A duration for people.
+pub(crate) fn rounded(duration: Duration) -> String {
+    match duration.as_millis() {
+        ms @ 0..1000 => format!("{ms} ms"),
+        ms @ 1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        ms @ 60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms / 1000 % 60),
+        ms => format!("{} h {} min", ms / 3_600_000, ms / 60_000 % 60),
+    }
+}
