@@ -1,0 +1,134 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use provost_bundle::Limit;
+
+use crate::client::{Admin, Client};
+use crate::failure::Failure;
+use crate::node_set::{NodeName, NodeSet};
+use crate::wait_for::Goal;
+use crate::{key, log, nodes, output, publish, show, token, wait_for};
+
+/// Makes keys, publishes what nodes run, and shows what they report
+#[derive(Parser)]
+#[command(name = "provostctl", version)]
+struct Cli {
+    /// Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "PROVOSTCTL_ADMIN",
+        default_value = "unix:/var/lib/provostd/admin.sock"
+    )]
+    admin: Admin,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Keys that sign what is published
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Check scripts and site.toml, sign them, and put them where nodes fetch them
+    Publish(publish::Publish),
+    /// Give nodes new tokens in place of their old ones; prints a line "NODE TOKEN" each
+    Token {
+        /// Names and ranges, such as cn[001-512]
+        nodes: NodeSet,
+    },
+    /// List nodes and how far they are
+    Nodes {
+        /// Names and ranges, such as cn[001-512]; all nodes without them
+        nodes: Option<NodeSet>,
+        /// How to print it
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Show what a node ran, and why it failed
+    Show {
+        /// The node
+        node: NodeName,
+        /// How to print it
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Print the log of a script that failed, from the newest run that has one
+    Log {
+        /// The node
+        node: NodeName,
+        /// The script
+        script: String,
+    },
+    /// Wait until all nodes have a status. Exit codes: 0 all have it, 1 one failed, 124 time is up
+    WaitFor {
+        /// Names and ranges, such as cn[001-512]
+        nodes: NodeSet,
+        /// A status, or an updatestatus; best one that lasts, such as booted or synced
+        #[arg(long)]
+        status: Goal,
+        /// How long to wait, such as 90s or 1h 30m
+        #[arg(long, default_value = "20m")]
+        timeout: Limit,
+    },
+}
+
+#[derive(Subcommand)]
+enum KeyCommand {
+    /// Make a key pair, provost.key and provost.pub; prints the public key's line
+    New {
+        /// The folder for both
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+}
+
+/// How a command prints its data.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
+}
+
+/// Does what the command line says. Exit codes: 0 done, 1 failed, 2 wrong usage, and those of
+/// `wait-for`.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::complain(&failure);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Command::Key(KeyCommand::New { out }) => return key::new(&out),
+        Command::Publish(publish) => return publish.run(),
+        _ => {}
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::new(e.to_string(), "see the limits of this process (ulimit -n)"))?;
+    let client = Client::new(&cli.admin)?;
+    runtime.block_on(async {
+        match cli.command {
+            Command::Key(_) | Command::Publish(_) => Ok(()),
+            Command::Token { nodes } => token::token(&client, &nodes).await,
+            Command::Nodes { nodes, format } => nodes::nodes(&client, nodes.as_ref(), format).await,
+            Command::Show { node, format } => show::show(&client, &node, format).await,
+            Command::Log { node, script } => log::log(&client, &node, &script).await,
+            Command::WaitFor { nodes, status, timeout } => {
+                wait_for::wait_for(&client, &nodes, status, timeout).await
+            }
+        }
+    })
+}

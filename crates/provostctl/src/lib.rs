@@ -1,0 +1,19 @@
+//! The admin's command: makes keys, publishes, gives tokens, and shows what nodes report.
+
+mod cli;
+mod client;
+mod events;
+mod failure;
+mod key;
+mod log;
+mod node_set;
+mod nodes;
+mod output;
+mod publish;
+mod show;
+mod table;
+mod text;
+mod token;
+mod wait_for;
+
+pub use cli::main;

@@ -1,0 +1,40 @@
+use std::str::FromStr;
+
+use provost_plan::nodes;
+
+/// Nodes, as the command line names them.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeSet {
+    pub(crate) names: Vec<String>,
+}
+
+/// One node.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeName(pub(crate) String);
+
+impl FromStr for NodeSet {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = nodes::expand(text).map_err(|e| format!("{e}\n  hint: {}", e.hint()))?;
+        Ok(Self { names })
+    }
+}
+
+impl FromStr for NodeName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match nodes::is_name(text) {
+            true => Ok(Self(text.to_owned())),
+            false => Err("it can't be a node's name\n  hint: name one node, such as cn001".into()),
+        }
+    }
+}
+
+impl NodeSet {
+    /// The nodes as one short text.
+    pub(crate) fn folded(&self) -> String {
+        nodes::fold(&self.names)
+    }
+}

@@ -1,0 +1,184 @@
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use provost_record::{Outcome, Run, Stage};
+use provost_store::{Node, Status};
+use serde_json::value::RawValue;
+
+use crate::cli::Format;
+use crate::client::{Client, Shown};
+use crate::failure::Failure;
+use crate::node_set::NodeName;
+use crate::output::{self, Paint};
+use crate::text;
+
+/// `provostctl show`.
+pub(crate) async fn show(client: &Client, node: &NodeName, format: Format) -> Result<(), Failure> {
+    if format == Format::Json {
+        let json: Box<RawValue> = client.node(&node.0).await?;
+        return output::print(format!("{}\n", text::json(json.get())).as_bytes());
+    }
+    let shown: Shown = client.node(&node.0).await?;
+    let view = View { node: &shown.node, paint: Paint::new(), text: String::new() };
+    output::print(view.whole(&shown.runs(), Timestamp::now()).as_bytes())
+}
+
+struct View<'a> {
+    node: &'a Node,
+    paint: Paint,
+    text: String,
+}
+
+impl View<'_> {
+    fn whole(mut self, runs: &[Run], now: Timestamp) -> String {
+        self.head(now);
+        if let Some((latest, older)) = runs.split_first() {
+            self.line("");
+            self.run(latest);
+            // A rerun that went well doesn't say why the node has failed; that run does.
+            let why = older.iter().find(|run| Some(&run.run) == self.node.run.as_ref());
+            if let Some(why) = why {
+                self.line("");
+                self.run(why);
+            }
+            let rest: Vec<_> =
+                older.iter().filter(|run| why.is_none_or(|why| why.run != run.run)).collect();
+            if !rest.is_empty() {
+                self.line("\nearlier:");
+                rest.into_iter().for_each(|run| {
+                    let title = self.title(run);
+                    self.line(&format!("  {title}"));
+                });
+            }
+        } else {
+            self.line("it has reported nothing yet");
+        }
+        self.text
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn head(&mut self, now: Timestamp) {
+        let node = self.node;
+        let status = match node.status {
+            Status::Failed => self.paint.bad("failed"),
+            Status::Booted => self.paint.good("booted"),
+            other => self.paint.busy(other.as_str()),
+        };
+        let mut head = format!("{}: {status}", self.paint.strong(&text::line(&node.name)));
+        // Writing to a String can't fail, here and below.
+        if let Some(since) = node.since {
+            let _ = write!(head, " since {since} ({} ago)", text::ago(since, now));
+        }
+        if let Some(updatestatus) = node.updatestatus {
+            let _ = write!(head, ", last rerun {}", updatestatus.as_str());
+        }
+        if let Some(seen) = node.last_seen {
+            let _ = write!(head, ", heard of {} ago", text::ago(seen, now));
+        }
+        self.line(&head);
+    }
+
+    /// `boot 0198… of 2026-11-20T17:00:01Z: failed after 8.2s (attempt 1, bundle 42, plan 7)`
+    fn title(&self, run: &Run) -> String {
+        let mut title = format!("{} {}", text::line(&run.service), text::line(&run.run));
+        if let Some(started) = run.started {
+            let _ = write!(title, " of {started}");
+        }
+        title.push_str(": ");
+        title.push_str(&match run.result {
+            Some(Outcome::Success) => self.paint.good("ended well"),
+            Some(Outcome::Failure) => self.paint.bad("failed"),
+            None => self.paint.busy("is going on"),
+        });
+        if let Some(ms) = run.duration_ms {
+            let _ = write!(title, " after {}", text::took(ms));
+        }
+        let facts: Vec<String> = [
+            run.attempt.map(|n| format!("attempt {n}")),
+            run.bundle.map(|n| format!("bundle {n}")),
+            run.plan.map(|n| format!("plan {n}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if !facts.is_empty() {
+            let _ = write!(title, " ({})", facts.join(", "));
+        }
+        title
+    }
+
+    fn run(&mut self, run: &Run) {
+        let title = self.title(run);
+        self.line(&title);
+        for (index, stage) in run.stages.iter().enumerate() {
+            self.stage(index, stage);
+        }
+        // What no stage is to blame for, such as a node that the guard holds.
+        let node = self.node;
+        if run.failed_stage().is_none() && node.run.as_ref() == Some(&run.run) {
+            let ending = text::ending(node.cause, node.exit_code, node.signal.as_deref());
+            self.fact("ended by", Some(&ending));
+            self.fact("output", node.error_message.as_deref());
+            self.fact("hint", node.hint.as_deref());
+        }
+        for stage in &run.not_run {
+            let not_run = self.paint.faint("not run");
+            self.line(&format!("  {not_run}  {}", text::line(stage)));
+        }
+    }
+
+    fn stage(&mut self, index: usize, stage: &Stage) {
+        let mut words = vec![stage.stage.as_str()];
+        words.extend(stage.args.iter().map(String::as_str));
+        let mut what = text::line(&words.join(" "));
+        if let Some(ms) = stage.duration_ms {
+            let _ = write!(what, "  {}", self.paint.faint(&text::took(ms)));
+        }
+        if let Some(why) = &stage.skipped {
+            let _ = write!(what, "  didn't need to run: {}", text::line(why));
+        }
+        if !stage.leaked.is_empty() {
+            let _ = write!(what, "  left behind: {}", text::line(&stage.leaked.join(", ")));
+        }
+        match stage.result {
+            Some(Outcome::Success) => {
+                self.line(&format!("  {}       {what}", self.paint.good("ok")))
+            }
+            Some(Outcome::Failure) => {
+                self.line(&format!("  {}   {what}", self.paint.bad("FAILED")));
+                self.failure(index, stage);
+            }
+            None => self.line(&format!("  {}  {what}", self.paint.busy("running"))),
+        }
+    }
+
+    fn failure(&mut self, index: usize, stage: &Stage) {
+        let ending = text::ending(stage.cause, stage.exit_code, stage.signal.as_deref());
+        self.fact("ended by", Some(&ending));
+        self.fact("line", stage.error_line.as_deref());
+        self.fact("command", stage.command.as_deref());
+        self.fact("output", stage.error_message.as_deref());
+        self.fact("hint", stage.hint.as_deref());
+        // `fetch` is no script and has no log.
+        if index > 0 {
+            let (node, script) = (&self.node.name, &stage.stage);
+            let log = match stage.log {
+                Some(_) => format!("provostctl log {node} {script}"),
+                None => format!("ssh {node} provost log {script}"),
+            };
+            self.fact("log", Some(&log));
+        }
+    }
+
+    fn fact(&mut self, name: &str, value: Option<&str>) {
+        let mut name = name;
+        for line in value.map(text::lines).into_iter().flatten().filter(|line| !line.is_empty()) {
+            self.line(&format!("           {name:<8}  {line}"));
+            name = "";
+        }
+    }
+}
