@@ -1,0 +1,194 @@
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Daemon, Out, program};
+
+/// A management node: a key, scripts, a site, what is published, and a daemon.
+pub struct Cluster {
+    folder: TempDir,
+    daemon: Option<Daemon>,
+}
+
+/// A node, with a root of its own.
+pub struct Node {
+    name: String,
+    folder: PathBuf,
+}
+
+impl Default for Cluster {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Cluster {
+    /// A management node with a key, and nothing else yet.
+    pub fn new() -> Self {
+        let cluster = Self { folder: TempDir::new().unwrap(), daemon: None };
+        std::fs::create_dir(cluster.scripts()).unwrap();
+        cluster.ctl(&["key", "new", "--out", cluster.path("key").to_str().unwrap()]).expect(0);
+        cluster
+    }
+
+    /// A path below the cluster's folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The scripts' folder.
+    pub fn scripts(&self) -> PathBuf {
+        self.path("scripts")
+    }
+
+    /// What is published.
+    pub fn www(&self) -> PathBuf {
+        self.path("www")
+    }
+
+    /// Writes a script.
+    pub fn script(&self, name: &str, text: &str) -> &Self {
+        let path = self.scripts().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+        self
+    }
+
+    /// Writes `site.toml`.
+    pub fn site(&self, text: &str) -> &Self {
+        std::fs::write(self.path("site.toml"), text).unwrap();
+        self
+    }
+
+    /// Runs `provostctl publish`.
+    pub fn publish(&self) -> Out {
+        let path = |name: &str| self.path(name).display().to_string();
+        let (site, scripts, www) = (path("site.toml"), path("scripts"), path("www"));
+        let key = path("key/provost.key");
+        self.ctl(&["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www])
+    }
+
+    /// Starts the daemon, at the same address again if it ran before.
+    pub fn start(&mut self) -> &Daemon {
+        let listen = self.daemon.take().map(|d| d.nodes());
+        let listen = listen.as_deref().unwrap_or("127.0.0.1:0");
+        self.daemon.insert(Daemon::start(self.folder.path(), &self.www(), listen))
+    }
+
+    /// The running daemon.
+    pub fn daemon(&self) -> &Daemon {
+        self.daemon.as_ref().expect("the daemon was started")
+    }
+
+    /// Kills the daemon. Returns the address where its nodes look for it.
+    pub fn kill_daemon(&mut self) -> String {
+        let daemon = self.daemon.take().expect("the daemon was started");
+        let address = daemon.nodes();
+        daemon.kill();
+        address
+    }
+
+    /// Starts the daemon at `address`.
+    pub fn start_at(&mut self, address: &str) {
+        self.daemon = Some(Daemon::start(self.folder.path(), &self.www(), address));
+    }
+
+    /// Runs provostctl.
+    pub fn ctl(&self, args: &[&str]) -> Out {
+        let mut command = Command::new(program("provostctl"));
+        if let Some(daemon) = &self.daemon {
+            command.env("PROVOSTCTL_ADMIN", daemon.socket());
+        }
+        command.args(args).stdin(Stdio::null()).output().unwrap().into()
+    }
+
+    /// Runs provostctl and reads the JSON document that it prints.
+    pub fn ctl_json(&self, args: &[&str]) -> Value {
+        self.ctl(&[args, &["--format", "json"]].concat()).expect(0).json()
+    }
+
+    /// The node object of `node`.
+    pub fn status(&self, node: &str) -> Value {
+        self.ctl_json(&["show", node])["node"].clone()
+    }
+
+    /// The publisher's public key.
+    pub fn key(&self) -> String {
+        let text = std::fs::read_to_string(self.path("key/provost.pub")).unwrap();
+        text.lines().last().unwrap().to_owned()
+    }
+
+    /// Sets a node up: its configuration, and a token from the daemon.
+    pub fn node(&self, name: &str) -> Node {
+        let folder = self.path(&format!("nodes/{name}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let node = Node { name: name.to_owned(), folder };
+        let token = self.ctl(&["token", name]).expect(0).stdout;
+        std::fs::write(node.path("token"), token).unwrap();
+        node.configure(&format!(
+            "servers = [\"http://{}\"]\n[trust]\nkeys = [\"{}\"]\n",
+            self.daemon().nodes(),
+            self.key()
+        ));
+        node
+    }
+}
+
+impl Node {
+    /// A path below the node's folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Writes the node's configuration: its name, token and paths, and `text`.
+    pub fn configure(&self, text: &str) {
+        let (state, log) = (self.path("state"), self.path("log"));
+        let head = format!("node = {:?}\ntoken_file = {:?}\n", self.name, self.path("token"));
+        let tail = format!("[paths]\nstate = {state:?}\nlog = {log:?}\n");
+        std::fs::write(self.path("provost.toml"), head + text + &tail).unwrap();
+    }
+
+    /// The command `provost ARGS` on this node.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(program("provost"));
+        command.arg("--config").arg(self.path("provost.toml")).args(args).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `provost ARGS` on this node.
+    pub fn provost(&self, args: &[&str]) -> Out {
+        self.command(args).output().unwrap().into()
+    }
+
+    /// Starts `provost ARGS` on this node.
+    pub fn spawn(&self, args: &[&str]) -> Child {
+        self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// `provost status --format json`.
+    pub fn status(&self) -> Value {
+        self.provost(&["status", "--format", "json"]).expect(0).json()
+    }
+
+    /// The journal of a service, which has to be a JSON array.
+    pub fn journal(&self, service: &str) -> Vec<Value> {
+        let path = self.path(&format!("log/services/{service}.json"));
+        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    }
+}
+
+/// Makes a named pipe: a script that reads from it waits until the test writes to it.
+pub fn pipe(path: &Path) {
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        path,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+}

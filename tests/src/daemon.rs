@@ -1,0 +1,97 @@
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::program;
+
+/// The longest that a daemon may take to serve.
+const START: Duration = Duration::from_secs(20);
+
+/// A running provostd.
+pub struct Daemon {
+    child: Child,
+    data: PathBuf,
+}
+
+impl Daemon {
+    /// Starts a daemon and waits until it says that it serves, as systemd would. `listen` is the
+    /// nodes' door, `127.0.0.1:0` for any free port.
+    pub fn start(folder: &Path, www: &Path, listen: &str) -> Self {
+        let data = folder.join("provostd");
+        let config = folder.join("provostd.toml");
+        let text = format!(
+            "data = {data:?}\nwww = {www:?}\nstore = \"sqlite\"\nlisten = {listen:?}\n\
+             admin = \"127.0.0.1:0\"\n"
+        );
+        std::fs::write(&config, text).unwrap();
+        let ready = folder.join("ready.sock");
+        let _ = std::fs::remove_file(&ready);
+        let socket = UnixDatagram::bind(&ready).unwrap();
+        socket.set_read_timeout(Some(START)).unwrap();
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(folder.join("provostd.log"))
+            .unwrap();
+        let child = Command::new(program("provostd"))
+            .arg("--config")
+            .arg(&config)
+            .env("NOTIFY_SOCKET", &ready)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let daemon = Self { child, data };
+        let mut said = [0; 4096];
+        loop {
+            let n = socket.recv(&mut said).expect("provostd says that it is ready");
+            if String::from_utf8_lossy(&said[..n]).lines().any(|l| l == "READY=1") {
+                return daemon;
+            }
+        }
+    }
+
+    /// The nodes' door, `ADDRESS:PORT`.
+    pub fn nodes(&self) -> String {
+        self.address("nodes")
+    }
+
+    /// The admin's door.
+    pub fn admin(&self) -> String {
+        self.address("admin")
+    }
+
+    fn address(&self, door: &str) -> String {
+        let text = std::fs::read_to_string(self.data.join("listen.json")).unwrap();
+        let listen: Value = serde_json::from_str(&text).unwrap();
+        listen[door].as_str().unwrap().to_owned()
+    }
+
+    /// What `provostctl --admin` takes.
+    pub fn socket(&self) -> String {
+        format!("unix:{}", self.data.join("admin.sock").display())
+    }
+
+    /// The daemon's process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends the daemon as a power cut would.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // It may have ended already; a test that cares has asked.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,37 @@
+//! A management node and its nodes in a temporary folder, made of the real programs.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod cluster;
+mod daemon;
+mod output;
+
+pub use cluster::{Cluster, Node, pipe};
+pub use daemon::Daemon;
+pub use output::Out;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The path of one of the project's programs, built as the tests were; or as it is in the folder
+/// `PROVOST_PROGRAMS`, for testing what was built elsewhere.
+pub fn program(name: &str) -> PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER
+        .get_or_init(|| {
+            if let Some(folder) = std::env::var_os("PROVOST_PROGRAMS") {
+                return folder.into();
+            }
+            let test = std::env::current_exe().unwrap();
+            let folder = test.parent().and_then(Path::parent).unwrap().to_owned();
+            // Cargo builds for a test only what its own package has: see that the rest is new.
+            let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+            let build = Command::new(cargo)
+                .args(["build", "--quiet", "--workspace", "--bins"])
+                .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap())
+                .status();
+            assert!(build.unwrap().success(), "the programs don't build");
+            folder
+        })
+        .join(name)
+}

@@ -1,0 +1,55 @@
+//! What a node gets is small, and stays small whatever is fetched and printed.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use provost_tests::Cluster;
+
+/// The most memory of the runner, in KiB.
+const MOST_KIB: u64 = 16 * 1024;
+
+/// Prints 1 GB, then the runner's own peak of memory.
+const LOUD: &str = "#!/bin/bash\nyes 'a line of some length, as scripts print them' | \
+     head -c 1000000000\ngrep VmHWM /proc/$PPID/status\n";
+
+#[test]
+fn the_runner_stays_small_while_20_mb_are_fetched_and_1_gb_is_printed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let program = root.join("dist/provost");
+    if !program.exists() {
+        eprintln!("SKIPPED: there is no dist/provost; `cargo xtask dist` makes it");
+        return;
+    }
+    let mut cluster = Cluster::new();
+    let mut seed = 1_u64;
+    for n in 0..20 {
+        let mut text = "#!/bin/sh\n".to_owned();
+        while text.len() < 1 << 20 {
+            // Hardly to be compressed.
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            writeln!(text, "{seed:x}").unwrap();
+        }
+        cluster.script(&format!("data{n}"), &text);
+    }
+    cluster.script("loud", LOUD);
+    cluster.site("[nodes.cn001]\npostscripts = [\"loud\"]\n").publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    let config = node.path("provost.toml");
+    let run = std::process::Command::new(program)
+        .args(["boot", "--config", config.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{run:?}");
+    let log = node.status()["stages"][1]["log"].as_str().unwrap().to_owned();
+    assert!(std::fs::metadata(&log).unwrap().len() > 1_000_000_000, "all of it is kept");
+    let file = std::fs::File::open(&log).unwrap();
+    let mut tail = vec![0; 100];
+    let from = file.metadata().unwrap().len() - 100;
+    std::os::unix::fs::FileExt::read_exact_at(&file, &mut tail, from).unwrap();
+    let tail = String::from_utf8_lossy(&tail).into_owned();
+    let peak = tail.lines().last().unwrap().split_ascii_whitespace().rev().nth(1).unwrap();
+    let peak: u64 = peak.parse().unwrap_or_else(|_| panic!("{tail}"));
+    println!("peak memory of the runner: {peak} KiB");
+    assert!(peak <= MOST_KIB, "{peak} KiB");
+}

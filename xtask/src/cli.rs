@@ -1,0 +1,30 @@
+use anyhow::{Result, bail};
+
+use crate::{bench, demo, dist, test};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  demo [--keep]  provision a node inside a temporary folder, then break a script and find out why;
+                 --keep leaves the server up at the end
+  test           all that decides whether a change may go in: format, lints, tests, the node's binary
+  dist           build the node's binary, static, into dist/
+  bench NAME     measure; NAME is one of: record";
+
+/// Runs the command that `args` name.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        ["demo"] => demo::run(false),
+        ["demo", "--keep"] => demo::run(true),
+        ["test"] => test::run(),
+        ["dist"] => dist::run(),
+        ["bench", name] => bench::run(name),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        [] => bail!("no command\n\n{USAGE}"),
+        _ => bail!("unknown command: {}\n\n{USAGE}", args.join(" ")),
+    }
+}

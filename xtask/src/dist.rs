@@ -1,0 +1,77 @@
+//! `cargo xtask dist`: the node's binary as nodes get it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo;
+
+/// Bytes. A node fetches it into memory at every diskless boot.
+const LARGEST: u64 = 5_500_000;
+
+/// No library of the node is needed, so that it runs in every image and installer; and random
+/// numbers come from the system call, since early in an installer there may be no /dev.
+const RUSTFLAGS: &str =
+    r#"-C target-feature=+crt-static --cfg getrandom_backend="linux_getrandom""#;
+
+/// Builds `dist/provost` and checks that it is static, small enough and starts.
+pub(crate) fn run() -> Result<()> {
+    let path = build()?;
+    check_static(&path)?;
+    let version = output(&path, &["--version"])?;
+    let size = fs::metadata(&path)?.len();
+    println!("{}: {}, static, {size} bytes", path.display(), version.trim());
+    if size > LARGEST {
+        bail!("it is too large: a node's binary has at most {LARGEST} bytes");
+    }
+    Ok(())
+}
+
+fn build() -> Result<PathBuf> {
+    let target = host()?;
+    // Alone, so that no feature that another package asks of a shared dependency comes in.
+    let args = ["-p", "provost", "--profile", "dist", "--target", &target];
+    let built = cargo::build(&args, &[("RUSTFLAGS", RUSTFLAGS)]).context(
+        "building a static binary (does the linker miss a libc.a? it is in libc6-dev, or glibc-static)",
+    )?;
+    let built = built.get("provost").context("cargo built no program called provost")?;
+    let folder = cargo::root().join("dist");
+    fs::create_dir_all(&folder)?;
+    let path = folder.join("provost");
+    fs::copy(built, &path).with_context(|| format!("copying {}", built.display()))?;
+    Ok(path)
+}
+
+/// The host's target triple; glibc's, whose static binaries also run on musl systems.
+fn host() -> Result<String> {
+    let about = output("rustc".as_ref(), &["-vV"])?;
+    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+    if !host.ends_with("-linux-gnu") {
+        bail!("a node's binary is built on Linux with glibc, not on {host:?}");
+    }
+    Ok(host.to_owned())
+}
+
+fn check_static(path: &Path) -> Result<()> {
+    // ldd ends with 1 for a program that it has nothing to say about.
+    let said = cargo::command("ldd").arg(path).output().context("starting ldd")?;
+    let said = [said.stdout, said.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    if !said.contains("statically linked") && !said.contains("not a dynamic executable") {
+        bail!("{} is not static: ldd says\n{said}", path.display());
+    }
+    Ok(())
+}
+
+fn output(program: &Path, args: &[&str]) -> Result<String> {
+    let name = program.display();
+    let out = cargo::command(&program.to_string_lossy())
+        .args(args)
+        .output()
+        .with_context(|| format!("starting {name}"))?;
+    if !out.status.success() {
+        bail!("{name} {}: {}", args.join(" "), out.status);
+    }
+    Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+}

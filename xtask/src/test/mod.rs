@@ -1,0 +1,42 @@
+//! `cargo xtask test`: all that decides whether a change may go in.
+
+mod shell;
+mod steps;
+mod tools;
+
+use anyhow::{Result, bail};
+
+use crate::{cargo, dist};
+use steps::Steps;
+
+/// Runs every step; the first that fails ends it.
+pub(crate) fn run() -> Result<()> {
+    let mut steps = Steps::default();
+    let mut missing = Vec::new();
+    steps.run("tools", || {
+        missing = tools::install_missing();
+        Ok(())
+    })?;
+    steps.run("format", || cargo::run("cargo", &["fmt", "--all", "--check"]))?;
+    steps.run("lints", || {
+        let args = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
+        cargo::run("cargo", &args)
+    })?;
+    steps.run("shell lints", shell::lint)?;
+    steps.run("build", || cargo::run("cargo", &["build", "--workspace"]))?;
+    steps.run("tests", || cargo::run("cargo", &["test", "--workspace"]))?;
+    steps.run("dependencies", || {
+        if cargo::is_there("cargo-deny") {
+            return cargo::run("cargo", &["deny", "check"]);
+        }
+        println!("SKIPPED: cargo-deny isn't here, so nothing looks after licences and advisories");
+        Ok(())
+    })?;
+    steps.run("the node's binary", dist::run)?;
+    steps.summary();
+
+    if !missing.is_empty() {
+        bail!("all that could be run is well, but these tools are missing: {}", missing.join(" "));
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+/// What has been run, and how long each took.
+#[derive(Default)]
+pub(crate) struct Steps(Vec<(&'static str, Duration)>);
+
+impl Steps {
+    /// Runs one step under a heading.
+    pub(crate) fn run(
+        &mut self,
+        name: &'static str,
+        step: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        println!("\n=== {}: {name}", self.0.len() + 1);
+        let start = Instant::now();
+        let ended = step();
+        let took = start.elapsed();
+        self.0.push((name, took));
+        println!(
+            "=== {name}: {} after {}",
+            if ended.is_ok() { "ok" } else { "FAILED" },
+            seconds(took)
+        );
+        ended.with_context(|| format!("step {}, {name}, failed", self.0.len()))
+    }
+
+    /// Prints the time of each step and of all.
+    pub(crate) fn summary(&self) {
+        println!();
+        for (name, took) in &self.0 {
+            println!("{:>8}  {name}", seconds(*took));
+        }
+        println!("{:>8}  in all", seconds(self.0.iter().map(|(_, took)| *took).sum()));
+    }
+}
+
+fn seconds(took: Duration) -> String {
+    format!("{:.1} s", took.as_secs_f64())
+}
