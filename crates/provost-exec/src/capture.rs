@@ -108,6 +108,11 @@ impl Capture {
         self.out.clear();
     }
 
+    /// The line that was printed last.
+    pub(crate) fn last_line(&self) -> Option<String> {
+        self.last.back().map(|line| String::from_utf8_lossy(line).into_owned())
+    }
+
     /// Writes what is left of unfinished lines. Returns the last lines and why the log is
     /// incomplete, if it is.
     pub(crate) fn finish(mut self) -> (Vec<String>, Option<io::Error>) {

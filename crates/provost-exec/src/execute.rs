@@ -1,221 +1,377 @@
-use std::io;
-use std::os::fd::OwnedFd;
-use std::path::Path;
-use std::process::Child;
-use std::time::Duration;
+//! The one loop of a step: its output, its end, its clocks, and the runner's orders.
 
-use rustix::process::{Pid, PidfdFlags};
-use tokio::io::AsyncReadExt;
-use tokio::io::unix::AsyncFd;
-use tokio::net::unix::pipe;
-use tokio::sync::watch;
-use tokio::time::Instant;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::capture::{Capture, Stream};
-use crate::start::{NotStarted, Why, start};
+use crate::cgroup::Leaf;
+use crate::start::{Footing, NotStarted, Why, start};
+use crate::wire::{Line, Order, Said};
 use crate::{Ended, Event, LeakPolicy, Outcome, Step, Usage, trace, tree};
 
 /// How much is read at once, in bytes; a pipe holds as much.
 const CHUNK: usize = 64 * 1024;
-/// The exit status that says of a step under `leak = "fail"` that it left descendants behind.
-const LEAK_STATUS: i32 = 1;
-/// Far enough away never to come.
-const NEVER: Duration = Duration::from_secs(10 * 365 * 86_400);
+/// How long a descendant without the script's output may take to end after it, before it counts
+/// as left behind: the first half of a pipeline, say, that is about to get SIGPIPE.
+const SETTLE: Duration = Duration::from_millis(200);
+/// How often the last line is told at the most.
+const LINE_EVERY: Duration = Duration::from_millis(100);
+/// How often it is told again though it is the same, so that whoever looks on sees time pass.
+const LINE_AGAIN: Duration = Duration::from_secs(1);
 
-/// Runs one step to its end, whatever its end is. `stop` holds the name of the signal by which
-/// the run is to end, once it is to end.
-///
-/// While a step runs, every child of this process belongs to it.
-pub async fn execute(
+/// What a step leaves behind on purpose: somebody lives on, and may hold these pipes.
+pub(crate) struct Leftovers {
+    pub(crate) pipes: Vec<OwnedFd>,
+}
+
+/// How a step went, as far as its keeper can tell.
+pub(crate) enum Done {
+    /// It has ended.
+    Ended(Box<Outcome>, Option<Leftovers>),
+    /// The runner is gone, and so is the step.
+    RunnerGone,
+}
+
+/// Runs one step to its end, whatever its end is.
+pub(crate) fn execute(
     step: &Step,
-    stop: &mut watch::Receiver<Option<&'static str>>,
-    mut tell: impl FnMut(Event),
-) -> Outcome {
-    let begun = Instant::now();
-    let mut capture = Capture::new(&step.log);
+    line: &mut Line,
+    footing: &Footing,
+    leaf: Option<&Leaf>,
+) -> Done {
+    let began = Instant::now();
+    let capture = Capture::new(&step.log);
     let notes = step.log.with_extension("notes");
-    let running = start(step, &notes).and_then(|child| {
+    let child = start(step, &notes, footing).and_then(|child| {
         let program = step.folder.join(&step.name);
-        Running::new(child, begun).map_err(|e| NotStarted { program, why: Why::Other(e) })
+        let other = |e: io::Error| NotStarted { program, why: Why::Other(e.to_string()) };
+        Running::new(child, step, capture, leaf).map_err(other)
     });
-    let mut running = match running {
+    let mut running = match child {
         Ok(running) => running,
-        Err(why) => return not_started(why, begun),
-    };
-    let (ended, usage) = running.supervise(step, stop, &mut capture, &mut tell).await;
-    let (ended, leaked) = leave(ended, step.leak);
-    let (last_lines, log_error) = capture.finish();
-    let place = place(&ended, &notes, &step.folder);
-    Outcome { ended, place, last_lines, leaked, duration: begun.elapsed(), usage, log_error }
-}
-
-fn not_started(why: NotStarted, begun: Instant) -> Outcome {
-    Outcome {
-        ended: Ended::NotStarted(why),
-        place: None,
-        last_lines: Vec::new(),
-        leaked: Vec::new(),
-        duration: begun.elapsed(),
-        usage: Usage::default(),
-        log_error: None,
-    }
-}
-
-fn place(ended: &Ended, notes: &Path, folder: &Path) -> Option<trace::Place> {
-    match ended {
-        Ended::Exit(status) if *status != 0 => trace::place(notes, folder, *status),
-        _ => {
-            // There is none where nothing failed.
-            let _ = std::fs::remove_file(notes);
-            None
+        Err(why) => {
+            let outcome = Outcome::bare(Ended::NotStarted(why), began.elapsed());
+            return Done::Ended(Box::new(outcome), None);
         }
-    }
-}
-
-/// What becomes of descendants once the program has ended and its time for them is over.
-fn leave(ended: Ended, policy: LeakPolicy) -> (Ended, Vec<String>) {
-    let ended_by_us = matches!(ended, Ended::TimedOut(_) | Ended::Interrupted(_));
-    if ended_by_us {
-        tree::kill(None);
-    }
-    if !tree::reap() {
-        return (ended, Vec::new());
-    }
-    let leaked: Vec<String> =
-        tree::descendants().iter().map(|(pid, comm)| format!("{pid} {comm}")).collect();
-    if leaked.is_empty() || policy == LeakPolicy::Warn {
-        return (ended, leaked);
-    }
-    tree::kill(None);
-    tree::reap();
-    let ended = match (policy, ended) {
-        (LeakPolicy::Fail, Ended::Exit(0)) => Ended::Exit(LEAK_STATUS),
-        (_, ended) => ended,
     };
-    (ended, leaked)
+    if running.supervise(line).is_err() {
+        tree::kill(Some(running.pid), leaf);
+        tree::reap();
+        return Done::RunnerGone;
+    }
+    let (outcome, leftovers) = running.conclude(began, &notes);
+    Done::Ended(Box::new(outcome), leftovers)
 }
 
 /// Why the tree is being ended.
-#[derive(Clone, Copy)]
 enum Ending {
     TimedOut,
-    Interrupted(&'static str),
+    Interrupted(String),
 }
 
-struct Running {
+struct Running<'a> {
+    step: &'a Step,
+    leaf: Option<&'a Leaf>,
     pid: Pid,
-    pidfd: AsyncFd<OwnedFd>,
-    stdout: Option<pipe::Receiver>,
-    stderr: Option<pipe::Receiver>,
-    begun: Instant,
+    pidfd: OwnedFd,
+    pipes: [Option<OwnedFd>; 2],
+    capture: Capture,
+    /// Once the program has ended.
+    status: Option<(i32, Usage)>,
+    ending: Option<Ending>,
+    clock: Clock,
+    /// The line that was told last, and when.
+    told: (Option<String>, Instant),
 }
 
-impl Running {
-    fn new(mut child: Child, begun: Instant) -> io::Result<Self> {
-        let pid = Pid::from_child(&child);
-        let pidfd = watched(rustix::process::pidfd_open(pid, PidfdFlags::empty())?)?;
-        let receiver = |fd: OwnedFd| pipe::Receiver::from_owned_fd(fd);
-        let stdout = child.stdout.take().map(|s| receiver(s.into())).transpose()?;
-        let stderr = child.stderr.take().map(|s| receiver(s.into())).transpose()?;
-        Ok(Self { pid, pidfd, stdout, stderr, begun })
+/// When what is due. None: never.
+struct Clock {
+    slow: Option<Instant>,
+    /// SIGTERM, or after it SIGKILL.
+    act: Option<Instant>,
+    leak: Option<Instant>,
+    paused_at: Option<Instant>,
+    paused: Duration,
+}
+
+impl Clock {
+    fn next(&self) -> Option<Duration> {
+        if self.paused_at.is_some() {
+            return None;
+        }
+        let next = [self.slow, self.act, self.leak].into_iter().flatten().min()?;
+        Some(next.saturating_duration_since(Instant::now()))
     }
 
-    /// The one loop of a step: output, end, clock, and the order to end.
-    async fn supervise(
-        &mut self,
-        step: &Step,
-        stop: &mut watch::Receiver<Option<&'static str>>,
-        capture: &mut Capture,
-        tell: &mut impl FnMut(Event),
-    ) -> (Ended, Usage) {
-        let limits = step.limits;
-        let mut ending: Option<Ending> = None;
-        let mut status: Option<(i32, Usage)> = None;
-        let mut slow_at = self.begun + limits.slow;
-        let mut act_at = self.begun + limits.timeout;
-        let mut leak_until = self.begun + NEVER;
-        let mut stopped = false;
-        let mut buffers = [vec![0; CHUNK], vec![0; CHUNK]];
-        let [out, err] = &mut buffers;
-        loop {
-            if status.is_some() && self.stdout.is_none() && self.stderr.is_none() {
+    fn is_due(&self, at: Option<Instant>) -> bool {
+        self.paused_at.is_none() && at.is_some_and(|at| Instant::now() >= at)
+    }
+
+    fn pause(&mut self) {
+        self.paused_at.get_or_insert_with(Instant::now);
+    }
+
+    /// What was due then is due as much later as the pause was long.
+    fn resume(&mut self) {
+        let Some(since) = self.paused_at.take() else { return };
+        let pause = since.elapsed();
+        self.paused += pause;
+        for at in [&mut self.slow, &mut self.act, &mut self.leak].into_iter().flatten() {
+            *at += pause;
+        }
+    }
+}
+
+impl<'a> Running<'a> {
+    fn new(
+        mut child: Child,
+        step: &'a Step,
+        capture: Capture,
+        leaf: Option<&'a Leaf>,
+    ) -> io::Result<Self> {
+        let pid = Pid::from_child(&child);
+        let pidfd = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
+        let now = Instant::now();
+        let clock = Clock {
+            slow: Some(now + step.limits.slow),
+            act: Some(now + step.limits.timeout),
+            leak: None,
+            paused_at: None,
+            paused: Duration::ZERO,
+        };
+        Ok(Self {
+            step,
+            leaf,
+            pid,
+            pidfd,
+            pipes: [child.stdout.take().map(Into::into), child.stderr.take().map(Into::into)],
+            capture,
+            status: None,
+            ending: None,
+            clock,
+            told: (None, now),
+        })
+    }
+
+    /// Goes on until the program has ended and its output, too, or the time for that is over.
+    /// An error means that the runner is gone.
+    fn supervise(&mut self, line: &mut Line) -> io::Result<()> {
+        let mut buffer = vec![0; CHUNK];
+        while self.status.is_none() || self.pipes.iter().any(Option::is_some) {
+            let ready = self.wait(line)?;
+            if ready.orders {
+                line.fill()?;
+            }
+            while let Some(order) = line.next()? {
+                self.obey(order, line);
+            }
+            if ready.end {
+                self.status = Some(wait(self.pid));
+                self.clock.slow = None;
+                self.clock.act = None;
+                self.clock.leak = Some(Instant::now() + self.step.limits.leak);
+            }
+            for (at, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
+                if ready.pipes[at] {
+                    self.read(at, stream, &mut buffer);
+                }
+            }
+            self.tell_line(line);
+            if self.clock.is_due(self.clock.leak) {
                 break;
             }
-            tokio::select! {
-                biased;
-                order = stop.wait_for(Option::is_some), if !stopped => {
-                    stopped = true;
-                    if let (Ok(signal), None) = (order, ending) {
-                        ending = signal.map(Ending::Interrupted);
-                        tree::terminate(self.pid);
-                        tell(Event::Terminating);
-                        act_at = Instant::now() + limits.grace;
-                    }
+            self.mind_the_clock(line);
+        }
+        Ok(())
+    }
+
+    fn wait(&self, line: &Line) -> io::Result<Ready> {
+        let mut fds = vec![PollFd::new(line.stream(), PollFlags::IN)];
+        if self.status.is_none() {
+            fds.push(PollFd::new(&self.pidfd, PollFlags::IN));
+        }
+        for pipe in self.pipes.iter().flatten() {
+            fds.push(PollFd::new(pipe, PollFlags::IN));
+        }
+        let tell = self.step.lines.then_some(LINE_AGAIN);
+        let next = [self.clock.next(), tell].into_iter().flatten().min();
+        let next = next.map(|d| d.try_into().unwrap_or_default());
+        match poll(&mut fds, next.as_ref()) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Ok(Ready::default()),
+            Err(e) => return Err(e.into()),
+        }
+        let mut seen = fds.iter().map(|fd| !fd.revents().is_empty());
+        let mut seen = || seen.next().unwrap_or(false);
+        Ok(Ready {
+            orders: seen(),
+            end: self.status.is_none() && seen(),
+            pipes: [self.pipes[0].is_some() && seen(), self.pipes[1].is_some() && seen()],
+        })
+    }
+
+    fn read(&mut self, at: usize, stream: Stream, buffer: &mut [u8]) {
+        let Some(pipe) = &self.pipes[at] else { return };
+        match rustix::io::read(pipe, &mut *buffer) {
+            Ok(n) if n > 0 => self.capture.take(stream, &buffer[..n]),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Ok(_) | Err(_) => self.pipes[at] = None,
+        }
+    }
+
+    fn obey(&mut self, order: Order, line: &mut Line) {
+        match order {
+            Order::Stop(signal) => self.end(Ending::Interrupted(signal), line),
+            Order::Hurry => {
+                if self.status.is_none() {
+                    self.kill(line);
                 }
-                _ = self.pidfd.readable(), if status.is_none() => {
-                    status = Some(wait(self.pid));
-                    leak_until = Instant::now() + limits.leak;
-                }
-                read = read(&mut self.stdout, out) => {
-                    take(read, &mut self.stdout, out, capture, Stream::Stdout);
-                }
-                read = read(&mut self.stderr, err) => {
-                    take(read, &mut self.stderr, err, capture, Stream::Stderr);
-                }
-                () = tokio::time::sleep_until(leak_until) => break,
-                () = tokio::time::sleep_until(act_at), if status.is_none() => match ending {
-                    None => {
-                        ending = Some(Ending::TimedOut);
-                        tree::terminate(self.pid);
-                        tell(Event::Terminating);
-                        act_at = Instant::now() + limits.grace;
-                    }
-                    Some(_) => {
-                        tree::kill(Some(self.pid));
-                        tell(Event::Killing);
-                        act_at = Instant::now() + NEVER;
-                    }
-                },
-                () = tokio::time::sleep_until(slow_at), if status.is_none() => {
-                    tell(Event::Slow);
-                    slow_at = Instant::now() + NEVER;
-                }
+                self.clock.leak = Some(Instant::now());
+            }
+            Order::Pause => {
+                tree::signal(self.pid, Signal::STOP);
+                self.clock.pause();
+                line.say(&Said::Paused);
+            }
+            Order::Resume => {
+                tree::signal(self.pid, Signal::CONT);
+                self.clock.resume();
+            }
+            // One step at a time; the runner waits for its end.
+            Order::Run(_) => {}
+        }
+    }
+
+    fn end(&mut self, why: Ending, line: &mut Line) {
+        if self.ending.is_some() {
+            return;
+        }
+        self.ending = Some(why);
+        if self.status.is_none() {
+            tree::terminate(self.pid);
+            line.say(&Said::Event(Event::Terminating));
+            self.clock.act = Some(Instant::now() + self.step.limits.grace);
+        }
+    }
+
+    fn kill(&mut self, line: &mut Line) {
+        tree::kill(Some(self.pid), self.leaf);
+        line.say(&Said::Event(Event::Killing));
+        self.clock.act = None;
+    }
+
+    fn mind_the_clock(&mut self, line: &mut Line) {
+        if self.clock.is_due(self.clock.slow) {
+            line.say(&Said::Event(Event::Slow));
+            self.clock.slow = None;
+        }
+        if self.clock.is_due(self.clock.act) {
+            match self.ending {
+                None => self.end(Ending::TimedOut, line),
+                Some(_) => self.kill(line),
             }
         }
-        let (status, usage) = status.unwrap_or_default();
-        let ended = match ending {
-            Some(Ending::TimedOut) => Ended::TimedOut(limits.timeout),
+    }
+
+    fn tell_line(&mut self, line: &mut Line) {
+        let since = self.told.1.elapsed();
+        if !self.step.lines || since < LINE_EVERY {
+            return;
+        }
+        let last = self.capture.last_line();
+        if last != self.told.0 || since >= LINE_AGAIN {
+            line.say(&Said::Event(Event::Line(last.clone().unwrap_or_default())));
+            self.told = (last, Instant::now());
+        }
+    }
+
+    /// What came of it, and what is left behind.
+    fn conclude(mut self, began: Instant, notes: &std::path::Path) -> (Outcome, Option<Leftovers>) {
+        let (status, usage) = self.status.unwrap_or_default();
+        let ended = match self.ending.take() {
+            Some(Ending::TimedOut) => Ended::TimedOut(self.step.limits.timeout),
             Some(Ending::Interrupted(signal)) => Ended::Interrupted(signal),
-            None if libc::WIFSIGNALED(status) => Ended::Signal(signal_name(libc::WTERMSIG(status))),
+            None if libc::WIFSIGNALED(status) => Ended::Signal {
+                name: signal_name(libc::WTERMSIG(status)).to_owned(),
+                core: libc::WCOREDUMP(status),
+            },
             None => Ended::Exit(libc::WEXITSTATUS(status)),
         };
-        (ended, usage)
+        let duration = began.elapsed().saturating_sub(self.clock.paused);
+        let (ended, leaked) = self.leave(ended);
+        let pipes: Vec<OwnedFd> = self.pipes.into_iter().flatten().collect();
+        let left_alone = !leaked.is_empty() && self.step.leak == LeakPolicy::Warn;
+        let leftovers = (left_alone || !pipes.is_empty()).then_some(Leftovers { pipes });
+        let (last_lines, log_error) = self.capture.finish();
+        let place = match ended {
+            Ended::Exit(status) if status != 0 => trace::place(notes, &self.step.folder, status),
+            _ => {
+                // There is none where nothing failed.
+                let _ = std::fs::remove_file(notes);
+                None
+            }
+        };
+        let log_error = log_error.map(|e| e.to_string());
+        let outcome = Outcome { ended, place, last_lines, leaked, duration, usage, log_error };
+        (outcome, leftovers)
+    }
+
+    /// What becomes of descendants once the program has ended and its time for them is over.
+    fn leave(&self, ended: Ended) -> (Ended, Vec<String>) {
+        if matches!(ended, Ended::TimedOut(_) | Ended::Interrupted(_)) {
+            tree::kill(None, self.leaf);
+            tree::reap();
+            return (ended, Vec::new());
+        }
+        if !tree::settle(SETTLE) {
+            return (ended, Vec::new());
+        }
+        let leaked: Vec<String> =
+            tree::descendants().iter().map(|(pid, comm)| format!("{pid} {comm}")).collect();
+        if leaked.is_empty() || self.step.leak == LeakPolicy::Warn {
+            return (ended, leaked);
+        }
+        tree::kill(None, self.leaf);
+        tree::reap();
+        let ended = match (self.step.leak, ended) {
+            (LeakPolicy::Fail, Ended::Exit(0)) => Ended::Leaked,
+            (_, ended) => ended,
+        };
+        (ended, leaked)
     }
 }
 
-#[expect(unsafe_code, reason = "registering a descriptor with the event loop")]
-fn watched(pidfd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: the AsyncFd owns the descriptor, and nobody takes it out or closes it before.
-    Ok(unsafe { AsyncFd::register(pidfd) }?)
+#[derive(Default)]
+struct Ready {
+    orders: bool,
+    end: bool,
+    pipes: [bool; 2],
 }
 
-async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> io::Result<usize> {
-    match pipe {
-        Some(pipe) => pipe.read(buffer).await,
-        None => std::future::pending().await,
-    }
-}
-
-fn take(
-    read: io::Result<usize>,
-    pipe: &mut Option<pipe::Receiver>,
-    buffer: &[u8],
-    capture: &mut Capture,
-    stream: Stream,
-) {
-    match read {
-        Ok(0) | Err(_) => *pipe = None,
-        Ok(n) => capture.take(stream, &buffer[..n]),
+/// Reads and drops what comes through `pipes` until nobody holds their other ends.
+pub(crate) fn drain(mut pipes: Vec<OwnedFd>) {
+    let mut buffer = vec![0; CHUNK];
+    while !pipes.is_empty() {
+        let mut fds: Vec<_> = pipes.iter().map(|p| PollFd::new(p, PollFlags::IN)).collect();
+        if poll(&mut fds, None).is_err_and(|e| e != rustix::io::Errno::INTR) {
+            return;
+        }
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        let mut ready = ready.into_iter();
+        pipes.retain(|pipe| {
+            if !ready.next().unwrap_or(false) {
+                return true;
+            }
+            match rustix::io::read(pipe.as_fd(), &mut *buffer) {
+                Ok(n) => n > 0,
+                Err(e) => io::Error::from(e).kind() == ErrorKind::Interrupted,
+            }
+        });
     }
 }
 

@@ -2,16 +2,25 @@
 //!
 //! The executor owns a child and its clock. It knows no server and decides nothing about the
 //! run: it reports what happens, and whoever called it decides.
+//!
+//! It works in a process of its own, the *keeper*, which is small, outlives the runner if it must,
+//! and is the parent of every orphan of the scripts that it runs. So nothing runs unwatched after
+//! the runner was killed, and a daemon that a script starts on purpose keeps somebody who reads
+//! what it prints.
 
 mod capture;
+mod cgroup;
 mod execute;
+mod keeper;
+mod oom;
 mod start;
 mod step;
+mod supervisor;
 mod trace;
 mod tree;
+mod wire;
 
-pub use execute::execute;
 pub use start::{NotStarted, Why};
 pub use step::{Ended, Event, LeakPolicy, Limits, Outcome, Step, Usage};
+pub use supervisor::{Gate, Orders, Supervisor};
 pub use trace::{Place, install as install_trace};
-pub use tree::adopt_orphans;

@@ -1,11 +1,13 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::Step;
-use crate::trace;
+use serde::{Deserialize, Serialize};
+
+use crate::{Step, oom, trace};
 
 /// The kernel reads no more of a script's first line than this, in bytes.
 const SHEBANG_LEN: usize = 256;
@@ -22,7 +24,7 @@ const MACHINES: &[u16] = if cfg!(target_arch = "x86_64") {
 };
 
 /// A program that could not be started.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 #[error("starting {}: {why}", program.display())]
 pub struct NotStarted {
     /// The program.
@@ -32,7 +34,7 @@ pub struct NotStarted {
 }
 
 /// Why a program could not be started.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum Why {
     /// There is no such file.
     #[error("there is no such file")]
@@ -55,9 +57,12 @@ pub enum Why {
     /// Somebody is writing to it.
     #[error("it is being written to (text file busy)")]
     Busy,
+    /// That it starts could not be recorded, so it must not.
+    #[error("that it starts could not be recorded")]
+    NotRecorded,
     /// Anything else.
     #[error("{0}")]
-    Other(io::Error),
+    Other(String),
 }
 
 impl NotStarted {
@@ -76,25 +81,59 @@ impl NotStarted {
                 format!("look at the mode of {program}, and for noexec at its file system")
             }
             Why::Busy => format!("find who writes to {program}: fuser -v {program}"),
+            Why::NotRecorded => "make room where the journal is".to_owned(),
             Why::Other(_) => format!("try it by hand on the node: {program}"),
         }
     }
 }
 
-/// Starts the step's program in a session of its own, its output in pipes.
-pub(crate) fn start(step: &Step, notes: &Path) -> Result<Child, NotStarted> {
+/// What every program of a keeper starts with.
+pub(crate) struct Footing {
+    /// A byte comes through here when the program may begin: [`GO`], or else it must not.
+    pub(crate) gate: OwnedFd,
+    /// What it is to have as its `oom_score_adj`.
+    pub(crate) oom: Option<Vec<u8>>,
+}
+
+/// The byte that lets a program begin.
+pub(crate) const GO: u8 = b'g';
+/// How the child tells that the gate stays shut: an error that exec itself doesn't give.
+const GATE_SHUT: i32 = libc::ECANCELED;
+
+/// Starts the step's program in a session of its own, its output in pipes. It begins once the
+/// gate lets it.
+pub(crate) fn start(step: &Step, notes: &Path, footing: &Footing) -> Result<Child, NotStarted> {
     let program = step.folder.join(&step.name);
     let failed = |why| NotStarted { program: program.clone(), why };
-    let interpreter = look(&program).map_err(failed)?;
+    let interpreter = look(&program).map_err(|why| {
+        // Nobody else takes the byte that was for this one.
+        let _ = pass(footing.gate.as_fd());
+        failed(why)
+    })?;
     let mut command = command(step, &interpreter, notes);
+    detach(&mut command, footing);
     command.spawn().map_err(|e| {
         failed(match e.kind() {
             ErrorKind::PermissionDenied => Why::Denied,
             ErrorKind::ExecutableFileBusy => Why::Busy,
             _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
-            _ => Why::Other(e),
+            _ if e.raw_os_error() == Some(GATE_SHUT) => Why::NotRecorded,
+            _ => Why::Other(e.to_string()),
         })
     })
+}
+
+/// Waits for the gate. A runner that is gone opens none.
+fn pass(gate: BorrowedFd<'_>) -> io::Result<()> {
+    let mut byte = [0];
+    loop {
+        match rustix::io::read(gate, &mut byte) {
+            Ok(1) if byte[0] == GO => return Ok(()),
+            Ok(_) => return Err(io::Error::from_raw_os_error(GATE_SHUT)),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
 }
 
 /// What runs a file.
@@ -109,7 +148,7 @@ fn look(program: &Path) -> Result<Interpreter, Why> {
     let told = |e: io::Error| match e.kind() {
         ErrorKind::NotFound => Why::Missing,
         ErrorKind::PermissionDenied => Why::Denied,
-        _ => Why::Other(e),
+        _ => Why::Other(e.to_string()),
     };
     if !std::fs::metadata(program).map_err(told)?.is_file() {
         return Err(Why::NotAFile);
@@ -157,19 +196,32 @@ fn command(step: &Step, interpreter: &Interpreter, notes: &Path) -> Command {
         trace::arrange(&mut command, trace, notes);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    detach(&mut command);
     command
 }
 
 #[expect(unsafe_code, reason = "code that runs between fork and exec")]
-fn detach(command: &mut Command) {
-    let prepare = || {
+fn detach(command: &mut Command, footing: &Footing) {
+    // The keeper owns the descriptor for as long as it lives, and so does each of its forks.
+    let gate = std::os::fd::AsRawFd::as_raw_fd(&footing.gate);
+    let oom = footing.oom.clone();
+    let prepare = move || {
         rustix::process::setsid()?;
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-        // A runner that is killed leaves no script behind that nobody watches.
+        if let Some(value) = &oom {
+            oom::restore(value);
+        }
+        // A keeper that is killed leaves no script behind that nobody watches.
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        // SAFETY: the keeper's descriptor is open in this fork of it.
+        pass(unsafe { BorrowedFd::borrow_raw(gate) })?;
+        // SAFETY: a system call on numbers; what is closed is closed at exec, not now. An old
+        // kernel that doesn't know it leaves open what others left open for us.
+        unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC) };
         Ok(())
     };
-    // SAFETY: `prepare` makes three system calls; it neither allocates nor takes a lock.
+    // SAFETY: `prepare` makes system calls; it neither allocates nor takes a lock.
     unsafe { command.pre_exec(prepare) };
 }
+
+/// `CLOSE_RANGE_CLOEXEC`, which the C library's headers may not have.
+const CLOSE_ON_EXEC: libc::c_uint = 4;

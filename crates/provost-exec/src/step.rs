@@ -1,10 +1,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{NotStarted, Place};
 
 /// One program to run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// The program's path below `folder`; it runs as `./NAME`.
     pub name: String,
@@ -23,10 +25,12 @@ pub struct Step {
     pub limits: Limits,
     /// What becomes of descendants that outlive it.
     pub leak: LeakPolicy,
+    /// Whether [`Event::Line`] is wanted.
+    pub lines: bool,
 }
 
 /// How long what may take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Limits {
     /// After this the tree gets SIGTERM.
     pub timeout: Duration,
@@ -39,9 +43,9 @@ pub struct Limits {
 }
 
 /// What becomes of descendants that outlive the program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LeakPolicy {
-    /// They are named and left alone.
+    /// They are named and left alone. What they print from then on is read and dropped.
     #[default]
     Warn,
     /// They are named and killed.
@@ -51,7 +55,7 @@ pub enum LeakPolicy {
 }
 
 /// What is worth telling while the program runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// It takes longer than [`Limits::slow`].
     Slow,
@@ -59,10 +63,12 @@ pub enum Event {
     Terminating,
     /// It did not heed SIGTERM in time: the tree has got SIGKILL.
     Killing,
+    /// The last line that it printed; told a few times a second at the most.
+    Line(String),
 }
 
 /// How it went.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// How the program ended.
     pub ended: Ended,
@@ -72,31 +78,55 @@ pub struct Outcome {
     pub last_lines: Vec<String>,
     /// Descendants that outlived the program, each `PID COMM`.
     pub leaked: Vec<String>,
-    /// Wall time by the monotonic clock.
+    /// Wall time by the monotonic clock, pauses left out.
     pub duration: Duration,
     /// What the program and its waited-for descendants used.
     pub usage: Usage,
     /// Why the log is incomplete, if it is.
-    pub log_error: Option<std::io::Error>,
+    pub log_error: Option<String>,
+}
+
+impl Outcome {
+    /// Of something that never ran, or of which no more is known.
+    pub(crate) fn bare(ended: Ended, duration: Duration) -> Self {
+        Self {
+            ended,
+            place: None,
+            last_lines: Vec::new(),
+            leaked: Vec::new(),
+            duration,
+            usage: Usage::default(),
+            log_error: None,
+        }
+    }
 }
 
 /// How a program ended.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub enum Ended {
     /// By itself, with this status.
     Exit(i32),
     /// By a signal that nobody here has sent.
-    Signal(&'static str),
+    Signal {
+        /// Its name, e.g. `SIGSEGV`.
+        name: String,
+        /// Whether the kernel wrote a core file.
+        core: bool,
+    },
+    /// By itself and well, but it left descendants behind, which it must not.
+    Leaked,
     /// It took longer than this and was ended.
     TimedOut(Duration),
     /// It was ended because the run is to end, by this signal.
-    Interrupted(&'static str),
+    Interrupted(String),
     /// It never began.
     NotStarted(NotStarted),
+    /// Its keeper is gone; so is the program.
+    KeeperLost,
 }
 
 /// What a program used.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Processor time in user mode.
     pub user: Duration,

@@ -8,6 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde::{Deserialize, Serialize};
+
 const SOURCE: &str = include_str!("trace.bash");
 /// How many fields a note has.
 const FIELDS: usize = 9;
@@ -15,7 +17,7 @@ const FIELDS: usize = 9;
 const READ: usize = 256 * 1024;
 
 /// Where a script failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// `LINE FUNCTION FILE`, as bash's `caller` prints it; `main` is outside of any function.
     pub line: Option<String>,

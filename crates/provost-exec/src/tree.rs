@@ -1,19 +1,23 @@
-//! The descendants of a step.
+//! The descendants of a keeper.
 //!
-//! The runner is a subreaper, so that a descendant whose parent has ended becomes the runner's
-//! own child, setsid or not. All that descends from the runner belongs to the step that runs.
+//! A keeper is a subreaper, so that a descendant whose parent has ended becomes the keeper's own
+//! child, setsid or not. All that descends from it belongs to the step that runs: a keeper whose
+//! step leaves somebody behind stays with them, and the next step has a new keeper.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+
+use crate::cgroup::Leaf;
 
 /// How long survivors of SIGKILL are looked for; one that is left then hangs in the kernel.
 const KILL_LIMIT: Duration = Duration::from_secs(2);
 
-/// Makes this process the parent of orphaned descendants. Once, before the first step.
-pub fn adopt_orphans() -> std::io::Result<()> {
+/// Makes this process the parent of orphaned descendants.
+pub(crate) fn adopt_orphans() -> std::io::Result<()> {
     Ok(rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?)
 }
 
@@ -29,61 +33,67 @@ pub(crate) fn reap() -> bool {
     }
 }
 
-/// All that descends from this process, each with its name. Empty where /proc isn't mounted.
+/// All that descends from this process and hasn't ended, each with its name. Empty where /proc
+/// isn't mounted.
 pub(crate) fn descendants() -> Vec<(Pid, String)> {
     let Ok(proc) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let mut children: HashMap<i32, Vec<(i32, String)>> = HashMap::new();
+    let mut children: HashMap<i32, Vec<(i32, String, bool)>> = HashMap::new();
     for entry in proc.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|n| n.parse::<i32>().ok()) else {
             continue;
         };
-        if let Some((comm, parent)) = stat(pid) {
-            children.entry(parent).or_default().push((pid, comm));
+        if let Some((comm, parent, alive)) = stat(pid) {
+            children.entry(parent).or_default().push((pid, comm, alive));
         }
     }
     let mut found = Vec::new();
     let mut parents = vec![rustix::process::getpid().as_raw_nonzero().get()];
     while let Some(parent) = parents.pop() {
-        for (pid, comm) in children.remove(&parent).unwrap_or_default() {
+        for (pid, comm, alive) in children.remove(&parent).unwrap_or_default() {
             parents.push(pid);
-            found.extend(Pid::from_raw(pid).map(|pid| (pid, comm)));
+            found.extend(Pid::from_raw(pid).filter(|_| alive).map(|pid| (pid, comm)));
         }
     }
     found
 }
 
-/// The name and the parent of a process that hasn't ended.
-fn stat(pid: i32) -> Option<(String, i32)> {
+/// The name and the parent of a process, and whether it lives.
+fn stat(pid: i32) -> Option<(String, i32, bool)> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     // The name stands in brackets and may itself hold brackets and blanks.
     let (head, rest) = stat.rsplit_once(')')?;
     let mut rest = rest.split_ascii_whitespace();
     let (state, parent) = (rest.next()?, rest.next()?.parse().ok()?);
-    (state != "Z").then(|| (head.split_once('(').map_or("", |h| h.1).to_owned(), parent))
+    let comm = head.split_once('(').map_or("", |h| h.1);
+    Some((comm.to_owned(), parent, !matches!(state, "Z" | "X")))
 }
 
-/// Sends SIGTERM to the whole tree of the running program, and SIGCONT, since a stopped process
-/// can't end.
-pub(crate) fn terminate(program: Pid) {
+/// Sends `signal` to the whole tree of the running program, once to each: to its process group,
+/// which can be reached even where /proc isn't mounted, and to whoever left it.
+pub(crate) fn signal(program: Pid, signal: Signal) {
     // Whatever has ended by itself is as wanted.
-    let _ = rustix::process::kill_process_group(program, Signal::TERM);
-    let _ = rustix::process::kill_process_group(program, Signal::CONT);
+    let _ = rustix::process::kill_process_group(program, signal);
     let outside = |pid: &Pid| rustix::process::getpgid(Some(*pid)).ok() != Some(program);
     for (pid, _) in descendants().into_iter().filter(|(pid, _)| outside(pid)) {
-        let _ = rustix::process::kill_process(pid, Signal::TERM);
-        let _ = rustix::process::kill_process(pid, Signal::CONT);
+        let _ = rustix::process::kill_process(pid, signal);
     }
 }
 
-/// Sends SIGKILL to the whole tree, again and again until nobody is left, since a fork may be
-/// quicker than one look. `program` is the step's own process while it hasn't been waited for:
-/// its process group can be reached even where /proc isn't mounted.
-pub(crate) fn kill(program: Option<Pid>) {
+/// Asks the whole tree to end. A stopped process can't, so it is continued.
+pub(crate) fn terminate(program: Pid) {
+    signal(program, Signal::TERM);
+    signal(program, Signal::CONT);
+}
+
+/// Kills the whole tree, again and again until nobody is left, since a fork may be quicker than
+/// one look. `program` is the step's own process while it hasn't been waited for.
+pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>) {
     if let Some(program) = program {
-        // It may be gone already.
         let _ = rustix::process::kill_process_group(program, Signal::KILL);
     }
+    // Where that fails there is still the walk.
+    let _ = leaf.map(Leaf::kill);
     let until = Instant::now() + KILL_LIMIT;
     loop {
         let alive = descendants();
@@ -95,4 +105,25 @@ pub(crate) fn kill(program: Option<Pid>) {
         }
         std::thread::yield_now();
     }
+}
+
+/// Gives descendants that are about to end up to `limit` to do so. Says whether any is left.
+pub(crate) fn settle(limit: Duration) -> bool {
+    let until = Instant::now() + limit;
+    while reap() {
+        let pidfds: Vec<_> = descendants()
+            .into_iter()
+            .filter_map(|(pid, _)| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok())
+            .collect();
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        let mut fds: Vec<_> = pidfds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        let left = left.try_into().unwrap_or_default();
+        if poll(&mut fds, Some(&left)).is_err() {
+            return true;
+        }
+    }
+    false
 }

@@ -5,8 +5,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use provost_exec::{Ended, Event, LeakPolicy, Limits, Outcome, Step, Why, execute};
+use provost_exec::{Ended, Event, LeakPolicy, Limits, Orders, Outcome, Step, Supervisor, Why};
 use tokio::sync::watch;
+
+/// A keeper. Forking while another test forks would give it the other's ends of pipes.
+fn supervisor() -> Supervisor {
+    static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
+    Supervisor::start().unwrap()
+}
 
 struct Bench {
     folder: tempfile::TempDir,
@@ -45,6 +52,7 @@ impl Bench {
             trace: Some(provost_exec::install_trace(self.path()).unwrap()),
             limits: self.limits,
             leak: self.leak,
+            lines: false,
         }
     }
 
@@ -53,27 +61,24 @@ impl Bench {
         self.run_as_it_is()
     }
 
-    /// Each test is a process of its own only under some runners, and descendants are looked
-    /// for below the process: so one step at a time.
     fn run_as_it_is(&self) -> Outcome {
         self.run_telling(None).0
     }
 
     fn run_telling(&self, stop_after: Option<Duration>) -> (Outcome, Vec<Event>) {
-        static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-        let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
-        provost_exec::adopt_orphans().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut events = Vec::new();
-        let (order, mut stop) = watch::channel(None);
+        let (order, mut orders) = watch::channel(Orders::default());
+        let mut supervisor = supervisor();
+        supervisor.gate().open(true);
         let outcome = runtime.block_on(async {
             if let Some(after) = stop_after {
                 tokio::spawn(async move {
                     tokio::time::sleep(after).await;
-                    order.send(Some("SIGTERM"))
+                    order.send(Orders { stop: Some("SIGTERM"), ..Orders::default() })
                 });
             }
-            execute(&self.step(), &mut stop, |e| events.push(e)).await
+            supervisor.execute(&self.step(), &mut orders, |e| events.push(e)).await
         });
         (outcome, events)
     }
@@ -244,10 +249,13 @@ fn a_script_that_takes_too_long_is_ended_with_all_its_descendants() {
 fn a_killed_script_names_its_signal_and_an_ended_run_is_no_success() {
     let bench = Bench::new();
     let outcome = bench.run("#!/bin/bash\nkill -KILL $$\n");
-    assert!(matches!(outcome.ended, Ended::Signal("SIGKILL")), "{outcome:?}");
+    assert!(
+        matches!(&outcome.ended, Ended::Signal { name, .. } if name == "SIGKILL"),
+        "{outcome:?}"
+    );
     bench.write("#!/bin/bash\ntrap 'exit 0' TERM\nwhile :; do sleep 0.05; done\n");
     let (outcome, _) = bench.run_telling(Some(Duration::from_millis(300)));
-    assert!(matches!(outcome.ended, Ended::Interrupted("SIGTERM")), "{outcome:?}");
+    assert!(matches!(&outcome.ended, Ended::Interrupted(s) if s == "SIGTERM"), "{outcome:?}");
 }
 
 #[test]
@@ -269,7 +277,7 @@ fn descendants_that_outlive_the_script_are_named_and_don_t_hold_it_up() {
 
     bench.leak = LeakPolicy::Fail;
     let outcome = bench.run(script);
-    assert!(matches!(outcome.ended, Ended::Exit(1)), "{outcome:?}");
+    assert!(matches!(outcome.ended, Ended::Leaked), "{outcome:?}");
     let pid = outcome.leaked[0].split(' ').next().unwrap().to_owned();
     assert!(!Path::new(&format!("/proc/{pid}")).exists(), "it was to be killed");
 }

@@ -117,6 +117,11 @@ impl Journal {
         self.file.sync_data().map_err(|e| failed("syncing", &self.path, e))
     }
 
+    /// The same file, for whoever waits for the disk in this one's stead.
+    pub fn for_syncing(&self) -> Result<File> {
+        self.file.try_clone().map_err(|e| failed("opening", &self.path, e))
+    }
+
     /// The file's length in bytes.
     pub fn len(&self) -> Result<u64> {
         self.file.metadata().map(|m| m.len()).map_err(|e| failed("reading", &self.path, e))

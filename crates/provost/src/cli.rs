@@ -16,6 +16,9 @@ struct Cli {
     /// The configuration file
     #[arg(long, global = true, value_name = "FILE", env = "PROVOST_CONFIG")]
     config: Option<PathBuf>,
+    /// Say what the running script prints, terminal or not
+    #[arg(long, short, global = true)]
+    verbose: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -81,10 +84,10 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     match cli.command {
-        Command::Boot => runner::main(&input, Wanted::Boot),
-        Command::Kickstart => runner::main(&input, Wanted::Postscripts),
+        Command::Boot => runner::main(&input, Wanted::Boot, cli.verbose),
+        Command::Kickstart => runner::main(&input, Wanted::Postscripts, cli.verbose),
         Command::Run(args) => match steps(args) {
-            Ok(steps) => runner::main(&input, Wanted::Named(steps)),
+            Ok(steps) => runner::main(&input, Wanted::Named(steps), cli.verbose),
             Err(e) => {
                 complain(&format!("error: {e}\nhint: {}", e.hint()));
                 ExitCode::Usage

@@ -1,25 +1,37 @@
 //! What is said on the way: one line each, on stderr and in LOG/provost.log.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 /// The console and the log file beside it. Nothing here can fail or hold up a run: what can't be
 /// said is in the journal all the same.
 pub(crate) struct Console {
     log: Option<File>,
+    /// Whether stderr is a terminal, which has one line that is written over and over.
+    terminal: bool,
+    /// Whether to tell where there is no terminal, too, what the running script prints.
+    verbose: bool,
+    /// Whether that line is there now.
+    live: bool,
+    /// What was told last of a running script where there is no terminal.
+    told: String,
 }
 
 impl Console {
     /// Speaks on stderr and adds to `log`.
-    pub(crate) fn new(log: &Path) -> Self {
+    pub(crate) fn new(log: &Path, verbose: bool) -> Self {
         let folder = log.parent().map_or(Ok(()), std::fs::create_dir_all);
         let file = folder.and_then(|()| OpenOptions::new().create(true).append(true).open(log));
-        Self { log: file.ok() }
+        let terminal = std::io::stderr().is_terminal();
+        Self { log: file.ok(), terminal, verbose, live: false, told: String::new() }
     }
 
     /// Says `text`, which may have several lines.
     pub(crate) fn say(&mut self, text: &str) {
+        if std::mem::take(&mut self.live) {
+            let _ = std::io::stderr().write_all(CLEAR);
+        }
         complain(text);
         if let Some(log) = &mut self.log {
             let now = provost_record::now();
@@ -27,7 +39,34 @@ impl Console {
             let _ = log.write_all(lines.as_bytes());
         }
     }
+
+    /// Whether anybody looks on while a script runs.
+    pub(crate) fn is_live(&self) -> bool {
+        self.terminal || self.verbose
+    }
+
+    /// Shows how far a script is: its name, the time it has taken, and the last line it printed.
+    /// The next of these takes its place on a terminal; elsewhere each line is told once.
+    pub(crate) fn live(&mut self, name: &str, took: &str, last: &str) {
+        if !self.terminal {
+            let text = format!("{name}: {last}");
+            if text != self.told && !last.is_empty() {
+                complain(&text);
+                self.told = text;
+            }
+            return;
+        }
+        let text = format!("{name}  {took}  {last}");
+        let size = rustix::termios::tcgetwinsize(std::io::stderr());
+        let width = size.map_or(80, |size| usize::from(size.ws_col)).max(20) - 1;
+        let line: String = harmless(&text).replace('\t', " ").chars().take(width).collect();
+        let _ = std::io::stderr().write_all(&[CLEAR, line.as_bytes()].concat());
+        self.live = true;
+    }
 }
+
+/// Back to the line's begin, and nothing on it.
+const CLEAR: &[u8] = b"\r\x1b[K";
 
 /// Says `text` on stderr. A closed stderr is no reason to end.
 pub(crate) fn complain(text: &str) {

@@ -7,7 +7,8 @@ mod spool;
 
 use std::time::Duration;
 
-use provost_record::ExitCode;
+use provost_exec::Orders;
+use provost_record::{ExitCode, Service};
 use reqwest::Client;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -23,6 +24,9 @@ const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// No wait is above this.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
+/// How long the last flush may take at the most in a run that a signal ended.
+const WHEN_STOPPED: Duration = Duration::from_secs(5);
+
 /// The reporting task of a run.
 pub(crate) struct Reporter {
     task: JoinHandle<()>,
@@ -32,29 +36,33 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Begins to report whatever isn't reported yet, and then what `news` announces.
+    /// Begins to report whatever isn't reported yet, and then what the present run records: that
+    /// is in the journal of the service `live`, of which so many bytes are surely on the disk.
     pub(crate) fn spawn(
         settings: &Settings,
         client: &Client,
         paths: &Paths,
-        news: watch::Receiver<u64>,
+        live: (Service, watch::Receiver<u64>),
     ) -> Self {
         let (finishing, finish) = watch::channel(false);
-        let post = Post::new(settings, client, Spool::new(paths));
+        let news = live.1.clone();
+        let post = Post::new(settings, client, Spool::of_run(paths, live));
         let deadline = settings.report_deadline.duration();
         let task = tokio::spawn(work(post, news, finish));
         Self { task, finishing, deadline, spool: Spool::new(paths) }
     }
 
-    /// Gives the rest its time, unless `stop` says to hurry. Returns how many records are left.
-    pub(crate) async fn finish(self, stop: &mut watch::Receiver<Option<&'static str>>) -> usize {
+    /// Gives the rest its time: less of it if the run was ended by a signal, none after another
+    /// signal. Returns how many records are left.
+    pub(crate) async fn finish(self, orders: &mut watch::Receiver<Orders>) -> usize {
         self.finishing.send_replace(true);
-        stop.mark_unchanged();
+        let stopped = orders.borrow_and_update().stop.is_some();
+        let deadline = if stopped { self.deadline.min(WHEN_STOPPED) } else { self.deadline };
         let abort = self.task.abort_handle();
         tokio::select! {
             // What a task that failed has left shows in the count.
-            _ = tokio::time::timeout(self.deadline, self.task) => {}
-            _ = stop.changed() => {}
+            _ = tokio::time::timeout(deadline, self.task) => {}
+            _ = orders.wait_for(|now| now.hurry || (now.stop.is_some() && !stopped)) => {}
         }
         abort.abort();
         self.spool.unreported_at_all()
@@ -133,7 +141,7 @@ pub(crate) fn main(input: &Input) -> ExitCode {
         Err(e) => Err(crate::failure::Failure::config(e, "see ulimit -n and the free memory")),
     };
     let left = spool.unreported_at_all();
-    let mut console = Console::new(&paths.log.join("provost.log"));
+    let mut console = Console::new(&paths.log.join("provost.log"), false);
     match result {
         Ok(()) => {
             console.say(&format!("{} records reported, {left} left", before.saturating_sub(left)));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use provost_record::{Entry, Journal, Service};
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use crate::settings::Paths;
 
@@ -26,11 +27,19 @@ pub(crate) struct Spool {
     paths: Paths,
     /// How far each journal has been reported, in bytes, once that was found out.
     reported: HashMap<Service, u64>,
+    /// The journal that is being written, and how much of it is surely on the disk, in bytes.
+    /// What a power cut could still take back must not be told.
+    live: Option<(Service, watch::Receiver<u64>)>,
 }
 
 impl Spool {
     pub(crate) fn new(paths: &Paths) -> Self {
-        Self { paths: paths.clone(), reported: HashMap::new() }
+        Self { paths: paths.clone(), reported: HashMap::new(), live: None }
+    }
+
+    /// The spool of a run that is going on, which writes the journal `live`.
+    pub(super) fn of_run(paths: &Paths, live: (Service, watch::Receiver<u64>)) -> Self {
+        Self { live: Some(live), ..Self::new(paths) }
     }
 
     /// How many records of `service` aren't acknowledged.
@@ -48,6 +57,10 @@ impl Spool {
         // A journal that can't be read now is there for the next run.
         let mut entries =
             Journal::read(&self.paths.journal(service), from.unwrap_or(0)).unwrap_or_default();
+        if let Some((_, synced)) = self.live.as_ref().filter(|(live, _)| *live == service) {
+            let synced = *synced.borrow();
+            entries.retain(|e| e.end <= synced);
+        }
         if from.is_none()
             && let Some(cursor) = self.cursor(service)
         {

@@ -4,14 +4,21 @@ mod lock;
 mod recorder;
 mod root;
 mod run;
+mod signals;
+mod step;
 mod steps;
 mod told;
 
 use std::io::Write;
 use std::path::Path;
 
+use provost_exec::Supervisor;
 use provost_plan::Step;
 use provost_record::{ExitCode, Service};
+
+use crate::console::{Console, complain};
+use crate::failure::Failure;
+use crate::settings::Input;
 
 pub(crate) use lock::RunLock;
 use run::run;
@@ -50,15 +57,22 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// Runs `wanted` on a loop of its own.
-pub(crate) fn main(input: &crate::settings::Input, wanted: Wanted) -> ExitCode {
+pub(crate) fn main(input: &Input, wanted: Wanted, verbose: bool) -> ExitCode {
+    // First of all, while this process has one thread.
+    let supervisor = Supervisor::start();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    match runtime {
-        Ok(runtime) => runtime.block_on(run(input, wanted)),
-        Err(e) => {
-            crate::console::complain(&format!(
-                "error: starting the event loop: {e}\nhint: see ulimit -n and the free memory"
-            ));
-            ExitCode::Usage
+    match (supervisor, runtime) {
+        (Ok(supervisor), Ok(runtime)) => {
+            let console = Console::new(&input.paths().log.join("provost.log"), verbose);
+            runtime.block_on(run(input, wanted, console, supervisor))
+        }
+        (Err(e), _) | (_, Err(e)) => {
+            let failure = Failure::config(
+                format!("starting the run: {e}"),
+                "see ulimit -n, ulimit -u and the free memory",
+            );
+            complain(&format!("error: {failure}"));
+            failure.exit_code()
         }
     }
 }

@@ -1,21 +1,33 @@
+use std::sync::mpsc;
+
 use provost_record::{Journal, JournalError, Phase, Record, Service};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::settings::Paths;
 
 /// The most bytes of a journal whose entries are all reported; a longer one is put aside.
 const ROTATE_AT: u64 = 4 << 20;
 
-/// Writes the records of one run, numbered without a gap, each on the disk before what it
-/// announces goes on.
+/// Writes the records of one run, numbered without a gap.
+///
+/// Waiting for the disk is a thread of its own: a script's start is on its way while the record
+/// of it is, and meets it at the gate.
 pub(super) struct Recorder {
     journal: Journal,
     service: Service,
     node: String,
     run: String,
     seq: u64,
-    /// Tells the reporter that there is something new.
-    news: watch::Sender<u64>,
+    disk: mpsc::Sender<Sync>,
+    synced: watch::Receiver<u64>,
+}
+
+/// Something that waits for the disk.
+struct Sync {
+    /// How long the journal is with it, in bytes.
+    length: u64,
+    /// What goes on then; it is told whether the disk took it.
+    then: Box<dyn FnOnce(std::io::Result<()>) + Send>,
 }
 
 impl Recorder {
@@ -39,14 +51,17 @@ impl Recorder {
         if may_rotate {
             journal.rotate(ROTATE_AT)?;
         }
-        let news = watch::Sender::new(0);
+        let (tell, synced) = watch::channel(journal.len()?);
+        let (disk, waiting) = mpsc::channel();
+        let file = journal.for_syncing()?;
+        std::thread::spawn(move || sync(&file, &waiting, &tell));
         let (node, run) = (node.to_owned(), run.to_owned());
-        Ok((Self { journal, service, node, run, seq: 0, news }, said))
+        Ok((Self { journal, service, node, run, seq: 0, disk, synced }, said))
     }
 
-    /// Which number the last record has; changes with each.
-    pub(super) fn news(&self) -> watch::Receiver<u64> {
-        self.news.subscribe()
+    /// How much of the journal is surely on the disk, in bytes; changes with each record.
+    pub(super) fn synced(&self) -> watch::Receiver<u64> {
+        self.synced.clone()
     }
 
     /// A record of `phase` of this run, to be filled in.
@@ -59,13 +74,53 @@ impl Recorder {
         }
     }
 
-    /// Numbers `record` and puts it on the disk.
+    /// Numbers `record` and adds it. It is on the disk no later than the next one that is waited
+    /// for.
     pub(super) fn put(&mut self, mut record: Record) -> Result<(), JournalError> {
         self.seq += 1;
         record.seq = self.seq;
-        self.journal.append(&record)?;
-        self.journal.sync()?;
-        self.news.send_replace(self.seq);
+        self.journal.append(&record)
+    }
+
+    /// Adds `record`, and has `then` go on once it is on the disk, or can't be.
+    pub(super) fn put_then(
+        &mut self,
+        record: Record,
+        then: impl FnOnce(std::io::Result<()>) + Send + 'static,
+    ) -> Result<(), JournalError> {
+        self.put(record)?;
+        let sync = Sync { length: self.journal.len()?, then: Box::new(then) };
+        // The thread lives as long as this sender.
+        let _ = self.disk.send(sync);
         Ok(())
+    }
+
+    /// Adds `record` and waits until it is on the disk.
+    pub(super) async fn put_durably(&mut self, record: Record) -> Result<(), JournalError> {
+        let (tell, done) = oneshot::channel();
+        self.put_then(record, |result| {
+            // Whoever asked may have stopped waiting.
+            let _ = tell.send(result);
+        })?;
+        match done.await {
+            Ok(Ok(())) => Ok(()),
+            // Once more, for the journal's own words about it.
+            Ok(Err(_)) | Err(_) => self.journal.sync(),
+        }
+    }
+}
+
+/// One wait for the disk serves all that have come meanwhile.
+fn sync(file: &std::fs::File, waiting: &mpsc::Receiver<Sync>, tell: &watch::Sender<u64>) {
+    while let Ok(first) = waiting.recv() {
+        let all: Vec<Sync> = std::iter::once(first).chain(waiting.try_iter()).collect();
+        let result = file.sync_data();
+        if let (Ok(()), Some(last)) = (&result, all.last()) {
+            tell.send_replace(last.length);
+        }
+        for sync in all {
+            let copy = result.as_ref().map_or_else(|e| Err(e.kind().into()), |()| Ok(()));
+            (sync.then)(copy);
+        }
     }
 }

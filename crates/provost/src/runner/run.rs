@@ -1,18 +1,16 @@
-use std::path::PathBuf;
 use std::time::Instant;
 
 use provost_bundle::OnFailure;
-use provost_exec::{Ended, Event};
+use provost_exec::{Orders, Supervisor};
 use provost_plan::Step;
-use provost_record::{Cause, ExitCode, JournalError, Outcome, Phase, Record, Service, Stage};
-use tokio::signal::unix::{SignalKind, signal};
+use provost_record::{Cause, ExitCode, JournalError, Outcome, Phase, Record, Service};
 use tokio::sync::watch;
 
 use super::lock::{Refused, RunLock};
 use super::recorder::Recorder;
 use super::root::Root;
-use super::told::{self, how, rounded};
-use super::{Wanted, steps};
+use super::told::rounded;
+use super::{Wanted, signals, steps};
 use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::fetch::{Fetched, fetch};
@@ -24,7 +22,12 @@ const FETCH: &str = "fetch";
 
 /// Runs `wanted` from the first record to the last. Says, records and reports what happens, and
 /// returns how to exit.
-pub(crate) async fn run(input: &Input, wanted: Wanted) -> ExitCode {
+pub(super) async fn run(
+    input: &Input,
+    wanted: Wanted,
+    mut console: Console,
+    supervisor: Supervisor,
+) -> ExitCode {
     let service = wanted.service();
     let paths = input.paths();
     let id = uuid::Uuid::now_v7().to_string();
@@ -39,8 +42,7 @@ pub(crate) async fn run(input: &Input, wanted: Wanted) -> ExitCode {
             return ExitCode::Usage;
         }
     };
-    let mut console = Console::new(&paths.log.join("provost.log"));
-    match Run::begin(input, &paths, service, id, &mut console) {
+    match Run::begin(input, &paths, service, id, &mut console, supervisor).await {
         Ok(run) => run.go(input, &wanted).await,
         Err(why) => {
             console.say(&format!("error: {why}"));
@@ -49,19 +51,20 @@ pub(crate) async fn run(input: &Input, wanted: Wanted) -> ExitCode {
     }
 }
 
-struct Run<'a> {
-    paths: &'a Paths,
-    service: Service,
-    id: String,
-    began: Instant,
-    recorder: Recorder,
-    console: &'a mut Console,
-    /// The signal by which the run is to end.
-    stop: watch::Receiver<Option<&'static str>>,
+/// A run that is going on.
+pub(super) struct Run<'a> {
+    pub(super) paths: &'a Paths,
+    pub(super) service: Service,
+    pub(super) id: String,
+    pub(super) began: Instant,
+    pub(super) recorder: Recorder,
+    pub(super) console: &'a mut Console,
+    pub(super) supervisor: Supervisor,
+    pub(super) orders: watch::Receiver<Orders>,
 }
 
 /// What keeps a run from a good end.
-struct Broken {
+pub(super) struct Broken {
     exit: ExitCode,
     /// What stands in `service end`: of the stage that failed.
     error_line: Option<String>,
@@ -90,28 +93,30 @@ impl From<JournalError> for Broken {
 }
 
 impl<'a> Run<'a> {
-    fn begin(
+    async fn begin(
         input: &Input,
         paths: &'a Paths,
         service: Service,
         id: String,
         console: &'a mut Console,
+        supervisor: Supervisor,
     ) -> Result<Self, Failure> {
         let node = input.node();
         let may_rotate = Spool::new(paths).unreported(service) == 0;
         let attempt = attempt(paths, service)?;
         let (mut recorder, said) = Recorder::open(paths, service, &node, &id, may_rotate)?;
         said.iter().for_each(|line| console.say(line));
+        let orders = signals::watch()
+            .map_err(|e| Failure::config(format!("watching for signals: {e}"), "see ulimit -n"))?;
         let mut start = recorder.record(Phase::ServiceStart);
         start.attempt = attempt;
         // Not there in a chroot without /proc; then it isn't known.
         let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         start.boot_id = boot_id.map(|id| id.trim().to_owned());
-        recorder.put(start)?;
+        recorder.put_durably(start).await?;
         console.say(&format!("{service} of {node} begins, run {id}"));
-        let stop = watch_signals()
-            .map_err(|e| Failure::config(format!("watching for signals: {e}"), "see ulimit -n"))?;
-        Ok(Self { paths, service, id, began: Instant::now(), recorder, console, stop })
+        let began = Instant::now();
+        Ok(Self { paths, service, id, began, recorder, console, supervisor, orders })
     }
 
     async fn go(mut self, input: &Input, wanted: &Wanted) -> ExitCode {
@@ -121,20 +126,7 @@ impl<'a> Run<'a> {
             Ok((settings, fetched)) => self.steps(&settings, &fetched, wanted, root).await,
             Err(broken) => Err(broken),
         };
-        let ended = ended.and_then(|()| {
-            let kept = match self.service {
-                Service::Kickstart => Root::installed(&self.paths.state),
-                Service::Boot => root.booted(&self.paths.state),
-                Service::Run => Ok(()),
-            };
-            kept.map_err(|e| {
-                let message =
-                    format!("noting in {} how far this root is: {e}", self.paths.state.display());
-                let failure = Failure::config(message, "make room there, and start again");
-                self.console.say(&format!("error: {failure}"));
-                Broken::by(&failure)
-            })
-        });
+        let ended = ended.and_then(|()| self.note_root(root));
         let mut end = self.recorder.record(Phase::ServiceEnd);
         end.duration_ms = Some(milliseconds(self.began));
         end.result = Some(if ended.is_ok() { Outcome::Success } else { Outcome::Failure });
@@ -148,17 +140,14 @@ impl<'a> Run<'a> {
             }
         };
         let verdict = if exit == ExitCode::Done { "ended well" } else { "FAILED" };
-        let exit = match self.recorder.put(end) {
+        let exit = match self.recorder.put_durably(end).await {
             Ok(()) => exit,
             Err(e) => Broken::from(e).exit,
         };
-        self.console.say(&format!(
-            "{} {verdict} after {}",
-            self.service,
-            rounded(self.began.elapsed())
-        ));
+        let took = rounded(self.began.elapsed());
+        self.console.say(&format!("{} {verdict} after {took}", self.service));
         if let Some(reporter) = reporter {
-            let left = reporter.finish(&mut self.stop).await;
+            let left = reporter.finish(&mut self.orders).await;
             if left > 0 {
                 self.console.say(&format!(
                     "{left} records could not be reported yet; they are kept, and go with the \
@@ -167,6 +156,22 @@ impl<'a> Run<'a> {
             }
         }
         exit
+    }
+
+    /// Remembers for the next boot what this root is now.
+    fn note_root(&mut self, root: Root) -> Result<(), Broken> {
+        let noted = match self.service {
+            Service::Kickstart => Root::installed(&self.paths.state),
+            Service::Boot => root.booted(&self.paths.state),
+            Service::Run => Ok(()),
+        };
+        noted.map_err(|e| {
+            let state = self.paths.state.display();
+            let message = format!("noting in {state} how far this root is: {e}");
+            let failure = Failure::config(message, "make room there, and start again");
+            self.console.say(&format!("error: {failure}"));
+            Broken::by(&failure)
+        })
     }
 
     /// The first stage: settings, bundle and plan.
@@ -180,7 +185,7 @@ impl<'a> Run<'a> {
         let began = Instant::now();
         let mut start = self.recorder.record(Phase::StageStart);
         start.stage = Some(FETCH.to_owned());
-        self.recorder.put(start)?;
+        self.recorder.put_durably(start).await?;
         let fetched = self.try_fetch(input, reporter).await;
         let mut end = self.recorder.record(Phase::StageEnd);
         end.stage = Some(FETCH.to_owned());
@@ -190,8 +195,7 @@ impl<'a> Run<'a> {
                 end.result = Some(Outcome::Success);
                 end.bundle = Some(fetched.manifest.generation);
                 end.plan = Some(fetched.plan.generation);
-                let names = steps::select(wanted, &fetched, root).into_iter().map(|s| s.script);
-                end.stages = names.collect();
+                end.stages = names(&steps::select(wanted, &fetched, root));
                 let (bundle, plan) = (fetched.manifest.generation, fetched.plan.generation);
                 self.console.say(&format!(
                     "fetch: bundle {bundle}, plan {plan}, {} to run ({})",
@@ -221,12 +225,13 @@ impl<'a> Run<'a> {
         let settings = input.settings()?;
         let client = crate::http::client(&settings)?;
         // Before the fetch, so that its failure is reported, too.
-        *reporter = Some(Reporter::spawn(&settings, &client, self.paths, self.recorder.news()));
-        let mut stop = self.stop.clone();
+        let live = (self.service, self.recorder.synced());
+        *reporter = Some(Reporter::spawn(&settings, &client, self.paths, live));
+        let mut orders = self.orders.clone();
         let fetched = tokio::select! {
             fetched = fetch(&settings, &client, self.paths, self.console) => fetched?,
-            signal = stop.wait_for(Option::is_some) => {
-                let signal = signal.ok().and_then(|s| *s).unwrap_or("a signal");
+            wanted = orders.wait_for(|orders| orders.stop.is_some()) => {
+                let signal = wanted.ok().and_then(|orders| orders.stop).unwrap_or("a signal");
                 let message = format!("the run was ended by {signal} while fetching");
                 return Err(Failure::new(Cause::Interrupted, message, "start it again"));
             }
@@ -244,7 +249,6 @@ impl<'a> Run<'a> {
         let chosen = steps::select(wanted, fetched, root);
         let logs = self.paths.scripts(&self.id);
         let prepared = std::fs::create_dir_all(&logs)
-            .and_then(|()| provost_exec::adopt_orphans())
             .and_then(|()| provost_exec::install_trace(&self.paths.state));
         let trace = prepared.map_err(|e| {
             let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());
@@ -254,14 +258,13 @@ impl<'a> Run<'a> {
         })?;
         let mut broken: Option<Broken> = None;
         for (at, step) in chosen.iter().enumerate() {
-            let signal = *self.stop.borrow();
-            if let Some(signal) = signal {
+            let stop = self.orders.borrow().stop;
+            if let Some(signal) = stop {
                 let message = format!("the run was ended by {signal} before {}", step.script);
                 let failure = Failure::new(Cause::Interrupted, message, "start it again");
                 return Err(Broken { not_run: names(&chosen[at..]), ..Broken::by(&failure) });
             }
-            let log = logs.join(format!("{}.log", Stage::log_name(at + 1, &step.script)));
-            let record = self.step(settings, fetched, step, at, chosen.len(), log, &trace).await?;
+            let record = self.step(settings, fetched, step, (at + 1, chosen.len()), &trace).await?;
             if !record.is_failure() {
                 continue;
             }
@@ -271,12 +274,7 @@ impl<'a> Run<'a> {
                 continue;
             }
             let exit = if interrupted { ExitCode::Interrupted } else { ExitCode::PostscriptFailed };
-            let first = broken.get_or_insert(Broken {
-                exit,
-                error_line: record.error_line,
-                error_message: record.error_message,
-                not_run: Vec::new(),
-            });
+            let first = broken.get_or_insert_with(|| failed_at(exit, record));
             if policy == OnFailure::Stop || interrupted {
                 first.exit = exit;
                 first.not_run = names(&chosen[at + 1..]);
@@ -285,74 +283,11 @@ impl<'a> Run<'a> {
         }
         broken.map_or(Ok(()), Err)
     }
+}
 
-    #[expect(clippy::too_many_arguments, reason = "all that one step is made of")]
-    async fn step(
-        &mut self,
-        settings: &Settings,
-        fetched: &Fetched,
-        step: &Step,
-        at: usize,
-        of: usize,
-        log: PathBuf,
-        trace: &std::path::Path,
-    ) -> Result<Record, Broken> {
-        let mut start = self.recorder.record(Phase::StageStart);
-        start.stage = Some(step.script.clone());
-        start.args.clone_from(&step.args);
-        self.recorder.put(start)?;
-        let env = steps::environment(fetched, self.service.as_str(), &self.id, step);
-        let mut prepared = steps::prepare(settings, fetched, step, env, &log, Some(trace));
-        let left = settings.run.deadline.duration().saturating_sub(self.began.elapsed());
-        prepared.limits.timeout = prepared.limits.timeout.min(left);
-        let name = format!("[{}/{of}] {}", at + 1, step.script);
-        let (console, slow) = (&mut *self.console, settings.run.slow);
-        let executed = provost_exec::execute(&prepared, &mut self.stop, |event| {
-            console.say(&match event {
-                Event::Slow => format!("{name}: still running after {slow}"),
-                Event::Terminating => format!("{name}: is being ended (SIGTERM)"),
-                Event::Killing => format!("{name}: did not end; it is being killed (SIGKILL)"),
-            });
-        })
-        .await;
-        let end = self.recorder.record(Phase::StageEnd);
-        let end = told::fill(end, step, &executed);
-        if end.is_failure() && !matches!(executed.ended, Ended::NotStarted(_)) {
-            Spool::new(self.paths).keep_log(&self.id, &log);
-        }
-        self.recorder.put(end.clone())?;
-        self.say(&name, step, &executed, &end);
-        Ok(end)
-    }
-
-    fn say(&mut self, name: &str, step: &Step, executed: &provost_exec::Outcome, end: &Record) {
-        let took = rounded(executed.duration);
-        if let Some(e) = &executed.log_error {
-            self.console.say(&format!("{name}: its log is incomplete: {e}"));
-        }
-        if !executed.leaked.is_empty() {
-            let left = executed.leaked.join(", ");
-            self.console.say(&format!("{name}: left processes behind: {left}"));
-        }
-        if !end.is_failure() {
-            self.console.say(&format!("{name}: ok ({took})"));
-            return;
-        }
-        let how = how(end.cause, end.exit_code, end.signal.as_deref());
-        self.console.say(&format!("{name}: FAILED ({how}, {took})"));
-        let at = end.error_line.as_ref().map_or(String::new(), |line| format!(" at line {line}"));
-        let mut text = format!("error: {}: {how}{at}\n", step.script);
-        if let Some(command) = &end.command {
-            text += &format!("  command: {}\n", command.replace('\n', " "));
-        }
-        for line in end.error_message.iter().flat_map(|m| m.lines()) {
-            text += &format!("  | {line}\n");
-        }
-        if let Some(hint) = &end.hint {
-            text += &format!("hint: {hint}");
-        }
-        self.console.say(&text);
-    }
+fn failed_at(exit: ExitCode, record: Record) -> Broken {
+    let (error_line, error_message) = (record.error_line, record.error_message);
+    Broken { exit, error_line, error_message, not_run: Vec::new() }
 }
 
 fn names(steps: &[Step]) -> Vec<String> {
@@ -380,23 +315,4 @@ fn attempt(paths: &Paths, service: Service) -> Result<Option<u32>, JournalError>
     let started = |e: &&provost_record::Entry| e.record.phase == Phase::ServiceStart;
     let before = entries[since..].iter().filter(started).count();
     Ok(Some(u32::try_from(before + 1).unwrap_or(u32::MAX)))
-}
-
-/// The signals that end a run in order.
-fn watch_signals() -> std::io::Result<watch::Receiver<Option<&'static str>>> {
-    let mut hangup = signal(SignalKind::hangup())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let (tell, stop) = watch::channel(None);
-    tokio::spawn(async move {
-        loop {
-            let name = tokio::select! {
-                _ = hangup.recv() => "SIGHUP",
-                _ = interrupt.recv() => "SIGINT",
-                _ = terminate.recv() => "SIGTERM",
-            };
-            tell.send_replace(Some(name));
-        }
-    });
-    Ok(stop)
 }

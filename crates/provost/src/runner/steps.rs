@@ -68,7 +68,7 @@ pub(super) fn prepare(
     step: &Step,
     env: Vec<(String, String)>,
     log: &Path,
-    trace: Option<&Path>,
+    trace: &Path,
 ) -> provost_exec::Step {
     let policy = policy(fetched, step);
     let limits = &settings.run;
@@ -79,7 +79,7 @@ pub(super) fn prepare(
         folder: fetched.folder.clone(),
         env,
         log: log.to_owned(),
-        trace: trace.map(Path::to_owned),
+        trace: Some(trace.to_owned()),
         limits: Limits {
             timeout: timeout.duration(),
             slow: limits.slow.duration(),
@@ -91,6 +91,7 @@ pub(super) fn prepare(
             Some(Leak::Kill) => LeakPolicy::Kill,
             Some(Leak::Fail) => LeakPolicy::Fail,
         },
+        lines: false,
     }
 }
 

@@ -8,6 +8,12 @@ use provost_record::{Cause, Outcome, Record};
 
 /// A line of output that begins so is the script's own hint.
 const HINT: &str = "hint: ";
+/// How many lines of output stand in a record.
+const LINES: usize = 3;
+/// How many descendants are named in a record; a fork bomb leaves thousands.
+const MOST_LEAKED: usize = 50;
+/// The most characters of a command in a record.
+const MOST_COMMAND: usize = 1000;
 
 /// Fills the `stage end` of `step` in.
 pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
@@ -16,7 +22,7 @@ pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
         stage: Some(step.script.clone()),
         args: step.args.clone(),
         result: Some(Outcome::Failure),
-        leaked: executed.leaked.clone(),
+        leaked: few(&executed.leaked),
         duration_ms: ms(executed.duration),
         user_ms: ms(executed.usage.user),
         system_ms: ms(executed.usage.system),
@@ -26,7 +32,7 @@ pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
     let name = &step.script;
     let again =
         format!("provost log {name} shows all it printed; then mend it and: provost run {name}");
-    let lines = &executed.last_lines;
+    let mut lines = executed.last_lines.clone();
     let mut hint = again.clone();
     match &executed.ended {
         Ended::Exit(0) => {
@@ -36,14 +42,27 @@ pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
         Ended::Exit(code) => {
             record.exit_code = Some(*code);
             record.cause = Some(Cause::Exit);
-            let own = lines.iter().rev().find_map(|l| l.strip_prefix(HINT));
-            hint = own.map_or(again, str::to_owned);
+            if let Some(at) = lines.iter().rposition(|l| l.starts_with(HINT)) {
+                // It has a key of its own.
+                hint = lines.remove(at)[HINT.len()..].to_owned();
+            }
         }
-        Ended::Signal(signal) => {
-            record.signal = Some((*signal).to_owned());
+        Ended::Leaked => {
+            record.exit_code = Some(0);
+            record.cause = Some(Cause::Exit);
+            let left =
+                "it ended with 0, but left processes behind, which its leak = \"fail\" forbids";
+            record.error_message = Some(left.to_owned());
+            record.hint = Some("end them in the script, or start them as a service".to_owned());
+            return record;
+        }
+        Ended::Signal { name: signal, core } => {
+            record.signal = Some(signal.clone());
             record.cause = Some(Cause::Signal);
-            if *signal == "SIGKILL" {
+            if signal == "SIGKILL" {
                 hint = format!("look for the OOM killer in `dmesg`; {again}");
+            } else if *core {
+                hint = format!("it left a core file, see core(5); {again}");
             }
         }
         Ended::TimedOut(limit) => {
@@ -55,7 +74,7 @@ pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
             );
         }
         Ended::Interrupted(signal) => {
-            record.signal = Some((*signal).to_owned());
+            record.signal = Some(signal.clone());
             record.cause = Some(Cause::Interrupted);
             hint = format!("somebody ended the run with {signal}; start it again");
         }
@@ -65,14 +84,30 @@ pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
             record.hint = Some(why.hint());
             return record;
         }
+        Ended::KeeperLost => {
+            record.cause = Some(Cause::Interrupted);
+            let lost = "the process that watched over it was killed, and it with that";
+            record.error_message = Some(lost.to_owned());
+            record.hint = Some("look for the OOM killer in `dmesg`; start it again".to_owned());
+            return record;
+        }
     }
+    let lines = &lines[lines.len().saturating_sub(LINES)..];
     record.hint = Some(hint);
     record.error_message = Some(message(executed, lines));
     if let Some(place) = &executed.place {
         record.error_line.clone_from(&place.line);
-        record.command.clone_from(&place.command);
+        record.command = place.command.as_ref().map(|c| c.chars().take(MOST_COMMAND).collect());
     }
     record
+}
+
+fn few(leaked: &[String]) -> Vec<String> {
+    let mut few: Vec<String> = leaked.iter().take(MOST_LEAKED).cloned().collect();
+    if leaked.len() > MOST_LEAKED {
+        few.push(format!("and {} more", leaked.len() - MOST_LEAKED));
+    }
+    few
 }
 
 fn cause(why: &NotStarted) -> Cause {

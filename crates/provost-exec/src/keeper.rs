@@ -1,0 +1,127 @@
+//! The keeper: a small process between the runner and its scripts.
+
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+use rustix::process::Pid;
+
+use crate::cgroup::Leaf;
+use crate::execute::{Done, Leftovers, drain, execute};
+use crate::start::Footing;
+use crate::tree;
+use crate::wire::{Line, Order, Said};
+
+/// Forks a keeper. `runners` is what the runner alone may hold: the keeper would not see the
+/// runner's end if it held it, too. There must be one thread only: the keeper goes on with
+/// whatever locks the others held.
+pub(crate) fn fork<T>(
+    orders: UnixStream,
+    footing: Footing,
+    runners: T,
+) -> std::io::Result<(Pid, T)> {
+    match fork_here()? {
+        Some(keeper) => Ok((keeper, runners)),
+        None => {
+            drop(runners);
+            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                become_keeper();
+                keep(Line::new(orders), &footing);
+            }));
+            end(i32::from(ended.is_err()))
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "no safe wrapper forks")]
+fn fork_here() -> std::io::Result<Option<Pid>> {
+    // SAFETY: this process has one thread; see `fork`. What follows in the child is ordinary
+    // code, as it would be in the parent.
+    match unsafe { libc::fork() } {
+        -1 => Err(std::io::Error::last_os_error()),
+        pid => Ok(Pid::from_raw(pid)),
+    }
+}
+
+#[expect(unsafe_code, reason = "no safe wrapper ends a fork without its parent's exit handlers")]
+fn end(status: i32) -> ! {
+    // SAFETY: it ends this process, nothing else.
+    unsafe { libc::_exit(status) }
+}
+
+/// Cuts all ties to the runner's terminal, session and signals: whoever waits for the runner's
+/// output to end must not wait for daemons.
+fn become_keeper() {
+    // A keeper that can't do one of these still keeps.
+    let _ = rustix::process::setsid();
+    let _ = rustix::thread::set_name(c"provost-keeper");
+    let _ = tree::adopt_orphans();
+    if let Ok(null) = std::fs::File::options().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(null.as_fd());
+        let _ = rustix::stdio::dup2_stdout(null.as_fd());
+        let _ = rustix::stdio::dup2_stderr(null.as_fd());
+    }
+    ignore_signals();
+}
+
+/// A keeper ends with its runner, not before: what ends a unit or a session tells all of its
+/// processes at once. A handler, since what is ignored would stay ignored in the scripts.
+#[expect(unsafe_code, reason = "setting a signal's handler")]
+fn ignore_signals() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGTSTP, libc::SIGPIPE] {
+        // SAFETY: the handler does nothing, which is safe at any moment.
+        unsafe { libc::signal(signal, handler) };
+    }
+}
+
+/// Takes orders until the runner is gone.
+fn keep(mut line: Line, footing: &Footing) {
+    let mut leaf = Leaf::enter();
+    while let Some(order) = line.wait() {
+        let Order::Run(step) = order else {
+            // What was meant for a step that has just ended.
+            if matches!(order, Order::Pause) {
+                line.say(&Said::Paused);
+            }
+            continue;
+        };
+        match execute(&step, &mut line, footing, leaf.as_ref()) {
+            Done::RunnerGone => break,
+            Done::Ended(outcome, None) => line.say(&Said::Ended(outcome, std::process::id())),
+            Done::Ended(outcome, Some(leftovers)) => {
+                // The next step is a new keeper's, so that it answers for its own descendants
+                // alone. It begins before the runner hears of the end.
+                match fork_here() {
+                    Ok(Some(_)) => return stay_with(leftovers, line, leaf),
+                    Ok(None) => {
+                        drop(leftovers);
+                        let _ = tree::adopt_orphans();
+                        leaf = leaf.as_ref().and_then(Leaf::next);
+                    }
+                    // Without one, descendants of this step may be taken for the next one's.
+                    Err(_) => drop(leftovers),
+                }
+                line.say(&Said::Ended(outcome, std::process::id()));
+            }
+        }
+    }
+    if let Some(leaf) = leaf {
+        leaf.leave();
+    }
+}
+
+/// Keeps reading what those print that live on: they would get SIGPIPE, or block, if nobody did.
+/// Where they hold no pipe, they don't need anybody.
+#[expect(unsafe_code, reason = "setting a signal's disposition")]
+fn stay_with(leftovers: Leftovers, line: Line, leaf: Option<Leaf>) {
+    drop(line);
+    // From now on nobody's end matters here, so the kernel may take leave of them.
+    // SAFETY: no handler is involved.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+    tree::reap();
+    drain(leftovers.pipes);
+    if let Some(leaf) = leaf {
+        leaf.leave();
+    }
+}

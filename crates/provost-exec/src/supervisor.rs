@@ -1,0 +1,160 @@
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream as StdStream;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::sync::watch;
+
+use crate::start::{Footing, GO};
+use crate::wire::{Order, Said, frame, unframe};
+use crate::{Ended, Event, Outcome, Step, keeper, oom, tree};
+
+/// What whoever runs provost wants of the run as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Orders {
+    /// The signal by which the run is to end, once it is to end.
+    pub stop: Option<&'static str>,
+    /// Whether it is to end at once.
+    pub hurry: bool,
+    /// How often the run was to be paused: it then waits for SIGCONT.
+    pub pauses: u32,
+}
+
+/// The runner's side of its keeper.
+pub struct Supervisor {
+    stream: Option<StdStream>,
+    line: Option<UnixStream>,
+    inbox: Vec<u8>,
+    gate: Gate,
+    /// Whoever keeps the next step.
+    keeper: Option<Pid>,
+}
+
+/// How long a keeper may take to go, after its runner.
+const FAREWELL: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+/// Lets steps begin: each step waits for its opening, which comes when its beginning is on the
+/// disk.
+#[derive(Clone)]
+pub struct Gate {
+    file: Arc<File>,
+}
+
+impl Gate {
+    /// Lets the step begin that was ordered last, or, if `go` is false, has it fail instead.
+    pub fn open(&self, go: bool) {
+        // A keeper that is gone is told by the end of its line.
+        let _ = (&*self.file).write_all(&[if go { GO } else { b'n' }]);
+    }
+}
+
+impl Supervisor {
+    /// Starts the keeper. To be called while this process has one thread.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has no room for another process or descriptor.
+    pub fn start() -> io::Result<Self> {
+        let (ours, theirs) = StdStream::pair()?;
+        let (passes, opens) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        tree::adopt_orphans()?;
+        let oom = oom::protect();
+        let gate = Gate { file: Arc::new(File::from(opens)) };
+        let (keeper, (ours, gate)) =
+            keeper::fork(theirs, Footing { gate: passes, oom }, (ours, gate))?;
+        let (stream, keeper) = (Some(ours), Some(keeper));
+        Ok(Self { stream, line: None, inbox: Vec::new(), gate, keeper })
+    }
+
+    /// What lets steps begin.
+    pub fn gate(&self) -> Gate {
+        self.gate.clone()
+    }
+
+    /// Runs one step to its end, whatever its end is. It begins when its gate is opened.
+    pub async fn execute(
+        &mut self,
+        step: &Step,
+        orders: &mut watch::Receiver<Orders>,
+        mut tell: impl FnMut(Event),
+    ) -> Outcome {
+        let began = Instant::now();
+        let outcome = self.converse(step, orders, &mut tell).await;
+        // Keepers that have handed over and gone.
+        tree::reap();
+        outcome.unwrap_or_else(|_| {
+            // Whatever it kept is ours now.
+            tree::kill(None, None);
+            tree::reap();
+            Outcome::bare(Ended::KeeperLost, began.elapsed())
+        })
+    }
+
+    async fn converse(
+        &mut self,
+        step: &Step,
+        orders: &mut watch::Receiver<Orders>,
+        tell: &mut impl FnMut(Event),
+    ) -> io::Result<Outcome> {
+        if let Some(stream) = self.stream.take() {
+            stream.set_nonblocking(true)?;
+            self.line = Some(UnixStream::from_std(stream)?);
+        }
+        let Some(line) = &mut self.line else { return Err(io::ErrorKind::NotConnected.into()) };
+        line.write_all(&frame(&Order::Run(Box::new(step.clone())))?).await?;
+        let mut obeyed = Orders { pauses: orders.borrow_and_update().pauses, ..Orders::default() };
+        let mut wants = orders.has_changed().is_ok();
+        loop {
+            while let Some(said) = unframe(&mut self.inbox)? {
+                match said {
+                    Said::Event(event) => tell(event),
+                    Said::Ended(outcome, keeper) => {
+                        self.keeper = i32::try_from(keeper).ok().and_then(Pid::from_raw);
+                        return Ok(*outcome);
+                    }
+                    Said::Paused => {
+                        // Here the runner itself waits for SIGCONT.
+                        rustix::process::kill_process(rustix::process::getpid(), Signal::STOP)?;
+                        line.write_all(&frame(&Order::Resume)?).await?;
+                    }
+                }
+            }
+            let wanted = *orders.borrow_and_update();
+            if wanted.stop.is_some() && obeyed.stop.is_none() {
+                let signal = wanted.stop.unwrap_or_default().to_owned();
+                line.write_all(&frame(&Order::Stop(signal))?).await?;
+            }
+            if wanted.hurry && !obeyed.hurry {
+                line.write_all(&frame(&Order::Hurry)?).await?;
+            }
+            if wanted.pauses != obeyed.pauses {
+                line.write_all(&frame(&Order::Pause)?).await?;
+            }
+            obeyed = wanted;
+            tokio::select! {
+                read = line.read_buf(&mut self.inbox) => if read? == 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                },
+                changed = orders.changed(), if wants => wants = changed.is_ok(),
+            }
+        }
+    }
+}
+
+impl Drop for Supervisor {
+    /// Sends the keeper away, so that after the runner nobody is left but who was left on purpose.
+    fn drop(&mut self) {
+        let keeper = self.keeper.map(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()));
+        drop((self.line.take(), self.stream.take()));
+        if let Some(Ok(keeper)) = keeper {
+            // One that is stuck in the kernel is no reason to wait for ever.
+            let _ = poll(&mut [PollFd::new(&keeper, PollFlags::IN)], Some(&FAREWELL));
+        }
+        tree::reap();
+    }
+}

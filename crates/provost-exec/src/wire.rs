@@ -1,0 +1,113 @@
+//! What runner and keeper say to each other: JSON, each message after its length.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::{Event, Outcome, Step};
+
+/// The longest message, in bytes; a step carries its environment.
+const MOST: usize = 64 << 20;
+/// How long the length before a message is, in bytes.
+const LENGTH: usize = 4;
+
+/// What the runner wants.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// Start this as soon as the gate opens.
+    Run(Box<Step>),
+    /// End it: this signal came.
+    Stop(String),
+    /// End it at once.
+    Hurry,
+    /// Hold it and its clocks.
+    Pause,
+    /// Let it and its clocks go on.
+    Resume,
+}
+
+/// What the keeper has to tell.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Said {
+    Event(Event),
+    Paused,
+    /// How the step ended, and the process id of whoever keeps the next one.
+    Ended(Box<Outcome>, u32),
+}
+
+/// A message as it goes over the wire.
+pub(crate) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut text = vec![0; LENGTH];
+    serde_json::to_writer(&mut text, message)?;
+    let length = u32::try_from(text.len() - LENGTH).map_err(io::Error::other)?;
+    text[..LENGTH].copy_from_slice(&length.to_le_bytes());
+    Ok(text)
+}
+
+/// Takes the first message out of what has come, if it is whole.
+pub(crate) fn unframe<T: DeserializeOwned>(inbox: &mut Vec<u8>) -> io::Result<Option<T>> {
+    let Some(length) = inbox.first_chunk::<LENGTH>() else { return Ok(None) };
+    let end = LENGTH + u32::from_le_bytes(*length) as usize;
+    if end > MOST {
+        return Err(io::Error::from(io::ErrorKind::InvalidData));
+    }
+    let Some(text) = inbox.get(LENGTH..end) else { return Ok(None) };
+    let message = serde_json::from_slice(text)?;
+    inbox.drain(..end);
+    Ok(Some(message))
+}
+
+/// The keeper's end of the wire.
+pub(crate) struct Line {
+    stream: UnixStream,
+    inbox: Vec<u8>,
+}
+
+impl Line {
+    pub(crate) fn new(stream: UnixStream) -> Self {
+        Self { stream, inbox: Vec::new() }
+    }
+
+    pub(crate) fn stream(&self) -> &UnixStream {
+        &self.stream
+    }
+
+    /// Waits for an order. None: the runner is gone.
+    pub(crate) fn wait(&mut self) -> Option<Order> {
+        loop {
+            match unframe(&mut self.inbox) {
+                Ok(Some(order)) => return Some(order),
+                Ok(None) => self.fill().ok()?,
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// Reads what has come, after the stream was seen to be readable.
+    pub(crate) fn fill(&mut self) -> io::Result<()> {
+        let mut bytes = [0; 4096];
+        match self.stream.read(&mut bytes) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => {
+                self.inbox.extend_from_slice(&bytes[..n]);
+                Ok(())
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// The next order that has come whole.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Order>> {
+        unframe(&mut self.inbox)
+    }
+
+    /// Tells the runner. One that is gone shows when its orders end.
+    pub(crate) fn say(&mut self, said: &Said) {
+        if let Ok(text) = frame(said) {
+            let _ = self.stream.write_all(&text);
+        }
+    }
+}
