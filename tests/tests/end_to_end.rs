@@ -393,7 +393,7 @@ fn a_wrong_configuration_is_told_with_its_line_and_its_mend() {
     let journal = node.journal("boot");
     assert_eq!(journal[journal.len() - 2]["cause"], "config", "it is in the journal, too");
     node.configure(&server);
-    node.provost(&["boot"]).expect(3).says(&["nothing is configured", "unsigned", "hint: "]);
+    node.provost(&["boot"]).expect(2).says(&["[trust] says nothing", "unsigned", "hint: "]);
     node.configure(&format!("{server}[trust]\nunsigned = true\n"));
     node.provost(&["boot"]).expect(0).says(&["WARNING", "unsigned"]);
     std::fs::write(node.path("token"), "cn001 wrong\n").unwrap();

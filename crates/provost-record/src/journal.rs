@@ -213,6 +213,12 @@ impl Journal {
     /// Reads the entries from byte `from` on; 0 is the whole file. A file that isn't there has
     /// none; what is no whole entry is passed over.
     pub fn read(path: &Path, from: u64) -> Result<Vec<Entry>> {
+        Self::read_some(path, from, u64::MAX)
+    }
+
+    /// As [`read`](Self::read), but no more than about `most` bytes, so that a long journal can
+    /// be read in pieces: the next piece begins at the last entry's [`end`](Entry::end).
+    pub fn read_some(path: &Path, from: u64, most: u64) -> Result<Vec<Entry>> {
         let read = || -> io::Result<Vec<u8>> {
             let file = match File::open(path) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -220,7 +226,7 @@ impl Journal {
             };
             file.lock_shared()?;
             let len = file.metadata()?.len();
-            let mut text = vec![0; len.saturating_sub(from) as usize];
+            let mut text = vec![0; len.saturating_sub(from).min(most) as usize];
             file.read_exact_at(&mut text, from)?;
             Ok(text)
         };

@@ -95,7 +95,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_ms: Option<u64>,
     /// Peak resident memory in KiB.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "maxRssKiB", default, skip_serializing_if = "Option::is_none")]
     pub max_rss_kib: Option<u64>,
 }
 
@@ -283,8 +283,11 @@ impl Record {
             Phase::ServiceEnd | Phase::StageEnd | Phase::PreCommandEnd | Phase::PostCommandEnd
         );
         let of_stage = matches!(self.phase, Phase::StageStart | Phase::StageEnd);
+        let known = |service: &Service| service.as_str() == self.service;
         if self.service.is_empty() {
             Err(Invalid::Lacks("service"))
+        } else if !Service::ALL.iter().any(known) {
+            Err(Invalid::Service(self.service.clone()))
         } else if self.node.is_empty() {
             Err(Invalid::Lacks("node"))
         } else if uuid::Uuid::parse_str(&self.run).is_err() {
@@ -307,6 +310,9 @@ pub enum Invalid {
     /// A key without which the record can't be filed.
     #[error("the record has no {0}")]
     Lacks(&'static str),
+    /// The service is none that nodes have.
+    #[error("the record's service {0:?} is none of kickstart, boot, run")]
+    Service(String),
     /// The run's id is not a UUID.
     #[error("the record's run {0:?} is not a UUID")]
     Run(String),

@@ -1,3 +1,4 @@
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -5,6 +6,7 @@ use provost_plan::Step;
 use provost_record::ExitCode;
 
 use crate::console::complain;
+use crate::failure::Failure;
 use crate::runner::Wanted;
 use crate::settings::Input;
 use crate::{inspect, report, runner};
@@ -73,7 +75,11 @@ pub(crate) fn main() -> ExitCode {
         Err(e) => {
             // Help and version are no errors; where nobody reads them there is nothing to do.
             let _ = e.print();
-            return if e.use_stderr() { ExitCode::Usage } else { ExitCode::Done };
+            if !e.use_stderr() {
+                return ExitCode::Done;
+            }
+            let _ = writeln!(std::io::stderr(), "hint: provost --help tells what there is");
+            return ExitCode::Usage;
         }
     };
     let input = match Input::read(cli.config.as_deref()) {
@@ -88,9 +94,9 @@ pub(crate) fn main() -> ExitCode {
         Command::Kickstart => runner::main(&input, Wanted::Postscripts, cli.verbose),
         Command::Run(args) => match steps(args) {
             Ok(steps) => runner::main(&input, Wanted::Named(steps), cli.verbose),
-            Err(e) => {
-                complain(&format!("error: {e}\nhint: {}", e.hint()));
-                ExitCode::Usage
+            Err(failure) => {
+                complain(&format!("error: {failure}"));
+                failure.exit_code()
             }
         },
         Command::Status { format } => inspect::status(&input, format == Format::Json),
@@ -101,13 +107,16 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn steps(args: RunArgs) -> Result<Vec<Step>, provost_plan::StepError> {
-    match args.list {
-        Some(list) => Step::parse_list(&list),
-        None => {
-            let mut words = args.script.into_iter();
-            let script = words.next().unwrap_or_default();
-            Ok(vec![Step { script, args: words.collect() }])
-        }
-    }
+fn steps(args: RunArgs) -> Result<Vec<Step>, Failure> {
+    let Some(list) = args.list else {
+        let mut words = args.script.into_iter();
+        let script = words.next().unwrap_or_default();
+        // What can't be published can't be run, and a path may lead out of what was verified.
+        provost_bundle::check_path(&script).map_err(|e| {
+            let message = format!("{script:?} can't be a script's name: {e}");
+            Failure::config(message, "name a script as it is in the published folder")
+        })?;
+        return Ok(vec![Step { script, args: words.collect() }]);
+    };
+    Step::parse_list(&list).map_err(|e| Failure::config(&e, e.hint()))
 }

@@ -50,3 +50,27 @@ pub(crate) fn reason(error: &dyn std::error::Error) -> String {
     }
     said
 }
+
+/// Reads a response's body; what is more than `most` bytes is left.
+pub(crate) async fn body(mut response: reqwest::Response, most: usize) -> reqwest::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(bytes) = response.chunk().await? {
+        body.extend_from_slice(&bytes[..bytes.len().min(most - body.len())]);
+        if body.len() == most {
+            break;
+        }
+    }
+    Ok(body)
+}
+
+/// What provostd says in an answer that refuses something.
+#[derive(Default, serde::Deserialize)]
+pub(crate) struct Told {
+    pub(crate) error: Option<String>,
+    pub(crate) hint: Option<String>,
+}
+
+/// Reads that out of an answer. Another server's page says nothing.
+pub(crate) fn told(body: &[u8]) -> Told {
+    serde_json::from_slice(body).unwrap_or_default()
+}

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use provost_store::{Node, Status};
+use provost_store::{Node, Status, UpdateStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -61,8 +61,10 @@ fn table(nodes: &[Node], now: Timestamp, width: usize, paint: Paint) -> String {
         });
     }
     text.push_str(&format!("{}\n", summary(nodes)));
-    let failed = nodes.iter().filter(|node| node.status == Status::Failed);
-    if let Some(node) = failed.into_iter().next() {
+    let failed = |node: &&Node| {
+        node.status == Status::Failed || node.updatestatus == Some(UpdateStatus::Failed)
+    };
+    if let Some(node) = nodes.iter().find(failed) {
         text.push_str(&format!("why: provostctl show {}\n", node.name));
     }
     text

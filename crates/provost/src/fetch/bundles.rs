@@ -124,8 +124,11 @@ impl Bundles {
             std::os::unix::fs::symlink(Path::new("bundles").join(&name), &link)?;
             std::fs::rename(&link, self.current())?;
             for entry in std::fs::read_dir(&self.sets)?.flatten() {
-                if entry.file_name() != name.as_str() {
-                    std::fs::remove_dir_all(entry.path())?;
+                let path = entry.path();
+                match entry.file_type()?.is_dir() {
+                    true if entry.file_name() == name.as_str() => {}
+                    true => std::fs::remove_dir_all(path)?,
+                    false => std::fs::remove_file(path)?,
                 }
             }
             Ok(())
@@ -136,7 +139,7 @@ impl Bundles {
 
     /// Refuses what is older than this node has seen before.
     pub(super) fn check_generations(&self, bundle: &Manifest, plan: &Plan) -> Result<(), Failure> {
-        let seen = self.generations();
+        let seen = self.generations()?;
         let check = |what: &str, got: u64, seen: u64| {
             if got >= seen {
                 return Ok(());
@@ -160,7 +163,7 @@ impl Bundles {
         plan: &Plan,
     ) -> Result<(), Failure> {
         let (bundle, plan) = (bundle.generation, plan.generation);
-        let seen = self.generations();
+        let seen = self.generations()?;
         if (seen.bundle, seen.plan) == (bundle, plan) {
             return Ok(());
         }
@@ -169,9 +172,21 @@ impl Bundles {
             .map_err(|e| self.disk("remembering the generations", &e))
     }
 
-    fn generations(&self) -> Generations {
-        let text = std::fs::read_to_string(self.generations_file()).unwrap_or_default();
-        toml::from_str(&text).unwrap_or_default()
+    /// What can't be read isn't taken for nothing: an older bundle could come in that way.
+    fn generations(&self) -> Result<Generations, Failure> {
+        let file = self.generations_file();
+        let unreadable = |e: &dyn std::fmt::Display| {
+            let message = format!("reading which generations were seen, {}: {e}", file.display());
+            let hint = "if it is damaged, remove it; then this node forgets what it has seen";
+            Failure::config(message, hint)
+        };
+        match std::fs::read_to_string(&file) {
+            Ok(text) => {
+                toml::from_str(&text).map_err(|e: toml::de::Error| unreadable(&e.message()))
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Generations::default()),
+            Err(e) => Err(unreadable(&e)),
+        }
     }
 
     fn generations_file(&self) -> PathBuf {

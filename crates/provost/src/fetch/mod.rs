@@ -43,7 +43,8 @@ pub(crate) async fn fetch(
 ) -> Result<Fetched, Failure> {
     let bundles = Bundles::open(&paths.state)?;
     let servers: Vec<&Url> = settings.servers.iter().collect();
-    let (fetched, verdict) = retry::through(&servers, settings.fetch.deadline, |server| {
+    let say = |text: &str| console.say(&format!("fetch: {text}"));
+    let (fetched, verdict) = retry::through(&servers, settings.fetch.deadline, say, |server| {
         let source = Source { client, base: server, token: settings.token.as_ref() };
         from(source, settings, &bundles)
     })
@@ -126,10 +127,8 @@ async fn pack(
     into: &std::path::Path,
 ) -> Result<(), Miss> {
     let url = source.url(&manifest.pack.path());
-    let wrong = |e: &Mismatch| {
-        let message = format!("verifying {url}: {e}");
-        Miss::last(Failure::new(Cause::Verify, message, e.hint()))
-    };
+    let wrong =
+        |e: &Mismatch| Miss::last(Failure::new(Cause::Verify, format!("{e}, at {url}"), e.hint()));
     let file = bundles.scratch().map_err(Miss::last)?;
     let mut file =
         Verifying::new(file, manifest.pack.path(), manifest.pack.size, manifest.pack.sha256);
@@ -153,7 +152,7 @@ async fn pack(
     match unpacked.await {
         Ok(Ok(Ok(()))) => Ok(()),
         Ok(Ok(Err(e))) => {
-            let message = format!("verifying {url}: {e}");
+            let message = format!("{e}, at {url}");
             Err(Miss::last(Failure::new(Cause::Verify, message, e.hint())))
         }
         Ok(Err(e)) => Err(Miss::last(bundles.disk("reading the pack back", &e))),

@@ -41,10 +41,11 @@ impl Miss {
 }
 
 /// Tries `attempt` with each server in turn, and again with those whose failure may pass, until
-/// one succeeds, none is left, or `deadline` is over.
+/// one succeeds, none is left, or `deadline` is over. `say` tells that it takes longer.
 pub(crate) async fn through<'s, T, F>(
     servers: &[&'s Url],
     deadline: Limit,
+    mut say: impl FnMut(&str),
     mut attempt: impl FnMut(&'s Url) -> F,
 ) -> Result<T, Failure>
 where
@@ -58,8 +59,12 @@ where
     loop {
         tries += 1;
         let mut misses = Vec::new();
-        for server in std::mem::take(&mut left) {
-            match tokio::time::timeout_at(until, attempt(server)).await {
+        let turns = std::mem::take(&mut left);
+        for (at, server) in turns.iter().enumerate() {
+            // One that only trickles must leave the others their share of the time.
+            let now = Instant::now();
+            let share = until.saturating_duration_since(now) / (turns.len() - at) as u32;
+            match tokio::time::timeout_at(now + share, attempt(server)).await {
                 Ok(Ok(done)) => return Ok(done),
                 Ok(Err(Miss { failure, again: Again::No })) => given_up.push(failure),
                 Ok(Err(Miss { failure, again: Again::After(wait) })) => {
@@ -67,10 +72,15 @@ where
                     misses.push((failure, wait));
                 }
                 Err(_) => {
-                    let message = format!("fetching from {server}: not done within {deadline}");
+                    let message =
+                        format!("fetching from {server}: not done within {} s", share.as_secs());
+                    left.push(server);
                     misses.push((Failure::new(Cause::Fetch, message, SLOW_HINT), None));
                 }
             }
+        }
+        if let (1, Some((failure, _))) = (tries, misses.first()) {
+            say(&format!("{}; trying again for up to {deadline}", failure.message));
         }
         let wait = wait(tries, misses.iter().filter_map(|(_, wait)| *wait).max());
         if left.is_empty() || Instant::now() + wait >= until {
@@ -125,10 +135,15 @@ mod tests {
         runtime.block_on(async {
             let begun = Instant::now();
             let mut n = 0;
-            let result = through(servers, Limit::seconds(60), |server| {
-                n += 1;
-                std::future::ready(attempt(n, server))
-            });
+            let result = through(
+                servers,
+                Limit::seconds(60),
+                |_| {},
+                |server| {
+                    n += 1;
+                    std::future::ready(attempt(n, server))
+                },
+            );
             let result = result.await;
             (result, begun.elapsed())
         })

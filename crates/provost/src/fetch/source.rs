@@ -10,7 +10,7 @@ use reqwest::{Client, Response, StatusCode, Url, header};
 use super::MAX_SIGNATURE;
 use super::retry::Miss;
 use crate::failure::Failure;
-use crate::http::reason;
+use crate::http::{body, reason, told};
 use crate::settings::{Settings, Token};
 
 /// How much of an error page is read for the server's own hint, in bytes.
@@ -70,7 +70,7 @@ impl Source<'_> {
                 ArrivalError::Mismatch(_) => Cause::Verify,
                 ArrivalError::Disk { .. } => Cause::Config,
             };
-            Miss::last(Failure::new(cause, format!("verifying {url}: {e}"), e.hint()))
+            Miss::last(Failure::new(cause, format!("{e}, at {url}"), e.hint()))
         };
         let mut arrival = Arrival::new(entry, into).map_err(|e| wrong(&e))?;
         self.stream(&path, false, |bytes| arrival.write_all(bytes).map_err(|e| wrong(&e))).await?;
@@ -118,23 +118,16 @@ fn unreachable(url: &str, e: &reqwest::Error) -> Failure {
 }
 
 /// What an answer other than 200 means.
-async fn refused(url: &str, mut response: Response) -> Miss {
+async fn refused(url: &str, response: Response) -> Miss {
     let status = response.status();
     let wait = response.headers().get(header::RETRY_AFTER);
     let wait = wait.and_then(|w| w.to_str().ok()?.trim().parse().ok()).map(Duration::from_secs);
     let passes = matches!(status.as_u16(), 408 | 425 | 429) || status.is_server_error();
-    let mut page = Vec::new();
-    while let Ok(Some(bytes)) = response.chunk().await {
-        page.extend_from_slice(&bytes);
-        if page.len() > MAX_ERROR {
-            break;
-        }
-    }
-    let told = serde_json::from_slice::<serde_json::Value>(&page).ok();
-    let told = |key: &str| Some(told.as_ref()?.get(key)?.as_str()?.to_owned());
-    let why = told("error").map_or(String::new(), |error| format!(": {error}"));
+    // What broke off is no worse than what says nothing.
+    let told = told(&body(response, MAX_ERROR).await.unwrap_or_default());
+    let why = told.error.map_or(String::new(), |error| format!(": {error}"));
     let message = format!("fetching {url}: the server answers {status}{why}");
-    let hint = told("hint").unwrap_or_else(|| {
+    let hint = told.hint.unwrap_or_else(|| {
         match status.as_u16() {
             401 => "give this node its token: `provostctl token NODE`, then token_file",
             403 => "the web server on the management node may not read that file: chmod a+r it",

@@ -32,7 +32,7 @@ pub(crate) fn status(input: &Input, json: bool) -> ExitCode {
                 let text = serde_json::to_string_pretty(&status).unwrap_or_default();
                 print(&format!("{text}\n"));
             } else {
-                print(&tell(&paths, &node, run, unreported));
+                print(&tell(&node, run, unreported));
             }
             ExitCode::Done
         }
@@ -46,6 +46,10 @@ pub(crate) fn status(input: &Input, json: bool) -> ExitCode {
 fn gather(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
     let mut runs = runs(paths)?;
     if let Some((run, _)) = runs.last_mut() {
+        if run.result.is_none() && !RunLock::is_taken(&paths.state) {
+            // Its end was never written: the next run will write that.
+            run.result = Some(Outcome::Failure);
+        }
         let logs: Vec<_> =
             run.stages.iter().enumerate().map(|(i, s)| log_of(paths, run, i, s)).collect();
         for (stage, log) in run.stages.iter_mut().zip(logs) {
@@ -55,15 +59,15 @@ fn gather(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
     Ok(runs)
 }
 
-fn tell(paths: &Paths, node: &str, run: Option<&Run>, unreported: usize) -> String {
+fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
     let Some(run) = run else {
         return format!("{node}: nothing has run here yet\n");
     };
     let verdict = match run.result {
         Some(Outcome::Success) => "ended well".to_owned(),
+        Some(Outcome::Failure) if run.ended.is_none() => "was cut off".to_owned(),
         Some(Outcome::Failure) => "FAILED".to_owned(),
-        None if RunLock::is_taken(&paths.state) => "is running".to_owned(),
-        None => "was cut off".to_owned(),
+        None => "is running".to_owned(),
     };
     let mut text = format!("{}: {} {verdict}", harmless(node), run.service);
     if let Some(started) = run.started {
@@ -74,7 +78,7 @@ fn tell(paths: &Paths, node: &str, run: Option<&Run>, unreported: usize) -> Stri
     }
     text += "\n";
     for stage in &run.stages {
-        text += &line(stage);
+        text += &line(stage, run.result.is_none());
     }
     for name in &run.not_run {
         text += &format!("  {:<24} not run\n", harmless(name));
@@ -88,7 +92,7 @@ fn tell(paths: &Paths, node: &str, run: Option<&Run>, unreported: usize) -> Stri
     text
 }
 
-fn line(stage: &Stage) -> String {
+fn line(stage: &Stage, running: bool) -> String {
     let name = [std::slice::from_ref(&stage.stage), &stage.args].concat().join(" ");
     let result = match (stage.result, &stage.skipped) {
         (Some(Outcome::Success), Some(why)) => format!("skipped: {}", harmless(why)),
@@ -96,7 +100,8 @@ fn line(stage: &Stage) -> String {
         (Some(Outcome::Failure), _) => {
             format!("FAILED ({})", how(stage.cause, stage.exit_code, stage.signal.as_deref()))
         }
-        (None, _) => "running".to_owned(),
+        (None, _) if running => "running".to_owned(),
+        (None, _) => "cut off".to_owned(),
     };
     let took = stage.duration_ms.map_or(String::new(), |ms| rounded(Duration::from_millis(ms)));
     let line = format!("  {:<24} {result:<32} {took}", harmless(&name));

@@ -1,14 +1,69 @@
-//! The log of a failed step, cut to what is sent.
+//! The logs of failed steps: which are to be uploaded, and what of each is sent.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use crate::settings::Paths;
 
 /// The most bytes that are sent of a log.
 const MOST: u64 = 1 << 20;
 
-/// Reads a log; of a long one its head and its tail, with a line between that says so.
-pub(super) fn excerpt(path: &Path) -> io::Result<Vec<u8>> {
+/// A log that is to be uploaded.
+pub(super) struct Waiting {
+    /// The note that says so: a link to the log.
+    note: PathBuf,
+    pub(super) run: String,
+    /// `NN-SCRIPT`.
+    pub(super) name: String,
+    log: PathBuf,
+}
+
+/// Notes that `log` of `run` is to be uploaded, until it is.
+pub(crate) fn keep(paths: &Paths, run: &str, log: &Path) {
+    let name = log.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = folder(paths);
+    let note = || {
+        std::fs::create_dir_all(&folder)?;
+        std::os::unix::fs::symlink(log, folder.join(format!("{run}.{name}")))
+    };
+    // The record says as much; the log itself stays on this node in any case.
+    let _ = note();
+}
+
+/// The logs that are to be uploaded, oldest run first.
+pub(super) fn waiting(paths: &Paths) -> Vec<Waiting> {
+    let Ok(entries) = std::fs::read_dir(folder(paths)) else { return Vec::new() };
+    let read = |entry: std::fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let (run, name) = name.split_once('.')?;
+        let (run, name) = (run.to_owned(), name.to_owned());
+        let log = std::fs::read_link(entry.path()).ok()?;
+        Some(Waiting { note: entry.path(), run, name, log })
+    };
+    let mut logs: Vec<_> = entries.flatten().filter_map(read).collect();
+    logs.sort_by(|a, b| a.note.cmp(&b.note));
+    logs
+}
+
+fn folder(paths: &Paths) -> PathBuf {
+    paths.state.join("report/logs")
+}
+
+impl Waiting {
+    /// It needn't be uploaded any more.
+    pub(super) fn done(&self) {
+        // A note that stays only makes the log go twice.
+        let _ = std::fs::remove_file(&self.note);
+    }
+
+    /// What is sent of it; of a long log its head and its tail, with a line between that says so.
+    pub(super) fn excerpt(&self) -> io::Result<Vec<u8>> {
+        excerpt(&self.log)
+    }
+}
+
+fn excerpt(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let len = file.metadata()?.len();
     let mut text = Vec::new();

@@ -5,17 +5,20 @@ mod logs;
 mod post;
 mod spool;
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use provost_exec::Orders;
-use provost_record::{ExitCode, Service};
+use provost_record::{Cause, ExitCode, Service};
 use reqwest::Client;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::console::{Console, complain};
+use crate::console::Console;
+use crate::failure::Failure;
 use crate::settings::{Input, Paths, Settings};
+pub(crate) use logs::keep as keep_log;
 use post::{Post, Stuck};
 pub(crate) use spool::Spool;
 
@@ -33,6 +36,16 @@ pub(crate) struct Reporter {
     finishing: watch::Sender<bool>,
     deadline: Duration,
     spool: Spool,
+    told: Arc<Mutex<Told>>,
+}
+
+/// What the task has to say at the end.
+#[derive(Default)]
+struct Told {
+    /// What the management node will never take.
+    refused: Vec<String>,
+    /// Why the last report failed, if it did.
+    stuck: Option<Failure>,
 }
 
 impl Reporter {
@@ -46,15 +59,16 @@ impl Reporter {
     ) -> Self {
         let (finishing, finish) = watch::channel(false);
         let news = live.1.clone();
-        let post = Post::new(settings, client, Spool::of_run(paths, live));
+        let post = Post::new(settings, client, paths, Spool::of_run(paths, live));
         let deadline = settings.report_deadline.duration();
-        let task = tokio::spawn(work(post, news, finish));
-        Self { task, finishing, deadline, spool: Spool::new(paths) }
+        let told = Arc::default();
+        let task = tokio::spawn(work(post, news, finish, Arc::clone(&told)));
+        Self { task, finishing, deadline, spool: Spool::new(paths), told }
     }
 
     /// Gives the rest its time: less of it if the run was ended by a signal, none after another
-    /// signal. Returns how many records are left.
-    pub(crate) async fn finish(self, orders: &mut watch::Receiver<Orders>) -> usize {
+    /// signal. Returns what there is to say about it.
+    pub(crate) async fn finish(self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
         self.finishing.send_replace(true);
         let stopped = orders.borrow_and_update().stop.is_some();
         let deadline = if stopped { self.deadline.min(WHEN_STOPPED) } else { self.deadline };
@@ -65,19 +79,36 @@ impl Reporter {
             _ = orders.wait_for(|now| now.hurry || (now.stop.is_some() && !stopped)) => {}
         }
         abort.abort();
-        self.spool.unreported_at_all()
+        let left = self.spool.unreported_at_all();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut say = std::mem::take(&mut told.refused);
+        if left > 0 {
+            say.push(format!(
+                "{left} records could not be reported yet; they are kept, and go with the next \
+                 run or with `provost report`"
+            ));
+            say.extend(told.stuck.take().map(|failure| failure.to_string()));
+        }
+        say
     }
 }
 
-async fn work(mut post: Post, mut news: watch::Receiver<u64>, mut finish: watch::Receiver<bool>) {
+async fn work(
+    mut post: Post,
+    mut news: watch::Receiver<u64>,
+    mut finish: watch::Receiver<bool>,
+    told: Arc<Mutex<Told>>,
+) {
+    let told = || told.lock().unwrap_or_else(PoisonError::into_inner);
     let mut failures = 0;
     loop {
         news.mark_unchanged();
-        let delivered = post.deliver().await;
+        let delivered = post.deliver(&mut |text| told().refused.push(text.to_owned())).await;
         let finishing = *finish.borrow_and_update();
-        match delivered {
+        let (failure, for_good) = match delivered {
             Ok(()) => {
                 failures = 0;
+                told().stuck = None;
                 if finishing && !news.has_changed().unwrap_or(false) {
                     return;
                 }
@@ -85,18 +116,22 @@ async fn work(mut post: Post, mut news: watch::Receiver<u64>, mut finish: watch:
                     changed = news.changed() => if changed.is_err() { return },
                     _ = finish.changed() => {}
                 }
+                continue;
             }
+            Err(Stuck::ForGood(failure)) => (failure, true),
+            Err(Stuck::ForNow(failure)) => (failure, false),
+        };
+        told().stuck = Some(failure);
+        if for_good && finishing {
             // Another try would only repeat it: the next run may know better.
-            Err(Stuck::ForGood(_)) if finishing => return,
-            Err(_) => {
-                failures += 1;
-                let most = FIRST_WAIT.saturating_mul(1 << failures.min(10)).min(LONGEST_WAIT);
-                let wait = Duration::from_micros(fastrand::u64(0..=most.as_micros() as u64));
-                tokio::select! {
-                    () = tokio::time::sleep(wait) => {}
-                    _ = finish.changed() => {}
-                }
-            }
+            return;
+        }
+        failures += 1;
+        let most = FIRST_WAIT.saturating_mul(1 << failures.min(10)).min(LONGEST_WAIT);
+        let wait = Duration::from_micros(fastrand::u64(0..=most.as_micros() as u64));
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            _ = finish.changed() => {}
         }
     }
 }
@@ -104,53 +139,44 @@ async fn work(mut post: Post, mut news: watch::Receiver<u64>, mut finish: watch:
 /// Reports what is left from earlier runs: `provost report`.
 pub(crate) fn main(input: &Input) -> ExitCode {
     let paths = input.paths();
+    let mut console = Console::new(&paths.log.join("provost.log"), false);
     let spool = Spool::new(&paths);
     let before = spool.unreported_at_all();
-    let report = async {
-        let settings = input.settings()?;
-        let client = crate::http::client(&settings)?;
-        let until = Instant::now() + settings.report_deadline.duration();
-        let mut post = Post::new(&settings, &client, Spool::new(&paths));
-        let mut last = None;
-        loop {
-            let delivered = tokio::time::timeout_at(until, post.deliver()).await;
-            match delivered {
-                Ok(Ok(())) => return Ok(()),
-                Ok(Err(Stuck::ForGood(failure))) => return Err(failure),
-                Ok(Err(Stuck::ForNow(failure))) if Instant::now() + FIRST_WAIT >= until => {
-                    return Err(failure);
-                }
-                Ok(Err(Stuck::ForNow(failure))) => last = Some(failure),
-                Err(_) => {
-                    return Err(last.unwrap_or_else(|| {
-                        let message = "reporting: not done in time";
-                        crate::failure::Failure::new(
-                            provost_record::Cause::Fetch,
-                            message,
-                            "see why the server is slow, or raise `deadline` under [report]",
-                        )
-                    }));
-                }
-            }
-            tokio::time::sleep(FIRST_WAIT).await;
-        }
-    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {
-        Ok(runtime) => runtime.block_on(report),
-        Err(e) => Err(crate::failure::Failure::config(e, "see ulimit -n and the free memory")),
+        Ok(runtime) => runtime.block_on(report(input, &paths, &mut console)),
+        Err(e) => Err(Failure::config(e, "see ulimit -n and the free memory")),
     };
     let left = spool.unreported_at_all();
-    let mut console = Console::new(&paths.log.join("provost.log"), false);
+    console.say(&format!("{} records reported, {left} left", before.saturating_sub(left)));
     match result {
-        Ok(()) => {
-            console.say(&format!("{} records reported, {left} left", before.saturating_sub(left)));
-            ExitCode::Done
-        }
+        Ok(()) => ExitCode::Done,
         Err(failure) => {
-            complain(&format!("error: {failure}"));
-            console.say(&format!("{} records reported, {left} left", before.saturating_sub(left)));
+            console.say(&format!("error: {failure}"));
             failure.exit_code()
         }
+    }
+}
+
+async fn report(input: &Input, paths: &Paths, console: &mut Console) -> Result<(), Failure> {
+    let settings = input.settings()?;
+    let client = crate::http::client(&settings)?;
+    let until = Instant::now() + settings.report_deadline.duration();
+    let mut post = Post::new(&settings, &client, paths, Spool::new(paths));
+    let late = "see why the server is slow, or raise `deadline` under [report]";
+    let mut last = Failure::new(Cause::Fetch, "reporting: not done in time", late);
+    loop {
+        let mut say = |text: &str| console.say(text);
+        let delivered = post.deliver(&mut say);
+        match tokio::time::timeout_at(until, delivered).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(Stuck::ForGood(failure))) => return Err(failure),
+            Ok(Err(Stuck::ForNow(failure))) => last = failure,
+            Err(_) => return Err(last),
+        }
+        if Instant::now() + FIRST_WAIT >= until {
+            return Err(last);
+        }
+        tokio::time::sleep(FIRST_WAIT).await;
     }
 }

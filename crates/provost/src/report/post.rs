@@ -3,17 +3,21 @@
 use std::time::Duration;
 
 use provost_record::{Cause, Entry, Service};
-use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde::Deserialize;
 
-use super::logs::excerpt;
+use super::logs;
 use super::spool::Spool;
 use crate::failure::Failure;
-use crate::http::reason;
-use crate::settings::{Settings, Token};
+use crate::http::{body, reason};
+use crate::settings::{Paths, Settings, Token};
 
 /// How long one report may take.
-const REQUEST: Duration = Duration::from_secs(30);
+const REQUEST: Duration = Duration::from_secs(10);
+/// The most records of one report.
+const MOST_RECORDS: usize = 500;
+/// The longest answer that is read, in bytes.
+const MOST_ANSWER: usize = 16 * 1024;
 
 /// Why something isn't reported.
 pub(super) enum Stuck {
@@ -30,6 +34,13 @@ struct Answer {
     acked: u64,
 }
 
+/// What came of one report.
+enum Sent {
+    Taken(Vec<u8>),
+    /// The server understood it and will never take it.
+    Refused(String),
+}
+
 /// Sends reports.
 pub(super) struct Post {
     client: Client,
@@ -38,66 +49,105 @@ pub(super) struct Post {
     at: usize,
     node: String,
     token: Option<Token>,
+    paths: Paths,
     spool: Spool,
 }
 
 impl Post {
-    pub(super) fn new(settings: &Settings, client: &Client, spool: Spool) -> Self {
+    pub(super) fn new(settings: &Settings, client: &Client, paths: &Paths, spool: Spool) -> Self {
         Self {
             client: client.clone(),
             servers: settings.servers.clone(),
             at: 0,
             node: settings.node.clone(),
             token: settings.token.clone(),
+            paths: paths.clone(),
             spool,
         }
     }
 
-    /// Reports all there is, then uploads the logs of failed steps.
-    pub(super) async fn deliver(&mut self) -> Result<(), Stuck> {
+    /// Reports all there is, then uploads the logs of failed steps. `say` tells what the
+    /// management node will never take.
+    pub(super) async fn deliver(&mut self, say: &mut impl FnMut(&str)) -> Result<(), Stuck> {
         for service in Service::ALL {
             loop {
                 let entries = self.spool.next(service);
                 if entries.is_empty() {
                     break;
                 }
-                self.records(service, &entries).await?;
+                for batch in entries.chunk_by(|a, b| a.record.run == b.record.run) {
+                    for batch in batch.chunks(MOST_RECORDS) {
+                        self.records(service, batch, say).await?;
+                    }
+                }
             }
         }
-        for (note, run, name, path) in self.spool.logs() {
-            let Ok(text) = excerpt(&path) else {
-                // The log was removed: there is nothing left to send.
-                let _ = std::fs::remove_file(note);
-                continue;
-            };
-            let path = format!("v1/nodes/{}/runs/{run}/logs/{name}", self.node);
-            self.send(|client, server| client.put(format!("{server}{path}")).body(text.clone()))
-                .await?;
-            // A note that stays only makes the log go twice.
-            let _ = std::fs::remove_file(note);
+        for log in logs::waiting(&self.paths) {
+            // One that was removed: there is nothing left to send.
+            if let Ok(text) = log.excerpt() {
+                let path = ["v1", "nodes", &self.node, "runs", &log.run, "logs", &log.name];
+                let path = path.map(str::to_owned);
+                let sent = self.send(&path, |request| request.body(text.clone()), true).await?;
+                if let Sent::Refused(why) = sent {
+                    say(&format!("the log {} of run {} is refused: {why}", log.name, log.run));
+                }
+            }
+            log.done();
         }
         Ok(())
     }
 
-    async fn records(&mut self, service: Service, entries: &[Entry]) -> Result<(), Stuck> {
-        let texts: Vec<&str> = entries.iter().map(|e| e.json.get()).collect();
-        let body = format!("[{}]", texts.join(","));
-        let path = format!("v1/nodes/{}/records", self.node);
-        let response = self
-            .send(|client, server| {
-                let request = client.post(format!("{server}{path}"));
-                request.header("content-type", "application/json").body(body.clone())
-            })
-            .await?;
-        let answer = response.json::<Answer>().await.map_err(|e| {
-            let message =
-                format!("reporting to {}: it acknowledged nothing: {}", self.server(), reason(&e));
-            self.pass_on(Failure::new(Cause::Fetch, message, "see what answers at that address"))
-        })?;
-        let Some(last) = entries.iter().rfind(|e| e.record.seq <= answer.acked) else {
-            let message = format!("reporting to {}: it acknowledged nothing new", self.server());
-            return Err(self.pass_on(Failure::new(Cause::Fetch, message, "see the daemon's log")));
+    async fn records(
+        &mut self,
+        service: Service,
+        entries: &[Entry],
+        say: &mut impl FnMut(&str),
+    ) -> Result<(), Stuck> {
+        let path = ["v1", "nodes", &self.node, "records"].map(str::to_owned);
+        let json = |entries: &[Entry]| {
+            let texts: Vec<&str> = entries.iter().map(|e| e.json.get()).collect();
+            format!("[{}]", texts.join(","))
         };
+        let with = |request: RequestBuilder, body: String| {
+            request.header("content-type", "application/json").body(body)
+        };
+        match self.send(&path, |request| with(request, json(entries)), false).await? {
+            Sent::Taken(answer) => self.take(service, entries, &answer).await,
+            Sent::Refused(why) if entries.len() == 1 => {
+                let (run, seq) = (&entries[0].record.run, entries[0].record.seq);
+                say(&format!(
+                    "record {seq} of run {run:?} stays on this node; the management node refuses \
+                     it: {why}"
+                ));
+                self.acknowledged(service, &entries[0]).await
+            }
+            // One of them is to blame; the others must not wait for it.
+            Sent::Refused(_) => {
+                for entry in entries {
+                    Box::pin(self.records(service, std::slice::from_ref(entry), say)).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn take(
+        &mut self,
+        service: Service,
+        entries: &[Entry],
+        answer: &[u8],
+    ) -> Result<(), Stuck> {
+        let acked = serde_json::from_slice::<Answer>(answer).ok().map(|a| a.acked);
+        let last = entries.iter().rfind(|e| Some(e.record.seq) <= acked);
+        let Some(last) = last.filter(|_| acked.is_some()) else {
+            let message = format!("reporting to {}: it acknowledged nothing", self.server());
+            let hint = "see what answers at that address: it doesn't seem to be provostd";
+            return Err(self.pass_on(Failure::new(Cause::Fetch, message, hint)));
+        };
+        self.acknowledged(service, last).await
+    }
+
+    async fn acknowledged(&mut self, service: Service, last: &Entry) -> Result<(), Stuck> {
         self.spool.acknowledged(service, last).await.map_err(|e| {
             let message = format!("noting what was reported: {e}");
             Stuck::ForNow(Failure::config(message, "make room on the file system of STATE"))
@@ -116,37 +166,50 @@ impl Post {
 
     async fn send(
         &mut self,
-        request: impl Fn(&Client, &Url) -> RequestBuilder,
-    ) -> Result<Response, Stuck> {
-        let mut request = request(&self.client, self.server()).timeout(REQUEST);
+        path: &[String],
+        fill: impl Fn(RequestBuilder) -> RequestBuilder,
+        put: bool,
+    ) -> Result<Sent, Stuck> {
+        let mut url = self.server().clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            // A script's name may hold what means something in a URL.
+            segments.pop_if_empty().extend(path);
+        }
+        let request = if put { self.client.put(url) } else { self.client.post(url) };
+        let mut request = fill(request).timeout(REQUEST);
         if let Some(token) = &self.token {
             request = request.bearer_auth(&token.0);
         }
-        let response = request.send().await.map_err(|e| {
+        let answer = async {
+            let response = request.send().await?;
+            Ok((response.status(), body(response, MOST_ANSWER).await?))
+        };
+        let (status, answer) = answer.await.map_err(|e: reqwest::Error| {
             let message = format!("reporting to {}: {}", self.server(), reason(&e));
             let hint = "see that provostd runs there and that this node can reach it";
             self.pass_on(Failure::new(Cause::Fetch, message, hint))
         })?;
-        let status = response.status();
-        if status == StatusCode::OK
-            || status == StatusCode::CREATED
-            || status == StatusCode::NO_CONTENT
-        {
-            return Ok(response);
+        if status.is_success() {
+            return Ok(Sent::Taken(answer));
         }
-        let message = format!("reporting to {}: it answers {status}", self.server());
-        let final_answer = status.is_client_error() && !matches!(status.as_u16(), 408 | 425 | 429);
-        if !final_answer {
-            return Err(self.pass_on(Failure::new(Cause::Fetch, message, "see the daemon's log")));
+        let told = crate::http::told(&answer);
+        let why = told.error.map_or(status.to_string(), |error| format!("{status}: {error}"));
+        if matches!(status, StatusCode::UNPROCESSABLE_ENTITY | StatusCode::PAYLOAD_TOO_LARGE) {
+            return Ok(Sent::Refused(why));
         }
-        let hint = match status.as_u16() {
-            401 | 403 => "give this node its token: `provostctl token NODE`, then token_file",
-            404 => "see that it is provostd that listens there, not a plain web server",
-            _ => "see the daemon's log",
-        };
+        let message = format!("reporting to {}: it answers {why}", self.server());
+        let hint = told.hint.unwrap_or_else(|| {
+            match status.as_u16() {
+                401 | 403 => "give this node its token: `provostctl token NODE`, then token_file",
+                404 | 405 => "see that it is provostd that listens there, not a plain web server",
+                _ => "see the daemon's log",
+            }
+            .to_owned()
+        });
         let failure = Failure::new(Cause::Fetch, message, hint);
+        let passes = !status.is_client_error() || matches!(status.as_u16(), 408 | 425 | 429);
         // Another server may be the right one for reports: a cache serves files alone.
-        if self.at + 1 < self.servers.len() {
+        if passes || self.at + 1 < self.servers.len() {
             return Err(self.pass_on(failure));
         }
         self.at = 0;

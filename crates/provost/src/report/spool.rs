@@ -2,7 +2,7 @@
 //! management node has acknowledged it.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use provost_record::{Entry, Journal, Service};
 use serde::{Deserialize, Serialize};
@@ -10,16 +10,16 @@ use tokio::sync::watch;
 
 use crate::settings::Paths;
 
-/// The most records of one report.
-const MOST_RECORDS: usize = 500;
-/// About the most bytes of one report.
-const MOST_BYTES: usize = 1 << 20;
+/// How much of a journal is read at once, in bytes; longer than any entry.
+const PIECE: u64 = 1 << 20;
 
 /// The last record that the management node has acknowledged.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Cursor {
     run: String,
     seq: u64,
+    /// Where the journal goes on after it, in bytes.
+    end: u64,
 }
 
 /// What is still to be reported.
@@ -44,7 +44,14 @@ impl Spool {
 
     /// How many records of `service` aren't acknowledged.
     pub(crate) fn unreported(&self, service: Service) -> usize {
-        self.rest(service).len()
+        let mut from = self.begin(service);
+        let mut count = 0;
+        loop {
+            let entries = self.piece(service, from);
+            let Some(last) = entries.last() else { return count };
+            count += entries.len();
+            from = last.end;
+        }
     }
 
     /// How many records aren't acknowledged.
@@ -52,37 +59,39 @@ impl Spool {
         Service::ALL.into_iter().map(|service| self.unreported(service)).sum()
     }
 
-    fn rest(&self, service: Service) -> Vec<Entry> {
-        let from = self.reported.get(&service).copied();
+    /// The next records of `service` to report.
+    pub(super) fn next(&mut self, service: Service) -> Vec<Entry> {
+        let from = self.begin(service);
+        self.reported.insert(service, from);
+        self.piece(service, from)
+    }
+
+    fn piece(&self, service: Service, from: u64) -> Vec<Entry> {
         // A journal that can't be read now is there for the next run.
         let mut entries =
-            Journal::read(&self.paths.journal(service), from.unwrap_or(0)).unwrap_or_default();
+            Journal::read_some(&self.paths.journal(service), from, PIECE).unwrap_or_default();
         if let Some((_, synced)) = self.live.as_ref().filter(|(live, _)| *live == service) {
             let synced = *synced.borrow();
             entries.retain(|e| e.end <= synced);
         }
-        if from.is_none()
-            && let Some(cursor) = self.cursor(service)
-        {
-            let is_last = |e: &Entry| e.record.run == cursor.run && e.record.seq == cursor.seq;
-            let begin = entries.iter().rposition(is_last).map_or(0, |at| at + 1);
-            entries.drain(..begin);
-        }
         entries
     }
 
-    /// The next records of `service` to report, all of one run.
-    pub(super) fn next(&self, service: Service) -> Vec<Entry> {
-        let mut entries = self.rest(service);
-        let Some(run) = entries.first().map(|e| e.record.run.clone()) else { return entries };
-        let mut bytes = 0;
-        let fits = |e: &&Entry| {
-            bytes += e.json.get().len() + 1;
-            e.record.run == run && bytes <= MOST_BYTES
-        };
-        let count = entries.iter().take(MOST_RECORDS).take_while(fits).count().max(1);
-        entries.truncate(count);
-        entries
+    /// Where in the journal begins what isn't reported, in bytes.
+    fn begin(&self, service: Service) -> u64 {
+        if let Some(known) = self.reported.get(&service) {
+            return *known;
+        }
+        let Some(cursor) = self.cursor(service) else { return 0 };
+        let is_last = |e: &Entry| e.record.run == cursor.run && e.record.seq == cursor.seq;
+        let journal = self.paths.journal(service);
+        // Where it was; after a rotation or a mending it may be elsewhere, or gone.
+        let near = Journal::read_some(&journal, cursor.end.saturating_sub(PIECE), PIECE + 1);
+        if let Some(entry) = near.unwrap_or_default().iter().rfind(|e| is_last(e)) {
+            return entry.end;
+        }
+        let all = Journal::read(&journal, 0).unwrap_or_default();
+        all.iter().rfind(|e| is_last(e)).map_or(0, |e| e.end)
     }
 
     /// Notes that everything up to and with `entry` is acknowledged.
@@ -91,9 +100,10 @@ impl Spool {
         service: Service,
         entry: &Entry,
     ) -> std::io::Result<()> {
-        let cursor = Cursor { run: entry.record.run.clone(), seq: entry.record.seq };
-        let (path, text) = (self.cursor_file(service), serde_json::to_vec(&cursor)?);
-        // Waiting for the disk must not hold up a script's output.
+        let (run, seq) = (entry.record.run.clone(), entry.record.seq);
+        let text = serde_json::to_vec(&Cursor { run, seq, end: entry.end })?;
+        let path = self.cursor_file(service);
+        // Waiting for the disk must not hold up the loop.
         tokio::task::spawn_blocking(move || crate::runner::write_durably(&path, &text)).await??;
         self.reported.insert(service, entry.end);
         Ok(())
@@ -105,35 +115,5 @@ impl Spool {
 
     fn cursor_file(&self, service: Service) -> PathBuf {
         self.paths.state.join(format!("report/{service}.json"))
-    }
-
-    /// Notes that the log of a failed step is to be uploaded, until it is.
-    pub(crate) fn keep_log(&self, run: &str, log: &Path) {
-        let name = log.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let folder = self.log_folder();
-        let note = || {
-            std::fs::create_dir_all(&folder)?;
-            std::os::unix::fs::symlink(log, folder.join(format!("{run}.{name}")))
-        };
-        // The record says as much; the log itself stays on this node in any case.
-        let _ = note();
-    }
-
-    /// The logs to upload: note, run, name and path of each.
-    pub(super) fn logs(&self) -> Vec<(PathBuf, String, String, PathBuf)> {
-        let Ok(entries) = std::fs::read_dir(self.log_folder()) else { return Vec::new() };
-        let log = |entry: std::fs::DirEntry| {
-            let name = entry.file_name().into_string().ok()?;
-            let (run, name) = name.split_once('.')?;
-            let path = std::fs::read_link(entry.path()).ok()?;
-            Some((entry.path(), run.to_owned(), name.to_owned(), path))
-        };
-        let mut logs: Vec<_> = entries.flatten().filter_map(log).collect();
-        logs.sort();
-        logs
-    }
-
-    fn log_folder(&self) -> PathBuf {
-        self.paths.state.join("report/logs")
     }
 }

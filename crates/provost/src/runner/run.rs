@@ -147,13 +147,8 @@ impl<'a> Run<'a> {
         let took = rounded(self.began.elapsed());
         self.console.say(&format!("{} {verdict} after {took}", self.service));
         if let Some(reporter) = reporter {
-            let left = reporter.finish(&mut self.orders).await;
-            if left > 0 {
-                self.console.say(&format!(
-                    "{left} records could not be reported yet; they are kept, and go with the \
-                     next run or with `provost report`"
-                ));
-            }
+            let said = reporter.finish(&mut self.orders).await;
+            said.iter().for_each(|text| self.console.say(text));
         }
         exit
     }
@@ -246,7 +241,9 @@ impl<'a> Run<'a> {
         wanted: &Wanted,
         root: Root,
     ) -> Result<(), Broken> {
-        let chosen = steps::select(wanted, fetched, root);
+        let mut chosen = steps::select(wanted, fetched, root);
+        // What isn't there fails first, before anything has run in vain.
+        chosen.sort_by_key(|step| fetched.manifest.file(&step.script).is_some());
         let logs = self.paths.scripts(&self.id);
         let prepared = std::fs::create_dir_all(&logs)
             .and_then(|()| provost_exec::install_trace(&self.paths.state));
@@ -271,6 +268,7 @@ impl<'a> Run<'a> {
             let interrupted = record.cause == Some(Cause::Interrupted);
             let policy = steps::on_failure(fetched, step);
             if policy == OnFailure::Ignore && !interrupted {
+                self.console.say(&format!("{}: its failure is ignored, as it says", step.script));
                 continue;
             }
             let exit = if interrupted { ExitCode::Interrupted } else { ExitCode::PostscriptFailed };

@@ -2,13 +2,13 @@ use std::path::Path;
 
 use provost_exec::{Ended, Event, Outcome as Executed};
 use provost_plan::Step;
-use provost_record::{Phase, Record, Stage};
+use provost_record::{Cause, Phase, Record, Stage};
 
 use super::run::{Broken, Run};
 use super::steps;
 use super::told::{self, how, rounded};
 use crate::fetch::Fetched;
-use crate::report::Spool;
+use crate::report::keep_log;
 use crate::settings::Settings;
 
 impl Run<'_> {
@@ -27,6 +27,7 @@ impl Run<'_> {
         let env = steps::environment(fetched, self.service.as_str(), &self.id, step);
         let mut prepared = steps::prepare(settings, fetched, step, env, &log, trace);
         let left = settings.run.deadline.duration().saturating_sub(self.began.elapsed());
+        let by_deadline = left < prepared.limits.timeout;
         prepared.limits.timeout = prepared.limits.timeout.min(left);
         prepared.lines = self.console.is_live();
 
@@ -49,9 +50,13 @@ impl Run<'_> {
         let executed = self.supervisor.execute(&prepared, &mut self.orders, tell).await;
 
         let end = self.recorder.record(Phase::StageEnd);
-        let end = told::fill(end, step, &executed);
+        let mut end = told::fill(end, step, &executed);
+        if by_deadline && end.cause == Some(Cause::Timeout) {
+            let deadline = settings.run.deadline;
+            end.hint = Some(format!("the whole run may take {deadline}: `deadline` under [run]"));
+        }
         if end.is_failure() && !matches!(executed.ended, Ended::NotStarted(_)) {
-            Spool::new(self.paths).keep_log(&self.id, &log);
+            keep_log(self.paths, &self.id, &log);
         }
         self.recorder.put(end.clone())?;
         self.say(&name, step, &executed, &end);

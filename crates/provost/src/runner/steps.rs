@@ -13,7 +13,7 @@ use crate::settings::Settings;
 
 /// Variables that a script gets from provost's own environment, where they are set there.
 const INHERITED: [&str; 3] = ["HOME", "LANG", "TZ"];
-/// Where programs are looked for after the bundle, where the plan doesn't say.
+/// Where programs are looked for before the bundle, where the plan doesn't say.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The steps of this run, in order.
@@ -54,7 +54,8 @@ pub(super) fn environment(
         set(name, value);
     }
     let path = plan.env.get("PATH").map_or(PATH, String::as_str);
-    set("PATH", &format!("{}:{path}", fetched.folder.display()));
+    // Last, so that a script that is called as a command doesn't take its place.
+    set("PATH", &format!("{path}:{}", fetched.folder.display()));
     set("PROVOST_SERVICE", service);
     set("PROVOST_RUN", run);
     set("PROVOST_STAGE", &step.script);

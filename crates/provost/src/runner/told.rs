@@ -30,8 +30,9 @@ pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
         ..record
     };
     let name = &step.script;
-    let again =
-        format!("provost log {name} shows all it printed; then mend it and: provost run {name}");
+    let again = format!(
+        "on the node, provost log {name} shows all it printed; mend it, then: provost run {name}"
+    );
     let mut lines = executed.last_lines.clone();
     let mut hint = again.clone();
     match &executed.ended {

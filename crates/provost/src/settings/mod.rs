@@ -117,6 +117,13 @@ impl Input {
         let servers = servers.iter().map(|s| server(s)).collect::<Result<_, _>>()?;
         let keys = trust.keys.as_deref().unwrap_or_default();
         let unsigned = trust.unsigned.unwrap_or(false);
+        if keys.is_empty() && trust.manifest_sha256.is_none() && !unsigned {
+            return Err(Failure::config(
+                "[trust] says nothing: there is no key that a bundle could be trusted by",
+                "set [trust] keys = [\"RW…\"] to the line that `provostctl key new` printed \
+                 (`unsigned = true` would run anything)",
+            ));
+        }
         let trust = Trust::new(keys, trust.manifest_sha256.as_deref(), unsigned)
             .map_err(|e| Failure::config(&e, e.hint()))?;
         let token = match (&self.token, token_file) {
