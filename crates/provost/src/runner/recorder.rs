@@ -51,7 +51,7 @@ impl Recorder {
         if may_rotate {
             journal.rotate(ROTATE_AT)?;
         }
-        let (tell, synced) = watch::channel(journal.len()?);
+        let (tell, synced) = watch::channel(journal.len());
         let (disk, waiting) = mpsc::channel();
         let file = journal.for_syncing()?;
         std::thread::spawn(move || sync(&file, &waiting, &tell));
@@ -89,7 +89,7 @@ impl Recorder {
         then: impl FnOnce(std::io::Result<()>) + Send + 'static,
     ) -> Result<(), JournalError> {
         self.put(record)?;
-        let sync = Sync { length: self.journal.len()?, then: Box::new(then) };
+        let sync = Sync { length: self.journal.len(), then: Box::new(then) };
         // The thread lives as long as this sender.
         let _ = self.disk.send(sync);
         Ok(())

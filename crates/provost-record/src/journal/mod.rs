@@ -1,11 +1,14 @@
+mod locked;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
 use crate::{Cause, Outcome, Phase, Record, now};
+use locked::{Locked, content_len};
 
 /// How a journal ends, before and after every entry.
 const TAIL: &[u8] = b"\n]\n";
@@ -16,13 +19,18 @@ const TAIL_READ: u64 = 64 * 1024;
 
 /// A file of records: at every instant a valid JSON array, one entry a line.
 ///
-/// An entry is added in place: the file is first made longer by blanks, which JSON allows after
-/// the array, so that a full disk is met before anything is overwritten; then one write puts the
-/// entry and the new end over the old end. Writers take turns by `flock(2)`.
+/// An entry is added in place: one write puts the entry and the new end over the old end, and
+/// over some of the blanks that stand behind it, which JSON allows after the array. The file is
+/// made longer by blanks in good time. So a full disk is met before anything is overwritten, and
+/// a reader that needs two reads, the second to see that there is no more, doesn't find the
+/// middle of a new entry there. A run's last entry takes the blanks away again. Writers take
+/// turns by `flock(2)`.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: File,
+    /// How long the file was, blanks behind it left out, when this was last seen, in bytes.
+    len: u64,
     mended: Option<Mended>,
 }
 
@@ -88,12 +96,15 @@ impl Journal {
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         let file = open_or_create(&path).map_err(|e| failed("opening", &path, e))?;
-        let mut journal = Self { path, file, mended: None };
-        let doing = |e| failed("mending", &journal.path, e);
-        let locked = Locked::take(&journal.path, &mut journal.file).map_err(doing)?;
-        let mended = locked.mend().map_err(|e| failed("mending", locked.path, e))?;
+        let mut journal = Self { path, file, len: 0, mended: None };
+        let (path, file) = (&journal.path, &mut journal.file);
+        let locked = Locked::take(path, file).map_err(|e| failed("locking", path, e))?;
+        let mended = locked.mend().map_err(|e| failed("mending", path, e))?;
+        let len = locked.len(0).map_err(|e| failed("reading", path, e))?;
+        // Well before the first entry. A full disk is told when there is something to write.
+        let _ = locked.reserve(len);
         drop(locked);
-        journal.mended = mended;
+        (journal.mended, journal.len) = (mended, len);
         Ok(journal)
     }
 
@@ -104,10 +115,12 @@ impl Journal {
 
     /// Adds `record`. It is in the file, not yet surely on the disk: see [`sync`](Self::sync).
     pub fn append(&mut self, record: &Record) -> Result<()> {
-        let locked = Locked::take(&self.path, &mut self.file)
-            .map_err(|e| failed("locking", &self.path, e))?;
-        let mended = locked.append(record).map_err(|e| failed("writing to", locked.path, e))?;
+        let (path, file) = (&self.path, &mut self.file);
+        let locked = Locked::take(path, file).map_err(|e| failed("locking", path, e))?;
+        let (len, mended) =
+            locked.append(record, self.len).map_err(|e| failed("writing to", path, e))?;
         drop(locked);
+        self.len = len;
         self.mended = mended.or(self.mended.take());
         Ok(())
     }
@@ -122,14 +135,15 @@ impl Journal {
         self.file.try_clone().map_err(|e| failed("opening", &self.path, e))
     }
 
-    /// The file's length in bytes.
-    pub fn len(&self) -> Result<u64> {
-        self.file.metadata().map(|m| m.len()).map_err(|e| failed("reading", &self.path, e))
+    /// How long the file was when this was last written to, in bytes; blanks behind the array
+    /// don't count.
+    pub fn len(&self) -> u64 {
+        self.len
     }
 
-    /// Whether no entry is in it.
-    pub fn is_empty(&self) -> Result<bool> {
-        Ok(self.len()? <= EMPTY.len() as u64)
+    /// Whether no entry was in it then.
+    pub fn is_empty(&self) -> bool {
+        self.len <= EMPTY.len() as u64
     }
 
     /// The entries of the last run in the file, at a cost that doesn't grow with the file.
@@ -138,7 +152,7 @@ impl Journal {
     }
 
     fn read_last_run(&self) -> io::Result<Vec<Record>> {
-        let len = self.file.metadata()?.len();
+        let len = content_len(&self.file)?;
         let mut want = TAIL_READ;
         loop {
             let from = len.saturating_sub(want);
@@ -198,14 +212,14 @@ impl Journal {
     /// Puts the journal aside as `NAME.1.json` and begins a new one, if it is longer than
     /// `limit` bytes. Never call it in the middle of a run.
     pub fn rotate(&mut self, limit: u64) -> Result<bool> {
-        if self.len()? <= limit {
+        if self.len <= limit {
             return Ok(false);
         }
-        let doing = |e| failed("rotating", &self.path, e);
-        let locked = Locked::take(&self.path, &mut self.file).map_err(doing)?;
-        let renamed = std::fs::rename(locked.path, self.path.with_extension("1.json"));
+        let (path, file) = (&self.path, &mut self.file);
+        let locked = Locked::take(path, file).map_err(|e| failed("locking", path, e))?;
+        let renamed = std::fs::rename(path, path.with_extension("1.json"));
         drop(locked);
-        renamed.map_err(|e| failed("rotating", &self.path, e))?;
+        renamed.map_err(|e| failed("rotating", path, e))?;
         *self = Self::open(self.path.clone())?;
         Ok(true)
     }
@@ -289,128 +303,4 @@ fn open_or_create(path: &Path) -> io::Result<File> {
         Err(e) => return Err(e.error),
     }
     open()
-}
-
-/// A journal while no other writer is at it.
-struct Locked<'a> {
-    path: &'a Path,
-    file: &'a File,
-}
-
-impl Drop for Locked<'_> {
-    fn drop(&mut self) {
-        // Fails only for a closed descriptor, and ours is open.
-        let _ = self.file.unlock();
-    }
-}
-
-impl<'a> Locked<'a> {
-    /// Waits for the other writers; opens the file anew if it was rotated away in the meantime.
-    fn take(path: &'a Path, file: &'a mut File) -> io::Result<Self> {
-        loop {
-            file.lock()?;
-            let ours = file.metadata()?.ino();
-            match std::fs::metadata(path) {
-                Ok(there) if there.ino() == ours => return Ok(Self { path, file }),
-                Ok(_) => {}
-                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                Err(e) => return Err(e),
-            }
-            *file = open_or_create(path)?;
-        }
-    }
-
-    fn append(&self, record: &Record) -> io::Result<Option<Mended>> {
-        let mut len = self.file.metadata()?.len();
-        let mut mended = None;
-        if !self.is_whole(len)? {
-            mended = self.mend()?;
-            len = self.file.metadata()?.len();
-        }
-        let mut text = Vec::with_capacity(512);
-        let (at, separator): (u64, &[u8]) = match len > EMPTY.len() as u64 {
-            true => (len - TAIL.len() as u64, b",\n"),
-            false => (2, b""),
-        };
-        text.extend_from_slice(separator);
-        serde_json::to_writer(&mut text, record)?;
-        text.extend_from_slice(TAIL);
-        let grows = at + text.len() as u64 - len;
-        let blanks = vec![b' '; grows as usize];
-        if let Err(e) = self.file.write_all_at(&blanks, len) {
-            // Blanks do no harm; take back what there is of them.
-            let _ = self.file.set_len(len);
-            return Err(e);
-        }
-        self.file.write_all_at(&text, at)?;
-        Ok(mended)
-    }
-
-    fn is_whole(&self, len: u64) -> io::Result<bool> {
-        if len < EMPTY.len() as u64 {
-            return Ok(false);
-        }
-        let mut tail = [0; 3];
-        self.file.read_exact_at(&mut tail, len - 3)?;
-        let mut before = [0; 1];
-        self.file.read_exact_at(&mut before, len - 4)?;
-        Ok(tail == TAIL && (before[0] == b'}' || len == EMPTY.len() as u64))
-    }
-
-    /// Puts the file right, if it needs that. What was written by another program and is a valid
-    /// array is kept whole and only laid out one entry a line.
-    fn mend(&self) -> io::Result<Option<Mended>> {
-        let len = self.file.metadata()?.len();
-        if self.is_whole(len)? && self.last_line_parses(len)? {
-            return Ok(None);
-        }
-        let mut text = vec![0; len as usize];
-        self.file.read_exact_at(&mut text, 0)?;
-        let trimmed = text.trim_ascii_end();
-        if let Ok(entries) = serde_json::from_slice::<Vec<&RawValue>>(trimmed) {
-            let whole = self.lay_out(entries.iter().map(|e| e.get().as_bytes()))?;
-            debug_assert_eq!(whole, entries.len());
-            return Ok(None);
-        }
-        let readable = |line: &&[u8]| serde_json::from_slice::<&RawValue>(line).is_ok();
-        let entries: Vec<&[u8]> = lines(&text).map(|(l, _)| l).take_while(readable).collect();
-        let used: u64 = entries.iter().map(|e| e.len() as u64 + 2).sum();
-        let mut aside = None;
-        if entries.is_empty() && !trimmed.is_empty() && trimmed != b"[" {
-            let path = self.path.with_extension("damaged");
-            std::fs::write(&path, &text)?;
-            aside = Some(path);
-        }
-        let kept = self.lay_out(entries.into_iter())?;
-        Ok(Some(Mended { cut: len.saturating_sub(used + 2), kept, aside }))
-    }
-
-    fn last_line_parses(&self, len: u64) -> io::Result<bool> {
-        let from = len.saturating_sub(TAIL_READ);
-        let mut tail = vec![0; (len - from) as usize];
-        self.file.read_exact_at(&mut tail, from)?;
-        let before = tail.strip_suffix(TAIL).unwrap_or_default();
-        let last = before.rsplit(|b| *b == b'\n').next().unwrap_or_default();
-        let entry = last.starts_with(b"{") && serde_json::from_slice::<&RawValue>(last).is_ok();
-        Ok(entry || len == EMPTY.len() as u64)
-    }
-
-    /// Writes the file anew, in place, since the lock is on this very file.
-    fn lay_out<'e>(&self, entries: impl Iterator<Item = &'e [u8]>) -> io::Result<usize> {
-        let mut text = b"[\n".to_vec();
-        let mut count = 0;
-        for entry in entries {
-            if count > 0 {
-                text.extend_from_slice(b",\n");
-            }
-            // A newline inside an entry can only be layout: in a string it would be `\n`.
-            text.extend(entry.iter().filter(|b| !matches!(b, b'\n' | b'\r')));
-            count += 1;
-        }
-        text.extend_from_slice(if count > 0 { TAIL } else { b"]\n" });
-        self.file.write_all_at(&text, 0)?;
-        self.file.set_len(text.len() as u64)?;
-        self.file.sync_data()?;
-        Ok(count)
-    }
 }

@@ -1,0 +1,184 @@
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+use serde_json::value::RawValue;
+
+use super::{EMPTY, Mended, TAIL, TAIL_READ, lines, open_or_create};
+use crate::{Phase, Record};
+
+/// How many blanks are put behind the array at once, in bytes.
+const RESERVE: u64 = 64 * 1024;
+/// With fewer blanks than these left, in bytes, more are put there.
+const LOW: u64 = 32 * 1024;
+
+/// A journal while no other writer is at it.
+pub(super) struct Locked<'a> {
+    path: &'a Path,
+    file: &'a File,
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // Fails only for a closed descriptor, and ours is open.
+        let _ = self.file.unlock();
+    }
+}
+
+/// How long the file is without the blanks at its end, in bytes.
+pub(super) fn content_len(file: &File) -> io::Result<u64> {
+    let mut len = file.metadata()?.len();
+    let mut piece = [0; 4096];
+    while len > 0 {
+        let from = len.saturating_sub(piece.len() as u64);
+        let piece = &mut piece[..(len - from) as usize];
+        file.read_exact_at(piece, from)?;
+        if let Some(last) = piece.iter().rposition(|b| *b != b' ') {
+            return Ok(from + last as u64 + 1);
+        }
+        len = from;
+    }
+    Ok(0)
+}
+
+impl<'a> Locked<'a> {
+    /// Waits for the other writers; opens the file anew if it was rotated away in the meantime.
+    pub(super) fn take(path: &'a Path, file: &'a mut File) -> io::Result<Self> {
+        loop {
+            file.lock()?;
+            let ours = file.metadata()?.ino();
+            match std::fs::metadata(path) {
+                Ok(there) if there.ino() == ours => return Ok(Self { path, file }),
+                Ok(_) => {}
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => return Err(e),
+            }
+            *file = open_or_create(path)?;
+        }
+    }
+
+    /// The file's length without the blanks at its end. It is probably `known`.
+    pub(super) fn len(&self, known: u64) -> io::Result<u64> {
+        let mut end = [0; TAIL.len() + 1];
+        let from = known.saturating_sub(TAIL.len() as u64);
+        let read = if from > 0 { self.file.read_at(&mut end, from)? } else { 0 };
+        match end[..read].strip_prefix(TAIL) {
+            Some(b"" | b" ") => Ok(known),
+            _ => content_len(self.file),
+        }
+    }
+
+    /// Adds `record` to the file, whose length is probably `known`. Returns its new length, and
+    /// what had to be mended.
+    pub(super) fn append(&self, record: &Record, known: u64) -> io::Result<(u64, Option<Mended>)> {
+        let mut len = self.len(known)?;
+        let mut mended = None;
+        if !self.is_whole(len)? {
+            mended = self.mend()?;
+            len = self.len(0)?;
+        }
+        let mut text = Vec::with_capacity(512);
+        let (at, separator): (u64, &[u8]) = match len > EMPTY.len() as u64 {
+            true => (len - TAIL.len() as u64, b",\n"),
+            false => (2, b""),
+        };
+        text.extend_from_slice(separator);
+        serde_json::to_writer(&mut text, record)?;
+        text.extend_from_slice(TAIL);
+        let new_len = at + text.len() as u64;
+        self.reserve(new_len)?;
+        self.file.write_all_at(&text, at)?;
+        if record.phase == Phase::ServiceEnd {
+            self.file.set_len(new_len)?;
+        }
+        Ok((new_len, mended))
+    }
+
+    /// Sees that there is room up to `end`, and in good time that there will be.
+    pub(super) fn reserve(&self, end: u64) -> io::Result<()> {
+        let len = self.file.metadata()?.len();
+        if len >= end + LOW {
+            return Ok(());
+        }
+        let blanks = vec![b' '; (end + RESERVE - len) as usize];
+        match self.file.write_all_at(&blanks, len) {
+            Ok(()) => Ok(()),
+            // A full disk may still have room for this entry, if not for more.
+            Err(_) if self.file.metadata()?.len() >= end => Ok(()),
+            Err(e) => {
+                // Blanks do no harm; take back what there is of them.
+                let _ = self.file.set_len(len);
+                Err(e)
+            }
+        }
+    }
+
+    fn is_whole(&self, len: u64) -> io::Result<bool> {
+        if len < EMPTY.len() as u64 {
+            return Ok(false);
+        }
+        let mut tail = [0; 3];
+        self.file.read_exact_at(&mut tail, len - 3)?;
+        let mut before = [0; 1];
+        self.file.read_exact_at(&mut before, len - 4)?;
+        Ok(tail == TAIL && (before[0] == b'}' || len == EMPTY.len() as u64))
+    }
+
+    /// Puts the file right, if it needs that. What was written by another program and is a valid
+    /// array is kept whole and only laid out one entry a line.
+    pub(super) fn mend(&self) -> io::Result<Option<Mended>> {
+        let len = content_len(self.file)?;
+        if self.is_whole(len)? && self.last_line_parses(len)? {
+            return Ok(None);
+        }
+        let mut text = vec![0; len as usize];
+        self.file.read_exact_at(&mut text, 0)?;
+        let trimmed = text.trim_ascii_end();
+        if let Ok(entries) = serde_json::from_slice::<Vec<&RawValue>>(trimmed) {
+            let whole = self.lay_out(entries.iter().map(|e| e.get().as_bytes()))?;
+            debug_assert_eq!(whole, entries.len());
+            return Ok(None);
+        }
+        let readable = |line: &&[u8]| serde_json::from_slice::<&RawValue>(line).is_ok();
+        let entries: Vec<&[u8]> = lines(&text).map(|(l, _)| l).take_while(readable).collect();
+        let used: u64 = entries.iter().map(|e| e.len() as u64 + 2).sum();
+        let mut aside = None;
+        if entries.is_empty() && !trimmed.is_empty() && trimmed != b"[" {
+            let path = self.path.with_extension("damaged");
+            std::fs::write(&path, &text)?;
+            aside = Some(path);
+        }
+        let kept = self.lay_out(entries.into_iter())?;
+        Ok(Some(Mended { cut: len.saturating_sub(used + 2), kept, aside }))
+    }
+
+    fn last_line_parses(&self, len: u64) -> io::Result<bool> {
+        let from = len.saturating_sub(TAIL_READ);
+        let mut tail = vec![0; (len - from) as usize];
+        self.file.read_exact_at(&mut tail, from)?;
+        let before = tail.strip_suffix(TAIL).unwrap_or_default();
+        let last = before.rsplit(|b| *b == b'\n').next().unwrap_or_default();
+        let entry = last.starts_with(b"{") && serde_json::from_slice::<&RawValue>(last).is_ok();
+        Ok(entry || len == EMPTY.len() as u64)
+    }
+
+    /// Writes the file anew, in place, since the lock is on this very file.
+    fn lay_out<'e>(&self, entries: impl Iterator<Item = &'e [u8]>) -> io::Result<usize> {
+        let mut text = b"[\n".to_vec();
+        let mut count = 0;
+        for entry in entries {
+            if count > 0 {
+                text.extend_from_slice(b",\n");
+            }
+            // A newline inside an entry can only be layout: in a string it would be `\n`.
+            text.extend(entry.iter().filter(|b| !matches!(b, b'\n' | b'\r')));
+            count += 1;
+        }
+        text.extend_from_slice(if count > 0 { TAIL } else { b"]\n" });
+        self.file.write_all_at(&text, 0)?;
+        self.file.set_len(text.len() as u64)?;
+        self.file.sync_data()?;
+        Ok(count)
+    }
+}
