@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use nodeset::{IdRangeList, Parser};
 
+use crate::is_node_name;
+
 /// The most nodes that one text may mean.
 const MOST: usize = 100_000;
 /// The longest number in a range, together with the digits beside its brackets: what the folding
@@ -39,7 +41,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, NodesError> {
             vec![term.to_owned()]
         };
         for name in expanded {
-            if !is_name(&name) {
+            if !is_node_name(&name) {
                 return Err(refuse(format!("{name:?} can't be a node's name")));
             }
             if seen.insert(name.clone()) {
@@ -74,12 +76,6 @@ pub fn fold(names: &[String]) -> String {
     }
     let parts = [text, rest.join(",")];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
-}
-
-/// Whether `name` can be a node's: at once a file name, a host name and a word of a shell.
-pub fn is_name(name: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    !name.starts_with(['.', '-']) && (1..=200).contains(&name.len()) && name.chars().all(allowed)
 }
 
 /// What stands between the commas that are outside brackets.

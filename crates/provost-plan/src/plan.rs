@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Step, nodes};
+use crate::Step;
 
 /// What one node must run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ impl Plan {
     }
 
     fn check(&self) -> Result<(), String> {
-        if !nodes::is_name(&self.node) {
+        if !crate::is_node_name(&self.node) {
             return Err(format!("{:?} can't be a node's name", self.node));
         }
         for (name, value) in &self.env {

@@ -25,7 +25,7 @@ impl FromStr for NodeName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match nodes::is_name(text) {
+        match provost_plan::is_node_name(text) {
             true => Ok(Self(text.to_owned())),
             false => Err("it can't be a node's name\n  hint: name one node, such as cn001".into()),
         }

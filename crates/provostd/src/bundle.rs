@@ -38,7 +38,7 @@ impl Published {
     pub(crate) fn plan(name: &str) -> Option<(&str, Self)> {
         let plan = name.strip_suffix(".minisig").unwrap_or(name);
         let node = plan.strip_suffix(".toml")?;
-        provost_plan::nodes::is_name(node).then(|| (node, Self::Plan(format!("plans/{name}"))))
+        provost_plan::is_node_name(node).then(|| (node, Self::Plan(format!("plans/{name}"))))
     }
 
     fn path(&self) -> &str {

@@ -100,7 +100,7 @@ impl Input {
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
         let Fragment { servers, token_file, trust, fetch, run, report, .. } = &self.fragment;
         let node = self.node();
-        if !provost_plan::nodes::is_name(&node) {
+        if !provost_plan::is_node_name(&node) {
             let message = format!("the node's name {node:?} is none");
             return Err(Failure::config(
                 message,
