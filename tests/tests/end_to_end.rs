@@ -217,8 +217,8 @@ fn a_second_run_is_refused_while_one_is_going_on() {
     let mut first = node.spawn(&["boot"]);
     std::fs::read(cluster.path("pipe.begun")).unwrap();
     node.provost(&["run", "waits"]).expect(6).says(&["another run is going on", "boot", "hint: "]);
-    assert_eq!(cluster.status("cn001")["status"], "netbooting");
-    assert_eq!(cluster.status("cn001")["stage"], "waits");
+    let wait = ["wait-for", "cn001", "--status", "netbooting", "--timeout", "10s"];
+    cluster.ctl(&wait).expect(0);
     std::fs::write(&hold, "go\n").unwrap();
     assert!(first.wait().unwrap().success());
     assert_eq!(cluster.status("cn001")["status"], "booted");

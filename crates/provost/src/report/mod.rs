@@ -27,6 +27,9 @@ const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// No wait is above this.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
+/// Reports begin no quicker one after the other: short scripts share one. The last one, which
+/// tells of a failure, doesn't wait.
+const EVERY: Duration = Duration::from_millis(250);
 /// How long the last flush may take at the most in a run that a signal ended.
 const WHEN_STOPPED: Duration = Duration::from_secs(5);
 
@@ -103,6 +106,7 @@ async fn work(
     let mut failures = 0;
     loop {
         news.mark_unchanged();
+        let begun = Instant::now();
         let delivered = post.deliver(&mut |text| told().refused.push(text.to_owned())).await;
         let finishing = *finish.borrow_and_update();
         let (failure, for_good) = match delivered {
@@ -114,6 +118,10 @@ async fn work(
                 }
                 tokio::select! {
                     changed = news.changed() => if changed.is_err() { return },
+                    _ = finish.changed() => continue,
+                }
+                tokio::select! {
+                    () = tokio::time::sleep_until(begun + EVERY) => {}
                     _ = finish.changed() => {}
                 }
                 continue;
