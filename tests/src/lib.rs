@@ -3,10 +3,13 @@
 
 mod cluster;
 mod daemon;
+mod ground;
 mod output;
+pub mod processes;
 
 pub use cluster::{Cluster, Node, pipe};
 pub use daemon::Daemon;
+pub use ground::{Ended, Ground, Run, World};
 pub use output::Out;
 
 use std::path::{Path, PathBuf};

@@ -1,13 +1,39 @@
 //! `cargo xtask bench NAME`
 
-use anyhow::{Result, bail};
+use std::fs;
 
-use crate::cargo;
+use anyhow::{Context, Result, bail};
+
+use crate::{cargo, dist};
 
 /// Runs the benchmark called `name`.
 pub(crate) fn run(name: &str) -> Result<()> {
     match name {
+        "exec" => exec(),
         "record" => cargo::run("cargo", &["bench", "-p", "provost-record"]),
-        _ => bail!("there is no benchmark {name:?}; there is: record"),
+        _ => bail!("there is no benchmark {name:?}; there are: exec, record"),
     }
+}
+
+/// How long steps take, of the node's binary as nodes get it.
+fn exec() -> Result<()> {
+    dist::run()?;
+    let args = ["--release", "-p", "provostd", "-p", "provostctl"];
+    let mut programs = cargo::build(&args, &[])?;
+    programs.insert("provost".to_owned(), cargo::root().join("dist/provost"));
+    let folder = tempfile::tempdir()?;
+    for (name, path) in programs {
+        fs::copy(&path, folder.path().join(name))
+            .with_context(|| format!("copying {}", path.display()))?;
+    }
+    let bench = ["bench", "--quiet", "-p", "provost-tests", "--bench", "exec"];
+    let status = cargo::command("cargo")
+        .args(bench)
+        .env("PROVOST_PROGRAMS", folder.path())
+        .status()
+        .context("starting cargo")?;
+    if !status.success() {
+        bail!("cargo bench: {status}");
+    }
+    Ok(())
 }

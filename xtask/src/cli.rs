@@ -9,7 +9,7 @@ usage: cargo xtask COMMAND
                  --keep leaves the server up at the end
   test           all that decides whether a change may go in: format, lints, tests, the node's binary
   dist           build the node's binary, static, into dist/
-  bench NAME     measure; NAME is one of: record";
+  bench NAME     measure; NAME is one of: exec, record";
 
 /// Runs the command that `args` name.
 pub(crate) fn run(args: &[String]) -> Result<()> {

@@ -25,6 +25,9 @@ pub struct Policy {
     /// What happens to processes that outlive it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leak: Option<Leak>,
+    /// Whether it is watched for the place where it fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
 }
 
 /// When a script runs.
@@ -68,6 +71,17 @@ pub enum Leak {
     Fail,
 }
 
+/// Whether a script is watched for the place where it fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trace {
+    /// It is, as far as it can't notice.
+    #[default]
+    On,
+    /// Nothing is done to it.
+    Off,
+}
+
 /// A script's header that can't be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
@@ -101,6 +115,7 @@ impl Policy {
             retries: other.retries.or(self.retries),
             on_failure: other.on_failure.or(self.on_failure),
             leak: other.leak.or(self.leak),
+            trace: other.trace.or(self.trace),
         }
     }
 
@@ -151,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_header_is_read_in_any_language_with_hash_comments() {
-        let script = b"#!/usr/bin/perl\n\n# /// provost\r\n# timeout = \"20m\" # long\n#when = \"change\"\n#\n# inputs = [\n#   \"OTHERPKGS1\",\n# ]\n# retries = 2\n# on_failure = \"continue\"\n# leak = \"kill\"\n# ///\nprint 1;\n";
+        let script = b"#!/usr/bin/perl\n\n# /// provost\r\n# timeout = \"20m\" # long\n#when = \"change\"\n#\n# inputs = [\n#   \"OTHERPKGS1\",\n# ]\n# retries = 2\n# on_failure = \"continue\"\n# leak = \"kill\"\n# trace = \"off\"\n# ///\nprint 1;\n";
         let policy = Policy::from_script(script).unwrap();
         assert_eq!(policy.timeout, Some(Limit::seconds(1200)));
         assert_eq!(policy.when, Some(When::Change));
@@ -159,6 +174,7 @@ mod tests {
         assert_eq!(policy.retries, Some(2));
         assert_eq!(policy.on_failure, Some(OnFailure::Continue));
         assert_eq!(policy.leak, Some(Leak::Kill));
+        assert_eq!(policy.trace, Some(Trace::Off));
 
         assert!(Policy::from_script(b"#!/bin/sh\n# /// other\n# x\n").unwrap().is_empty());
         assert!(Policy::from_script(b"\x7fELF\xff\xfe").unwrap().is_empty());

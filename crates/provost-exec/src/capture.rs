@@ -15,7 +15,10 @@ use jiff::Timestamp;
 /// A line longer than this is written in pieces, in bytes; the size that container runtimes use.
 const PIECE: usize = 16 * 1024;
 /// How many lines are kept for the record.
-const LAST_LINES: usize = 3;
+const LAST_LINES: usize = 4;
+/// How many lines of each output are kept until the end, in which an interpreter may say where a
+/// script failed; a traceback is long.
+const TAIL: usize = 64;
 /// How much of a line is kept for the record, in bytes.
 const LAST_LINE_LEN: usize = 1024;
 
@@ -33,7 +36,9 @@ pub(crate) struct Capture {
     error: Option<io::Error>,
     out: Vec<u8>,
     partial: [Vec<u8>; 2],
-    last: VecDeque<Vec<u8>>,
+    /// Per stream, the last lines that aren't blank, each with its number in both.
+    last: [VecDeque<(u64, Vec<u8>)>; 2],
+    lines: u64,
     /// Per stream, the beginning of the line that is being written, for the last lines.
     head: [Vec<u8>; 2],
 }
@@ -49,7 +54,8 @@ impl Capture {
             error,
             out: Vec::new(),
             partial: Default::default(),
-            last: VecDeque::new(),
+            last: Default::default(),
+            lines: 0,
             head: Default::default(),
         }
     }
@@ -57,27 +63,40 @@ impl Capture {
     /// Takes what was read from `stream` just now.
     pub(crate) fn take(&mut self, stream: Stream, chunk: &[u8]) {
         let prefix = prefix(stream);
-        for part in chunk.split_inclusive(|b| *b == b'\n') {
-            let (text, whole) = match part.strip_suffix(b"\n") {
-                Some(text) => (text, true),
-                None => (part, false),
-            };
-            self.remember(stream, text, whole);
-            let partial = &mut self.partial[stream as usize];
-            if whole && partial.is_empty() {
-                push(&mut self.out, &prefix, b"F ", text);
-                continue;
-            }
-            partial.extend_from_slice(text);
-            if whole {
+        let partial = &mut self.partial[stream as usize];
+        let mut rest = chunk;
+        while let Some(at) = memchr::memchr(b'\n', rest) {
+            if partial.is_empty() {
+                push(&mut self.out, &prefix, b"F ", &rest[..at]);
+            } else {
+                partial.extend_from_slice(&rest[..at]);
                 push(&mut self.out, &prefix, b"F ", partial);
                 partial.clear();
-            } else if partial.len() >= PIECE {
-                push(&mut self.out, &prefix, b"P ", partial);
-                partial.clear();
+            }
+            rest = &rest[at + 1..];
+        }
+        partial.extend_from_slice(rest);
+        if partial.len() >= PIECE {
+            push(&mut self.out, &prefix, b"P ", partial);
+            partial.clear();
+        }
+        self.remember_last(stream, chunk);
+        self.write();
+    }
+
+    /// Keeps the last lines of `chunk`; what stands before them need not be looked at.
+    fn remember_last(&mut self, stream: Stream, chunk: &[u8]) {
+        let before = memchr::memrchr_iter(b'\n', chunk).nth(TAIL);
+        if before.is_some() {
+            self.head[stream as usize].clear();
+        }
+        let chunk = &chunk[before.map_or(0, |at| at + 1)..];
+        for part in chunk.split_inclusive(|b| *b == b'\n') {
+            match part.strip_suffix(b"\n") {
+                Some(text) => self.remember(stream, text, true),
+                None => self.remember(stream, part, false),
             }
         }
-        self.write();
     }
 
     fn remember(&mut self, stream: Stream, text: &[u8], whole: bool) {
@@ -87,14 +106,18 @@ impl Capture {
         if !whole {
             return;
         }
-        let line = std::mem::take(head);
-        if line.trim_ascii().is_empty() {
+        if head.trim_ascii().is_empty() {
+            head.clear();
             return;
         }
-        self.last.push_back(line);
-        if self.last.len() > LAST_LINES {
-            self.last.pop_front();
-        }
+        let last = &mut self.last[stream as usize];
+        // The oldest line's room serves for the next one.
+        let room = if last.len() < TAIL { None } else { last.pop_front() };
+        let mut next = room.map(|(_, room)| room).unwrap_or_default();
+        next.clear();
+        std::mem::swap(head, &mut next);
+        last.push_back((self.lines, next));
+        self.lines += 1;
     }
 
     fn write(&mut self) {
@@ -110,12 +133,13 @@ impl Capture {
 
     /// The line that was printed last.
     pub(crate) fn last_line(&self) -> Option<String> {
-        self.last.back().map(|line| String::from_utf8_lossy(line).into_owned())
+        let last = self.last.iter().filter_map(VecDeque::back).max_by_key(|(at, _)| *at);
+        last.map(|(_, line)| String::from_utf8_lossy(line).into_owned())
     }
 
-    /// Writes what is left of unfinished lines. Returns the last lines and why the log is
-    /// incomplete, if it is.
-    pub(crate) fn finish(mut self) -> (Vec<String>, Option<io::Error>) {
+    /// Writes what is left of unfinished lines. Returns the last lines, the end of each output,
+    /// and why the log is incomplete, if it is.
+    pub(crate) fn finish(mut self) -> (Vec<String>, Tail, Option<io::Error>) {
         for stream in [Stream::Stdout, Stream::Stderr] {
             let rest = std::mem::take(&mut self.partial[stream as usize]);
             if !rest.is_empty() {
@@ -124,8 +148,24 @@ impl Capture {
             self.remember(stream, b"", true);
         }
         self.write();
-        let lines = self.last.iter();
-        (lines.map(|l| String::from_utf8_lossy(l).trim_end().to_owned()).collect(), self.error)
+        let text = |line: &[u8]| String::from_utf8_lossy(line).trim_end().to_owned();
+        let mut last: Vec<_> = self.last.iter().flatten().collect();
+        last.sort_unstable_by_key(|(at, _)| *at);
+        let last = last.iter().skip(last.len().saturating_sub(LAST_LINES));
+        let last = last.map(|(_, line)| text(line)).collect();
+        let tail = self.last.map(|lines| lines.iter().map(|(_, line)| text(line)).collect());
+        (last, Tail(tail), self.error)
+    }
+}
+
+/// The last lines of each output, blank ones left out.
+pub(crate) struct Tail([Vec<String>; 2]);
+
+impl Tail {
+    /// Where an interpreter says why it ends: on stderr, unless all of that goes to stdout.
+    pub(crate) fn end(&self) -> &[String] {
+        let [stdout, stderr] = &self.0;
+        if stderr.is_empty() { stdout } else { stderr }
     }
 }
 
@@ -156,7 +196,7 @@ mod tests {
         for (stream, chunk) in chunks {
             capture.take(*stream, chunk);
         }
-        let (last, error) = capture.finish();
+        let (last, _, error) = capture.finish();
         assert!(error.is_none());
         let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
         let untimed = |l: &str| l.split_once("Z ").unwrap().1.to_owned();
@@ -174,7 +214,7 @@ mod tests {
         let expected =
             ["stdout F one", "stderr F error", "stdout F two", "stdout F ", "stdout P three"];
         assert_eq!(log, expected);
-        assert_eq!(last, ["error", "two", "three"]);
+        assert_eq!(last, ["one", "error", "two", "three"]);
     }
 
     #[test]
@@ -185,7 +225,7 @@ mod tests {
             capture.take(Stream::Stdout, &[b'x'; 64 * 1024]);
         }
         assert!(capture.partial[0].capacity() + capture.out.capacity() < 512 * 1024);
-        let (last, _) = capture.finish();
+        let (last, ..) = capture.finish();
         assert_eq!(last[0].len(), LAST_LINE_LEN);
     }
 
@@ -193,7 +233,7 @@ mod tests {
     fn a_log_that_cannot_be_written_is_told() {
         let mut capture = Capture::new(Path::new("/dev/full"));
         capture.take(Stream::Stdout, b"one\n");
-        let (last, error) = capture.finish();
+        let (last, _, error) = capture.finish();
         assert_eq!(last, ["one"]);
         assert_eq!(error.unwrap().kind(), io::ErrorKind::StorageFull);
     }

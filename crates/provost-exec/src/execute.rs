@@ -307,9 +307,9 @@ impl<'a> Running<'a> {
         let pipes: Vec<OwnedFd> = self.pipes.into_iter().flatten().collect();
         let left_alone = !leaked.is_empty() && self.step.leak == LeakPolicy::Warn;
         let leftovers = (left_alone || !pipes.is_empty()).then_some(Leftovers { pipes });
-        let (last_lines, log_error) = self.capture.finish();
+        let (last_lines, tail, log_error) = self.capture.finish();
         let place = match ended {
-            Ended::Exit(status) if status != 0 => trace::place(notes, &self.step.folder, status),
+            Ended::Exit(status) if status != 0 => trace::place(self.step, notes, status, &tail),
             _ => {
                 // There is none where nothing failed.
                 let _ = std::fs::remove_file(notes);

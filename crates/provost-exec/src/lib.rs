@@ -12,12 +12,18 @@ mod capture;
 mod cgroup;
 mod execute;
 mod keeper;
+mod notes;
 mod oom;
+mod perl;
+mod python;
+mod script;
+mod shell;
 mod start;
 mod step;
 mod supervisor;
 mod trace;
 mod tree;
+mod watch;
 mod wire;
 
 pub use start::{NotStarted, Why};

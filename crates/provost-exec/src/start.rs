@@ -138,8 +138,8 @@ fn pass(gate: BorrowedFd<'_>) -> io::Result<()> {
 
 /// What runs a file.
 enum Interpreter {
-    /// The kernel, or the interpreter at this path, which the kernel finds by the first line.
-    FirstLine(Option<String>),
+    /// The kernel, or the interpreter that it finds by the first line.
+    FirstLine,
     /// Nothing is said: a shell, as a shell would.
     Shell,
 }
@@ -160,7 +160,7 @@ fn look(program: &Path) -> Result<Interpreter, Why> {
         // The C library hands what the kernel refuses to a shell, which only makes noise of it.
         let machine = head.get(18..20).map(|m| u16::from_ne_bytes([m[0], m[1]]));
         let ours = machine.is_some_and(|m| MACHINES.contains(&m));
-        return if ours { Ok(Interpreter::FirstLine(None)) } else { Err(Why::WrongFormat) };
+        return if ours { Ok(Interpreter::FirstLine) } else { Err(Why::WrongFormat) };
     }
     let Some(line) = head.strip_prefix(b"#!") else { return Ok(Interpreter::Shell) };
     let line = line.split(|b| *b == b'\n').next().unwrap_or_default();
@@ -173,15 +173,13 @@ fn look(program: &Path) -> Result<Interpreter, Why> {
     if !Path::new(&path).exists() {
         return Err(Why::NoInterpreter(path));
     }
-    // `env NAME` finds NAME on the path; the name is what counts here.
-    let by_env = path.ends_with("/env").then(|| words.next().map(str::to_owned)).flatten();
-    Ok(Interpreter::FirstLine(Some(by_env.unwrap_or(path))))
+    Ok(Interpreter::FirstLine)
 }
 
 fn command(step: &Step, interpreter: &Interpreter, notes: &Path) -> Command {
     let program = format!("./{}", step.name);
     let mut command = match interpreter {
-        Interpreter::FirstLine(_) => Command::new(&program),
+        Interpreter::FirstLine => Command::new(&program),
         Interpreter::Shell => {
             let mut shell = Command::new("/bin/sh");
             shell.arg(&program);
@@ -190,11 +188,7 @@ fn command(step: &Step, interpreter: &Interpreter, notes: &Path) -> Command {
     };
     command.args(&step.args).current_dir(&step.folder).env_clear();
     command.envs(step.env.iter().map(|(k, v)| (k, v)));
-    if let (Some(trace), Interpreter::FirstLine(Some(path))) = (&step.trace, interpreter)
-        && Path::new(path).file_name().is_some_and(|name| name == "bash")
-    {
-        trace::arrange(&mut command, trace, notes);
-    }
+    trace::arrange(&mut command, step, notes);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -206,6 +200,11 @@ fn detach(command: &mut Command, footing: &Footing) {
     let oom = footing.oom.clone();
     let prepare = move || {
         rustix::process::setsid()?;
+        // What the caller ignored would stay ignored, and a shell could not even trap it.
+        for signal in 1..=LAST_SIGNAL {
+            // SAFETY: no handler is involved; KILL and STOP are refused, which does no harm.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
         if let Some(value) = &oom {
             oom::restore(value);
@@ -223,5 +222,7 @@ fn detach(command: &mut Command, footing: &Footing) {
     unsafe { command.pre_exec(prepare) };
 }
 
+/// The last signal's number, the real-time ones included.
+const LAST_SIGNAL: libc::c_int = 64;
 /// `CLOSE_RANGE_CLOEXEC`, which the C library's headers may not have.
 const CLOSE_ON_EXEC: libc::c_uint = 4;

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream as StdStream;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -35,6 +35,8 @@ pub struct Supervisor {
     keeper: Option<Pid>,
 }
 
+/// How long a keeper that says nothing is left alone.
+const WAKE: Duration = Duration::from_secs(1);
 /// How long a keeper may take to go, after its runner.
 const FAREWELL: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
@@ -137,6 +139,10 @@ impl Supervisor {
             }
             obeyed = wanted;
             tokio::select! {
+                () = tokio::time::sleep(WAKE) => if let Some(keeper) = self.keeper {
+                    // A script may have stopped it, and with it every clock.
+                    let _ = rustix::process::kill_process(keeper, Signal::CONT);
+                },
                 read = line.read_buf(&mut self.inbox) => if read? == 0 {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 },

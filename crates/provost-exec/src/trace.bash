@@ -1,25 +1,61 @@
 # Tells provost where a bash script fails. Bash reads this before the script (BASH_ENV); it
 # costs nothing while all goes well. The script's own traps take the place of these.
-__provost_notes=$PROVOST_NOTES
-unset BASH_ENV PROVOST_NOTES
+# Where stderr is /dev/null, it is so that `set -x` doesn't show what runs here.
 
-# A note is nine fields, each ended by NUL: kind, status, flags, line, function, file, depth,
-# command, statuses of the pipeline. A subshell's notes aren't the script's: what it ends with shows in its parent.
+# Where notes go, how many there are, the options and $_ that the script begins with, what is to
+# be watched. An array, which `set -a` doesn't export.
+{ __provost=("$PROVOST_NOTES" 0 "$-" "$_" "$PROVOST_TRACE"); set +x; } 2>/dev/null
+if [[ ${PROVOST_BASH_ENV+set} ]]; then BASH_ENV=$PROVOST_BASH_ENV; else unset BASH_ENV; fi
+unset PROVOST_NOTES PROVOST_TRACE PROVOST_BASH_ENV
+
+# Ends with the status $1, so that nobody sees that it ran. The rest is the note, nine fields,
+# each ended by NUL: kind, status, flags, line, function, file, depth, command, length of the
+# pipeline; then what $_ is to stay. A subshell's notes aren't the script's: what it ends with
+# shows in its parent.
 __provost_note() {
-    [ "$BASH_SUBSHELL" -gt 0 ] || printf '%s\0' "$@" 2>/dev/null >>"$__provost_notes" || :
+    if [[ $BASH_SUBSHELL -eq 0 ]]; then
+        if [[ $2 == err && ${__provost[1]} -ge 200 && $4 != *e* ]]; then
+            set -- "$1" gap 0 "" 0 "" "" 0 "" 0
+        fi
+        builtin printf '%s\0' "${@:2:9}" >>"${__provost[0]}"
+        __provost[1]=$((${__provost[1]} + 1))
+    fi
+    return "$1"
 }
 
-__provost_status() { return "$1"; }
+if [[ ${__provost[4]} == *exit* ]]; then
+    # A function, since no trap tells where exit was called.
+    exit() {
+        { __provost[2]=$?; set +x; } 2>/dev/null
+        __provost[5]="exit${*:+ $*}"
+        if [[ $# -eq 1 && $1 == *[!0-9]* ]]; then
+            # Bash would name this file as the place of a bad argument.
+            __provost[3]=0 __provost[4]=$(builtin exit "$1" 2>&1) || __provost[3]=$?
+            if [[ ${__provost[4]} == *": exit: "* ]]; then
+                builtin printf '%s: line %s: exit: %s\n' "${BASH_SOURCE[1]}" "${BASH_LINENO[0]}" \
+                    "${__provost[4]#*: exit: }" >&2
+                set -- "${__provost[3]}"
+            fi
+        fi
+        __provost_note "${__provost[2]}" exit "${1-${__provost[2]}}" "$-" "${BASH_LINENO[0]}" \
+            "${FUNCNAME[1]:-main}" "${BASH_SOURCE[1]}" "${#BASH_SOURCE[@]}" "${__provost[5]}" 0 \
+            2>/dev/null || builtin exit "$@"
+        builtin exit "$@"
+    }
+fi
 
-# A function, since no trap tells where exit was called.
-exit() {
-    local __provost_last=$?
-    __provost_note exit "${1:-$__provost_last}" "$-" "${BASH_LINENO[0]}" \
-        "${FUNCNAME[1]:-main}" "${BASH_SOURCE[1]}" "${#BASH_SOURCE[@]}" "exit${*:+ $*}" ""
-    [ $# -eq 0 ] || builtin exit "$@"
-    __provost_status "$__provost_last" && builtin exit || builtin exit
-}
+if [[ ${__provost[4]} == *functions* ]]; then set -o errtrace; fi
+# A script that goes on after so many failures is asked no more, for its speed and for the disk.
+trap '{ __provost_note "$?" err "$?" "$-" "$LINENO" "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" \
+    "${#BASH_SOURCE[@]}" "$BASH_COMMAND" "${#PIPESTATUS[@]}" "$_"
+    [[ ${__provost[1]} -le 200 ]] || trap - ERR; } 2>/dev/null' ERR
+trap '{ __provost_note 0 end "$?" "$-" 0 "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" \
+    0 "$BASH_COMMAND" 0; } 2>/dev/null' EXIT
 
-set -o errtrace
-trap '__provost_note err "$?" "$-" "$LINENO" "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" "${#BASH_SOURCE[@]}" "$BASH_COMMAND" "${PIPESTATUS[*]}"' ERR
-trap '__provost_note end "$?" "$-" 0 "" "" 0 "$BASH_COMMAND" ""' EXIT
+# What bash would have read first. From here on, `set -x` and $_ are as the script would have them.
+if [[ ${BASH_ENV-} && -f $BASH_ENV ]]; then
+    { case ${__provost[2]} in *x*) set -x ;; *) : "${__provost[3]}" ;; esac; } 2>/dev/null
+    . "$BASH_ENV"
+else
+    { case ${__provost[2]} in *x*) set -x ;; *) : "${__provost[3]}" ;; esac; } 2>/dev/null
+fi

@@ -183,14 +183,15 @@ fn the_trace_changes_nothing_that_the_script_sees() {
 }
 
 #[test]
-fn the_last_three_lines_are_kept() {
+fn the_last_four_lines_are_kept() {
     let bench = Bench::new();
-    let outcome = bench.run("#!/bin/sh\necho a; echo b; echo c >&2; echo; echo d; exit 7\n");
+    let outcome =
+        bench.run("#!/bin/sh\necho a; echo b; echo c >&2; echo; echo d; echo e; exit 7\n");
     assert!(matches!(outcome.ended, Ended::Exit(7)));
     let mut lines = outcome.last_lines.clone();
     lines.sort_unstable();
-    assert_eq!(lines.len(), 3);
-    assert!(lines.contains(&"d".into()), "{lines:?}");
+    assert_eq!(lines.len(), 4);
+    assert!(lines.contains(&"e".into()), "{lines:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 /// Turns the signals that this process gets into orders. The first of SIGHUP, SIGINT, SIGTERM,
 /// SIGQUIT ends the run in order, a second one at once; SIGTSTP pauses it.
 pub(super) fn watch() -> io::Result<watch::Receiver<Orders>> {
+    let heed_hangup = !is_ignored(rustix::process::Signal::HUP);
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -16,7 +17,7 @@ pub(super) fn watch() -> io::Result<watch::Receiver<Orders>> {
     tokio::spawn(async move {
         loop {
             let name = tokio::select! {
-                _ = hangup.recv() => "SIGHUP",
+                _ = hangup.recv(), if heed_hangup => "SIGHUP",
                 _ = interrupt.recv() => "SIGINT",
                 _ = terminate.recv() => "SIGTERM",
                 _ = quit.recv() => "SIGQUIT",
@@ -32,4 +33,13 @@ pub(super) fn watch() -> io::Result<watch::Receiver<Orders>> {
         }
     });
     Ok(orders)
+}
+
+/// Whether whoever started this process had it ignore `signal`, as nohup(1) does. Where /proc
+/// isn't there, nobody did.
+fn is_ignored(signal: rustix::process::Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    ignored & (1 << (signal.as_raw() - 1)) != 0
 }

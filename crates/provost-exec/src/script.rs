@@ -1,0 +1,250 @@
+//! What a script's text says about it before it runs.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How much of a script is looked at, in bytes.
+const LEN: u64 = 1024 * 1024;
+/// How many files a script may source for them to be looked at.
+const PARTS: usize = 16;
+
+/// What runs a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    Bash,
+    Sh,
+    Perl,
+    Python,
+    Other,
+}
+
+/// A script and its text.
+pub(crate) struct Script {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    pub(crate) language: Language,
+    /// What the first line gives the interpreter.
+    pub(crate) options: Vec<String>,
+}
+
+/// The files that a shell script sources.
+pub(crate) struct Parts {
+    pub(crate) files: Vec<Script>,
+    /// Whether these are all.
+    pub(crate) all: bool,
+}
+
+impl Script {
+    /// Reads a script; None if there is nothing that could be read.
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        let mut text = Vec::new();
+        File::open(path).ok()?.take(LEN).read_to_end(&mut text).ok()?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let (language, options) = first_line(text.lines().next().unwrap_or_default());
+        Some(Self { path: path.to_owned(), text, language, options })
+    }
+
+    /// One of its lines, counted from 1, without its indentation.
+    pub(crate) fn line(&self, number: usize) -> Option<&str> {
+        self.text.lines().nth(number.checked_sub(1)?).map(str::trim)
+    }
+
+    /// The line where a command begins that goes on until this one, told by its first word.
+    pub(crate) fn begin(&self, number: usize, command: &str) -> usize {
+        let word = command.split_ascii_whitespace().next().unwrap_or_default();
+        let has_word = |at: &usize| self.line(*at).is_some_and(|line| line.contains(word));
+        let goes_on = |at: &usize| self.line(*at).is_some_and(|line| line.ends_with('\\'));
+        let mut lines = std::iter::once(number).chain((1..number).rev().take_while(goes_on));
+        lines.find(has_word).unwrap_or(number)
+    }
+
+    /// Its lines that aren't blank and aren't comments, without their indentation.
+    pub(crate) fn code(&self) -> impl DoubleEndedIterator<Item = (usize, &str)> {
+        let lines = self.text.lines().collect::<Vec<_>>().into_iter().enumerate();
+        let lines = lines.map(|(index, line)| (index + 1, line.trim()));
+        lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+    }
+
+    /// Whether nothing comes after this line.
+    pub(crate) fn ends_at(&self, number: usize) -> bool {
+        self.code().next_back().is_some_and(|(last, _)| last == number)
+    }
+
+    /// Whether one of the words stands in its code.
+    pub(crate) fn has_word(&self, wanted: &[&str]) -> bool {
+        self.code().any(|(_, line)| words(line).any(|word| wanted.contains(&word)))
+    }
+
+    /// Whether a shell that runs it ends at the first failure.
+    pub(crate) fn has_errexit(&self) -> bool {
+        self.options.iter().any(|o| is_flag(o, 'e')) || self.sets('e', "errexit")
+    }
+
+    /// Whether it sets a shell's option, which has a letter and a name.
+    pub(crate) fn sets(&self, letter: char, name: &str) -> bool {
+        self.code().any(|(_, line)| {
+            let mut words = line.split([' ', '\t', ';', '&', '|']).skip_while(|w| *w != "set");
+            words.any(|word| is_flag(word, letter) || word == name)
+        })
+    }
+
+    /// Whether it has functions.
+    pub(crate) fn has_functions(&self) -> bool {
+        self.code().any(|(_, line)| {
+            let named = |before: &str| {
+                before.trim_end().ends_with(|c: char| c.is_alphanumeric() || "_-:.".contains(c))
+            };
+            ["function ", "sub ", "def "].iter().any(|word| line.starts_with(word))
+                || line.split_once("()").is_some_and(|(before, _)| named(before))
+                || line.split_once("( )").is_some_and(|(before, _)| named(before))
+        })
+    }
+
+    /// The files that it sources, as far as that can be read from its text.
+    pub(crate) fn parts(&self, folder: &Path) -> Parts {
+        let mut parts = Parts { files: Vec::new(), all: true };
+        let mut named: Vec<String> = sourced(self).collect();
+        while let Some(name) = named.pop() {
+            let path = find(&name, folder).filter(|path| path.is_file());
+            if parts.files.iter().any(|part| Some(&part.path) == path.as_ref()) {
+                continue;
+            }
+            match path.filter(|_| parts.files.len() < PARTS).and_then(|path| Self::read(&path)) {
+                Some(part) => {
+                    named.extend(sourced(&part));
+                    parts.files.push(part);
+                }
+                None => parts.all = false,
+            }
+        }
+        parts
+    }
+}
+
+/// The interpreter that a first line names, and its options.
+fn first_line(line: &str) -> (Language, Vec<String>) {
+    let Some(line) = line.strip_prefix("#!") else { return (Language::Sh, Vec::new()) };
+    let mut words = line.split_ascii_whitespace().peekable();
+    let mut path = words.next().unwrap_or_default();
+    if path.ends_with("/env") {
+        let _ = words.next_if(|word| *word == "-S");
+        path = words.next().unwrap_or_default();
+    }
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let language = match name {
+        "bash" => Language::Bash,
+        "sh" | "dash" | "ash" => Language::Sh,
+        "busybox" if words.next_if(|w| ["sh", "ash"].contains(w)).is_some() => Language::Sh,
+        _ if name.starts_with("perl") => Language::Perl,
+        _ if name.starts_with("python") => Language::Python,
+        _ => Language::Other,
+    };
+    (language, words.map(str::to_owned).collect())
+}
+
+/// Whether a word is a group of one-letter options, this one among them.
+pub(crate) fn is_flag(word: &str, letter: char) -> bool {
+    word.strip_prefix('-').is_some_and(|letters| {
+        letters.contains(letter) && letters.chars().all(|c| c.is_ascii_alphabetic())
+    })
+}
+
+/// The words of a line, whatever stands between them; `$x` isn't the word `x`.
+pub(crate) fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && !"_$".contains(c)).filter(|w| !w.is_empty())
+}
+
+/// What stands after a shell's `.` or `source`.
+fn sourced(script: &Script) -> impl Iterator<Item = String> {
+    script.code().filter_map(|(_, line)| {
+        let mut before = ";";
+        let mut words = line.split_ascii_whitespace();
+        while let Some(word) = words.next() {
+            let begins = before.ends_with([';', '&', '|', '(', '{'])
+                || ["then", "do", "else", "if", "!"].contains(&before);
+            if begins && (word == "." || word == "source") {
+                return Some(words.next().unwrap_or_default().to_owned());
+            }
+            before = word;
+        }
+        None
+    })
+}
+
+/// The file that a word names, if its folder is known or is likely the script's.
+fn find(word: &str, folder: &Path) -> Option<PathBuf> {
+    let word = word.trim_end_matches([';', ')', '}', '&']).replace(['"', '\''], "");
+    let open = |c: char| "$`<(*?~\\".contains(c);
+    if !word.contains(open) {
+        return Some(folder.join(word.strip_prefix("./").unwrap_or(&word)));
+    }
+    let name = word.rsplit('/').next().filter(|name| !name.contains(open) && *name != word)?;
+    Some(folder.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(dir: &Path, text: &str) -> Script {
+        std::fs::write(dir.join("x"), text).unwrap();
+        Script::read(&dir.join("x")).unwrap()
+    }
+
+    #[test]
+    fn a_first_line_names_a_language_and_its_options() {
+        for (line, language, options) in [
+            ("#!/bin/bash -eu", Language::Bash, &["-eu"][..]),
+            ("#! /usr/bin/env -S bash -e -u", Language::Bash, &["-e", "-u"]),
+            ("#!/usr/bin/env python3", Language::Python, &[]),
+            ("#!/bin/busybox sh -e", Language::Sh, &["-e"]),
+            ("#!/usr/bin/awk -f", Language::Other, &["-f"]),
+            ("#!", Language::Other, &[]),
+            ("echo", Language::Sh, &[]),
+        ] {
+            let (found, words) = first_line(line);
+            assert_eq!((found, &words[..]), (language, &options.map_strings()[..]), "{line}");
+        }
+    }
+
+    trait Strings {
+        fn map_strings(&self) -> Vec<String>;
+    }
+    impl Strings for [&str] {
+        fn map_strings(&self) -> Vec<String> {
+            self.iter().map(|s| (*s).to_owned()).collect()
+        }
+    }
+
+    #[test]
+    fn what_a_script_sources_is_found_if_it_can_be() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("lib.sh"), ". ./x\n[ -f more ] && source more\n").unwrap();
+        std::fs::write(dir.path().join("more"), "f() { true; }\n").unwrap();
+        let x = script(dir.path(), "#!/bin/sh\necho . a\n. \"$(dirname $0)/lib.sh\"\n");
+        let parts = x.parts(dir.path());
+        assert!(!parts.all, "dirname's space cuts the word");
+        let x = script(dir.path(), "#!/bin/sh\n# . no\nif true; then . \"$D/lib.sh\"; fi\n");
+        let parts = x.parts(dir.path());
+        assert!(parts.all);
+        assert_eq!(parts.files.len(), 3, "the script itself among them");
+        assert!(!x.has_functions() && parts.files.iter().any(Script::has_functions));
+        assert!(!script(dir.path(), ". $FILE\n").parts(dir.path()).all);
+        assert!(!script(dir.path(), ". /nowhere\n").parts(dir.path()).all);
+    }
+
+    #[test]
+    fn options_are_seen_where_they_are_set() {
+        let dir = tempfile::tempdir().unwrap();
+        for (text, errexit) in [
+            ("#!/bin/sh -e\n", true),
+            ("set -eu; x\n", true),
+            ("x && set -o errexit\n", true),
+            ("grep -e x\n# set -e\n", false),
+            ("set +e\n", false),
+        ] {
+            assert_eq!(script(dir.path(), text).has_errexit(), errexit, "{text}");
+        }
+    }
+}

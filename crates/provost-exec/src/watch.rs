@@ -1,0 +1,103 @@
+//! How far a bash script can be watched without its seeing it.
+
+use crate::Step;
+use crate::script::{Language, Script, is_flag, words};
+
+/// The one-letter options of a first line with which bash reads `BASH_ENV` and doesn't show it.
+const OPTIONS: &str = "befhkmuxBCEH";
+/// The named ones.
+const NAMED: &[&str] =
+    &["errexit", "errtrace", "nounset", "noclobber", "noglob", "pipefail", "xtrace"];
+/// What makes bash behave otherwise before it reads `BASH_ENV`.
+const VARIABLES: &[&str] = &["BASHOPTS", "BASH_XTRACEFD", "POSIXLY_CORRECT", "SHELLOPTS"];
+
+/// What to watch: `functions` as well as what is outside of them, calls of `exit`. None if
+/// nothing: it isn't a bash script, or it would see it.
+pub(crate) fn watch(script: &Script, step: &Step) -> Option<String> {
+    if script.language != Language::Bash
+        || !are_harmless(&script.options)
+        || step.env.iter().any(|(name, _)| VARIABLES.contains(&name.as_str()))
+    {
+        return None;
+    }
+    let parts = script.parts(&step.folder);
+    let own = match step.env.iter().rfind(|(name, _)| name == "BASH_ENV") {
+        None => None,
+        // What bash makes of another value isn't that simple.
+        Some((_, file)) if !file.contains('/') || file.contains(['$', '`', '~', '\\']) => {
+            return None;
+        }
+        Some((_, file)) => Script::read(&step.folder.join(file)),
+    };
+    let files: Vec<&Script> = std::iter::once(script).chain(&parts.files).chain(&own).collect();
+    if files.iter().any(|file| sees_all(file)) {
+        return None;
+    }
+    let any = |test: &dyn Fn(&Script) -> bool| files.iter().any(|file| test(file));
+    let mut watched = Vec::new();
+    // With errtrace its own trap would be called where it isn't; and each `$(COMMAND)` costs one
+    // more fork.
+    let functions = !parts.all || any(&Script::has_functions);
+    if functions && !any(&|file| traps(file, "ERR")) {
+        watched.push("functions");
+    }
+    // In its own EXIT trap, it could see that `exit` is a function.
+    let looks = |file: &Script| {
+        file.has_word(&["BASH_COMMAND", "BASH_LINENO", "FUNCNAME", "caller"])
+            || file.sets('x', "xtrace")
+            || file.options.iter().any(|o| is_flag(o, 'x') || o == "xtrace")
+    };
+    if !(any(&|file| traps(file, "EXIT") || traps(file, "0")) && any(&looks)) {
+        watched.push("exit");
+    }
+    Some(watched.join(" "))
+}
+
+fn are_harmless(options: &[String]) -> bool {
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        let harmless = match option.as_str() {
+            "-o" => options.next().is_some_and(|name| NAMED.contains(&name.as_str())),
+            option => option
+                .strip_prefix('-')
+                .is_some_and(|letters| letters.chars().all(|letter| OPTIONS.contains(letter))),
+        };
+        if !harmless {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether a script would see the traps, whatever they do.
+fn sees_all(file: &Script) -> bool {
+    file.has_word(&["BASH_XTRACEFD", "compgen", "extdebug", "functrace"])
+        || file.sets('v', "verbose")
+        || file.sets('r', "restricted")
+        || file.sets('T', "functrace")
+        || traps(file, "DEBUG")
+        || traps(file, "RETURN")
+        || file.code().any(|(_, line)| lists_traps(line))
+}
+
+/// Whether a script sets its own trap for this. The end of a trap of many lines begins with its
+/// quote.
+fn traps(file: &Script, signal: &str) -> bool {
+    file.code().any(|(_, line)| {
+        let trap = line.starts_with(['\'', '"']) || words(line).any(|word| word == "trap");
+        trap && words(line).any(|word| word == signal)
+    })
+}
+
+/// Whether a line has `trap` tell which traps there are.
+fn lists_traps(line: &str) -> bool {
+    let mut words = line.split([' ', '\t', ';', '(']).skip_while(|word| !word.starts_with("trap"));
+    match words.next() {
+        Some("trap") => {
+            let next = words.find(|word| !word.is_empty()).unwrap_or_default();
+            next.is_empty() || next == "-p" || next.starts_with(['|', '>', ')', '&', '#'])
+        }
+        Some(word) => word.starts_with("trap)"),
+        None => false,
+    }
+}

@@ -1,0 +1,50 @@
+//! A script that prints 1 GB, and how much memory that takes.
+
+use std::fs;
+
+use provost_tests::Cluster;
+
+use crate::table::{Table, Target};
+use crate::{median, shell, time};
+
+/// How often each alternative is measured; odd.
+const ROUNDS: usize = 3;
+/// What the script prints, in MB.
+const PRINTED: f64 = 1000.0;
+/// Lines of 60 bytes; then the peak of memory of whoever runs it, and of that one's parent.
+const LOUD: &str = r#"#!/bin/bash
+yes 'a line of sixty bytes, as installers of packages print them' | head -c 1000000000
+parent=$(awk '/^PPid/ { print $2 }' /proc/$PPID/status)
+awk '/^VmHWM/ { print "peak", $2 }' /proc/$PPID/status "/proc/$parent/status" | tail -2
+"#;
+
+pub(crate) fn measure(table: &mut Table) {
+    let mut cluster = Cluster::new();
+    cluster.script("loud", LOUD).site("[nodes.cn001]\n").publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut keeper, mut runner) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        node.provost(&["run", "loud"]).expect(0);
+        let stage = &node.status()["stages"][1];
+        ours.push(PRINTED / (stage["durationMs"].as_f64().unwrap() / 1000.0));
+        let log = stage["log"].as_str().unwrap();
+        let peaks = shell(&cluster.path(""), &format!("tail -n 2 '{log}'")).output().unwrap();
+        let peaks = String::from_utf8(peaks.stdout).unwrap();
+        let mut peaks = peaks
+            .lines()
+            .map(|line| line.rsplit_once("peak ").unwrap().1.parse::<f64>().unwrap() / 1024.0);
+        keeper.push(peaks.next().unwrap());
+        runner.push(peaks.next().unwrap());
+        fs::remove_file(log).unwrap();
+
+        let teed = time(&mut shell(&cluster.scripts(), "./loud | tee ../tee.log"));
+        theirs.push(PRINTED / teed.as_secs_f64());
+        fs::remove_file(cluster.path("tee.log")).unwrap();
+    }
+    let (ours, theirs) = (median(ours), median(theirs));
+    table.compare("1 GB of output, to tee", "MB/s", ours, theirs, Target::AtLeast(0.7));
+    table.hold("the runner's memory meanwhile", "MB", median(runner), Target::AtMost(8.0));
+    table.hold("its keeper's memory meanwhile", "MB", median(keeper), Target::AtMost(8.0));
+}

@@ -1,0 +1,172 @@
+//! What becomes of those that outlive their script.
+
+use std::io::{Read, Write};
+
+use provost_tests::processes::{look, until};
+use provost_tests::{Ground, World};
+use serde_json::{Value, json};
+
+use crate::pipes::{SOON, line, open_pipe};
+use crate::scripts::LIMIT;
+
+/// Leaves a process behind that holds neither of its outputs.
+const QUIET: &str = "sleep 1000 </dev/null >/dev/null 2>&1 &\nexit 0\n";
+/// Leaves a daemon behind that prints 1 MB when it is told to, and notes how that went.
+const DAEMON: &str = r#"#!/bin/sh
+(
+    read -r _ <"$PROVOST_TEST/go"
+    head -c 1000000 /dev/zero
+    echo $? >"$PROVOST_TEST/went"
+) &
+exit 0
+"#;
+/// Leaves a daemon behind that makes an orphan when it is told to.
+const ORPHANS: &str = r#"#!/bin/sh
+(
+    read -r _ <"$PROVOST_TEST/go"
+    (exec sh -c 'echo there >"$PROVOST_TEST/went"; read -r _ <"$PROVOST_TEST/end"' &)
+    sleep 1000
+) &
+exit 0
+"#;
+/// Has a child in a session of its own, and is too slow.
+const HANGS: &str = r#"#!/bin/sh
+# /// provost
+# timeout = "1s"
+# ///
+setsid sleep 1000 &
+sleep 1000
+"#;
+
+fn with_policy(leak: &str) -> String {
+    format!("#!/bin/sh\n# /// provost\n# leak = \"{leak}\"\n# ///\n{QUIET}")
+}
+
+fn alive(ground: &Ground, comm: &str) -> usize {
+    ground.processes().iter().filter(|p| p.comm == comm && p.state != 'Z').count()
+}
+
+#[test]
+fn warn_names_them_and_leaves_them_alone() {
+    for world in World::all() {
+        let ground = Ground::new(&[("leaves", &with_policy("warn"))]);
+        let run = ground.start(world, &["run", "leaves"]).end(LIMIT);
+        let end = ground.end_of("run", "leaves");
+        assert_eq!((run.code, &end["result"]), (Some(0), &json!("success")), "{}", run.said);
+        let sleeps = ground.processes();
+        let sleep = sleeps.iter().find(|p| p.comm == "sleep").expect("it lives on");
+        assert_eq!(end["leaked"], json!([format!("{} sleep", sleep.pid)]));
+        assert!(run.said.contains("left processes behind"), "{}", run.said);
+    }
+}
+
+#[test]
+fn kill_names_and_kills_them_and_the_result_stands() {
+    for world in World::all() {
+        let ground = Ground::new(&[("leaves", &with_policy("kill"))]);
+        let run = ground.start(world, &["run", "leaves"]).end(LIMIT);
+        ground.nobody_is_left(&run.said);
+        let end = ground.end_of("run", "leaves");
+        assert_eq!((run.code, &end["result"]), (Some(0), &json!("success")), "{}", run.said);
+        assert_eq!(end["leaked"].as_array().map(Vec::len), Some(1), "{end:#}");
+    }
+}
+
+#[test]
+fn fail_names_and_kills_them_and_the_step_has_failed() {
+    for world in World::all() {
+        let ground = Ground::new(&[("leaves", &with_policy("fail"))]);
+        let run = ground.start(world, &["run", "leaves"]).end(LIMIT);
+        ground.nobody_is_left(&run.said);
+        let end = ground.end_of("run", "leaves");
+        assert_eq!((run.code, &end["result"]), (Some(1), &json!("failure")), "{}", run.said);
+        assert_eq!(end["leaked"].as_array().map(Vec::len), Some(1), "{end:#}");
+        assert!(end["hint"].is_string() && end["cause"].is_string(), "{end:#}");
+    }
+}
+
+#[test]
+fn a_daemon_can_print_after_its_run() {
+    for world in World::all() {
+        let ground = Ground::new(&[("daemon", DAEMON)]);
+        let (mut go, went) = (open_pipe(&ground, "go"), open_pipe(&ground, "went"));
+        let run = ground.start(world, &["run", "daemon"]).end(LIMIT);
+        assert_eq!(run.code, Some(0), "{}", run.said);
+        go.write_all(b"go\n").unwrap();
+        assert_eq!(line(&went), "0", "it neither blocks nor gets SIGPIPE");
+        ground.nobody_is_left("the daemon has ended, so its keeper has, too");
+    }
+}
+
+/// As sshd does, which ends a session when nobody holds its pipes any more.
+#[test]
+fn whoever_waits_for_the_output_of_a_run_does_not_wait_for_daemons() {
+    for world in World::all() {
+        let ground = Ground::new(&[("daemon", DAEMON)]);
+        let (_go, _went) = (open_pipe(&ground, "go"), open_pipe(&ground, "went"));
+        let (mut ours, theirs) = std::io::pipe().unwrap();
+        let mut command = ground.command(world, &["run", "daemon"]);
+        command.stdin(theirs.try_clone().unwrap());
+        command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            ours.read_to_string(&mut text).unwrap();
+            tell.send(text)
+        });
+        let said = told.recv_timeout(LIMIT).expect("the end of the output");
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+        assert_eq!(alive(&ground, "daemon"), 1, "{:#?}", ground.processes());
+    }
+}
+
+#[test]
+fn a_daemon_outlives_the_failure_of_a_later_step() {
+    for world in World::all() {
+        // One holds its pipes, one doesn't.
+        let ground =
+            Ground::new(&[("daemon", DAEMON), ("leaves", &with_policy("warn")), ("hangs", HANGS)]);
+        let (mut go, went) = (open_pipe(&ground, "go"), open_pipe(&ground, "went"));
+        let run = ground.start(world, &["boot"]).end(LIMIT + LIMIT);
+        assert_eq!(run.code, Some(1), "{}", run.said);
+        let end = ground.end_of("boot", "hangs");
+        assert_eq!((&end["cause"], &end["leaked"]), (&json!("timeout"), &Value::Null), "{end:#}");
+        assert_eq!((alive(&ground, "daemon"), alive(&ground, "sleep")), (1, 1), "{}", run.said);
+        go.write_all(b"go\n").unwrap();
+        assert_eq!(line(&went), "0");
+    }
+}
+
+#[test]
+fn a_later_step_answers_for_its_own_daemons_alone() {
+    for world in World::all() {
+        let second = with_policy("fail").replace(QUIET, "exit 0\n");
+        let ground = Ground::new(&[("leaves", &with_policy("warn")), ("second", &second)]);
+        let run = ground.start(world, &["boot"]).end(LIMIT);
+        assert_eq!(run.code, Some(0), "{}", run.said);
+        assert_eq!(ground.end_of("boot", "second")["leaked"], Value::Null);
+        assert_eq!(alive(&ground, "sleep"), 1);
+    }
+}
+
+/// The keeper that stays with a daemon is the parent of its orphans, and has to do what init
+/// would.
+#[test]
+fn orphans_of_a_daemon_do_not_stay_as_zombies() {
+    for world in World::all() {
+        let ground = Ground::new(&[("daemon", ORPHANS)]);
+        let (mut go, went) = (open_pipe(&ground, "go"), open_pipe(&ground, "went"));
+        let mut end = open_pipe(&ground, "end");
+        let run = ground.start(world, &["run", "daemon"]).end(LIMIT);
+        assert_eq!(run.code, Some(0), "{}", run.said);
+        go.write_all(b"go\n").unwrap();
+        assert_eq!(line(&went), "there");
+        let all = ground.processes();
+        let orphan = all.iter().find(|p| p.comm == "sh").unwrap().pid;
+        end.write_all(b"end\n").unwrap();
+        let gone = until(SOON, || look(orphan).is_none());
+        assert!(gone, "{:#?} in {:#?}", look(orphan), ground.processes());
+    }
+}

@@ -1,0 +1,115 @@
+//! Where and as whom provost is run.
+
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+
+use provost_tests::{Ground, World};
+
+use crate::scripts::{LIMIT, script, works};
+
+/// Somebody who isn't root.
+const NOBODY: u32 = 65534;
+/// Runs the rest of its arguments where nothing is mounted on /proc.
+const NO_PROC: [&str; 6] =
+    ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"];
+/// Runs the rest of its arguments as the child of a process 1 that waits for nobody else, and
+/// then names the processes that are there.
+const CHILD_OF_1: [&str; 8] = [
+    "unshare",
+    "--pid",
+    "--fork",
+    "--mount-proc",
+    "sh",
+    "-c",
+    "\"$@\"; code=$?; echo there are $(cd /proc && echo [0-9]*); exit $code",
+    "sh",
+];
+/// Runs the rest of its arguments on a terminal.
+const ON_A_TERMINAL: [&str; 4] =
+    ["sh", "-c", "exec script -qec \"$(printf \"'%s' \" \"$@\")\" /dev/null", "sh"];
+
+/// Gives `path` and all below it to [`NOBODY`].
+fn give(path: &Path) {
+    chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            give(&entry.unwrap().path());
+        }
+    }
+}
+
+fn can(command: &[&str]) -> bool {
+    let can = works("unshare --mount --pid --fork true");
+    if !can {
+        eprintln!("SKIPPED: no namespaces here for {command:?}");
+    }
+    can
+}
+
+#[test]
+fn an_ordinary_user_can_do_it() {
+    if !works("setpriv --reuid 65534 --clear-groups true") {
+        eprintln!("SKIPPED: we are an ordinary user, as whom all of these tests are run");
+        return;
+    }
+    for name in ["respawns", "fork_bomb"] {
+        let ground = Ground::new(&[(name, &script(name))]);
+        let folder = ground.path("");
+        for above in folder.ancestors().take_while(|path| *path != std::env::temp_dir()) {
+            std::fs::set_permissions(above, PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        give(&folder);
+        let by = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+        for world in World::all() {
+            let run = ground.start_by(&by, world, &["run", name]).end(LIMIT);
+            ground.nobody_is_left(&run.said);
+            assert_eq!(ground.end_of("run", name)["cause"], "timeout", "{}", run.said);
+        }
+    }
+}
+
+#[test]
+fn without_proc_a_script_and_its_group_end() {
+    if !can(&NO_PROC) {
+        return;
+    }
+    for name in ["ignores_term", "stops_itself", "prints_for_ever", "exits_137"] {
+        let ground = Ground::new(&[(name, &script(name))]);
+        let run = ground.start_by(&NO_PROC, World::Walk, &["run", name]).end(LIMIT);
+        ground.nobody_is_left(&run.said);
+        let cause = if name == "exits_137" { "exit" } else { "timeout" };
+        assert_eq!(ground.end_of("run", name)["cause"], cause, "{}", run.said);
+    }
+}
+
+#[test]
+fn a_child_of_process_1_leaves_nobody_to_it() {
+    if !can(&CHILD_OF_1) {
+        return;
+    }
+    for name in ["setsid", "respawns", "leaves_zombies", "double_fork"] {
+        let ground = Ground::new(&[(name, &script(name))]);
+        let run = ground.start_by(&CHILD_OF_1, World::Walk, &["run", name]).end(LIMIT);
+        ground.nobody_is_left(&run.said);
+        // Process 1 itself, and the shell that lists them.
+        let there = run.said.lines().find_map(|l| l.strip_prefix("there are ")).unwrap();
+        let others = there.split(' ').filter(|pid| *pid != "1").count();
+        assert!(others <= 1, "{there}: {}", run.said);
+    }
+}
+
+/// The terminal is provost's, not the script's: a script that asks there would wait for ever.
+#[test]
+fn on_a_terminal_a_script_has_none() {
+    if !works("script --version") {
+        eprintln!("SKIPPED: no script(1) here to make a terminal");
+        return;
+    }
+    let name = "reads_the_terminal";
+    let ground = Ground::new(&[(name, &script(name))]);
+    for world in World::all() {
+        let run = ground.start_by(&ON_A_TERMINAL, world, &["run", name]).end(LIMIT);
+        ground.nobody_is_left(&run.said);
+        assert_eq!(ground.end_of("run", name)["cause"], "exit", "{}", run.said);
+    }
+}

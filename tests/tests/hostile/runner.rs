@@ -1,0 +1,177 @@
+//! Signals to the runner and to its keeper.
+
+use std::io::Write;
+use std::time::Duration;
+
+use provost_tests::processes::{look, open, ready, until};
+use provost_tests::{Ground, Run, World};
+use rustix::process::{Signal, pidfd_send_signal};
+use serde_json::json;
+
+use crate::pipes::{SOON, line, open_pipe};
+use crate::scripts::LIMIT;
+
+/// Says that it has begun, waits for its go, and ends well.
+const WAITS: &str = r#"#!/bin/sh
+# /// provost
+# timeout = "2s"
+# ///
+setsid sleep 1000 </dev/null >/dev/null 2>&1 &
+daemon=$!
+echo $$ >"$PROVOST_TEST/begun"
+read -r _ <"$PROVOST_TEST/go"
+kill $daemon
+"#;
+/// Heeds nothing.
+const STUBBORN: &str = r#"#!/bin/sh
+trap '' TERM INT HUP
+setsid sleep 1000 </dev/null >/dev/null 2>&1 &
+echo $$ >"$PROVOST_TEST/begun"
+while :; do
+    sleep 1000
+done
+"#;
+
+/// Runs the node's only script. Returns with it having begun, its process id, and what lets it
+/// go on.
+fn begin(ground: &Ground, world: World, script: &str) -> (Run, i32, std::fs::File) {
+    let (begun, go) = (open_pipe(ground, "begun"), open_pipe(ground, "go"));
+    let run = ground.start(world, &["run", script]);
+    let pid = line(&begun).parse().unwrap();
+    (run, pid, go)
+}
+
+#[test]
+fn a_signal_ends_the_run_in_order() {
+    let signals = [(Signal::TERM, "SIGTERM"), (Signal::INT, "SIGINT"), (Signal::HUP, "SIGHUP")];
+    for world in World::all() {
+        for (signal, name) in signals {
+            let ground = Ground::new(&[("waits", WAITS)]);
+            let (run, _, _go) = begin(&ground, world, "waits");
+            run.signal(signal);
+            let run = run.end(LIMIT);
+            ground.nobody_is_left(&run.said);
+            assert_eq!(run.code, Some(5), "{}", run.said);
+            let end = ground.end_of("run", "waits");
+            assert_eq!((&end["cause"], &end["signal"]), (&json!("interrupted"), &json!(name)));
+            let journal = ground.node().journal("run");
+            let last = journal.last().unwrap();
+            assert_eq!(
+                (&last["phase"], &last["result"]),
+                (&json!("service end"), &json!("failure"))
+            );
+        }
+    }
+}
+
+#[test]
+fn a_second_signal_hurries() {
+    for world in World::all() {
+        let ground = Ground::new(&[("stubborn", STUBBORN)]);
+        ground.limits("grace = \"10m\"\n");
+        let (run, _, _go) = begin(&ground, world, "stubborn");
+        run.signal(Signal::TERM);
+        assert!(!run.ends_within(Duration::from_millis(300)), "it has ten minutes of grace");
+        run.signal(Signal::TERM);
+        let run = run.end(LIMIT);
+        ground.nobody_is_left(&run.said);
+        assert_eq!(run.code, Some(5), "{}", run.said);
+        assert_eq!(ground.end_of("run", "stubborn")["cause"], "interrupted");
+    }
+}
+
+#[test]
+fn a_runner_that_is_killed_leaves_nobody_behind() {
+    for world in World::all() {
+        let ground = Ground::new(&[("stubborn", STUBBORN)]);
+        let (run, _, _go) = begin(&ground, world, "stubborn");
+        run.signal(Signal::KILL);
+        run.end(LIMIT);
+        // Within a second, by which it is looked for.
+        ground.nobody_is_left("the runner was killed");
+
+        // The next start says so in the journal.
+        ground.limits("timeout = \"100ms\"\ngrace = \"100ms\"\n");
+        ground.start(world, &["run", "stubborn"]).end(LIMIT);
+        let journal = ground.node().journal("run");
+        let first = &journal[0]["run"];
+        let cut = journal.iter().rfind(|e| e["run"] == *first).unwrap();
+        assert_eq!(
+            (&cut["phase"], &cut["cause"]),
+            (&json!("service end"), &json!("interrupted")),
+            "{journal:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_keeper_that_is_killed_fails_the_step_and_leaves_nobody_behind() {
+    for world in World::all() {
+        let ground = Ground::new(&[("stubborn", STUBBORN)]);
+        let (run, script, _go) = begin(&ground, world, "stubborn");
+        let keeper = look(script).unwrap().parent;
+        assert_ne!(keeper, run.pid().as_raw_nonzero().get());
+        let pidfd = open(keeper).unwrap();
+        pidfd_send_signal(&pidfd, Signal::KILL).unwrap();
+        let run = run.end(LIMIT);
+        ground.nobody_is_left(&run.said);
+        assert!(matches!(run.code, Some(1 | 5)), "{}", run.said);
+        let end = ground.end_of("run", "stubborn");
+        assert_eq!(end["result"], "failure");
+        assert!(end["errorMessage"].as_str().unwrap().contains("killed"), "{end:#}");
+    }
+}
+
+/// As `pkill -9 provost` does. What has left the script's process is another matter then.
+#[test]
+fn a_script_goes_with_its_runner_and_its_keeper() {
+    for world in World::all() {
+        let ground = Ground::new(&[("stubborn", STUBBORN)]);
+        let (run, script, _go) = begin(&ground, world, "stubborn");
+        let (keeper, script) = (open(look(script).unwrap().parent).unwrap(), open(script).unwrap());
+        // The runner has no chance to see the keeper's end.
+        run.signal(Signal::STOP);
+        pidfd_send_signal(&keeper, Signal::KILL).unwrap();
+        run.signal(Signal::KILL);
+        assert!(ready(&script, SOON), "{:#?}", ground.processes());
+        run.end(LIMIT);
+    }
+}
+
+#[test]
+fn a_stop_pauses_script_and_clocks() {
+    for world in World::all() {
+        let ground = Ground::new(&[("waits", WAITS)]);
+        let (run, script, mut go) = begin(&ground, world, "waits");
+        let runner = run.pid().as_raw_nonzero().get();
+        let is_stopped = |pid| look(pid).is_some_and(|p| p.state == 'T');
+        run.signal(Signal::TSTP);
+        assert!(until(SOON, || is_stopped(runner)), "the runner waits");
+        let still = |p: &provost_tests::processes::Process| p.comm != "sleep" || p.state == 'T';
+        assert!(is_stopped(script) && ground.processes().iter().all(still), "so does its tree");
+        // Longer than its time-out and its grace.
+        assert!(!run.ends_within(Duration::from_millis(3500)));
+        run.signal(Signal::CONT);
+        assert!(until(SOON, || !is_stopped(script)), "it goes on");
+        go.write_all(b"go\n").unwrap();
+        let run = run.end(LIMIT + LIMIT);
+        ground.nobody_is_left(&run.said);
+        assert_eq!(run.code, Some(0), "{}", run.said);
+        let took = ground.end_of("run", "waits")["durationMs"].as_u64().unwrap();
+        assert!(took < 2000, "{took} ms, with the pause");
+    }
+}
+
+#[test]
+fn a_second_run_waits_for_no_daemon_of_the_first() {
+    for world in World::all() {
+        let leaves = "#!/bin/sh\nsleep 1000 &\nexit 0\n";
+        let ground = Ground::new(&[("leaves", leaves)]);
+        for _ in 0..2 {
+            let run = ground.start(world, &["run", "leaves"]).end(LIMIT);
+            assert_eq!(run.code, Some(0), "the lock is free again: {}", run.said);
+        }
+        let sleep = ground.processes().into_iter().find(|p| p.comm == "sleep").unwrap();
+        assert!(!ready(&open(sleep.pid).unwrap(), Duration::ZERO), "the first one lives");
+    }
+}
