@@ -178,11 +178,15 @@ fn prefix(stream: Stream) -> Vec<u8> {
 }
 
 fn push(out: &mut Vec<u8>, prefix: &[u8], tag: &[u8], text: &[u8]) {
-    out.reserve(prefix.len() + tag.len() + text.len() + 1);
-    out.extend_from_slice(prefix);
-    out.extend_from_slice(tag);
-    out.extend_from_slice(text);
-    out.push(b'\n');
+    let len = prefix.len() + tag.len() + text.len() + 1;
+    out.reserve(len);
+    let at = out.len();
+    out.resize(at + len, b'\n');
+    let (line, mut at) = (&mut out[at..], 0);
+    for part in [prefix, tag, text] {
+        line[at..at + part.len()].copy_from_slice(part);
+        at += part.len();
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use provost_bundle::{Leak, OnFailure, Policy};
+use provost_bundle::{Leak, OnFailure, Policy, Trace};
 use provost_exec::{LeakPolicy, Limits};
 use provost_plan::Step;
 
@@ -80,7 +80,10 @@ pub(super) fn prepare(
         folder: fetched.folder.clone(),
         env,
         log: log.to_owned(),
-        trace: Some(trace.to_owned()),
+        trace: match policy.and_then(|p| p.trace) {
+            None | Some(Trace::On) => Some(trace.to_owned()),
+            Some(Trace::Off) => None,
+        },
         limits: Limits {
             timeout: timeout.duration(),
             slow: limits.slow.duration(),
