@@ -4,7 +4,10 @@
 
 # Where notes go, how many there are, the options and $_ that the script begins with, what is to
 # be watched. An array, which `set -a` doesn't export.
-{ __provost=("$PROVOST_NOTES" 0 "$-" "$_" "$PROVOST_TRACE"); set +x; } 2>/dev/null
+{
+    __provost=("$PROVOST_NOTES" 0 "$-" "$_" "$PROVOST_TRACE")
+    set +x
+} 2>/dev/null
 if [[ ${PROVOST_BASH_ENV+set} ]]; then BASH_ENV=$PROVOST_BASH_ENV; else unset BASH_ENV; fi
 unset PROVOST_NOTES PROVOST_TRACE PROVOST_BASH_ENV
 
@@ -18,7 +21,7 @@ __provost_note() {
             set -- "$1" gap 0 "" 0 "" "" 0 "" 0
         fi
         builtin printf '%s\0' "${@:2:9}" >>"${__provost[0]}"
-        __provost[1]=$((${__provost[1]} + 1))
+        __provost[1]=$((__provost[1] + 1))
     fi
     return "$1"
 }
@@ -26,7 +29,10 @@ __provost_note() {
 if [[ ${__provost[4]} == *exit* ]]; then
     # A function, since no trap tells where exit was called.
     exit() {
-        { __provost[2]=$?; set +x; } 2>/dev/null
+        {
+            __provost[2]=$?
+            set +x
+        } 2>/dev/null
         __provost[5]="exit${*:+ $*}"
         if [[ $# -eq 1 && $1 == *[!0-9]* ]]; then
             # Bash would name this file as the place of a bad argument.
@@ -54,8 +60,9 @@ trap '{ __provost_note 0 end "$?" "$-" 0 "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0
 
 # What bash would have read first. From here on, `set -x` and $_ are as the script would have them.
 if [[ ${BASH_ENV-} && -f $BASH_ENV ]]; then
-    { case ${__provost[2]} in *x*) set -x ;; *) : "${__provost[3]}" ;; esac; } 2>/dev/null
+    { case ${__provost[2]} in *x*) set -x ;; *) : "${__provost[3]}" ;; esac } 2>/dev/null
+    # shellcheck source=/dev/null
     . "$BASH_ENV"
 else
-    { case ${__provost[2]} in *x*) set -x ;; *) : "${__provost[3]}" ;; esac; } 2>/dev/null
+    { case ${__provost[2]} in *x*) set -x ;; *) : "${__provost[3]}" ;; esac } 2>/dev/null
 fi

@@ -24,6 +24,8 @@ pub(crate) fn run() -> Result<()> {
     })?;
     steps.run("shell lints", shell::lint)?;
     steps.run("build", || cargo::run("cargo", &["build", "--workspace"]))?;
+    // Before the tests: one of them looks at how much memory it needs.
+    steps.run("the node's binary", dist::run)?;
     steps.run("tests", || cargo::run("cargo", &["test", "--workspace"]))?;
     steps.run("dependencies", || {
         if cargo::is_there("cargo-deny") {
@@ -32,7 +34,6 @@ pub(crate) fn run() -> Result<()> {
         println!("SKIPPED: cargo-deny isn't here, so nothing looks after licences and advisories");
         Ok(())
     })?;
-    steps.run("the node's binary", dist::run)?;
     steps.summary();
 
     if !missing.is_empty() {
