@@ -35,6 +35,9 @@ pub struct Supervisor {
     keeper: Option<Pid>,
 }
 
+/// How much longer than all of a step's limits together a keeper may take. One that takes longer
+/// is stuck: its log is on a file system that hangs, say.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a keeper that says nothing is left alone.
 const WAKE: Duration = Duration::from_secs(1);
 /// How long a keeper may take to go, after its runner.
@@ -89,11 +92,16 @@ impl Supervisor {
         let outcome = self.converse(step, orders, &mut tell).await;
         // Keepers that have handed over and gone.
         tree::reap();
-        outcome.unwrap_or_else(|_| {
-            // Whatever it kept is ours now.
+        outcome.unwrap_or_else(|e| {
+            // Whatever it kept is ours now; the keeper itself is among it.
             tree::kill(None, None);
             tree::reap();
-            Outcome::bare(Ended::KeeperLost, began.elapsed())
+            (self.line, self.keeper) = (None, None);
+            let ended = match e.kind() {
+                io::ErrorKind::TimedOut => Ended::TimedOut(step.limits.timeout),
+                _ => Ended::KeeperLost,
+            };
+            Outcome::bare(ended, began.elapsed())
         })
     }
 
@@ -111,6 +119,9 @@ impl Supervisor {
         line.write_all(&frame(&Order::Run(Box::new(step.clone())))?).await?;
         let mut obeyed = Orders { pauses: orders.borrow_and_update().pauses, ..Orders::default() };
         let mut wants = orders.has_changed().is_ok();
+        let limits = &step.limits;
+        let patience = limits.timeout + limits.grace + limits.leak + PATIENCE;
+        let mut until = tokio::time::Instant::now() + patience;
         loop {
             while let Some(said) = unframe(&mut self.inbox)? {
                 match said {
@@ -121,7 +132,9 @@ impl Supervisor {
                     }
                     Said::Paused => {
                         // Here the runner itself waits for SIGCONT.
+                        let paused_at = Instant::now();
                         rustix::process::kill_process(rustix::process::getpid(), Signal::STOP)?;
+                        until += paused_at.elapsed();
                         line.write_all(&frame(&Order::Resume)?).await?;
                     }
                 }
@@ -143,6 +156,9 @@ impl Supervisor {
                     // A script may have stopped it, and with it every clock.
                     let _ = rustix::process::kill_process(keeper, Signal::CONT);
                 },
+                () = tokio::time::sleep_until(until) => {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
                 read = line.read_buf(&mut self.inbox) => if read? == 0 {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 },
