@@ -12,6 +12,9 @@ use crate::node_set::NodeName;
 use crate::output::{self, Paint};
 use crate::text;
 
+/// How many of the earlier runs are shown, a line each.
+const MOST_EARLIER: usize = 10;
+
 /// `provostctl show`.
 pub(crate) async fn show(client: &Client, node: &NodeName, format: Format) -> Result<(), Failure> {
     if format == Format::Json {
@@ -45,10 +48,13 @@ impl View<'_> {
                 older.iter().filter(|run| why.is_none_or(|why| why.run != run.run)).collect();
             if !rest.is_empty() {
                 self.line("\nearlier:");
-                rest.into_iter().for_each(|run| {
+                for run in rest.iter().take(MOST_EARLIER) {
                     let title = self.title(run);
                     self.line(&format!("  {title}"));
-                });
+                }
+                if let Some(more @ 1..) = rest.len().checked_sub(MOST_EARLIER) {
+                    self.line(&format!("  and {more} more; --format json has them all"));
+                }
             }
         } else {
             self.line("it has reported nothing yet");
