@@ -248,15 +248,14 @@ impl<'a> Running<'a> {
     }
 
     fn end(&mut self, why: Ending, line: &mut Line) {
-        if self.ending.is_some() {
+        // Once the program itself has ended, its result stands.
+        if self.ending.is_some() || self.status.is_some() {
             return;
         }
         self.ending = Some(why);
-        if self.status.is_none() {
-            tree::terminate(self.pid);
-            line.say(&Said::Event(Event::Terminating));
-            self.clock.act = Some(Instant::now() + self.step.limits.grace);
-        }
+        tree::terminate(self.pid);
+        line.say(&Said::Event(Event::Terminating));
+        self.clock.act = Some(Instant::now() + self.step.limits.grace);
     }
 
     fn kill(&mut self, line: &mut Line) {
