@@ -24,6 +24,9 @@ const LINE_EVERY: Duration = Duration::from_millis(100);
 /// How often it is told again though it is the same, so that whoever looks on sees time pass.
 const LINE_AGAIN: Duration = Duration::from_secs(1);
 
+/// How often orphans that have ended are taken leave of at the most.
+const REAP_EVERY: Duration = Duration::from_secs(1);
+
 /// What a step leaves behind on purpose: somebody lives on, and may hold these pipes.
 pub(crate) struct Leftovers {
     pub(crate) pipes: Vec<OwnedFd>,
@@ -87,6 +90,8 @@ struct Running<'a> {
     clock: Clock,
     /// The line that was told last, and when.
     told: (Option<String>, Instant),
+    /// When orphans that have ended were last taken leave of.
+    reaped: Instant,
 }
 
 /// When what is due. None: never.
@@ -155,6 +160,7 @@ impl<'a> Running<'a> {
             ending: None,
             clock,
             told: (None, now),
+            reaped: now,
         })
     }
 
@@ -182,6 +188,7 @@ impl<'a> Running<'a> {
                 }
             }
             self.tell_line(line);
+            self.reap();
             if self.clock.is_due(self.clock.leak) {
                 break;
             }
@@ -274,6 +281,14 @@ impl<'a> Running<'a> {
                 None => self.end(Ending::TimedOut, line),
                 Some(_) => self.kill(line),
             }
+        }
+    }
+
+    /// A script that leaves many an orphan must not fill the process table with them.
+    fn reap(&mut self) {
+        if self.status.is_none() && self.reaped.elapsed() >= REAP_EVERY {
+            tree::reap_orphans(self.pid);
+            self.reaped = Instant::now();
         }
     }
 

@@ -104,6 +104,10 @@ pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>) {
         for _ in 0..QUICK_LOOKS {
             for pid in children() {
                 let _ = rustix::process::kill_process(pid, Signal::KILL);
+                if Some(pid) != program {
+                    // The fewer have ended and are still there, the quicker is the next look.
+                    let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+                }
             }
         }
         let alive = descendants();
@@ -113,10 +117,14 @@ pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>) {
         if alive.is_empty() || Instant::now() >= until {
             break;
         }
-        if program.is_none() {
-            // The fewer have ended and are still there, the quicker is the next look.
-            reap();
-        }
+    }
+}
+
+/// Takes leave of orphans that have ended while `program` runs, whose own end is waited for
+/// elsewhere.
+pub(crate) fn reap_orphans(program: Pid) {
+    for pid in children().into_iter().filter(|pid| *pid != program) {
+        let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
     }
 }
 
