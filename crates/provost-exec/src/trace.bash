@@ -51,9 +51,11 @@ if [[ ${__provost[4]} == *exit* ]]; then
 fi
 
 if [[ ${__provost[4]} == *functions* ]]; then set -o errtrace; fi
+# The status after `||` is nobody's: under `set -e` the script would end here, and its own EXIT
+# trap would print to /dev/null.
 # A script that goes on after so many failures is asked no more, for its speed and for the disk.
 trap '{ __provost_note "$?" err "$?" "$-" "$LINENO" "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" \
-    "${#BASH_SOURCE[@]}" "$BASH_COMMAND" "${#PIPESTATUS[@]}" "$_"
+    "${#BASH_SOURCE[@]}" "$BASH_COMMAND" "${#PIPESTATUS[@]}" "$_" || : "$_"
     [[ ${__provost[1]} -le 200 ]] || trap - ERR; } 2>/dev/null' ERR
 trap '{ __provost_note 0 end "$?" "$-" 0 "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" \
     0 "$BASH_COMMAND" 0; } 2>/dev/null' EXIT

@@ -183,6 +183,20 @@ fn the_trace_changes_nothing_that_the_script_sees() {
 }
 
 #[test]
+fn what_a_script_says_in_its_own_exit_trap_is_heard() {
+    let bench = Bench::new();
+    let in_function = "set -euo pipefail\nfalse() { ls /nowhere 2>/dev/null || return 1; }\n";
+    let of_command = "set -eu\nfalse() { cat /nowhere 2>/dev/null; }\n";
+    for flags in ["", "set -e\n", in_function, of_command] {
+        let outcome = bench.run(&format!(
+            "#!/bin/bash\n{flags}trap 'echo \"hint: after $?\" >&2' EXIT\necho go\nfalse\n"
+        ));
+        assert!(matches!(outcome.ended, Ended::Exit(1)), "{outcome:?}");
+        assert_eq!(outcome.last_lines, ["go", "hint: after 1"], "{flags}");
+    }
+}
+
+#[test]
 fn the_last_four_lines_are_kept() {
     let bench = Bench::new();
     let outcome =

@@ -6,7 +6,7 @@ mod tools;
 
 use anyhow::{Result, bail};
 
-use crate::{cargo, dist};
+use crate::{cargo, demo, dist};
 use steps::Steps;
 
 /// Runs every step; the first that fails ends it.
@@ -27,6 +27,7 @@ pub(crate) fn run() -> Result<()> {
     // Before the tests: one of them looks at how much memory it needs.
     steps.run("the node's binary", dist::run)?;
     steps.run("tests", || cargo::run("cargo", &["test", "--workspace"]))?;
+    steps.run("demo", || demo::run(false))?;
     steps.run("dependencies", || {
         if cargo::is_there("cargo-deny") {
             return cargo::run("cargo", &["deny", "check"]);
