@@ -1,7 +1,7 @@
 //! The one loop of a step: its output, its end, its clocks, and the runner's orders.
 
-use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io;
+use std::os::fd::OwnedFd;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,14 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::capture::{Capture, Stream};
 use crate::cgroup::Leaf;
+use crate::clock::Clock;
 use crate::start::{Footing, NotStarted, Why, start};
+use crate::wait::{signal_name, wait};
 use crate::wire::{Line, Order, Said};
 use crate::{Ended, Event, LeakPolicy, Outcome, Step, Usage, trace, tree};
 
 /// How much is read at once, in bytes; a pipe holds as much.
-const CHUNK: usize = 64 * 1024;
+pub(crate) const CHUNK: usize = 64 * 1024;
 /// How long a descendant without the script's output may take to end after it, before it counts
 /// as left behind: the first half of a pipeline, say, that is about to get SIGPIPE.
 const SETTLE: Duration = Duration::from_millis(200);
@@ -23,7 +25,6 @@ const SETTLE: Duration = Duration::from_millis(200);
 const LINE_EVERY: Duration = Duration::from_millis(100);
 /// How often it is told again though it is the same, so that whoever looks on sees time pass.
 const LINE_AGAIN: Duration = Duration::from_secs(1);
-
 /// How often orphans that have ended are taken leave of at the most.
 const REAP_EVERY: Duration = Duration::from_secs(1);
 
@@ -94,44 +95,6 @@ struct Running<'a> {
     reaped: Instant,
 }
 
-/// When what is due. None: never.
-struct Clock {
-    slow: Option<Instant>,
-    /// SIGTERM, or after it SIGKILL.
-    act: Option<Instant>,
-    leak: Option<Instant>,
-    paused_at: Option<Instant>,
-    paused: Duration,
-}
-
-impl Clock {
-    fn next(&self) -> Option<Duration> {
-        if self.paused_at.is_some() {
-            return None;
-        }
-        let next = [self.slow, self.act, self.leak].into_iter().flatten().min()?;
-        Some(next.saturating_duration_since(Instant::now()))
-    }
-
-    fn is_due(&self, at: Option<Instant>) -> bool {
-        self.paused_at.is_none() && at.is_some_and(|at| Instant::now() >= at)
-    }
-
-    fn pause(&mut self) {
-        self.paused_at.get_or_insert_with(Instant::now);
-    }
-
-    /// What was due then is due as much later as the pause was long.
-    fn resume(&mut self) {
-        let Some(since) = self.paused_at.take() else { return };
-        let pause = since.elapsed();
-        self.paused += pause;
-        for at in [&mut self.slow, &mut self.act, &mut self.leak].into_iter().flatten() {
-            *at += pause;
-        }
-    }
-}
-
 impl<'a> Running<'a> {
     fn new(
         mut child: Child,
@@ -142,13 +105,7 @@ impl<'a> Running<'a> {
         let pid = Pid::from_child(&child);
         let pidfd = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
         let now = Instant::now();
-        let clock = Clock {
-            slow: Some(now + step.limits.slow),
-            act: Some(now + step.limits.timeout),
-            leak: None,
-            paused_at: None,
-            paused: Duration::ZERO,
-        };
+        let clock = Clock::new(&step.limits);
         Ok(Self {
             step,
             leaf,
@@ -365,66 +322,4 @@ struct Ready {
     orders: bool,
     end: bool,
     pipes: [bool; 2],
-}
-
-/// Reads and drops what comes through `pipes` until nobody holds their other ends.
-pub(crate) fn drain(mut pipes: Vec<OwnedFd>) {
-    let mut buffer = vec![0; CHUNK];
-    while !pipes.is_empty() {
-        let mut fds: Vec<_> = pipes.iter().map(|p| PollFd::new(p, PollFlags::IN)).collect();
-        if poll(&mut fds, None).is_err_and(|e| e != rustix::io::Errno::INTR) {
-            return;
-        }
-        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
-        let mut ready = ready.into_iter();
-        pipes.retain(|pipe| {
-            if !ready.next().unwrap_or(false) {
-                return true;
-            }
-            match rustix::io::read(pipe.as_fd(), &mut *buffer) {
-                Ok(n) => n > 0,
-                Err(e) => io::Error::from(e).kind() == ErrorKind::Interrupted,
-            }
-        });
-    }
-}
-
-/// Takes leave of the program, which has ended.
-#[expect(unsafe_code, reason = "no safe wrapper gives the exit status and the usage of one child")]
-fn wait(pid: Pid) -> (i32, Usage) {
-    let mut status = 0;
-    // SAFETY: rusage is plain data for which all zeroes is a value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers are to locals that outlive the call.
-    unsafe { libc::wait4(pid.as_raw_nonzero().get(), &raw mut status, 0, &raw mut usage) };
-    let time = |t: libc::timeval| {
-        Duration::from_secs(t.tv_sec.unsigned_abs())
-            + Duration::from_micros(t.tv_usec.unsigned_abs())
-    };
-    let max_rss_kib = usage.ru_maxrss.unsigned_abs();
-    (status, Usage { user: time(usage.ru_utime), system: time(usage.ru_stime), max_rss_kib })
-}
-
-fn signal_name(number: i32) -> &'static str {
-    match number {
-        libc::SIGHUP => "SIGHUP",
-        libc::SIGINT => "SIGINT",
-        libc::SIGQUIT => "SIGQUIT",
-        libc::SIGILL => "SIGILL",
-        libc::SIGTRAP => "SIGTRAP",
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGBUS => "SIGBUS",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGKILL => "SIGKILL",
-        libc::SIGUSR1 => "SIGUSR1",
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGUSR2 => "SIGUSR2",
-        libc::SIGPIPE => "SIGPIPE",
-        libc::SIGALRM => "SIGALRM",
-        libc::SIGTERM => "SIGTERM",
-        libc::SIGXCPU => "SIGXCPU",
-        libc::SIGXFSZ => "SIGXFSZ",
-        libc::SIGSYS => "SIGSYS",
-        _ => "another signal",
-    }
 }

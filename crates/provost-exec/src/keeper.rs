@@ -1,12 +1,14 @@
 //! The keeper: a small process between the runner and its scripts.
 
-use std::os::fd::AsFd;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
 
 use crate::cgroup::Leaf;
-use crate::execute::{Done, Leftovers, drain, execute};
+use crate::execute::{CHUNK, Done, Leftovers, execute};
 use crate::start::Footing;
 use crate::tree;
 use crate::wire::{Line, Order, Said};
@@ -14,11 +16,7 @@ use crate::wire::{Line, Order, Said};
 /// Forks a keeper. `runners` is what the runner alone may hold: the keeper would not see the
 /// runner's end if it held it, too. There must be one thread only: the keeper goes on with
 /// whatever locks the others held.
-pub(crate) fn fork<T>(
-    orders: UnixStream,
-    footing: Footing,
-    runners: T,
-) -> std::io::Result<(Pid, T)> {
+pub(crate) fn fork<T>(orders: UnixStream, footing: Footing, runners: T) -> io::Result<(Pid, T)> {
     match fork_here()? {
         Some(keeper) => Ok((keeper, runners)),
         None => {
@@ -33,11 +31,11 @@ pub(crate) fn fork<T>(
 }
 
 #[expect(unsafe_code, reason = "no safe wrapper forks")]
-fn fork_here() -> std::io::Result<Option<Pid>> {
+fn fork_here() -> io::Result<Option<Pid>> {
     // SAFETY: this process has one thread; see `fork`. What follows in the child is ordinary
     // code, as it would be in the parent.
     match unsafe { libc::fork() } {
-        -1 => Err(std::io::Error::last_os_error()),
+        -1 => Err(io::Error::last_os_error()),
         pid => Ok(Pid::from_raw(pid)),
     }
 }
@@ -123,5 +121,27 @@ fn stay_with(leftovers: Leftovers, line: Line, leaf: Option<Leaf>) {
     drain(leftovers.pipes);
     if let Some(leaf) = leaf {
         leaf.leave();
+    }
+}
+
+/// Reads and drops what comes through `pipes` until nobody holds their other ends.
+fn drain(mut pipes: Vec<OwnedFd>) {
+    let mut buffer = vec![0; CHUNK];
+    while !pipes.is_empty() {
+        let mut fds: Vec<_> = pipes.iter().map(|p| PollFd::new(p, PollFlags::IN)).collect();
+        if poll(&mut fds, None).is_err_and(|e| e != rustix::io::Errno::INTR) {
+            return;
+        }
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        let mut ready = ready.into_iter();
+        pipes.retain(|pipe| {
+            if !ready.next().unwrap_or(false) {
+                return true;
+            }
+            match rustix::io::read(pipe.as_fd(), &mut *buffer) {
+                Ok(n) => n > 0,
+                Err(e) => io::Error::from(e).kind() == ErrorKind::Interrupted,
+            }
+        });
     }
 }

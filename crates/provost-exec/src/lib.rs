@@ -10,6 +10,7 @@
 
 mod capture;
 mod cgroup;
+mod clock;
 mod execute;
 mod keeper;
 mod notes;
@@ -23,6 +24,7 @@ mod step;
 mod supervisor;
 mod trace;
 mod tree;
+mod wait;
 mod watch;
 mod wire;
 
