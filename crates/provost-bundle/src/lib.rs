@@ -5,6 +5,8 @@
 
 mod arrival;
 mod digest;
+#[doc = "What manifest and plan have in common: how a published document is read."]
+pub mod document;
 mod limit;
 mod manifest;
 mod path;

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::document::{self, Flaw};
 use crate::{Digest, Policy, check_path};
 
 /// What one generation of the bundle consists of: every file with its mode, size, digest and policy.
@@ -65,22 +66,15 @@ pub enum Mode {
 
 /// A manifest that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("reading manifest.toml: {what}")]
-pub struct ManifestError {
-    what: String,
-    hint: &'static str,
-}
+#[error("reading manifest.toml: {}", .0.what)]
+pub struct ManifestError(Flaw);
 
 impl ManifestError {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
-        self.hint.to_owned()
+        self.0.hint.to_owned()
     }
 }
-
-/// For what only a broken or hostile publisher would write.
-const PUBLISH_AGAIN: &str =
-    "publish again with provostctl publish, and see that no proxy alters it";
 
 impl Manifest {
     /// The format that this version writes, and the only one it reads.
@@ -96,28 +90,8 @@ impl Manifest {
 
     /// Reads a manifest and checks all that can be known from it alone.
     pub fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
-        if bytes.len() as u64 > Self::MAX_BYTES {
-            return refuse(format!(
-                "it has {} bytes; {} are allowed",
-                bytes.len(),
-                Self::MAX_BYTES
-            ));
-        }
-        let Ok(text) = std::str::from_utf8(bytes) else {
-            return refuse("it isn't UTF-8 text");
-        };
-        // The format first: a newer one may have other keys.
-        #[derive(Deserialize)]
-        struct Format {
-            format: u32,
-        }
-        let Format { format } = from_toml(text)?;
-        if format != Self::FORMAT {
-            let what = format!("its format is {format}; this version reads {}", Self::FORMAT);
-            let hint = "bring provost on the node to the version of provostctl that published";
-            return Err(ManifestError { what, hint });
-        }
-        let manifest: Self = from_toml(text)?;
+        let manifest: Self =
+            document::read(bytes, Self::MAX_BYTES, Self::FORMAT).map_err(ManifestError)?;
         manifest.check()?;
         Ok(manifest)
     }
@@ -198,16 +172,8 @@ pub fn object_path(sha256: &Digest) -> String {
     format!("objects/{}/{name}", &name[..2])
 }
 
-fn from_toml<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, ManifestError> {
-    toml::from_str(text).or_else(|error| {
-        let at = error.span().map_or(0, |span| span.start).min(text.len());
-        let line = 1 + text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count();
-        refuse(format!("line {line}: {}", error.message()))
-    })
-}
-
 fn refuse<T>(what: impl Into<String>) -> Result<T, ManifestError> {
-    Err(ManifestError { what: what.into(), hint: PUBLISH_AGAIN })
+    Err(ManifestError(what.into().into()))
 }
 
 #[cfg(test)]

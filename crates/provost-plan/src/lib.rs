@@ -20,9 +20,3 @@ pub fn is_node_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     !name.starts_with(['.', '-']) && (1..=200).contains(&name.len()) && name.chars().all(allowed)
 }
-
-/// The line of `text`, from 1, where `span` begins.
-fn line_of(text: &str, span: Option<std::ops::Range<usize>>) -> usize {
-    let at = span.map_or(0, |span| span.start).min(text.len());
-    1 + text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count()
-}

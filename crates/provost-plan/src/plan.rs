@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use provost_bundle::document::{self, Flaw};
 use serde::{Deserialize, Serialize};
 
 use crate::Step;
@@ -32,21 +33,15 @@ pub struct Plan {
 
 /// A plan that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the plan can't be used: {what}")]
-pub struct PlanError {
-    what: String,
-    hint: &'static str,
-}
+#[error("the plan can't be used: {}", .0.what)]
+pub struct PlanError(Flaw);
 
 impl PlanError {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
-        self.hint.to_owned()
+        self.0.hint.to_owned()
     }
 }
-
-const PUBLISH_AGAIN: &str =
-    "publish again with provostctl publish, and see that no proxy alters it";
 
 impl Plan {
     /// The format that this version writes, and the only one it reads.
@@ -56,28 +51,7 @@ impl Plan {
 
     /// Reads a plan and checks all that can be known from it alone.
     pub fn parse(bytes: &[u8]) -> Result<Self, PlanError> {
-        if bytes.len() as u64 > Self::MAX_BYTES {
-            return refuse(format!(
-                "it has {} bytes; {} are allowed",
-                bytes.len(),
-                Self::MAX_BYTES
-            ));
-        }
-        let Ok(text) = std::str::from_utf8(bytes) else {
-            return refuse("it isn't UTF-8 text");
-        };
-        // The format first: a newer one may have other keys.
-        #[derive(Deserialize)]
-        struct Format {
-            format: u32,
-        }
-        let Format { format } = from_toml(text)?;
-        if format != Self::FORMAT {
-            let what = format!("its format is {format}; this version reads {}", Self::FORMAT);
-            let hint = "bring provost on the node to the version of provostctl that published";
-            return Err(PlanError { what, hint });
-        }
-        let plan: Self = from_toml(text)?;
+        let plan: Self = document::read(bytes, Self::MAX_BYTES, Self::FORMAT).map_err(PlanError)?;
         plan.check().or_else(refuse)?;
         Ok(plan)
     }
@@ -90,10 +64,10 @@ impl Plan {
         // With some room for the generation.
         match body.len() as u64 + 64 <= Self::MAX_BYTES {
             true => Ok(body),
-            false => Err(PlanError {
+            false => Err(PlanError(Flaw {
                 what: format!("that of {} has {} bytes", self.node, body.len()),
                 hint: "shorten its environment in site.toml; big values belong into a file of the bundle",
-            }),
+            })),
         }
     }
 
@@ -123,15 +97,8 @@ pub(crate) fn check_env(name: &str, value: &str) -> Result<(), String> {
     }
 }
 
-fn from_toml<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, PlanError> {
-    toml::from_str(text).or_else(|error| {
-        let line = crate::line_of(text, error.span());
-        refuse(format!("line {line}: {}", error.message()))
-    })
-}
-
 fn refuse<T>(what: impl Into<String>) -> Result<T, PlanError> {
-    Err(PlanError { what: what.into(), hint: PUBLISH_AGAIN })
+    Err(PlanError(what.into().into()))
 }
 
 #[cfg(test)]

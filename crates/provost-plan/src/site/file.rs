@@ -3,12 +3,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use provost_bundle::Policy;
+use provost_bundle::document::line_of;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::{Layer, Site, SiteError};
 use crate::plan::check_env;
-use crate::{Step, line_of, nodes};
+use crate::{Step, nodes};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
