@@ -37,18 +37,14 @@ pub(crate) fn client(settings: &Settings) -> Result<Client, Failure> {
     builder.tls_certs_only(certificates).build().map_err(|e| unusable(&e))
 }
 
-/// An error and what caused it, each said once.
+/// Why a request failed: the innermost cause. What stands around it tells of the client's layers
+/// and repeats the URL, which the caller names.
 pub(crate) fn reason(error: &dyn std::error::Error) -> String {
-    let mut said = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let text = error.to_string();
-        if !said.contains(&text) {
-            said = format!("{said}: {text}");
-        }
-        source = error.source();
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
     }
-    said
+    innermost.to_string()
 }
 
 /// Reads a response's body; what is more than `most` bytes is left.

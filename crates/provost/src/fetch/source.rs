@@ -112,8 +112,6 @@ fn unreachable(url: &str, e: &reqwest::Error) -> Failure {
     } else {
         (reason(&e), "see what stands between this node and the server: a proxy, a broken link")
     };
-    // The error would name the URL once more.
-    let why = why.replace(&format!(" for url ({url})"), "");
     Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint)
 }
 
