@@ -12,12 +12,13 @@ use tokio::sync::watch;
 /// Runs scripts in one folder, with and without an executor.
 struct Bench {
     /// A supervisor takes leave of any child of this process, another test's among them.
-    _alone: std::sync::MutexGuard<'static, ()>,
     dir: tempfile::TempDir,
     folder: PathBuf,
     env: Vec<(String, String)>,
     supervisor: Supervisor,
     runtime: tokio::runtime::Runtime,
+    // The last to go: a supervisor that goes takes leave of every child of this process.
+    _alone: std::sync::MutexGuard<'static, ()>,
 }
 
 #[derive(Debug, PartialEq)]
