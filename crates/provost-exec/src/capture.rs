@@ -9,11 +9,17 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 /// A line longer than this is written in pieces, in bytes; the size that container runtimes use.
 const PIECE: usize = 16 * 1024;
+/// How much is written to the log at once while a program prints without pause, in bytes: the
+/// page cache takes large pieces at three times the speed of a pipe's 8 KiB.
+const BATCH: usize = 256 * 1024;
+/// How long what was printed may wait for its batch.
+const WRITE_EVERY: Duration = Duration::from_millis(20);
 /// How many lines are kept for the record.
 const LAST_LINES: usize = 4;
 /// How many lines of each output are kept until the end, in which an interpreter may say where a
@@ -34,7 +40,10 @@ pub(crate) enum Stream {
 pub(crate) struct Capture {
     log: Option<File>,
     error: Option<io::Error>,
+    /// What waits to be written.
     out: Vec<u8>,
+    /// When it will have waited long enough.
+    due: Option<Instant>,
     partial: [Vec<u8>; 2],
     /// Per stream, the last lines that aren't blank, each with its number in both.
     last: [VecDeque<(u64, Vec<u8>)>; 2],
@@ -53,6 +62,7 @@ impl Capture {
             log,
             error,
             out: Vec::new(),
+            due: None,
             partial: Default::default(),
             last: Default::default(),
             lines: 0,
@@ -81,7 +91,16 @@ impl Capture {
             partial.clear();
         }
         self.remember_last(stream, chunk);
-        self.write();
+        if self.out.len() >= BATCH {
+            self.write();
+        } else if self.due.is_none() {
+            self.due = Some(Instant::now() + WRITE_EVERY);
+        }
+    }
+
+    /// When something has to be written at the latest.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.due
     }
 
     /// Keeps the last lines of `chunk`; what stands before them need not be looked at.
@@ -120,7 +139,9 @@ impl Capture {
         self.lines += 1;
     }
 
-    fn write(&mut self) {
+    /// Writes what waits.
+    pub(crate) fn write(&mut self) {
+        self.due = None;
         if let Some(log) = &mut self.log
             && let Err(e) = log.write_all(&self.out)
         {

@@ -64,6 +64,7 @@ pub(crate) fn execute(
         }
     };
     if running.supervise(line).is_err() {
+        running.capture.write();
         tree::kill(Some(running.pid), leaf);
         tree::reap();
         return Done::RunnerGone;
@@ -144,6 +145,9 @@ impl<'a> Running<'a> {
                     self.read(at, stream, &mut buffer);
                 }
             }
+            if self.capture.due().is_some_and(|at| Instant::now() >= at) {
+                self.capture.write();
+            }
             self.tell_line(line);
             self.reap();
             if self.clock.is_due(self.clock.leak) {
@@ -163,7 +167,8 @@ impl<'a> Running<'a> {
             fds.push(PollFd::new(pipe, PollFlags::IN));
         }
         let tell = self.step.lines.then_some(LINE_AGAIN);
-        let next = [self.clock.next(), tell].into_iter().flatten().min();
+        let write = self.capture.due().map(|at| at.saturating_duration_since(Instant::now()));
+        let next = [self.clock.next(), tell, write].into_iter().flatten().min();
         let next = next.map(|d| d.try_into().unwrap_or_default());
         match poll(&mut fds, next.as_ref()) {
             Ok(_) => {}
