@@ -59,7 +59,6 @@ pub(super) struct ReportFragment {
     pub(super) deadline: Option<Limit>,
 }
 
-/// Read, so that a file that sets it is good; nothing is guarded yet.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct GuardFragment {

@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) run: RunLimits,
     /// How long the last flush of a run may take.
     pub(crate) report_deadline: Limit,
+    #[allow(dead_code, reason = "the guard comes next")]
+    pub(crate) guard: Guard,
 }
 
 /// A bearer token. It has no `Debug`, so that no log shows it.
@@ -64,6 +66,16 @@ pub(crate) struct RunLimits {
     pub(crate) deadline: Limit,
 }
 
+/// After what nothing runs any more until an admin has looked at the node.
+#[allow(dead_code, reason = "the guard comes next")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guard {
+    /// Runs of `kickstart` or `boot` in a row that don't end well.
+    pub(crate) max_attempts: u32,
+    /// Reboots in one run that its scripts ask for.
+    pub(crate) max_reboots: u32,
+}
+
 impl Paths {
     /// The journal of a service.
     pub(crate) fn journal(&self, service: provost_record::Service) -> PathBuf {
@@ -98,7 +110,7 @@ impl Input {
 
     /// Checks all that a run needs.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
-        let Fragment { servers, token_file, trust, fetch, run, report, .. } = &self.fragment;
+        let Fragment { servers, token_file, trust, fetch, run, report, guard, .. } = &self.fragment;
         let node = self.node();
         if !provost_plan::is_node_name(&node) {
             let message = format!("the node's name {node:?} is none");
@@ -157,6 +169,10 @@ impl Input {
                 deadline: or(run.deadline, 7200),
             },
             report_deadline: or(report.deadline, 30),
+            guard: Guard {
+                max_attempts: guard.max_attempts.unwrap_or(3),
+                max_reboots: guard.max_reboots.unwrap_or(3),
+            },
         })
     }
 }
