@@ -3,6 +3,7 @@
 
 mod cluster;
 mod daemon;
+pub mod faults;
 mod ground;
 mod output;
 pub mod processes;

@@ -1,0 +1,42 @@
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::{Answer, Request};
+
+/// Who knows the right answers.
+pub(super) enum Behind {
+    /// The server at this address.
+    Server(String),
+    /// This folder, as a plain web server serves it.
+    Folder(PathBuf),
+}
+
+impl Behind {
+    pub(super) fn answer(&self, request: &Request) -> io::Result<Answer> {
+        match self {
+            Self::Server(address) => request.send_on(address),
+            Self::Folder(folder) => Ok(file(folder, request)),
+        }
+    }
+}
+
+/// What a plain web server answers, which runs as a user of its own: what isn't for all to read
+/// isn't for it.
+pub(super) fn file(folder: &Path, request: &Request) -> Answer {
+    let page = |status, text: &str| Answer::new(status, "text/html", format!("<h1>{text}</h1>\n"));
+    if request.method != "GET" {
+        return page(405, "Method Not Allowed");
+    }
+    let path = folder.join(request.path.trim_start_matches('/'));
+    match std::fs::metadata(&path) {
+        Ok(about) if about.is_dir() || about.permissions().mode() & 0o004 == 0 => {
+            page(403, "Forbidden")
+        }
+        Ok(_) => match std::fs::read(&path) {
+            Ok(bytes) => Answer::new(200, "application/octet-stream", bytes),
+            Err(_) => page(500, "Internal Server Error"),
+        },
+        Err(_) => page(404, "Not Found"),
+    }
+}
