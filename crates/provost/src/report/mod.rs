@@ -19,7 +19,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::settings::{Input, Paths, Settings};
 pub(crate) use logs::keep as keep_log;
-use post::{Post, Stuck};
+use post::{Post, Present, Stuck};
 pub(crate) use spool::Spool;
 
 /// The first wait after a report that failed is below this, the next ones below its doubles.
@@ -40,6 +40,7 @@ pub(crate) struct Reporter {
     deadline: Duration,
     spool: Spool,
     told: Arc<Mutex<Told>>,
+    hold: watch::Receiver<Option<String>>,
 }
 
 /// What the task has to say at the end.
@@ -52,21 +53,33 @@ struct Told {
 }
 
 impl Reporter {
-    /// Begins to report whatever isn't reported yet, and then what the present run records: that
-    /// is in the journal of the service `live`, of which so many bytes are surely on the disk.
+    /// Begins to report whatever isn't reported yet, and then what the present run `run` records:
+    /// that is in the journal of the service `live`, of which so many bytes are surely on the
+    /// disk.
     pub(crate) fn spawn(
         settings: &Settings,
         client: &Client,
         paths: &Paths,
         live: (Service, watch::Receiver<u64>),
+        run: &str,
     ) -> Self {
         let (finishing, finish) = watch::channel(false);
+        let (tell, hold) = watch::channel(None);
         let news = live.1.clone();
-        let post = Post::new(settings, client, paths, Spool::of_run(paths, live));
+        let present = Present { run: run.to_owned(), hold: tell };
+        let spool = Spool::of_run(paths, live);
+        let post = Post::new(settings, client, paths, spool, Some(present));
         let deadline = settings.report_deadline.duration();
         let told = Arc::default();
         let task = tokio::spawn(work(post, news, finish, Arc::clone(&told)));
-        Self { task, finishing, deadline, spool: Spool::new(paths), told }
+        Self { task, finishing, deadline, spool: Spool::new(paths), told, hold }
+    }
+
+    /// Why the management node wants nothing more to run, while it does: its answer to the last
+    /// report of this run.
+    #[allow(dead_code, reason = "the guard is to heed it")]
+    pub(crate) fn hold(&self) -> watch::Receiver<Option<String>> {
+        self.hold.clone()
     }
 
     /// Gives the rest its time: less of it if the run was ended by a signal, none after another
@@ -170,7 +183,7 @@ async fn report(input: &Input, paths: &Paths, console: &mut Console) -> Result<(
     let settings = input.settings()?;
     let client = crate::http::client(&settings)?;
     let until = Instant::now() + settings.report_deadline.duration();
-    let mut post = Post::new(&settings, &client, paths, Spool::new(paths));
+    let mut post = Post::new(&settings, &client, paths, Spool::new(paths), None);
     let late = "see why the server is slow, or raise `deadline` under [report]";
     let mut last = Failure::new(Cause::Fetch, "reporting: not done in time", late);
     loop {

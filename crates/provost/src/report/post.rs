@@ -5,6 +5,7 @@ use std::time::Duration;
 use provost_record::{Cause, Entry, Service};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde::Deserialize;
+use tokio::sync::watch;
 
 use super::logs;
 use super::spool::Spool;
@@ -32,6 +33,17 @@ pub(super) enum Stuck {
 struct Answer {
     /// The last record of the report that it has on its disk.
     acked: u64,
+    #[serde(default)]
+    directive: Option<String>,
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+/// Where the reports of a run that is going on come from.
+pub(super) struct Present {
+    pub(super) run: String,
+    /// Why the management node wants nothing more to run, while it does.
+    pub(super) hold: watch::Sender<Option<String>>,
 }
 
 /// What came of one report.
@@ -39,6 +51,16 @@ enum Sent {
     Taken(Vec<u8>),
     /// The server understood it and will never take it.
     Refused(String),
+}
+
+impl Present {
+    /// Lets the run know whether it is to go on.
+    fn heed(&self, answer: Answer) {
+        let held = answer.directive.as_deref() == Some("hold");
+        let unknown = || "the management node holds this node and doesn't say why".to_owned();
+        let hold = held.then(|| answer.reason.unwrap_or_else(unknown));
+        self.hold.send_if_modified(|now| std::mem::replace(now, hold.clone()) != hold);
+    }
 }
 
 /// Sends reports.
@@ -51,10 +73,18 @@ pub(super) struct Post {
     token: Option<Token>,
     paths: Paths,
     spool: Spool,
+    present: Option<Present>,
 }
 
 impl Post {
-    pub(super) fn new(settings: &Settings, client: &Client, paths: &Paths, spool: Spool) -> Self {
+    /// Reports what is in `spool`, in a run that is going on for `present`.
+    pub(super) fn new(
+        settings: &Settings,
+        client: &Client,
+        paths: &Paths,
+        spool: Spool,
+        present: Option<Present>,
+    ) -> Self {
         Self {
             client: client.clone(),
             servers: settings.servers.clone(),
@@ -63,6 +93,7 @@ impl Post {
             token: settings.token.clone(),
             paths: paths.clone(),
             spool,
+            present,
         }
     }
 
@@ -137,13 +168,18 @@ impl Post {
         entries: &[Entry],
         answer: &[u8],
     ) -> Result<(), Stuck> {
-        let acked = serde_json::from_slice::<Answer>(answer).ok().map(|a| a.acked);
-        let last = entries.iter().rfind(|e| Some(e.record.seq) <= acked);
-        let Some(last) = last.filter(|_| acked.is_some()) else {
+        let last_sent = entries.last().map_or(0, |e| e.record.seq);
+        // Whoever claims to have what was never sent has nothing.
+        let answer = serde_json::from_slice(answer).ok().filter(|a: &Answer| a.acked <= last_sent);
+        let acked = |answer: &Answer| entries.iter().rfind(|e| e.record.seq <= answer.acked);
+        let Some((answer, last)) = answer.and_then(|a| acked(&a).map(|last| (a, last))) else {
             let message = format!("reporting to {}: it acknowledged nothing", self.server());
             let hint = "see what answers at that address: it doesn't seem to be provostd";
             return Err(self.pass_on(Failure::new(Cause::Fetch, message, hint)));
         };
+        if let Some(present) = self.present.as_ref().filter(|p| p.run == last.record.run) {
+            present.heed(answer);
+        }
         self.acknowledged(service, last).await
     }
 

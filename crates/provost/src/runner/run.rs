@@ -221,7 +221,7 @@ impl<'a> Run<'a> {
         let client = crate::http::client(&settings)?;
         // Before the fetch, so that its failure is reported, too.
         let live = (self.service, self.recorder.synced());
-        *reporter = Some(Reporter::spawn(&settings, &client, self.paths, live));
+        *reporter = Some(Reporter::spawn(&settings, &client, self.paths, live, &self.id));
         let mut orders = self.orders.clone();
         let fetched = tokio::select! {
             fetched = fetch(&settings, &client, self.paths, self.console) => fetched?,
