@@ -127,6 +127,7 @@ impl Cluster {
         let folder = self.path(&format!("nodes/{name}"));
         std::fs::create_dir_all(&folder).unwrap();
         let node = Node { name: name.to_owned(), folder };
+        node.make_fakes();
         let token = self.ctl(&["token", name]).expect(0).stdout;
         std::fs::write(node.path("token"), token).unwrap();
         node.configure(&format!(
@@ -152,10 +153,34 @@ impl Node {
         std::fs::write(self.path("provost.toml"), head + text + &tail).unwrap();
     }
 
-    /// The command `provost ARGS` on this node.
+    /// Programs that would reboot the machine under the tests; these only take notes.
+    fn make_fakes(&self) {
+        let fakes = self.path("fakes");
+        std::fs::create_dir_all(&fakes).unwrap();
+        let notes = self.path("reboots");
+        let text = format!("#!/bin/sh\necho \"${{0##*/}} $*\" >>'{}'\n", notes.display());
+        for name in ["systemctl", "reboot", "shutdown"] {
+            std::fs::write(fakes.join(name), &text).unwrap();
+            let executable = PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(fakes.join(name), executable).unwrap();
+        }
+    }
+
+    /// The reboots that `provost` has asked the machine for, a command line each.
+    pub fn reboots(&self) -> Vec<String> {
+        let notes = std::fs::read_to_string(self.path("reboots")).unwrap_or_default();
+        let asks = |line: &&str| line.contains("reboot") && !line.contains("start");
+        notes.lines().filter(asks).map(str::to_owned).collect()
+    }
+
+    /// The command `provost ARGS` on this node. It finds no program that could reboot the machine
+    /// under the test.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(program("provost"));
         command.arg("--config").arg(self.path("provost.toml")).args(args).stdin(Stdio::null());
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(self.path("fakes")).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(folders).unwrap());
         command
     }
 

@@ -43,7 +43,8 @@ pub struct Record {
     /// 1, 2, 3 … within the run, without a gap.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seq: u64,
-    /// On `service start`: which try this is since the last run that ended well.
+    /// On `service start`: which try this is since the last run that ended well. On the `stage
+    /// start` of a step that is tried again, or goes on after a reboot: which try of it, from 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
     /// On `service start`: the kernel's id of this boot.
@@ -162,7 +163,8 @@ pub enum Cause {
     Config,
     /// The guard held the node.
     Held,
-    /// The node was rebooted more often than allowed.
+    /// The node was to be rebooted more often than allowed, or could not be. On an end that is a
+    /// success: the step asked for a reboot, after which the run goes on.
     Reboot,
 }
 

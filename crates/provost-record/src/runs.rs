@@ -3,6 +3,9 @@ use serde::Serialize;
 
 use crate::{Cause, Outcome, Phase, Record};
 
+/// The stage that is no script.
+const FETCH: &str = "fetch";
+
 /// One run, as its records tell it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,6 +51,9 @@ pub struct Stage {
     /// Its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
+    /// Which try of it this is the last of, where it was tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
     /// How it ended; none while it is going on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Outcome>,
@@ -96,9 +102,13 @@ impl Run {
 impl Stage {
     /// The name of the log of the `index`th stage of a run, without its ending. `fetch` is stage
     /// 0, so that the first postscript's log is `01-NAME`; a script in a subfolder keeps its
-    /// name in one path element.
-    pub fn log_name(index: usize, stage: &str) -> String {
-        format!("{index:02}-{}", stage.replace('/', "_"))
+    /// name in one path element. A further try has a log of its own.
+    pub fn log_name(index: usize, stage: &str, attempt: Option<u32>) -> String {
+        let name = format!("{index:02}-{}", stage.replace('/', "_"));
+        match attempt {
+            Some(attempt @ 2..) => format!("{name}.try{attempt}"),
+            _ => name,
+        }
     }
 }
 
@@ -123,19 +133,17 @@ pub fn runs<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Run> {
 impl Run {
     fn add(&mut self, record: &Record) {
         match record.phase {
+            // A run that goes on after a reboot says so by a second one.
             Phase::ServiceStart => {
-                self.started = Some(record.timestamp);
+                self.started = self.started.or(Some(record.timestamp));
                 self.attempt = record.attempt;
             }
-            Phase::StageStart => self.stages.push(Stage {
-                stage: record.stage.clone().unwrap_or_default(),
-                args: record.args.clone(),
-                ..Stage::default()
-            }),
+            Phase::StageStart => self.begin(record),
             Phase::StageEnd => {
                 self.bundle = record.bundle.or(self.bundle);
                 self.plan = record.plan.or(self.plan);
-                if let Some(stage) = self.stages.last_mut() {
+                let ends = |s: &&mut Stage| Some(&s.stage) == record.stage.as_ref();
+                if let Some(stage) = self.stages.iter_mut().rfind(ends) {
                     stage.end(record);
                 }
             }
@@ -154,6 +162,25 @@ impl Run {
     }
 }
 
+impl Run {
+    /// A stage begins; or one that is there already begins again: `fetch`, of which a run has one,
+    /// and a step that is tried again. It is as its last try went.
+    fn begin(&mut self, record: &Record) {
+        let stage = Stage {
+            stage: record.stage.clone().unwrap_or_default(),
+            args: record.args.clone(),
+            attempt: record.attempt,
+            ..Stage::default()
+        };
+        let again = record.attempt.is_some_and(|n| n > 1) || stage.stage == FETCH;
+        let same = |s: &&mut Stage| s.stage == stage.stage && s.args == stage.args;
+        match self.stages.iter_mut().rfind(same).filter(|_| again) {
+            Some(before) => *before = stage,
+            None => self.stages.push(stage),
+        }
+    }
+}
+
 impl Stage {
     fn end(&mut self, record: &Record) {
         self.result = record.result;
@@ -167,5 +194,45 @@ impl Stage {
         self.skipped.clone_from(&record.skipped);
         self.leaked.clone_from(&record.leaked);
         self.duration_ms = record.duration_ms;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(phase: Phase, stage: &str, attempt: Option<u32>, result: Option<Outcome>) -> Record {
+        let stage = (!stage.is_empty()).then(|| stage.to_owned());
+        Record { stage, attempt, result, ..Record::new(phase) }
+    }
+
+    #[test]
+    fn what_is_tried_again_is_one_stage_and_as_its_last_try_went() {
+        use Phase::*;
+        let (good, bad) = (Some(Outcome::Success), Some(Outcome::Failure));
+        let records = [
+            record(ServiceStart, "", Some(1), None),
+            record(StageStart, "fetch", None, None),
+            record(StageEnd, "fetch", None, good),
+            record(StageStart, "a", None, None),
+            record(StageEnd, "a", None, bad),
+            record(StageStart, "a", Some(2), None),
+            record(StageEnd, "a", None, good),
+            record(StageStart, "a", None, None),
+            record(StageEnd, "a", None, good),
+            record(ServiceStart, "", Some(1), None),
+            record(StageStart, "fetch", None, None),
+            record(StageEnd, "fetch", None, good),
+            record(StageStart, "b", None, None),
+        ];
+        let runs = runs(&records);
+        let stages: Vec<_> =
+            runs[0].stages.iter().map(|s| (s.stage.as_str(), s.attempt, s.result)).collect();
+        let expected =
+            [("fetch", None, good), ("a", Some(2), good), ("a", None, good), ("b", None, None)];
+        assert_eq!(stages, expected);
+        assert!(runs[0].failed_stage().is_none());
+        assert_eq!(Stage::log_name(1, "sub/a", None), "01-sub_a");
+        assert_eq!(Stage::log_name(1, "a", Some(2)), "01-a.try2");
     }
 }

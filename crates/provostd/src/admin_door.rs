@@ -89,7 +89,7 @@ async fn show(State(app): Shared, Path(name): Path<String>) -> Result<Response, 
 fn shown_runs<'a>(stored: &'a StoredRun, uploaded: &BTreeSet<UploadedLog>) -> Vec<ShownRun<'a>> {
     let of_service = |mut run: Run| {
         for (index, stage) in run.stages.iter_mut().enumerate() {
-            let name = Stage::log_name(index, &stage.stage);
+            let name = Stage::log_name(index, &stage.stage, stage.attempt);
             let log = UploadedLog { run: run.run.clone(), name };
             stage.log = uploaded.contains(&log).then_some(log.name);
         }

@@ -258,11 +258,13 @@ fn failed(doing: &'static str, path: &Path, source: io::Error) -> JournalError {
     JournalError { doing, path: path.to_owned(), source }
 }
 
-/// The stages that the end of `fetch` announced and that never began.
+/// The stages that the end of `fetch` announced and that never began. One that is tried again
+/// has begun once.
 fn never_begun(run: &[Record]) -> Vec<String> {
-    let begun = run.iter().filter(|r| r.phase == Phase::StageStart).count().saturating_sub(1);
-    let announced = run.iter().find(|r| !r.stages.is_empty());
-    announced.map_or(Vec::new(), |r| r.stages.iter().skip(begun).cloned().collect())
+    let Some(announced) = run.iter().rposition(|r| !r.stages.is_empty()) else { return Vec::new() };
+    let (announced, after) = (&run[announced], &run[announced + 1..]);
+    let begins = |r: &&Record| r.phase == Phase::StageStart && r.attempt.is_none_or(|n| n < 2);
+    announced.stages.iter().skip(after.iter().filter(begins).count()).cloned().collect()
 }
 
 /// The entries' lines in `text`, each with where the next line begins.

@@ -30,7 +30,7 @@ fn runs(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
 
 /// The logs of a run's stages that are there, each with its stage's place.
 fn log_of(paths: &Paths, run: &Run, index: usize, stage: &Stage) -> Option<std::path::PathBuf> {
-    let name = format!("{}.log", Stage::log_name(index, &stage.stage));
+    let name = format!("{}.log", Stage::log_name(index, &stage.stage, stage.attempt));
     let path = paths.scripts(&run.run).join(name);
     (index > 0 && path.exists()).then_some(path)
 }

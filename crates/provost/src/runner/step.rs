@@ -22,7 +22,7 @@ impl Run<'_> {
         place: (usize, usize),
         trace: &Path,
     ) -> Result<Record, Broken> {
-        let file = format!("{}.log", Stage::log_name(place.0, &step.script));
+        let file = format!("{}.log", Stage::log_name(place.0, &step.script, None));
         let log = self.paths.scripts(&self.id).join(file);
         let env = steps::environment(fetched, self.service.as_str(), &self.id, step);
         let mut prepared = steps::prepare(settings, fetched, step, env, &log, trace);
