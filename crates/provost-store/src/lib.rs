@@ -3,6 +3,7 @@
 //!
 //! With the feature `sqlite`: [`Sqlite`], the embedded store.
 
+mod attempts;
 mod node;
 mod status;
 mod store;
@@ -10,6 +11,7 @@ mod store;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+pub use attempts::{Released, Standing};
 pub use node::{Node, Status, UpdateStatus};
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;

@@ -2,7 +2,8 @@ use jiff::Timestamp;
 use provost_record::{Cause, Outcome, Phase, Record, Service};
 use serde::{Deserialize, Serialize};
 
-use crate::{Node, Status, UpdateStatus};
+use crate::attempts::Attempts;
+use crate::{Node, Standing, Status, UpdateStatus};
 
 /// What is remembered of a node so that each further record moves its status: a fold over its
 /// records, in the order in which they arrive.
@@ -25,6 +26,8 @@ pub struct NodeState {
     rerun: Option<Progress>,
     /// Whether the rerun was first heard of after the kickstart or boot.
     rerun_is_newer: bool,
+    /// Kickstarts and boots in vain.
+    attempts: Attempts,
 }
 
 /// How far one run is.
@@ -72,6 +75,9 @@ impl NodeState {
         let service = Service::ALL.into_iter().find(|s| s.as_str() == record.service);
         // A service that we don't know moves nothing.
         let Some(service) = service else { return };
+        if service != Service::Run {
+            self.count(record, is_first);
+        }
         let line = match service {
             Service::Kickstart | Service::Boot => &mut self.life,
             Service::Run => &mut self.rerun,
@@ -111,6 +117,26 @@ impl NodeState {
             (Service::Boot, Phase::ServiceEnd) => self.turn(Status::Booted, record),
             _ => {}
         }
+    }
+
+    /// Counts attempts, in whatever order runs arrive.
+    fn count(&mut self, record: &Record, is_first: bool) {
+        if is_first {
+            self.attempts.begin(&record.run);
+        }
+        if record.phase == Phase::ServiceEnd && record.result == Some(Outcome::Success) {
+            self.attempts.end_well(&record.run);
+        }
+    }
+
+    /// How the node stands, its run `present` not counted.
+    pub fn standing(&self, present: Option<&str>) -> Standing {
+        self.attempts.standing(present)
+    }
+
+    /// Forgets the node's attempts, at the server's time `at`. Returns how many there were.
+    pub fn release(&mut self, at: Timestamp) -> u32 {
+        self.attempts.release(at)
     }
 
     fn turn(&mut self, status: Status, record: &Record) {

@@ -7,7 +7,7 @@ use provost_record::Record;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
-use crate::Node;
+use crate::{Node, Released, Standing};
 
 /// The longest record that is taken, in bytes. Lists of what a script left behind are the longest
 /// things in one.
@@ -45,6 +45,8 @@ pub struct Ingested {
     pub fresh: usize,
     /// Records that were there already.
     pub repeats: usize,
+    /// How the node stands now, the run of the batch's last record not counted.
+    pub standing: Standing,
 }
 
 /// One run of a node, with its records in the order of their seq.
@@ -114,9 +116,21 @@ pub trait Store: Send + Sync + 'static {
     /// A log of a node.
     fn log<'a>(&'a self, node: &'a str, log: &'a UploadedLog) -> Answer<'a, Option<Vec<u8>>>;
 
+    /// How a node stands, its run `present` not counted. One that isn't known stands well.
+    fn standing<'a>(&'a self, node: &'a str, present: Option<&'a str>) -> Answer<'a, Standing>;
+
+    /// Forgets the attempts of nodes, all or none: `Err` has those that aren't known. `at` is the
+    /// server's time.
+    fn release(
+        &self,
+        nodes: Vec<String>,
+        at: Timestamp,
+    ) -> Answer<'_, Result<Vec<Released>, Vec<String>>>;
+
     /// Gives nodes their tokens, all or none, each in place of the node's earlier one; a node
-    /// that wasn't known is known from then on. `at` is the server's time.
-    fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, ()>;
+    /// that wasn't known is known from then on. Returns which ones these are. `at` is the server's
+    /// time.
+    fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>>;
 
     /// Whose token it is that has this digest.
     fn token_owner(&self, sha256: [u8; 32]) -> Answer<'_, Option<String>>;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use provost_store::{Ingested, Report, Sqlite, Status, Store, Token, UploadedLog};
+use provost_store::{Released, Report, Sqlite, Standing, Status, Store, Token, UploadedLog};
 use serde_json::{json, value::RawValue};
 
 const AT: &str = "2026-11-20T17:00:00Z";
@@ -16,14 +16,17 @@ async fn conforms(store: &dyn Store) {
     records(store).await;
     runs_of_two_nodes(store).await;
     logs(store).await;
+    attempts(store).await;
 }
 
 async fn tokens(store: &dyn Store) {
     assert!(store.nodes().await.unwrap().is_empty());
     let token = |node: &str, byte| Token { node: node.into(), sha256: [byte; 32] };
-    store.set_tokens(vec![token("cn002", 2), token("cn001", 1)], at()).await.unwrap();
+    let new = store.set_tokens(vec![token("cn002", 2), token("cn001", 1)], at()).await.unwrap();
+    assert_eq!(new, ["cn002", "cn001"]);
     assert_eq!(store.token_owner([1; 32]).await.unwrap().as_deref(), Some("cn001"));
-    store.set_tokens(vec![token("cn001", 3)], at()).await.unwrap();
+    let new = store.set_tokens(vec![token("cn001", 3), token("cn001", 3)], at()).await.unwrap();
+    assert!(new.is_empty(), "it was known");
     assert_eq!(store.token_owner([1; 32]).await.unwrap(), None, "the new one replaces the old");
     assert_eq!(store.token_owner([3; 32]).await.unwrap().as_deref(), Some("cn001"));
     // The second of these is another node's: neither is given.
@@ -41,13 +44,13 @@ async fn records(store: &dyn Store) {
         report("cn001", "a", 2, json!({"phase": "stage start", "stage": "fetch"})),
     ];
     let ingested = store.ingest("cn001", first.clone(), at()).await.unwrap();
-    assert_eq!(ingested, Ingested { fresh: 2, repeats: 0 });
+    assert_eq!((ingested.fresh, ingested.repeats), (2, 0));
 
     let mut again = first.clone();
     let end = json!({"phase": "service end", "result": "failure", "cause": "fetch"});
     again.push(report("cn001", "a", 3, end));
     let ingested = store.ingest("cn001", again, at()).await.unwrap();
-    assert_eq!(ingested, Ingested { fresh: 1, repeats: 2 });
+    assert_eq!((ingested.fresh, ingested.repeats), (1, 2));
 
     let node = store.node("cn001").await.unwrap().unwrap();
     assert_eq!(node.status, Status::Failed);
@@ -86,6 +89,45 @@ async fn runs_of_two_nodes(store: &dyn Store) {
     assert_eq!(store.runs("cn002").await.unwrap().len(), 1);
     assert!(store.run("nothing").await.unwrap().is_none());
     assert!(store.runs("nobody").await.unwrap().is_empty());
+}
+
+async fn attempts(store: &dyn Store) {
+    let node = "cn007";
+    let begin = async |run: &str, service: &str| {
+        let start = json!({"phase": "service start", "service": service});
+        store.ingest(node, vec![report(node, run, 1, start)], at()).await.unwrap().standing
+    };
+    let end = async |run: &str, seq, result: &str| {
+        let end = json!({"phase": "service end", "result": result});
+        store.ingest(node, vec![report(node, run, seq, end)], at()).await.unwrap().standing
+    };
+    let of = async |present| store.standing(node, present).await.unwrap();
+    let counts = |attempts| Standing { attempts, released: None };
+
+    assert_eq!(of(None).await, counts(0), "a node that nobody knows");
+    assert_eq!(begin("1", "kickstart").await, counts(0), "the present run isn't counted");
+    // Cut off by a loss of power, and paused for a reboot: the same run again is one attempt.
+    assert_eq!(begin("2", "boot").await, counts(1));
+    assert_eq!(end("2", 2, "failure").await, counts(1));
+    assert_eq!(begin("r", "run").await, counts(2), "a rerun is no attempt");
+    assert_eq!(of(Some("2")).await, counts(1));
+    assert_eq!(of(Some("3")).await, counts(2), "a run that isn't heard of yet");
+    assert_eq!(begin("3", "boot").await, counts(2));
+    assert_eq!(begin("4", "boot").await, counts(3));
+    assert_eq!(end("3", 2, "success").await, counts(1), "late: the one after it still counts");
+    assert_eq!(of(Some("4")).await, counts(0));
+    assert_eq!(end("4", 2, "failure").await, counts(0));
+    assert_eq!(of(None).await, counts(1));
+
+    let unknown = store.release(vec![node.into(), "typo".into()], at()).await.unwrap();
+    assert_eq!(unknown, Err(vec!["typo".to_owned()]));
+    assert_eq!(of(None).await, counts(1), "all or none");
+    let released = store.release(vec![node.into()], at()).await.unwrap();
+    assert_eq!(released, Ok(vec![Released { node: node.into(), attempts: 1 }]));
+    let forgiven = Standing { attempts: 0, released: Some(at()) };
+    assert_eq!(of(None).await, forgiven);
+    assert_eq!(begin("5", "boot").await, forgiven);
+    assert_eq!(end("5", 2, "success").await, counts(0), "a good end forgets the release, too");
 }
 
 async fn logs(store: &dyn Store) {

@@ -8,7 +8,7 @@ use crate::client::{Admin, Client};
 use crate::failure::Failure;
 use crate::node_set::{NodeName, NodeSet};
 use crate::wait_for::Goal;
-use crate::{key, log, nodes, output, publish, show, token, wait_for};
+use crate::{key, log, nodes, output, publish, release, show, token, wait_for};
 
 /// Makes keys, publishes what nodes run, and shows what they report
 #[derive(Parser)]
@@ -61,6 +61,11 @@ enum Command {
         node: NodeName,
         /// The script
         script: String,
+    },
+    /// Forget that nodes have failed, so that the guard lets them run again at their next start
+    Release {
+        /// Names and ranges, such as cn[001-512]
+        nodes: NodeSet,
     },
     /// Wait until all nodes have a status. Exit codes: 0 all have it, 1 one failed, 124 time is up
     WaitFor {
@@ -126,6 +131,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Nodes { nodes, format } => nodes::nodes(&client, nodes.as_ref(), format).await,
             Command::Show { node, format } => show::show(&client, &node, format).await,
             Command::Log { node, script } => log::log(&client, &node, &script).await,
+            Command::Release { nodes } => release::release(&client, &nodes).await,
             Command::WaitFor { nodes, status, timeout } => {
                 wait_for::wait_for(&client, &nodes, status, timeout).await
             }

@@ -10,6 +10,7 @@ mod node_set;
 mod nodes;
 mod output;
 mod publish;
+mod release;
 mod show;
 mod table;
 mod text;

@@ -40,6 +40,7 @@ async fn serve(folder: &TempDir) -> Daemon {
         store: Default::default(),
         listen: ([127, 0, 0, 1], 0).into(),
         admin: ([127, 0, 0, 1], 0).into(),
+        guard: Default::default(),
     };
     Daemon::start(&config).await.unwrap()
 }
@@ -177,8 +178,9 @@ async fn a_log_comes_as_it_is_or_is_said_to_be_elsewhere() {
 async fn tokens_come_as_lines() {
     let folder = tempfile::tempdir().unwrap();
     let daemon = serve(&folder).await;
-    let (code, out, _) = run(&folder, &["token", "cn[001-003]"]);
+    let (code, out, err) = run(&folder, &["token", "cn[001-003]"]);
     assert_eq!((code, out.lines().count()), (Some(0), 3));
+    assert_eq!(err, "new: cn[001-003]\n", "a typo shows");
     let (node, token) = out.lines().nth(2).unwrap().split_once(' ').unwrap();
     assert_eq!((node, token.len()), ("cn003", 64));
     assert!(run(&folder, &["nodes"]).1.contains("3 nodes: 3 defined"));
@@ -196,6 +198,24 @@ async fn tokens_come_as_lines() {
         err.contains("admin.sock") && err.contains("\n  hint: see that provostd runs"),
         "{err}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_release_says_what_is_forgotten_of_whom() {
+    let folder = tempfile::tempdir().unwrap();
+    with_nodes(&folder, &[("cn001", failed_boot()), ("cn002", good("boot", RUN))]).await;
+    let daemon = serve(&folder).await;
+    let (code, out, err) = run(&folder, &["release", "cn[001-003]"]);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(err.contains("no node is called cn003\n") && err.contains("hint: "), "{err}");
+    let admin = format!("http://{}", daemon.addresses().admin);
+    let (code, _, err) = run(&folder, &["--admin", &admin, "release", "cn001"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("hint: use the socket"), "{err}");
+    let (code, out, err) = run(&folder, &["release", "cn[001-002]"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert_eq!(out, "cn001: 1 attempt is forgotten\ncn002: no attempt was counted\n");
+    daemon.stop().await;
 }
 
 #[test]

@@ -9,7 +9,7 @@ use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use provost_plan::nodes;
 use provost_record::{Run, Stage, now, runs};
-use provost_store::{Node, StoredRun, UploadedLog};
+use provost_store::{Node, Released, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -21,15 +21,20 @@ const MAX_REQUEST: usize = 4 * 1024 * 1024;
 
 /// What admins may read, and no more.
 pub(crate) fn reading(app: Arc<App>) -> Router {
-    router(app, post(only_over_the_socket))
+    let refused = || post(only_over_the_socket);
+    router(app, refused(), refused())
 }
 
 /// All that admins may do.
 pub(crate) fn whole(app: Arc<App>) -> Router {
-    router(app, post(make_tokens))
+    router(app, post(make_tokens), post(release))
 }
 
-fn router(app: Arc<App>, tokens: MethodRouter<Arc<App>>) -> Router {
+fn router(
+    app: Arc<App>,
+    tokens: MethodRouter<Arc<App>>,
+    release: MethodRouter<Arc<App>>,
+) -> Router {
     Router::new()
         .route("/v1/nodes", get(list))
         .route("/v1/nodes/{node}", get(show))
@@ -37,6 +42,7 @@ fn router(app: Arc<App>, tokens: MethodRouter<Arc<App>>) -> Router {
         .route("/v1/runs/{run}/logs/{name}", get(log))
         .route("/v1/events", get(async |State(app): Shared| events::stream(&app)))
         .route("/v1/tokens", tokens)
+        .route("/v1/release", release)
         .route("/healthz", get(health))
         .route("/metrics", get(metrics))
         .with_state(app)
@@ -135,19 +141,49 @@ async fn stored_run(app: &App, run: &str) -> Result<StoredRun, Refusal> {
     })
 }
 
+/// Which nodes something is to be done with.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TokensWanted {
+struct Wanted {
     nodes: Vec<String>,
 }
 
+impl Wanted {
+    async fn read(app: &App, body: Body) -> Result<Vec<String>, Refusal> {
+        let body = app.bodies.read(body, MAX_REQUEST).await?;
+        let wanted: Self = serde_json::from_slice(&body.bytes).map_err(|e| {
+            invalid(format!("the body: {e}"), "send {\"nodes\": [\"cn[001-004]\"]}")
+        })?;
+        expand(&wanted.nodes.join(","))
+    }
+}
+
 async fn make_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {
-    let body = app.bodies.read(body, MAX_REQUEST).await?;
-    let wanted: TokensWanted = serde_json::from_slice(&body.bytes)
-        .map_err(|e| invalid(format!("the body: {e}"), "send {\"nodes\": [\"cn[001-004]\"]}"))?;
-    let nodes = expand(&wanted.nodes.join(","))?;
+    let nodes = Wanted::read(&app, body).await?;
     tracing::info!("new tokens for {}", nodes::fold(&nodes));
     Ok(Json(tokens::make(&*app.store, nodes, now()).await?).into_response())
+}
+
+/// A node that was released, and how many attempts are forgotten.
+#[derive(Serialize)]
+struct ShownRelease {
+    node: String,
+    attempts: u32,
+}
+
+async fn release(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRelease>>, Refusal> {
+    let nodes = Wanted::read(&app, body).await?;
+    let all = nodes::fold(&nodes);
+    let released = app.store.release(nodes, now()).await?.map_err(|unknown| {
+        let unknown = nodes::fold(&unknown);
+        absent(
+            format!("nothing is released: no node is called {unknown}"),
+            "`provostctl nodes` lists all nodes",
+        )
+    })?;
+    tracing::info!("released {all}");
+    let shown = |r: Released| ShownRelease { node: r.node, attempts: r.attempts };
+    Ok(Json(released.into_iter().map(shown).collect()))
 }
 
 async fn only_over_the_socket() -> Refusal {

@@ -1,4 +1,5 @@
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -21,6 +22,24 @@ pub struct Config {
     /// The admins' door: reads only, and asks nobody who they are.
     #[serde(default = "admin")]
     pub admin: SocketAddr,
+    /// After how many attempts in vain a node is held.
+    #[serde(default)]
+    pub guard: Guard,
+}
+
+/// When a node is held, so that it doesn't install or boot in vain for ever.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Guard {
+    /// The runs of kickstart and boot in a row that may end not well.
+    #[serde(default = "max_attempts")]
+    pub max_attempts: NonZeroU32,
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self { max_attempts: max_attempts() }
+    }
 }
 
 /// Which store.
@@ -58,6 +77,10 @@ fn admin() -> SocketAddr {
     ([127, 0, 0, 1], 8481).into()
 }
 
+fn max_attempts() -> NonZeroU32 {
+    NonZeroU32::MIN.saturating_add(2)
+}
+
 /// What is wrong with the configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -88,7 +111,8 @@ impl ConfigError {
                 "write store = \"sqlite\"".into()
             }
             Self::Invalid { .. } => {
-                "its keys are data, www, store (\"sqlite\"), listen and admin (\"ADDRESS:PORT\")"
+                "its keys are data, www, store (\"sqlite\"), listen and admin (\"ADDRESS:PORT\"), and \
+                 [guard] max_attempts"
                     .into()
             }
         }
@@ -126,7 +150,9 @@ mod tests {
         assert_eq!((config.listen.port(), config.admin.port()), (8480, 8481));
         assert!(config.admin.ip().is_loopback());
         assert_eq!(config.store, StoreKind::Sqlite);
+        assert_eq!(config.guard.max_attempts.get(), 3);
         assert!(error("www = '/w'\nlisten_on = 1").contains("listen_on"));
+        assert!(error("www = '/w'\n[guard]\nmax_attempts = 0").contains("max_attempts"));
         assert!(error("").contains("www"));
     }
 

@@ -121,6 +121,7 @@ impl Daemon {
         let app = Arc::new(App {
             store,
             www: config.www.clone(),
+            guard: config.guard,
             bodies: Default::default(),
             metrics: Default::default(),
             stop: stopped.clone(),

@@ -6,6 +6,7 @@ use provost_store::{MAX_RECORD, Report};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::guard::Directive;
 use crate::refusal::Refusal;
 use crate::{App, is_run_id};
 
@@ -14,14 +15,8 @@ use crate::{App, is_run_id};
 pub(crate) struct Acknowledged {
     /// The seq of the batch's last record: it and all before it are durable.
     acked: u64,
+    #[serde(flatten)]
     directive: Directive,
-}
-
-/// What the node is to do.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Directive {
-    Proceed,
 }
 
 /// Stores a batch of a node's records and tells those who listen.
@@ -30,11 +25,12 @@ pub(crate) async fn ingest(app: &App, node: &str, body: &[u8]) -> Result<Acknowl
     let Some(last) = batch.last() else {
         return Err(invalid("the batch is empty".into()));
     };
-    let acked = last.record.seq;
+    let last = last.record.clone();
     let begun = Instant::now();
     let ingested = app.store.ingest(node, batch, now()).await?;
     app.metrics.ingested(ingested, begun.elapsed());
-    Ok(Acknowledged { acked, directive: Directive::Proceed })
+    let directive = Directive::after(&last, ingested.standing, app.guard.max_attempts);
+    Ok(Acknowledged { acked: last.seq, directive })
 }
 
 fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {

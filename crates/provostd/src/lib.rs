@@ -9,6 +9,7 @@ mod config;
 mod daemon;
 mod door;
 mod events;
+mod guard;
 mod ingest;
 mod metrics;
 mod nodes_door;
@@ -16,13 +17,14 @@ mod refusal;
 mod tokens;
 
 pub use cli::main;
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, Guard};
 pub use daemon::{Addresses, Daemon, DaemonError};
 
 /// What the handlers of all doors share.
 struct App {
     store: std::sync::Arc<dyn provost_store::Store>,
     www: std::path::PathBuf,
+    guard: Guard,
     bodies: bodies::Bodies,
     metrics: metrics::Metrics,
     stop: door::Stop,

@@ -10,7 +10,7 @@ use provost_store::UploadedLog;
 
 use crate::bundle::Published;
 use crate::refusal::{self, Refusal};
-use crate::{App, ingest, is_run_id, tokens};
+use crate::{App, guard, ingest, is_run_id, tokens};
 
 /// The longest batch of records, in bytes.
 const MAX_BATCH: usize = 8 * 1024 * 1024;
@@ -62,14 +62,21 @@ async fn pack(State(app): Shared, Path(name): Path<String>, request: Request<Bod
     }
 }
 
-async fn plan(State(app): Shared, Path(name): Path<String>, request: Request<Body>) -> Response {
+async fn plan(
+    State(app): Shared,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Result<Response, Refusal> {
     let Some((node, plan)) = Published::plan(&name) else {
-        return StatusCode::NOT_FOUND.into_response();
+        return Ok(StatusCode::NOT_FOUND.into_response());
     };
-    match tokens::check(&*app.store, request.headers(), node).await {
-        Ok(()) => plan.serve(&app, request).await,
-        Err(refusal) => refusal.into_response(),
+    tokens::check(&*app.store, request.headers(), node).await?;
+    let standing = app.store.standing(node, guard::present(request.headers())).await?;
+    let mut response = plan.serve(&app, request).await;
+    if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
+        guard::tell(response.headers_mut(), standing, app.guard.max_attempts);
     }
+    Ok(response)
 }
 
 async fn records(

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use axum::http::{HeaderMap, StatusCode, header};
 use jiff::Timestamp;
 use provost_store::{Store, Token};
@@ -11,6 +13,8 @@ use crate::refusal::Refusal;
 pub(crate) struct NewToken {
     node: String,
     token: String,
+    /// Whether the node wasn't known before.
+    new: bool,
 }
 
 /// Makes a token for each of `nodes`: 256 random bits, of which the store keeps the digest.
@@ -19,9 +23,10 @@ pub(crate) async fn make(
     nodes: Vec<String>,
     at: Timestamp,
 ) -> Result<Vec<NewToken>, Refusal> {
-    let made = nodes.into_iter().map(new_token).collect::<Result<Vec<_>, _>>()?;
+    let mut made = nodes.into_iter().map(new_token).collect::<Result<Vec<_>, _>>()?;
     let kept = made.iter().map(|new| Token { node: new.node.clone(), sha256: digest(&new.token) });
-    store.set_tokens(kept.collect(), at).await?;
+    let new: HashSet<String> = store.set_tokens(kept.collect(), at).await?.into_iter().collect();
+    made.iter_mut().for_each(|made| made.new = new.contains(&made.node));
     Ok(made)
 }
 
@@ -34,7 +39,7 @@ fn new_token(node: String) -> Result<NewToken, Refusal> {
             "see that the kernel's getrandom(2) is not blocked",
         )
     })?;
-    Ok(NewToken { node, token: hex::encode(random) })
+    Ok(NewToken { node, token: hex::encode(random), new: false })
 }
 
 fn digest(token: &str) -> [u8; 32] {

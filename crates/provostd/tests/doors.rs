@@ -1,89 +1,18 @@
 //! The three doors, over real sockets.
 #![allow(clippy::unwrap_used)]
 
+mod server;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::PathBuf;
 
-use provostd::{Config, Daemon};
-use reqwest::{Client, Method, RequestBuilder, Response};
+use provostd::Daemon;
+use reqwest::Method;
 use serde_json::{Value, json};
-use tempfile::TempDir;
+use server::{Server, config, refused, said};
 
 const RUN: &str = "01980000-0000-7000-8000-000000000001";
-
-struct Server {
-    folder: TempDir,
-    daemon: Daemon,
-    http: Client,
-    socket: Client,
-}
-
-impl Server {
-    async fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let config = config(&folder);
-        let daemon = Daemon::start(&config).await.unwrap();
-        // A second one is fine: another test has done it.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = || Client::builder().no_proxy().tls_certs_only([]);
-        let socket = client().unix_socket(config.data.join("admin.sock")).build().unwrap();
-        Self { folder, daemon, http: client().build().unwrap(), socket }
-    }
-
-    fn www(&self, path: &str, content: &str) -> PathBuf {
-        let path = self.folder.path().join("www").join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn node(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("http://{}{path}", self.daemon.addresses().nodes))
-    }
-
-    async fn admin(&self, path: &str) -> Response {
-        let url = format!("http://{}{path}", self.daemon.addresses().admin);
-        self.http.get(url).send().await.unwrap()
-    }
-
-    async fn token(&self, node: &str) -> String {
-        let asked = self.socket.post("http://localhost/v1/tokens").json(&json!({"nodes": [node]}));
-        let answer: Value = asked.send().await.unwrap().json().await.unwrap();
-        assert_eq!(answer[0]["node"], node);
-        answer[0]["token"].as_str().unwrap().to_owned()
-    }
-
-    async fn report(&self, node: &str, token: &str, records: &Value) -> (u16, Value) {
-        let path = format!("/v1/nodes/{node}/records");
-        said(self.node(Method::POST, &path).bearer_auth(token).json(records)).await
-    }
-}
-
-fn config(folder: &TempDir) -> Config {
-    Config {
-        data: folder.path().join("data"),
-        www: folder.path().join("www"),
-        store: Default::default(),
-        listen: ([127, 0, 0, 1], 0).into(),
-        admin: ([127, 0, 0, 1], 0).into(),
-    }
-}
-
-async fn said(request: RequestBuilder) -> (u16, Value) {
-    let response = request.send().await.unwrap();
-    (response.status().as_u16(), response.json().await.unwrap())
-}
-
-/// Of an error: its status, and that it says what and what to do.
-async fn refused(request: RequestBuilder) -> u16 {
-    let (status, body) = said(request).await;
-    for key in ["error", "hint"] {
-        assert!(!body[key].as_str().unwrap().is_empty(), "{status} {body}");
-    }
-    status
-}
 
 fn record(seq: u64, more: Value) -> Value {
     let mut record = json!({

@@ -1,6 +1,7 @@
 //! The embedded store: one SQLite file, written by one thread and read over other connections;
 //! uploaded logs are files beside it, so that ten thousand of them hold up no record.
 
+mod changes;
 mod logs;
 mod schema;
 mod writer;
@@ -19,9 +20,10 @@ use tokio::task::spawn_blocking;
 
 use self::logs::Logs;
 use self::schema::SchemaError;
-use self::writer::{Work, Writer};
+use self::writer::Writer;
 use crate::{
-    Answer, Ingested, Node, NodeState, Report, Store, StoreError, StoredRun, Token, UploadedLog,
+    Answer, Ingested, Node, NodeState, Released, Report, Standing, Store, StoreError, StoredRun,
+    Token, UploadedLog,
 };
 
 /// How many connections read at once.
@@ -92,7 +94,8 @@ impl Store for Sqlite {
         batch: Vec<Report>,
         at: Timestamp,
     ) -> Answer<'a, Ingested> {
-        let work = Work::Ingest { node: node.to_owned(), batch, at };
+        let name = node.to_owned();
+        let work = move |db: &Connection| changes::ingest(db, &name, &batch, at);
         Box::pin(self.writer.submit(&self.path, work))
     }
 
@@ -147,10 +150,26 @@ impl Store for Sqlite {
         self.logs.get(node, log)
     }
 
-    fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, ()> {
-        Box::pin(async move {
-            self.writer.submit(&self.path, Work::SetTokens { tokens, at }).await.map(drop)
-        })
+    fn standing<'a>(&'a self, node: &'a str, present: Option<&'a str>) -> Answer<'a, Standing> {
+        let (node, present) = (node.to_owned(), present.map(str::to_owned));
+        Box::pin(self.read(move |db| {
+            let state = changes::state_of(db, &node)?;
+            Ok(state.map(|state| state.standing(present.as_deref())).unwrap_or_default())
+        }))
+    }
+
+    fn release(
+        &self,
+        nodes: Vec<String>,
+        at: Timestamp,
+    ) -> Answer<'_, Result<Vec<Released>, Vec<String>>> {
+        let work = move |db: &Connection| changes::release(db, &nodes, at);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>> {
+        let work = move |db: &Connection| changes::set_tokens(db, &tokens, at);
+        Box::pin(self.writer.submit(&self.path, work))
     }
 
     fn token_owner(&self, sha256: [u8; 32]) -> Answer<'_, Option<String>> {

@@ -2,13 +2,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior};
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::failed;
-use crate::{EVENT_BACKLOG, Ingested, NodeState, Report, StoreError, Token};
+use crate::{EVENT_BACKLOG, StoreError};
 
 /// How many pieces of work wait for the writer before those who bring more must wait themselves.
 const QUEUE: usize = 1024;
@@ -18,27 +17,61 @@ const GROUP: usize = 256;
 /// The one thread that writes. It takes whatever has queued up meanwhile into one transaction,
 /// and answers each only when that is durable.
 pub(super) struct Writer {
-    queue: Option<mpsc::Sender<Job>>,
-    events: broadcast::Sender<Arc<RawValue>>,
+    queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    events: Events,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What can be written.
-pub(super) enum Work {
-    Ingest { node: String, batch: Vec<Report>, at: Timestamp },
-    SetTokens { tokens: Vec<Token>, at: Timestamp },
-}
-
-struct Job {
-    work: Work,
-    answer: oneshot::Sender<Result<Ingested, StoreError>>,
-}
+/// Who is told what was stored.
+pub(super) type Events = broadcast::Sender<Arc<RawValue>>;
 
 /// What one piece of work has done, before the commit.
 #[derive(Default)]
-struct Done {
-    fresh: Vec<Arc<RawValue>>,
-    repeats: usize,
+pub(super) struct Done<T> {
+    pub(super) answer: T,
+    pub(super) events: Vec<Arc<RawValue>>,
+}
+
+/// One piece of work, and one who waits for its answer.
+trait Job: Send {
+    /// Does the work inside a transaction; should that fail as a whole, then again in another.
+    fn apply(&mut self, db: &Connection) -> rusqlite::Result<()>;
+    /// Answers once the work is durable, or has failed.
+    fn answer(self: Box<Self>, events: &Events, error: Option<StoreError>);
+}
+
+struct Waiting<F, T> {
+    work: F,
+    done: Option<Done<T>>,
+    answer: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<F, T> Job for Waiting<F, T>
+where
+    F: Fn(&Connection) -> rusqlite::Result<Done<T>> + Send,
+    T: Send,
+{
+    fn apply(&mut self, db: &Connection) -> rusqlite::Result<()> {
+        self.done = Some((self.work)(db)?);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, events: &Events, error: Option<StoreError>) {
+        let answer = match (error, self.done) {
+            (None, Some(done)) => {
+                for event in done.events {
+                    // Nobody listens: fine.
+                    let _ = events.send(event);
+                }
+                Ok(done.answer)
+            }
+            (Some(error), _) => Err(error),
+            // Never: what was committed has been done.
+            (None, None) => return,
+        };
+        // Who asked has gone away meanwhile: it is stored all the same.
+        let _ = self.answer.send(answer);
+    }
 }
 
 impl Writer {
@@ -58,11 +91,16 @@ impl Writer {
         self.events.subscribe()
     }
 
-    pub(super) async fn submit(&self, path: &Path, work: Work) -> Result<Ingested, StoreError> {
+    pub(super) async fn submit<T: Send + 'static>(
+        &self,
+        path: &Path,
+        work: impl Fn(&Connection) -> rusqlite::Result<Done<T>> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let gone = || failed("writing to", path, "the store's writer has ended");
         let (answer, answered) = oneshot::channel();
         let queue = self.queue.as_ref().ok_or_else(gone)?;
-        queue.send(Job { work, answer }).await.map_err(|_| gone())?;
+        let job = Box::new(Waiting { work, done: None, answer });
+        queue.send(job).await.map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
     }
 }
@@ -78,12 +116,7 @@ impl Drop for Writer {
     }
 }
 
-fn write(
-    mut db: Connection,
-    path: &Path,
-    mut jobs: mpsc::Receiver<Job>,
-    events: &broadcast::Sender<Arc<RawValue>>,
-) {
+fn write(mut db: Connection, path: &Path, mut jobs: mpsc::Receiver<Box<dyn Job>>, events: &Events) {
     while let Some(first) = jobs.blocking_recv() {
         let mut group = vec![first];
         while group.len() < GROUP
@@ -95,103 +128,25 @@ fn write(
     }
 }
 
-fn settle(
-    db: &mut Connection,
-    path: &Path,
-    group: Vec<Job>,
-    events: &broadcast::Sender<Arc<RawValue>>,
-) {
-    match commit(db, &group) {
-        Ok(done) => answer(group, done, events),
+fn settle(db: &mut Connection, path: &Path, mut group: Vec<Box<dyn Job>>, events: &Events) {
+    match commit(db, &mut group) {
+        Ok(()) => group.into_iter().for_each(|job| job.answer(events, None)),
         // One that can't be written must not take the others with it.
         Err(_) if group.len() > 1 => {
             group.into_iter().for_each(|job| settle(db, path, vec![job], events));
         }
         Err(error) => {
             if let Some(job) = group.into_iter().next() {
-                let _ = job.answer.send(Err(failed("writing to", path, error)));
+                job.answer(events, Some(failed("writing to", path, error)));
             }
         }
     }
 }
 
-fn commit(db: &mut Connection, group: &[Job]) -> rusqlite::Result<Vec<Done>> {
+fn commit(db: &mut Connection, group: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let done = group.iter().map(|job| job.work.apply(&change)).collect::<Result<_, _>>()?;
-    change.commit()?;
-    Ok(done)
-}
-
-fn answer(group: Vec<Job>, done: Vec<Done>, events: &broadcast::Sender<Arc<RawValue>>) {
-    for (job, done) in group.into_iter().zip(done) {
-        let ingested = Ingested { fresh: done.fresh.len(), repeats: done.repeats };
-        for json in done.fresh {
-            // Nobody listens: fine.
-            let _ = events.send(json);
-        }
-        // Who asked has gone away meanwhile: it is stored all the same.
-        let _ = job.answer.send(Ok(ingested));
+    for job in group {
+        job.apply(&change)?;
     }
-}
-
-impl Work {
-    fn apply(&self, db: &Connection) -> rusqlite::Result<Done> {
-        match self {
-            Self::Ingest { node, batch, at } => ingest(db, node, batch, *at),
-            Self::SetTokens { tokens, at } => set_tokens(db, tokens, *at),
-        }
-    }
-}
-
-fn ingest(db: &Connection, node: &str, batch: &[Report], at: Timestamp) -> rusqlite::Result<Done> {
-    let mut state = state_of(db, node)?.unwrap_or_else(|| NodeState::new(node, at));
-    let mut done = Done::default();
-    let mut add_run = db.prepare_cached("INSERT OR IGNORE INTO run (node, run) VALUES (?, ?)")?;
-    let mut add = db.prepare_cached(
-        "INSERT OR IGNORE INTO record (run_id, seq, json)
-         SELECT id, ?3, ?4 FROM run WHERE node = ?1 AND run = ?2",
-    )?;
-    for report in batch {
-        let record = &report.record;
-        let seq = i64::try_from(record.seq)
-            .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
-        let is_first = add_run.execute(params![node, record.run])? == 1;
-        if add.execute(params![node, record.run, seq, report.json.get()])? == 1 {
-            state.apply(record, is_first);
-            done.fresh.push(Arc::from(report.json.clone()));
-        } else {
-            done.repeats += 1;
-        }
-    }
-    state.seen(at);
-    save(db, node, &state)?;
-    Ok(done)
-}
-
-fn set_tokens(db: &Connection, tokens: &[Token], at: Timestamp) -> rusqlite::Result<Done> {
-    let mut set = db.prepare_cached("UPDATE node SET token = ?2 WHERE name = ?1")?;
-    for token in tokens {
-        if set.execute(params![token.node, token.sha256])? == 0 {
-            save(db, &token.node, &NodeState::new(&token.node, at))?;
-            set.execute(params![token.node, token.sha256])?;
-        }
-    }
-    Ok(Done::default())
-}
-
-fn state_of(db: &Connection, node: &str) -> rusqlite::Result<Option<NodeState>> {
-    db.prepare_cached("SELECT state FROM node WHERE name = ?")?
-        .query_row([node], |row| super::json_column(row, 0))
-        .optional()
-}
-
-fn save(db: &Connection, node: &str, state: &NodeState) -> rusqlite::Result<()> {
-    let state = serde_json::to_string(state)
-        .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
-    db.prepare_cached(
-        "INSERT INTO node (name, state) VALUES (?1, ?2)
-         ON CONFLICT (name) DO UPDATE SET state = ?2",
-    )?
-    .execute([node, &state])?;
-    Ok(())
+    change.commit()
 }

@@ -1,0 +1,87 @@
+use std::collections::VecDeque;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// How many attempts are known by the id of their run. The present run is the newest or one of
+/// the last few, so more aren't needed to leave it out of the count.
+const KNOWN: usize = 16;
+
+/// What the guard goes by: how often a node has tried in vain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Runs of kickstart and boot that didn't end well, since the last that did or since an
+    /// admin released the node. One that is going on counts: a loss of power leaves it so.
+    pub attempts: u32,
+    /// When an admin released the node, by the server's clock; none once a run has ended well.
+    pub released: Option<Timestamp>,
+}
+
+/// A node that an admin has released.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Released {
+    /// Its name.
+    pub node: String,
+    /// How many attempts are forgotten.
+    pub attempts: u32,
+}
+
+/// A node's attempts: as much as is needed to count them, however many there are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Attempts {
+    count: u32,
+    /// Their runs, the newest last.
+    newest: VecDeque<String>,
+    released: Option<Timestamp>,
+}
+
+impl Attempts {
+    /// A run begins.
+    pub(crate) fn begin(&mut self, run: &str) {
+        self.count = self.count.saturating_add(1);
+        self.newest.push_back(run.to_owned());
+        if self.newest.len() > KNOWN {
+            self.newest.pop_front();
+        }
+    }
+
+    /// A run has ended well: only those that began after it count.
+    pub(crate) fn end_well(&mut self, run: &str) {
+        if let Some(at) = self.newest.iter().position(|known| known == run) {
+            self.newest.drain(..=at);
+            self.count = self.newest.len() as u32;
+            self.released = None;
+        }
+    }
+
+    /// Forgets all attempts. Returns how many there were.
+    pub(crate) fn release(&mut self, at: Timestamp) -> u32 {
+        self.newest.clear();
+        self.released = Some(at);
+        std::mem::take(&mut self.count)
+    }
+
+    /// How the node stands, the run `present` not counted.
+    pub(crate) fn standing(&self, present: Option<&str>) -> Standing {
+        let is_known = present.is_some_and(|run| self.newest.iter().any(|known| known == run));
+        Standing { attempts: self.count - u32::from(is_known), released: self.released }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_does_not_grow_with_what_is_counted() {
+        let mut attempts = Attempts::default();
+        (0..1000).for_each(|n| attempts.begin(&n.to_string()));
+        assert_eq!(attempts.newest.len(), KNOWN);
+        assert_eq!(attempts.standing(None).attempts, 1000);
+        assert_eq!(attempts.standing(Some("999")).attempts, 999);
+        assert_eq!(attempts.standing(Some("new")).attempts, 1000);
+        attempts.end_well("997");
+        assert_eq!(attempts.standing(None).attempts, 2);
+    }
+}

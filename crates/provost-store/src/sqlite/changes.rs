@@ -1,0 +1,101 @@
+//! What can be written, each inside a transaction that somebody else commits.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::writer::Done;
+use crate::{Ingested, NodeState, Released, Report, Token};
+
+pub(super) fn ingest(
+    db: &Connection,
+    node: &str,
+    batch: &[Report],
+    at: Timestamp,
+) -> rusqlite::Result<Done<Ingested>> {
+    let mut state = state_of(db, node)?.unwrap_or_else(|| NodeState::new(node, at));
+    let mut done = Done::<Ingested>::default();
+    let mut add_run = db.prepare_cached("INSERT OR IGNORE INTO run (node, run) VALUES (?, ?)")?;
+    let mut add = db.prepare_cached(
+        "INSERT OR IGNORE INTO record (run_id, seq, json)
+         SELECT id, ?3, ?4 FROM run WHERE node = ?1 AND run = ?2",
+    )?;
+    for report in batch {
+        let record = &report.record;
+        let seq = i64::try_from(record.seq)
+            .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
+        let is_first = add_run.execute(params![node, record.run])? == 1;
+        if add.execute(params![node, record.run, seq, report.json.get()])? == 1 {
+            state.apply(record, is_first);
+            done.events.push(Arc::from(report.json.clone()));
+            done.answer.fresh += 1;
+        } else {
+            done.answer.repeats += 1;
+        }
+    }
+    state.seen(at);
+    save(db, node, &state)?;
+    let present = batch.last().map(|report| report.record.run.as_str());
+    done.answer.standing = state.standing(present);
+    Ok(done)
+}
+
+pub(super) fn release(
+    db: &Connection,
+    nodes: &[String],
+    at: Timestamp,
+) -> rusqlite::Result<Done<Result<Vec<Released>, Vec<String>>>> {
+    let mut states = Vec::new();
+    let mut unknown = Vec::new();
+    for node in nodes {
+        match state_of(db, node)? {
+            Some(state) => states.push((node, state)),
+            None => unknown.push(node.clone()),
+        }
+    }
+    if !unknown.is_empty() {
+        return Ok(Done { answer: Err(unknown), events: Vec::new() });
+    }
+    let mut released = Vec::new();
+    for (node, mut state) in states {
+        let attempts = state.release(at);
+        save(db, node, &state)?;
+        released.push(Released { node: node.clone(), attempts });
+    }
+    Ok(Done { answer: Ok(released), events: Vec::new() })
+}
+
+pub(super) fn set_tokens(
+    db: &Connection,
+    tokens: &[Token],
+    at: Timestamp,
+) -> rusqlite::Result<Done<Vec<String>>> {
+    let mut done = Done::<Vec<String>>::default();
+    let mut set = db.prepare_cached("UPDATE node SET token = ?2 WHERE name = ?1")?;
+    for token in tokens {
+        if set.execute(params![token.node, token.sha256])? == 0 {
+            save(db, &token.node, &NodeState::new(&token.node, at))?;
+            set.execute(params![token.node, token.sha256])?;
+            done.answer.push(token.node.clone());
+        }
+    }
+    Ok(done)
+}
+
+pub(super) fn state_of(db: &Connection, node: &str) -> rusqlite::Result<Option<NodeState>> {
+    db.prepare_cached("SELECT state FROM node WHERE name = ?")?
+        .query_row([node], |row| super::json_column(row, 0))
+        .optional()
+}
+
+fn save(db: &Connection, node: &str, state: &NodeState) -> rusqlite::Result<()> {
+    let state = serde_json::to_string(state)
+        .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
+    db.prepare_cached(
+        "INSERT INTO node (name, state) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET state = ?2",
+    )?
+    .execute([node, &state])?;
+    Ok(())
+}

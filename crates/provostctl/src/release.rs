@@ -1,0 +1,30 @@
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::node_set::NodeSet;
+use crate::output;
+
+#[derive(Deserialize)]
+struct Released {
+    node: String,
+    attempts: u32,
+}
+
+/// `provostctl release`.
+pub(crate) async fn release(client: &Client, nodes: &NodeSet) -> Result<(), Failure> {
+    let body = json!({ "nodes": nodes.names });
+    let released: Vec<Released> = client.post(&["v1", "release"], &body).await?;
+    let lines: String = released.iter().map(line).collect();
+    output::print(lines.as_bytes())
+}
+
+fn line(released: &Released) -> String {
+    let what = match released.attempts {
+        0 => "no attempt was counted".into(),
+        1 => "1 attempt is forgotten".into(),
+        n => format!("{n} attempts are forgotten"),
+    };
+    format!("{}: {what}\n", released.node)
+}
