@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::Secrets;
+use crate::secrets::Redactor;
+
 /// A line longer than this is written in pieces, in bytes; the size that container runtimes use.
 const PIECE: usize = 16 * 1024;
 /// How much is written to the log at once while a program prints without pause, in bytes: the
@@ -40,6 +43,8 @@ pub(crate) enum Stream {
 pub(crate) struct Capture {
     log: Option<File>,
     error: Option<io::Error>,
+    /// What takes secrets out, where there are any.
+    redactor: Option<Redactor>,
     /// What waits to be written.
     out: Vec<u8>,
     /// When it will have waited long enough.
@@ -53,7 +58,8 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    pub(crate) fn new(log: &Path) -> Self {
+    /// Writes to `log`, and lets none of `secrets` through.
+    pub(crate) fn new(log: &Path, secrets: &Secrets) -> Self {
         let (log, error) = match File::create(log) {
             Ok(file) => (Some(file), None),
             Err(e) => (None, Some(e)),
@@ -61,6 +67,7 @@ impl Capture {
         Self {
             log,
             error,
+            redactor: secrets.redactor(),
             out: Vec::new(),
             due: None,
             partial: Default::default(),
@@ -72,6 +79,12 @@ impl Capture {
 
     /// Takes what was read from `stream` just now.
     pub(crate) fn take(&mut self, stream: Stream, chunk: &[u8]) {
+        let Some(mut redactor) = self.redactor.take() else { return self.put(stream, chunk) };
+        self.put(stream, redactor.take(stream, chunk));
+        self.redactor = Some(redactor);
+    }
+
+    fn put(&mut self, stream: Stream, chunk: &[u8]) {
         let prefix = prefix(stream);
         let partial = &mut self.partial[stream as usize];
         let mut rest = chunk;
@@ -161,7 +174,11 @@ impl Capture {
     /// Writes what is left of unfinished lines. Returns the last lines, the end of each output,
     /// and why the log is incomplete, if it is.
     pub(crate) fn finish(mut self) -> (Vec<String>, Tail, Option<io::Error>) {
+        let mut redactor = self.redactor.take();
         for stream in [Stream::Stdout, Stream::Stderr] {
+            if let Some(redactor) = &mut redactor {
+                self.put(stream, redactor.finish(stream));
+            }
             let rest = std::mem::take(&mut self.partial[stream as usize]);
             if !rest.is_empty() {
                 push(&mut self.out, &prefix(stream), b"P ", &rest);
@@ -217,7 +234,7 @@ mod tests {
     fn captured(chunks: &[(Stream, &[u8])]) -> (Vec<String>, Vec<String>) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
-        let mut capture = Capture::new(&path);
+        let mut capture = Capture::new(&path, &Secrets::default());
         for (stream, chunk) in chunks {
             capture.take(*stream, chunk);
         }
@@ -245,7 +262,7 @@ mod tests {
     #[test]
     fn a_line_without_end_needs_no_memory() {
         let dir = tempfile::tempdir().unwrap();
-        let mut capture = Capture::new(&dir.path().join("log"));
+        let mut capture = Capture::new(&dir.path().join("log"), &Secrets::default());
         for _ in 0..100 {
             capture.take(Stream::Stdout, &[b'x'; 64 * 1024]);
         }
@@ -256,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_log_that_cannot_be_written_is_told() {
-        let mut capture = Capture::new(Path::new("/dev/full"));
+        let mut capture = Capture::new(Path::new("/dev/full"), &Secrets::default());
         capture.take(Stream::Stdout, b"one\n");
         let (last, _, error) = capture.finish();
         assert_eq!(last, ["one"]);

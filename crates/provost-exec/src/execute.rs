@@ -49,7 +49,7 @@ pub(crate) fn execute(
     leaf: Option<&Leaf>,
 ) -> Done {
     let began = Instant::now();
-    let capture = Capture::new(&step.log);
+    let capture = Capture::new(&step.log, &step.secrets);
     let notes = step.log.with_extension("notes");
     let child = start(step, &notes, footing).and_then(|child| {
         let program = step.folder.join(&step.name);
@@ -285,7 +285,10 @@ impl<'a> Running<'a> {
         let leftovers = (left_alone || !pipes.is_empty()).then_some(Leftovers { pipes });
         let (last_lines, tail, log_error) = self.capture.finish();
         let place = match ended {
-            Ended::Exit(status) if status != 0 => trace::place(self.step, notes, status, &tail),
+            Ended::Exit(status) if status != 0 => {
+                let place = trace::place(self.step, notes, status, &tail);
+                place.map(|place| place.without(&self.step.secrets))
+            }
             _ => {
                 // There is none where nothing failed.
                 let _ = std::fs::remove_file(notes);

@@ -18,6 +18,7 @@ mod oom;
 mod perl;
 mod python;
 mod script;
+mod secrets;
 mod shell;
 mod start;
 mod step;
@@ -28,6 +29,7 @@ mod wait;
 mod watch;
 mod wire;
 
+pub use secrets::Secrets;
 pub use start::{NotStarted, Why};
 pub use step::{Ended, Event, LeakPolicy, Limits, Outcome, Step, Usage};
 pub use supervisor::{Gate, Orders, Supervisor};

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{NotStarted, Place};
+use crate::{NotStarted, Place, Secrets};
 
 /// One program to run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub struct Step {
     pub leak: LeakPolicy,
     /// Whether [`Event::Line`] is wanted.
     pub lines: bool,
+    /// What must not be seen in its output.
+    pub secrets: Secrets,
 }
 
 /// How long what may take.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::capture::Tail;
 use crate::script::{Language, Script};
 use crate::watch::watch;
-use crate::{Step, notes, perl, python, shell};
+use crate::{Secrets, Step, notes, perl, python, shell};
 
 const SOURCE: &str = include_str!("trace.bash");
 /// The function's part of a line where it isn't known.
@@ -28,6 +28,14 @@ pub struct Place {
     pub line: Option<String>,
     /// The command, as it stands in the script.
     pub command: Option<String>,
+}
+
+impl Place {
+    /// The same, with no secret in it.
+    pub(crate) fn without(self, secrets: &Secrets) -> Self {
+        let hide = |text: String| secrets.hide(&text).into_owned();
+        Self { line: self.line.map(hide), command: self.command.map(hide) }
+    }
 }
 
 /// A place as an interpreter names it.

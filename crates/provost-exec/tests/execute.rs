@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use provost_exec::{Ended, Event, LeakPolicy, Limits, Orders, Outcome, Step, Supervisor, Why};
+use provost_exec::{
+    Ended, Event, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Why,
+};
 use tokio::sync::watch;
 
 /// A keeper. Forking while another test forks would give it the other's ends of pipes.
@@ -53,6 +55,7 @@ impl Bench {
             limits: self.limits,
             leak: self.leak,
             lines: false,
+            secrets: Secrets::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use provost_exec::{Ended, LeakPolicy, Limits, Orders, Outcome, Step, Supervisor};
+use provost_exec::{Ended, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor};
 use tokio::sync::watch;
 
 /// Runs scripts in one folder, with and without an executor.
@@ -83,6 +83,7 @@ impl Bench {
             },
             leak: LeakPolicy::Warn,
             lines: false,
+            secrets: Secrets::default(),
         };
         let (_order, mut orders) = watch::channel(Orders::default());
         self.supervisor.gate().open(true);

@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use provost_exec::{Ended, LeakPolicy, Limits, Orders, Step, Supervisor};
+use provost_exec::{Ended, LeakPolicy, Limits, Orders, Secrets, Step, Supervisor};
 
 #[test]
 fn a_keeper_that_is_stuck_does_not_hold_the_run_up() {
@@ -26,6 +26,7 @@ fn a_keeper_that_is_stuck_does_not_hold_the_run_up() {
         limits: Limits { timeout: short, slow: short, grace: short, leak: short },
         leak: LeakPolicy::Warn,
         lines: false,
+        secrets: Secrets::default(),
     };
     let mut supervisor = Supervisor::start().unwrap();
     supervisor.gate().open(true);

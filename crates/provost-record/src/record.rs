@@ -277,6 +277,13 @@ impl Record {
         self.result == Some(Outcome::Failure)
     }
 
+    /// What in this record may come from a script, its arguments or its output.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let Self { error_line, error_message, command, hint, skipped, args, leaked, .. } = self;
+        let texts = [error_line, error_message, command, hint, skipped];
+        texts.into_iter().flatten().chain(args).chain(leaked)
+    }
+
     /// Says what keeps this record from being reported: a management node files records by node,
     /// run and seq, so it takes none that lacks one of them.
     pub fn check_reportable(&self) -> Result<(), Invalid> {

@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
+use provost_exec::Secrets;
+
 /// The console and the log file beside it. Nothing here can fail or hold up a run: what can't be
 /// said is in the journal all the same.
 pub(crate) struct Console {
@@ -16,6 +18,8 @@ pub(crate) struct Console {
     live: bool,
     /// What was told last of a running script where there is no terminal.
     told: String,
+    /// What nobody is to see.
+    secrets: Secrets,
 }
 
 impl Console {
@@ -24,11 +28,24 @@ impl Console {
         let folder = log.parent().map_or(Ok(()), std::fs::create_dir_all);
         let file = folder.and_then(|()| OpenOptions::new().create(true).append(true).open(log));
         let terminal = std::io::stderr().is_terminal();
-        Self { log: file.ok(), terminal, verbose, live: false, told: String::new() }
+        Self {
+            log: file.ok(),
+            terminal,
+            verbose,
+            live: false,
+            told: String::new(),
+            secrets: Secrets::default(),
+        }
+    }
+
+    /// Lets nobody see these from now on.
+    pub(crate) fn hide(&mut self, secrets: Secrets) {
+        self.secrets = secrets;
     }
 
     /// Says `text`, which may have several lines.
     pub(crate) fn say(&mut self, text: &str) {
+        let text = &*self.secrets.hide(text);
         if std::mem::take(&mut self.live) {
             let _ = std::io::stderr().write_all(CLEAR);
         }

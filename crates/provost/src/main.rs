@@ -9,6 +9,7 @@ mod http;
 mod inspect;
 mod report;
 mod runner;
+mod secrets;
 mod settings;
 
 fn main() -> std::process::ExitCode {

@@ -5,6 +5,7 @@ mod logs;
 mod post;
 mod spool;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
 pub(crate) use logs::keep as keep_log;
 use post::{Post, Present, Stuck};
@@ -181,6 +183,7 @@ pub(crate) fn main(input: &Input) -> ExitCode {
 
 async fn report(input: &Input, paths: &Paths, console: &mut Console) -> Result<(), Failure> {
     let settings = input.settings()?;
+    console.hide(secrets(&settings, &BTreeMap::new()));
     let client = crate::http::client(&settings)?;
     let until = Instant::now() + settings.report_deadline.duration();
     let mut post = Post::new(&settings, &client, paths, Spool::new(paths), None);

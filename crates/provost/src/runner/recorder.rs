@@ -1,5 +1,7 @@
+use std::borrow::Cow;
 use std::sync::mpsc;
 
+use provost_exec::Secrets;
 use provost_record::{Journal, JournalError, Phase, Record, Service};
 use tokio::sync::{oneshot, watch};
 
@@ -18,6 +20,7 @@ pub(super) struct Recorder {
     node: String,
     run: String,
     seq: u64,
+    secrets: Secrets,
     disk: mpsc::Sender<Sync>,
     synced: watch::Receiver<u64>,
 }
@@ -56,7 +59,20 @@ impl Recorder {
         let file = journal.for_syncing()?;
         std::thread::spawn(move || sync(&file, &waiting, &tell));
         let (node, run) = (node.to_owned(), run.to_owned());
-        Ok((Self { journal, service, node, run, seq: 0, disk, synced }, said))
+        Ok((
+            Self { journal, service, node, run, seq: 0, secrets: Secrets::default(), disk, synced },
+            said,
+        ))
+    }
+
+    /// Lets none of these into the records from now on.
+    pub(super) fn hide(&mut self, secrets: Secrets) {
+        self.secrets = secrets;
+    }
+
+    /// What mustn't be in any record.
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// How much of the journal is surely on the disk, in bytes; changes with each record.
@@ -77,9 +93,15 @@ impl Recorder {
     /// Numbers `record` and adds it. It is on the disk no later than the next one that is waited
     /// for.
     pub(super) fn put(&mut self, mut record: Record) -> Result<(), JournalError> {
-        self.seq += 1;
-        record.seq = self.seq;
-        self.journal.append(&record)
+        record.seq = self.seq + 1;
+        for text in record.texts_mut() {
+            if let Cow::Owned(hidden) = self.secrets.hide(text) {
+                *text = hidden;
+            }
+        }
+        self.journal.append(&record)?;
+        self.seq = record.seq;
+        Ok(())
     }
 
     /// Adds `record`, and has `then` go on once it is on the disk, or can't be.

@@ -1,7 +1,8 @@
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use provost_bundle::OnFailure;
-use provost_exec::{Orders, Supervisor};
+use provost_exec::{Orders, Secrets, Supervisor};
 use provost_plan::Step;
 use provost_record::{Cause, ExitCode, JournalError, Outcome, Phase, Record, Service};
 use tokio::sync::watch;
@@ -15,6 +16,7 @@ use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::fetch::{Fetched, fetch};
 use crate::report::{Reporter, Spool};
+use crate::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
 
 /// The stage that is no script.
@@ -187,6 +189,7 @@ impl<'a> Run<'a> {
         end.duration_ms = Some(milliseconds(began));
         match fetched {
             Ok((settings, fetched)) => {
+                self.hide(secrets(&settings, &fetched.plan.env));
                 end.result = Some(Outcome::Success);
                 end.bundle = Some(fetched.manifest.generation);
                 end.plan = Some(fetched.plan.generation);
@@ -212,12 +215,19 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Lets nobody see these from now on.
+    fn hide(&mut self, secrets: Secrets) {
+        self.console.hide(secrets.clone());
+        self.recorder.hide(secrets);
+    }
+
     async fn try_fetch(
         &mut self,
         input: &Input,
         reporter: &mut Option<Reporter>,
     ) -> Result<(Settings, Fetched), Failure> {
         let settings = input.settings()?;
+        self.hide(secrets(&settings, &BTreeMap::new()));
         let client = crate::http::client(&settings)?;
         // Before the fetch, so that its failure is reported, too.
         let live = (self.service, self.recorder.synced());

@@ -30,6 +30,7 @@ impl Run<'_> {
         let by_deadline = left < prepared.limits.timeout;
         prepared.limits.timeout = prepared.limits.timeout.min(left);
         prepared.lines = self.console.is_live();
+        prepared.secrets = self.recorder.secrets().clone();
 
         let mut start = self.recorder.record(Phase::StageStart);
         start.stage = Some(step.script.clone());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use provost_bundle::{Leak, OnFailure, Policy, Trace};
-use provost_exec::{LeakPolicy, Limits};
+use provost_exec::{LeakPolicy, Limits, Secrets};
 use provost_plan::Step;
 
 use super::Wanted;
@@ -96,6 +96,7 @@ pub(super) fn prepare(
             Some(Leak::Fail) => LeakPolicy::Fail,
         },
         lines: false,
+        secrets: Secrets::default(),
     }
 }
 

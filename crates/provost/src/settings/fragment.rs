@@ -15,6 +15,7 @@ pub(super) struct Fragment {
     pub(super) fetch: FetchFragment,
     pub(super) run: RunFragment,
     pub(super) report: ReportFragment,
+    pub(super) log: LogFragment,
     pub(super) guard: GuardFragment,
 }
 
@@ -64,4 +65,10 @@ pub(super) struct ReportFragment {
 pub(super) struct GuardFragment {
     pub(super) max_attempts: Option<u32>,
     pub(super) max_reboots: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct LogFragment {
+    pub(super) redact: Option<Vec<String>>,
 }

@@ -10,6 +10,7 @@ use provost_bundle::{Limit, Trust};
 use reqwest::Url;
 
 use crate::failure::Failure;
+use crate::secrets::NAMES;
 use fragment::Fragment;
 pub(crate) use sources::Input;
 
@@ -26,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) run: RunLimits,
     /// How long the last flush of a run may take.
     pub(crate) report_deadline: Limit,
+    /// Which variables of the environment are secret: patterns of their names.
+    pub(crate) redact: Vec<String>,
     #[allow(dead_code, reason = "the guard comes next")]
     pub(crate) guard: Guard,
 }
@@ -110,7 +113,8 @@ impl Input {
 
     /// Checks all that a run needs.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
-        let Fragment { servers, token_file, trust, fetch, run, report, guard, .. } = &self.fragment;
+        let Fragment { servers, token_file, trust, fetch, run, report, guard, log, .. } =
+            &self.fragment;
         let node = self.node();
         if !provost_plan::is_node_name(&node) {
             let message = format!("the node's name {node:?} is none");
@@ -169,6 +173,7 @@ impl Input {
                 deadline: or(run.deadline, 7200),
             },
             report_deadline: or(report.deadline, 30),
+            redact: log.redact.clone().unwrap_or(NAMES.map(str::to_owned).to_vec()),
             guard: Guard {
                 max_attempts: guard.max_attempts.unwrap_or(3),
                 max_reboots: guard.max_reboots.unwrap_or(3),
