@@ -1,8 +1,9 @@
 //! What one node must run: an environment and ordered steps; made from `site.toml`, published as
-//! a plan file.
+//! a plan file; or from xCAT's `mypostscript`.
 //!
 //! A node only reads its plan. Sites and node ranges are behind the feature `site`.
 
+pub mod mypostscript;
 #[cfg(feature = "site")]
 pub mod nodes;
 mod plan;
