@@ -63,7 +63,7 @@ impl MyPostscript {
         let mut preamble = String::new();
         let mut steps = Vec::new();
         let mut open: Option<(List, usize)> = None;
-        let mut group: Option<(Group, usize)> = None;
+        let mut group: Option<Group> = None;
         let mut lists = 0;
         let last = text.lines().count();
         for (number, line) in (1..).zip(text.lines()) {
@@ -75,14 +75,18 @@ impl MyPostscript {
                     open = Some((list, number));
                     lists += 1;
                 }
-                (Some(Marker::End(list)), Some((is_open, _))) if is_open == list => open = None,
+                (Some(Marker::End(list)), Some((is_open, _)))
+                    if is_open == list && group.is_none() =>
+                {
+                    open = None;
+                }
                 (Some(Marker::BeginGroup(of, list)), Some((is_open, _)))
                     if is_open == list && group.is_none() =>
                 {
-                    group = Some((of, number));
+                    group = Some(of);
                 }
-                (Some(Marker::EndGroup(of, _)), Some(_))
-                    if group.is_some_and(|(is_open, _)| is_open == of) =>
+                (Some(Marker::EndGroup(of, list)), Some((is_open, _)))
+                    if is_open == list && group == Some(of) =>
                 {
                     group = None;
                 }
@@ -101,7 +105,7 @@ impl MyPostscript {
                     }
                     match Step::parse(item) {
                         Ok(step) => {
-                            steps.push(Listed { list, group: group.map(|(of, _)| of), step });
+                            steps.push(Listed { list, group, step });
                         }
                         Err(e) => return refuse(e.to_string(), &e.hint()),
                     }

@@ -8,7 +8,7 @@ use crate::client::{Admin, Client};
 use crate::failure::Failure;
 use crate::node_set::{NodeName, NodeSet};
 use crate::wait_for::Goal;
-use crate::{key, log, nodes, output, publish, release, show, token, wait_for};
+use crate::{import, key, log, nodes, output, publish, release, show, token, wait_for};
 
 /// Makes keys, publishes what nodes run, and shows what they report
 #[derive(Parser)]
@@ -34,6 +34,9 @@ enum Command {
     Key(KeyCommand),
     /// Check scripts and site.toml, sign them, and put them where nodes fetch them
     Publish(publish::Publish),
+    /// Make a site.toml of what another system has in its tables
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// Give nodes new tokens in place of their old ones; prints a line "NODE TOKEN" each
     Token {
         /// Names and ranges, such as cn[001-512]
@@ -90,6 +93,12 @@ enum KeyCommand {
     },
 }
 
+#[derive(Subcommand)]
+enum ImportCommand {
+    /// Of what an xCAT management node prints; what can't be carried over is listed
+    Xcat(import::Xcat),
+}
+
 /// How a command prints its data.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -117,6 +126,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Key(KeyCommand::New { out }) => return key::new(&out),
         Command::Publish(publish) => return publish.run(),
+        Command::Import(ImportCommand::Xcat(xcat)) => return xcat.run(),
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -126,7 +136,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     let client = Client::new(&cli.admin)?;
     runtime.block_on(async {
         match cli.command {
-            Command::Key(_) | Command::Publish(_) => Ok(()),
+            Command::Key(_) | Command::Publish(_) | Command::Import(_) => Ok(()),
             Command::Token { nodes } => token::token(&client, &nodes).await,
             Command::Nodes { nodes, format } => nodes::nodes(&client, nodes.as_ref(), format).await,
             Command::Show { node, format } => show::show(&client, &node, format).await,

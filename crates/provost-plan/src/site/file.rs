@@ -22,6 +22,10 @@ struct File {
     nodes: BTreeMap<String, Spanned<Section>>,
     #[serde(default)]
     scripts: BTreeMap<String, Policy>,
+    /// Scripts that rely on xCAT's way with arguments: what is quoted is split at blanks all the
+    /// same.
+    #[serde(default)]
+    resplit: BTreeSet<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -50,17 +54,20 @@ pub(super) struct Reader<'a> {
     path: &'a Path,
     /// The scripts that have been met, each with who wants it.
     wanted: BTreeMap<String, String>,
+    /// The scripts whose arguments are split once more.
+    resplit: BTreeSet<String>,
 }
 
 type Result<T> = std::result::Result<T, SiteError>;
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, path: &'a Path) -> Self {
-        Self { text, path, wanted: BTreeMap::new() }
+        Self { text, path, wanted: BTreeMap::new(), resplit: BTreeSet::new() }
     }
 
     pub(super) fn site(mut self) -> Result<Site> {
-        let file = self.file()?;
+        let mut file = self.file()?;
+        self.resplit = std::mem::take(&mut file.resplit);
         let mut layers = vec![self.layer("defaults", None, file.defaults)?];
         for (name, section) in in_file_order(file.groups) {
             let (key, span) = (format!("groups.{name}"), section.span());
@@ -128,8 +135,16 @@ impl<'a> Reader<'a> {
     fn steps(&mut self, key: String, lines: &[Spanned<String>]) -> Result<Vec<Step>> {
         let mut steps = Vec::new();
         for line in lines {
-            let step = Step::parse(line.get_ref())
+            let mut step = Step::parse(line.get_ref())
                 .map_err(|e| self.error(&key, line.span(), &e.to_string(), e.hint()))?;
+            if self.resplit.contains(&step.script) {
+                step.args = step
+                    .args
+                    .iter()
+                    .flat_map(|a| a.split_whitespace())
+                    .map(str::to_owned)
+                    .collect();
+            }
             let place = line_of(self.text, Some(line.span()));
             let by = || format!("{key} ({}:{place})", self.path.display());
             self.wanted.entry(step.script.clone()).or_insert_with(by);

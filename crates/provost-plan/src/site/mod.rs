@@ -170,6 +170,14 @@ timeout = "5m"
     }
 
     #[test]
+    fn a_script_that_relies_on_it_gets_its_arguments_split_once_more() {
+        let text = "resplit = ['t']\n[nodes.a]\npostscripts = ['t \"a b\" c', 'u \"a b\"']\n";
+        let plan = &site(text).unwrap().plans()["a"];
+        assert_eq!(plan.postscripts[0].args, ["a", "b", "c"]);
+        assert_eq!(plan.postscripts[1].args, ["a b"]);
+    }
+
+    #[test]
     fn an_error_says_where_it_is() {
         for (text, shown) in [
             ("[defaults]\nenv = 5\n", "site.toml:2: defaults.env: invalid type"),
