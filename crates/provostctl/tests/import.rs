@@ -129,6 +129,7 @@ fn what_cannot_be_read_is_refused_with_its_line() {
         ("#key,value,comments,disable\na,b,c,d,e\n", "x.csv:2: 5 columns"),
         ("#what,is,this\na,b,c\n", "x.csv:1: a table with the columns what,is,this"),
         ("hello\n", "x.csv:1: this is neither"),
+        (SITE, "none of these files tells which nodes"),
     ] {
         let out = import(&folder, &[("x.csv", text)], &[]);
         let err = String::from_utf8_lossy(&out.stderr);

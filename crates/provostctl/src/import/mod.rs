@@ -37,6 +37,12 @@ impl Xcat {
                 )
             })?;
         }
+        if xcat.nodes().is_empty() {
+            return Err(Failure::new(
+                "none of these files tells which nodes there are",
+                "add what `tabdump nodelist` or `lsdef -t node -l -z` prints",
+            ));
+        }
         let (text, notes) = site::write(&xcat);
         Site::parse(&text, Path::new("site.toml"))
             .map_err(|e| Failure::new(format!("what was made of it isn't sound: {e}"), e.hint()))?;

@@ -72,10 +72,11 @@ impl Writer<'_> {
             env.insert("MASTER".to_owned(), master.clone());
         }
         let scripts = xcat.scripts.get(DEFAULTS).cloned().unwrap_or_default();
-        self.section("[defaults]", None, &scripts, &env, DEFAULTS);
-        if is_yes(xcat.site.get("runbootscripts")) {
-            self.text.push_str("runbootscripts = true\n");
-        }
+        let heading = match is_yes(xcat.site.get("runbootscripts")) {
+            true => "[defaults]\nrunbootscripts = true",
+            false => "[defaults]",
+        };
+        self.section(heading, None, &scripts, &env, DEFAULTS);
     }
 
     /// The groups that have scripts, in an order that is that of each node's own list of groups.
