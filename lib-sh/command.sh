@@ -1,0 +1,199 @@
+# shellcheck shell=dash
+#= Running commands
+
+#: run COMMAND [ARG]…
+#: Says the command as `+ COMMAND`, runs it, and says its status and time if it fails. What it
+#: prints goes through.
+#: Status: the command's.
+#: Example: run mkfs.xfs -q "$disk"
+run() {
+    local status=0 began
+    _provost_quote "$@"
+    printf '+ %s\n' "$_provost_quoted"
+    _provost_clock
+    began="$_provost_now"
+    "$@" || status=$?
+    [ "$status" -ne 0 ] || return 0
+    _provost_clock
+    _provost_tenths $(((_provost_now - began) / 10))
+    _provost_quote "$@"
+    printf '%s: exit status %s after %s s\n' "$_provost_quoted" "$status" "$_provost_seconds" >&2
+    return "$status"
+}
+
+#: retry TRIES COMMAND [ARG]…
+#: Runs the command until it succeeds, at most TRIES times, with pauses of about 1, 2, 4 … 30
+#: seconds in between; not all nodes pause alike.
+#: Status: that of the last try; 2 for wrong use.
+#: Example: retry 5 mount /scratch
+retry() {
+    local tries="${1-}" try=1 status pause=10 rest
+    if ! _provost_is_count "$tries" || [ "$tries" -eq 0 ] || [ $# -lt 2 ]; then
+        _provost_misuse retry "no number of tries, or no command" "retry TRIES COMMAND [ARG]…"
+        return
+    fi
+    shift
+    while :; do
+        status=0
+        "$@" || status=$?
+        if [ "$status" -eq 0 ] || [ "$try" -ge "$tries" ]; then
+            break
+        fi
+        _provost_random
+        rest=$((pause / 2 + _provost_random * pause / 65536))
+        _provost_tenths "$rest"
+        _provost_quote "$@"
+        printf '%s: exit status %s, try %s of %s; again in %s s\n' \
+            "$_provost_quoted" "$status" "$try" "$tries" "$_provost_seconds" >&2
+        sleep "$_provost_seconds"
+        try=$((try + 1))
+        pause=$((pause < 150 ? pause * 2 : 300))
+    done
+    if [ "$status" -ne 0 ]; then
+        _provost_quote "$@"
+        _provost_error retry "$_provost_quoted: exit status $status in each of $tries tries" || :
+    fi
+    return "$status"
+}
+
+#: wait_until SECONDS MESSAGE COMMAND [ARG]…
+#: Runs the command again and again until it succeeds, for at most SECONDS: after 0.1 seconds,
+#: then ever more seldom, at last every 5. MESSAGE says what is waited for. The command itself
+#: has to end in time; see `with_timeout`.
+#: Status: 0 once it succeeded, 124 if it did not; 2 for wrong use.
+#: Example: wait_until 60 "the address of ib0" test -s /sys/class/net/ib0/address
+wait_until() {
+    local limit="${1-}" message="${2-}" pause=1 left end
+    if ! _provost_is_count "$limit" || [ $# -lt 3 ]; then
+        _provost_misuse wait_until "no number of seconds, message or command" \
+            "wait_until SECONDS MESSAGE COMMAND [ARG]…"
+        return
+    fi
+    shift 2
+    _provost_clock
+    end=$((_provost_now + limit * 100))
+    if "$@"; then
+        return 0
+    fi
+    printf 'waiting up to %s s for %s\n' "$limit" "$message"
+    while :; do
+        _provost_clock
+        left=$(((end - _provost_now) / 10))
+        if [ "$left" -le 0 ]; then
+            _provost_quote "$@"
+            _provost_error wait_until "still no $message after $limit s" \
+                "see why this fails: $_provost_quoted" || return 124
+        fi
+        _provost_tenths $((pause < left ? pause : left))
+        sleep "$_provost_seconds"
+        if "$@"; then
+            return 0
+        fi
+        pause=$((pause < 25 ? pause * 2 : 50))
+    done
+}
+
+#: with_timeout SECONDS COMMAND [ARG]…
+#: Runs the command, which may be a function, for at most SECONDS; then it gets SIGTERM and, 5
+#: seconds later, SIGKILL.
+#: Status: the command's; 124 if it was ended; 2 for wrong use.
+#: Example: with_timeout 30 umount /scratch
+with_timeout() {
+    local limit="${1-}" status=0 began pid dog
+    if ! _provost_is_count "$limit" || [ "$limit" -eq 0 ] || [ $# -lt 2 ]; then
+        _provost_misuse with_timeout "no number of seconds, or no command" \
+            "with_timeout SECONDS COMMAND [ARG]…"
+        return
+    fi
+    shift
+    _provost_clock
+    began="$_provost_now"
+    # In the background, so that a function can be ended too; with the script's own stdin.
+    { "$@" <&9 9<&- & } 9<&0
+    pid=$!
+    # The watch dog holds nobody's output open, and takes its sleep along when it goes.
+    (
+        trap 'kill "$nap" 2>/dev/null; exit 0' TERM
+        for nap in "$limit:TERM" 5:KILL; do
+            signal="${nap#*:}"
+            sleep "${nap%:*}" &
+            nap=$!
+            wait "$nap"
+            _provost_kill_tree "$signal" "$pid"
+        done
+    ) </dev/null >/dev/null 2>&1 &
+    dog=$!
+    # Some shells say here that it was ended.
+    { wait "$pid"; } 2>/dev/null || status=$?
+    { kill "$dog" && wait "$dog"; } 2>/dev/null || :
+    _provost_clock
+    if [ "$status" -gt 128 ] && [ $((_provost_now - began)) -ge $((limit * 100)) ]; then
+        _provost_quote "$@"
+        _provost_error with_timeout "$_provost_quoted: not done after $limit s; it was ended" ||
+            return 124
+    fi
+    return "$status"
+}
+
+#: fetch URL SHA256 DEST
+#: Gets a file by HTTP with Provost's own client, with its time-outs, and puts it to DEST once its
+#: SHA-256 is as given; never anything else. A DEST that is right already is left alone.
+#: Status: 0 if DEST is right, else 1; 2 for wrong use.
+#: Example: fetch http://10.0.0.1/fw.bin "$sha256" /opt/fw.bin
+fetch() {
+    local sum
+    if [ $# -ne 3 ]; then
+        _provost_misuse fetch "three arguments are needed, $# were given" "fetch URL SHA256 DEST"
+        return
+    fi
+    _provost_path "$3"
+    if [ -f "$_provost_path" ]; then
+        sum="$(sha256sum <"$_provost_path")" || sum=
+        [ "${sum%% *}" != "$2" ] || return 0
+    fi
+    if ! command -v "${PROVOST_BIN:-provost}" >/dev/null 2>&1; then
+        _provost_error fetch "there is no provost to fetch $1 with" \
+            "install the node's binary, or put it on PATH"
+        return
+    fi
+    "${PROVOST_BIN:-provost}" fetch --sha256 "$2" --to "$_provost_path" -- "$1" || return 1
+    changed "fetched $3"
+}
+
+# _provost_kill_tree SIGNAL PID: a process and what it has started, as far as it can be seen.
+_provost_kill_tree() {
+    local child children=
+    { read -r children <"/proc/$2/task/$2/children"; } 2>/dev/null || :
+    kill -s "$1" "$2" 2>/dev/null || :
+    local IFS=' '
+    for child in $children; do
+        _provost_kill_tree "$1" "$child"
+    done
+}
+
+# Sets _provost_now to hundredths of a second since the boot.
+_provost_clock() {
+    local up=0.00 _
+    { read -r up _ </proc/uptime; } 2>/dev/null || up="$(date +%s).00"
+    # The 1 before the decimals keeps 08 from being an octal number.
+    _provost_now=$((${up%.*} * 100 + 1${up#*.} - 100))
+}
+
+# Sets _provost_seconds to $1 tenths of a second, as a decimal number.
+_provost_tenths() {
+    _provost_seconds="$(($1 / 10)).$(($1 % 10))"
+}
+
+# Sets _provost_random to a number from 0 to 65535.
+_provost_random() {
+    local uuid=
+    { read -r uuid </proc/sys/kernel/random/uuid; } 2>/dev/null || uuid=0000
+    uuid="${uuid%"${uuid#????}"}"
+    _provost_random=$((0x${uuid:-0}))
+}
+
+_provost_is_count() {
+    case "$1" in
+    '' | *[!0-9]* | 0[0-9]* | ??????????*) return 1 ;;
+    esac
+}

@@ -1,0 +1,388 @@
+# shellcheck shell=dash
+#= Files
+#
+# Each leaves alone what is right already, says `changed: …` where it changed something, and
+# never leaves half a file: the new one is made beside the old one, synced, and renamed. Paths are
+# taken as they are, PROVOST_ROOT or not. A symbolic link is replaced, not followed.
+
+#: file_write PATH [MODE [OWNER]]
+#: Makes stdin the content of a file, with the given mode and owner (`USER` or `USER:GROUP`).
+#: Without them those of the old file stay; a new one has 0644. Missing folders are made.
+#: Status: 0 if the file is as it should be, else 1; 2 for wrong use.
+#: Example: printf '%s\n' "$NODE" | file_write /etc/hostname
+file_write() {
+    local path tmp
+    _provost_file file_write "PATH [MODE [OWNER]]" 1 3 "$@" || return
+    _provost_begin file_write || return
+    (exec cat >"$tmp") || _provost_give_up file_write || return
+    _provost_commit file_write "wrote" "${2-}" "${3-}"
+}
+
+#: file_block PATH NAME
+#: Makes stdin a block of the file between the lines `# begin NAME` and `# end NAME`; in its old
+#: place, else at the end of the file. The rest of the file stays as it is.
+#: Status: 0 if the block is there, else 1; 2 for wrong use.
+#: Example: printf '10.0.0.1 mn\n' | file_block /etc/hosts "management node"
+file_block() {
+    local path tmp
+    _provost_file file_block "PATH NAME" 2 2 "$@" || return
+    _provost_word file_block name "$2" "PATH NAME" || return
+    _provost_begin file_block || return
+    _provost_old
+    _provost_awk BLOCK="$2" 'function block(    line, status) {
+            if (done) return
+            done = 1
+            print "# begin " ENVIRON["BLOCK"]
+            while ((status = (getline line < "-")) > 0) print line
+            if (status < 0) exit 1
+            print "# end " ENVIRON["BLOCK"]
+        }
+        $0 == "# begin " ENVIRON["BLOCK"] { inside = 1; block(); next }
+        $0 == "# end " ENVIRON["BLOCK"] && inside { inside = 0; next }
+        !inside { print }
+        END { block() }' || _provost_give_up file_block || return
+    _provost_commit file_block "wrote the block $2 of"
+}
+
+#: file_unblock PATH NAME
+#: Removes what `file_block` wrote.
+#: Status: 0 if there is no such block, else 1; 2 for wrong use.
+#: Example: file_unblock /etc/hosts "management node"
+file_unblock() {
+    local path tmp
+    _provost_file file_unblock "PATH NAME" 2 2 "$@" || return
+    [ -f "$path" ] || return 0
+    _provost_begin file_unblock || return
+    _provost_old
+    _provost_awk BLOCK="$2" '$0 == "# begin " ENVIRON["BLOCK"] { inside = 1; next }
+        $0 == "# end " ENVIRON["BLOCK"] && inside { inside = 0; next }
+        !inside { print }' || _provost_give_up file_unblock || return
+    _provost_commit file_unblock "removed the block $2 of"
+}
+
+#: file_line PATH LINE
+#: Adds a line at the end of the file unless it is in there somewhere.
+#: Status: 0 if the line is there, else 1; 2 for wrong use.
+#: Example: file_line /etc/shells /bin/zsh
+file_line() {
+    local path tmp
+    _provost_file file_line "PATH LINE" 2 2 "$@" || return
+    _provost_word file_line line "$2" "PATH LINE" || return
+    _provost_begin file_line || return
+    _provost_old
+    _provost_awk LINE="$2" '{ print } $0 == ENVIRON["LINE"] { there = 1 }
+        END { if (!there) print ENVIRON["LINE"] }' || _provost_give_up file_line || return
+    _provost_commit file_line "added the line '$2' to"
+}
+
+#: file_set PATH KEY VALUE
+#: Sets a key in a file of lines KEY=VALUE. Blanks around `=`, `export` and the kind of quotes stay
+#: as they are; a value that needs quotes gets them. The line stays in its place; of several the
+#: last, which counts, is changed.
+#: Status: 0 if the key has that value, else 1; 2 for wrong use.
+#: Example: file_set /etc/default/grub GRUB_TIMEOUT 5
+file_set() {
+    local path tmp
+    _provost_file file_set "PATH KEY VALUE" 3 3 "$@" || return
+    _provost_word file_set key "$2" "PATH KEY VALUE" || return
+    _provost_one file_set value "$3" || return
+    _provost_begin file_set || return
+    _provost_old
+    _provost_awk KEY="$2" VALUE="$3" "$_provost_ini_functions"'
+        { lines[NR] = $0; if (is_key($0)) at = NR }
+        END {
+            for (i = 1; i <= NR; i++) print i == at ? with_value(lines[i]) : lines[i]
+            if (!at) print ENVIRON["KEY"] "=" quoted("", ENVIRON["VALUE"])
+        }' || _provost_give_up file_set || return
+    _provost_commit file_set "set $2 in"
+}
+
+#: ini_set PATH SECTION KEY VALUE
+#: Sets a key in a section of an ini file; makes either where it isn't there. An empty SECTION is
+#: what comes before the first one.
+#: Status: 0 if the key has that value, else 1; 2 for wrong use.
+#: Example: ini_set /etc/NetworkManager/NetworkManager.conf main dns none
+ini_set() {
+    local path tmp
+    _provost_file ini_set "PATH SECTION KEY VALUE" 4 4 "$@" || return
+    _provost_one ini_set section "$2" || return
+    _provost_word ini_set key "$3" "PATH SECTION KEY VALUE" || return
+    _provost_one ini_set value "$4" || return
+    _provost_begin ini_set || return
+    _provost_old
+    _provost_awk SECTION="$2" KEY="$3" VALUE="$4" RAW=1 "$_provost_ini_functions"'
+        BEGIN { here = ENVIRON["SECTION"] == "" }
+        here && !end { first = first ? first : NR }
+        { lines[NR] = $0 }
+        /^[ \t]*\[.*\][ \t\r]*$/ {
+            name = $0
+            sub(/^[ \t]*\[/, "", name); sub(/\][ \t\r]*$/, "", name)
+            here = name == ENVIRON["SECTION"]
+            if (here) { seen = 1; last = NR }
+            next
+        }
+        here && is_key($0) { at = NR }
+        here && /[^ \t\r]/ { last = NR }
+        END {
+            line = ENVIRON["KEY"] "=" ENVIRON["VALUE"]
+            if (!at && !seen && ENVIRON["SECTION"] == "" && !last) { print line; done = 1 }
+            for (i = 1; i <= NR; i++) {
+                print i == at ? with_value(lines[i]) : lines[i]
+                if (!at && i == last) { print line; done = 1 }
+            }
+            if (!at && !done) {
+                if (NR) print ""
+                print "[" ENVIRON["SECTION"] "]"
+                print line
+            }
+        }' || _provost_give_up ini_set || return
+    _provost_commit ini_set "set $3 in [$2] of"
+}
+
+#: file_backup PATH
+#: Keeps the file as it is now as PATH.provost-orig, once: a copy that is there stays.
+#: Status: 0 if there is a copy, or nothing to copy; else 1; 2 for wrong use.
+#: Example: file_backup /etc/chrony.conf
+file_backup() {
+    local path tmp
+    _provost_file file_backup PATH 1 1 "$@" || return
+    if [ ! -f "$path" ] || [ -e "$path.provost-orig" ]; then
+        return 0
+    fi
+    tmp="$path.provost-orig.$$"
+    if ! { rm -f "$tmp" && cp -p "$path" "$tmp" && mv -f "$tmp" "$path.provost-orig"; }; then
+        rm -f "$tmp"
+        _provost_error file_backup "cannot copy $path" "the line above says why: is the disk full?"
+        return
+    fi
+    changed "kept $1 as $1.provost-orig"
+}
+
+#: link_to TARGET PATH
+#: Makes PATH a symbolic link to TARGET. A file in its place is replaced, a folder isn't.
+#: Status: 0 if the link is right, else 1; 2 for wrong use.
+#: Example: link_to ../usr/share/zoneinfo/Europe/Berlin /etc/localtime
+link_to() {
+    local path tmp target="${1-}"
+    if [ $# -ne 2 ] || [ -z "$target" ]; then
+        _provost_misuse link_to "a target and a path are needed" "link_to TARGET PATH"
+        return
+    fi
+    shift
+    _provost_file link_to "TARGET PATH" 1 1 "$@" || return
+    if [ -L "$path" ]; then
+        # The x keeps line breaks at the end of the target.
+        tmp="$(readlink "$path" && printf x)" || tmp=
+        [ "$tmp" != "$target${_provost_newline}x" ] || return 0
+    fi
+    _provost_begin link_to || return
+    if ! { ln -s -- "$target" "$tmp" && mv -fT -- "$tmp" "$path"; }; then
+        _provost_give_up link_to
+        return
+    fi
+    changed "linked $1 to $target"
+}
+
+#: file_remove PATH
+#: Removes a file or a link. A folder is an error.
+#: Status: 0 if nothing is there, else 1; 2 for wrong use.
+#: Example: file_remove /etc/nologin
+file_remove() {
+    local path tmp
+    _provost_file file_remove PATH 1 1 "$@" || return
+    if [ ! -e "$path" ] && [ ! -L "$path" ]; then
+        return 0
+    fi
+    if [ -d "$path" ] && [ ! -L "$path" ]; then
+        _provost_error file_remove "$path is a folder" "rm -r removes folders"
+        return
+    fi
+    rm -f "$path" || _provost_error file_remove "cannot remove $path" "the line above says why" ||
+        return
+    changed "removed $1"
+}
+
+# _provost_file FUNCTION USAGE LEAST MOST ARG…: checks the number of arguments and that the first
+# is the path of what can be a file; sets `path` of the caller.
+_provost_file() {
+    local name="$1" usage="$1 $2" least="$3" most="$4"
+    shift 4
+    if [ $# -lt "$least" ] || [ $# -gt "$most" ]; then
+        _provost_misuse "$name" "$# arguments were given" "$usage"
+        return
+    fi
+    case "$1" in
+    '' | */ | . | .. | */. | */..)
+        _provost_misuse "$name" "'$1' is no file's path" "$usage"
+        return
+        ;;
+    esac
+    _provost_path "$1"
+    path="$_provost_path"
+}
+
+# Sets _provost_path to $1 so that no command takes it for an option.
+_provost_path() {
+    case "$1" in
+    /*) _provost_path="$1" ;;
+    *) _provost_path="./$1" ;;
+    esac
+}
+
+# _provost_one FUNCTION WHAT TEXT: refuses a text that isn't one line.
+_provost_one() {
+    case "$3" in
+    *"$_provost_newline"*)
+        _provost_error "$1" "the $2 is more than one line" "file_block writes several lines" ||
+            return 2
+        ;;
+    esac
+}
+
+# The same for one that has to be there.
+_provost_word() {
+    if [ -z "$3" ]; then
+        _provost_misuse "$1" "the $2 is empty" "$1 $4"
+        return
+    fi
+    _provost_one "$1" "$2" "$3"
+}
+
+# Sets `tmp` of the caller to the name of a new file beside `path`, and makes the folder.
+_provost_begin() {
+    local folder="${path%/*}"
+    if [ -d "$path" ] && [ ! -L "$path" ]; then
+        _provost_error "$1" "$path is a folder" "name the file in it"
+        return
+    fi
+    if [ -n "$folder" ] && [ ! -d "$folder" ]; then
+        mkdir -p "$folder" || _provost_error "$1" "cannot make the folder $folder" \
+            "the line above says why: is the file system mounted read-only?" || return
+    fi
+    tmp="$folder/.${path##*/}.provost.$$"
+    if [ -e "$tmp" ] || [ -L "$tmp" ]; then
+        rm -f "$tmp"
+    fi
+    # Nobody else may read it yet, and noclobber follows no link.
+    [ "$1" = link_to ] || (
+        umask 077
+        set -C
+        : >"$tmp"
+    ) || _provost_give_up "$1"
+}
+
+# Sets _provost_old to what awk is to read: the old file.
+_provost_old() {
+    _provost_old=/dev/null
+    if [ -f "$path" ]; then
+        _provost_old="$path"
+    fi
+}
+
+# _provost_awk NAME=VALUE… PROGRAM: from the old file to the new one. Values come by the
+# environment, where awk makes no escapes of backslashes.
+_provost_awk() {
+    (
+        while [ $# -gt 1 ]; do
+            export "${1?}"
+            shift
+        done
+        exec awk "$1" "$_provost_old" >"$tmp"
+    )
+}
+
+_provost_give_up() {
+    rm -f "$tmp"
+    _provost_error "$1" "cannot write $path" \
+        "the line above says why: is the disk full, or mounted read-only?"
+}
+
+# _provost_commit FUNCTION DONE [MODE [OWNER]]: puts `tmp` into the place of `path`, unless that is
+# the same already.
+_provost_commit() {
+    local is='' mode="${3-}" owner="${4-}"
+    case "$mode" in
+    *[!0-7]* | ??????*)
+        rm -f "$tmp"
+        _provost_misuse "$1" "'$mode' is no mode" "a mode is octal, such as 0644"
+        return
+        ;;
+    esac
+    while :; do
+        case "$mode" in
+        0?*) mode="${mode#0}" ;;
+        *) break ;;
+        esac
+    done
+    if [ -f "$path" ] && [ ! -L "$path" ]; then
+        if [ -z "$mode$owner" ] && cmp -s "$tmp" "$path"; then
+            rm -f "$tmp"
+            return 0
+        fi
+        is="$(stat -c '%a %U:%G %u:%g' "$path")" || _provost_give_up "$1" || return
+        case " ${is#* } " in
+        *" $owner "* | *" $owner:"*)
+            if [ "${mode:-"${is%% *}"}" = "${is%% *}" ] && cmp -s "$tmp" "$path"; then
+                rm -f "$tmp"
+                return 0
+            fi
+            ;;
+        esac
+        mode="${mode:-"${is%% *}"}" owner="${owner:-"${is##* }"}"
+    fi
+    case "$owner" in
+    '' | "$(id -u):$(id -g)") ;;
+    *)
+        chown -- "$owner" "$tmp" || _provost_give_up "$1" || return
+        ;;
+    esac
+    if ! { chmod -- "${mode:-644}" "$tmp" && _provost_sync "$tmp" && mv -fT -- "$tmp" "$path"; }; then
+        _provost_give_up "$1"
+        return
+    fi
+    # A renamed file keeps the label of the name that it was made under.
+    if [ -e /sys/fs/selinux/enforce ] && command -v restorecon >/dev/null 2>&1; then
+        restorecon "$path" || :
+    fi
+    changed "$2 ${path#./}"
+}
+
+_provost_sync() {
+    # An old sync takes no file, and syncs all.
+    sync "$1" 2>/dev/null || sync
+}
+
+# For files of lines KEY=VALUE: what is such a line, and what becomes of it. With RAW quotes are
+# text.
+_provost_ini_functions='
+    function is_key(line,    key) {
+        if (line !~ /=/) return 0
+        key = substr(line, 1, index(line, "=") - 1)
+        sub(/^[ \t]*(export[ \t]+)?/, "", key); sub(/[ \t]+$/, "", key)
+        return key == ENVIRON["KEY"]
+    }
+    function escaped(text, chars,    i, c, out) {
+        out = ""
+        for (i = 1; i <= length(text); i++) {
+            c = substr(text, i, 1)
+            out = out (index(chars, c) ? "\\" : "") c
+        }
+        return out
+    }
+    function quoted(quote, value) {
+        if (ENVIRON["RAW"]) return value
+        if (quote == "" && value !~ /[^A-Za-z0-9_.:\/@%+,-]/) return value
+        if (quote == "\047" && value !~ /\047/) return quote value quote
+        return "\"" escaped(value, "\\\"$`") "\""
+    }
+    function with_value(line,    head, tail, quote) {
+        head = substr(line, 1, index(line, "="))
+        tail = substr(line, index(line, "=") + 1)
+        match(tail, /^[ \t]*/)
+        head = head substr(tail, 1, RLENGTH)
+        quote = substr(tail, RLENGTH + 1, 1)
+        if (quote != "\"" && quote != "\047") quote = ""
+        # Where blanks stand around the sign, values have no quotes, as in sysctl.conf.
+        if (quote == "" && head ~ /[ \t]$/) return head ENVIRON["VALUE"]
+        return head quoted(quote, ENVIRON["VALUE"])
+    }'
