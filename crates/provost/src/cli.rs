@@ -1,14 +1,15 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use provost_plan::Step;
 use provost_record::ExitCode;
 
 use crate::console::complain;
 use crate::failure::Failure;
 use crate::runner::Wanted;
-use crate::settings::Input;
+use crate::settings::{Input, Origin};
 use crate::{inspect, report, runner};
 
 /// Runs this node's provisioning scripts, records what happens, and reports it.
@@ -70,8 +71,11 @@ enum Format {
 
 /// Parses the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let parsed = Cli::command()
+        .try_get_matches()
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(e) => {
             // Help and version are no errors; where nobody reads them there is nothing to do.
             let _ = e.print();
@@ -82,13 +86,14 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::Usage;
         }
     };
-    let input = match Input::read(cli.config.as_deref()) {
-        Ok(input) => input,
-        Err(failure) => {
-            complain(&format!("error: {failure}"));
-            return failure.exit_code();
-        }
-    };
+    let input = Input::read(cli.config.map(|file| match matches.value_source("config") {
+        Some(ValueSource::EnvVariable) => (file, Origin::Environment("PROVOST_CONFIG".to_owned())),
+        _ => (file, Origin::Flag("--config")),
+    }));
+    if !input.mistakes.is_empty() {
+        input.mistakes.iter().for_each(|failure| complain(&format!("error: {failure}")));
+        return ExitCode::Usage;
+    }
     match cli.command {
         Command::Boot => runner::main(&input, Wanted::Boot, cli.verbose),
         Command::Kickstart => runner::main(&input, Wanted::Postscripts, cli.verbose),

@@ -3,6 +3,7 @@
 
 mod cli;
 mod console;
+mod discover;
 mod failure;
 mod fetch;
 mod http;

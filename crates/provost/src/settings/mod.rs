@@ -1,18 +1,21 @@
-//! What this node is told about itself: merged from the command line, the environment, the
-//! kernel command line and files, then checked.
+//! What this node is told about itself, by whom, and what of it can be used.
 
 mod fragment;
 mod sources;
+mod values;
 
 use std::path::PathBuf;
 
 use provost_bundle::{Limit, Trust};
 use reqwest::Url;
+use serde::Deserialize;
 
 use crate::failure::Failure;
-use crate::secrets::NAMES;
 use fragment::Fragment;
 pub(crate) use sources::Input;
+pub(crate) use values::Origin;
+#[cfg(test)]
+pub(crate) use values::default;
 
 /// The settings of a run, checked.
 pub(crate) struct Settings {
@@ -38,7 +41,8 @@ pub(crate) struct Settings {
 pub(crate) struct Token(pub(crate) String);
 
 /// Where things are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Paths {
     pub(crate) state: PathBuf,
     pub(crate) log: PathBuf,
@@ -55,7 +59,8 @@ pub(crate) struct FetchLimits {
 }
 
 /// How long running may take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct RunLimits {
     /// A script, where its policy doesn't say.
     pub(crate) timeout: Limit,
@@ -70,8 +75,9 @@ pub(crate) struct RunLimits {
 }
 
 /// After what nothing runs any more until an admin has looked at the node.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[allow(dead_code, reason = "the guard comes next")]
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct Guard {
     /// Runs of `kickstart` or `boot` in a row that don't end well.
     pub(crate) max_attempts: u32,
@@ -94,92 +100,89 @@ impl Paths {
 impl Input {
     /// Where things are; needs no more than the files themselves.
     pub(crate) fn paths(&self) -> Paths {
-        let paths = &self.fragment.paths;
-        let or = |path: &Option<PathBuf>, default: &str| path.clone().unwrap_or(default.into());
-        Paths {
-            state: or(&paths.state, "/var/lib/provost"),
-            log: or(&paths.log, "/var/log/provost"),
-        }
+        self.fragment.paths.clone()
     }
 
     /// The node's name: as told, else the host name up to its first dot.
     pub(crate) fn node(&self) -> String {
-        let host = || {
-            let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-            name.split('.').next().unwrap_or_default().to_owned()
-        };
-        self.fragment.node.clone().unwrap_or_else(host)
+        self.fragment.node.clone()
     }
 
     /// Checks all that a run needs.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
-        let Fragment { servers, token_file, trust, fetch, run, report, guard, log, .. } =
-            &self.fragment;
-        let node = self.node();
-        if !provost_plan::is_node_name(&node) {
+        let (settings, failures) = self.usable();
+        failures.into_iter().next().map_or(Ok(settings), Err)
+    }
+
+    /// What of it can be used, and what can't: that is left out of the settings, which then trust
+    /// and reach less than was meant, never more.
+    pub(crate) fn usable(&self) -> (Settings, Vec<Failure>) {
+        let Fragment { node, fetch, run, report, log, guard, .. } = &self.fragment;
+        let mut failures = Vec::new();
+        if !provost_plan::is_node_name(node) {
             let message = format!("the node's name {node:?} is none");
-            return Err(Failure::config(
-                message,
-                "set `node` in provost.toml, e.g. node = \"cn001\"",
-            ));
+            let hint = "set `node` in provost.toml, e.g. node = \"cn001\"";
+            failures.push(Failure::config(message, hint));
         }
-        let servers = servers.as_deref().unwrap_or_default();
+        let mut note = |failure| failures.push(failure);
+        let settings = Settings {
+            node: node.clone(),
+            servers: self.servers(&mut note),
+            token: self.token().map_err(&mut note).ok().flatten(),
+            trust: self.trust().map_err(&mut note).unwrap_or_default(),
+            fetch: FetchLimits {
+                connect: fetch.connect_timeout,
+                stall: fetch.stall_timeout,
+                deadline: fetch.deadline,
+            },
+            proxy: fetch.proxy.clone(),
+            ca: fetch.ca.as_ref().and_then(|path| read_ca(path).map_err(&mut note).ok()),
+            run: *run,
+            report_deadline: report.deadline,
+            redact: log.redact.clone(),
+            guard: *guard,
+        };
+        (settings, failures)
+    }
+
+    fn servers(&self, note: &mut impl FnMut(Failure)) -> Vec<Url> {
+        let servers = &self.fragment.servers;
         if servers.is_empty() {
-            return Err(Failure::config(
+            note(Failure::config(
                 "no server is configured to fetch from",
                 "set `servers` in provost.toml, e.g. servers = [\"http://10.0.0.1:8480\"]",
             ));
         }
-        let servers = servers.iter().map(|s| server(s)).collect::<Result<_, _>>()?;
-        let keys = trust.keys.as_deref().unwrap_or_default();
-        let unsigned = trust.unsigned.unwrap_or(false);
-        if keys.is_empty() && trust.manifest_sha256.is_none() && !unsigned {
+        servers.iter().filter_map(|text| server(text).map_err(&mut *note).ok()).collect()
+    }
+
+    fn trust(&self) -> Result<Trust, Failure> {
+        let trust = &self.fragment.trust;
+        if trust.keys.is_empty() && trust.manifest_sha256.is_none() && !trust.unsigned {
             return Err(Failure::config(
                 "[trust] says nothing: there is no key that a bundle could be trusted by",
                 "set [trust] keys = [\"RW…\"] to the line that `provostctl key new` printed \
                  (`unsigned = true` would run anything)",
             ));
         }
-        let trust = Trust::new(keys, trust.manifest_sha256.as_deref(), unsigned)
-            .map_err(|e| Failure::config(&e, e.hint()))?;
-        let token = match (&self.token, token_file) {
-            (Some(token), _) => Some(Token(token.trim().to_owned())),
-            (None, Some(path)) => Some(read_token(path)?),
-            (None, None) => None,
-        };
-        let ca = fetch.ca.as_ref().map(|path| {
-            let failed = |e| format!("reading the CA certificates {}: {e}", path.display());
-            std::fs::read(path)
-                .map_err(|e| Failure::config(failed(e), "mend or remove `ca` under [fetch]"))
-        });
-        let or = |limit: Option<Limit>, seconds| limit.unwrap_or(Limit::seconds(seconds));
-        Ok(Settings {
-            node,
-            servers,
-            token,
-            trust,
-            fetch: FetchLimits {
-                connect: or(fetch.connect_timeout, 5),
-                stall: or(fetch.stall_timeout, 15),
-                deadline: or(fetch.deadline, 600),
-            },
-            proxy: fetch.proxy.clone(),
-            ca: ca.transpose()?,
-            run: RunLimits {
-                timeout: or(run.timeout, 1800),
-                slow: or(run.slow, 60),
-                grace: or(run.grace, 10),
-                leak: or(run.leak, 2),
-                deadline: or(run.deadline, 7200),
-            },
-            report_deadline: or(report.deadline, 30),
-            redact: log.redact.clone().unwrap_or(NAMES.map(str::to_owned).to_vec()),
-            guard: Guard {
-                max_attempts: guard.max_attempts.unwrap_or(3),
-                max_reboots: guard.max_reboots.unwrap_or(3),
-            },
-        })
+        Trust::new(&trust.keys, trust.manifest_sha256.as_deref(), trust.unsigned)
+            .map_err(|e| Failure::config(&e, e.hint()))
     }
+
+    fn token(&self) -> Result<Option<Token>, Failure> {
+        match (&self.token, &self.fragment.token_file) {
+            (Some((token, _)), _) => Ok(Some(Token(token.trim().to_owned()))),
+            (None, Some(path)) => read_token(path).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+fn read_ca(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|e| {
+        let message = format!("reading the CA certificates {}: {e}", path.display());
+        Failure::config(message, "mend or remove `ca` under [fetch]")
+    })
 }
 
 fn server(text: &str) -> Result<Url, Failure> {

@@ -1,91 +1,187 @@
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use toml::de::{DeTable, DeValue};
+
 use super::fragment::Fragment;
+use super::values::{self, Origin, Values};
+use crate::discover::{self, Machine};
 use crate::failure::Failure;
 
 /// Where the configuration is where nobody says otherwise.
 const DEFAULT: &str = "/etc/provost/provost.toml";
 
-/// What all sources together say, not yet checked.
+/// What all sources together say, not yet checked as a whole.
 pub(crate) struct Input {
+    /// The configuration file.
+    #[allow(dead_code, reason = "for whoever asks where it is")]
+    pub(super) config: (PathBuf, Origin),
+    pub(super) values: Values,
     pub(super) fragment: Fragment,
     /// A token that was given directly.
-    pub(super) token: Option<String>,
+    pub(super) token: Option<(String, Origin)>,
+    /// What is wrong in the files. It is left out of the values; no run begins with it.
+    pub(crate) mistakes: Vec<Failure>,
 }
 
 impl Input {
-    /// Reads the configuration file, its drop-ins (`provost.d/*.toml` beside it, in order of
-    /// their names), the kernel command line and the environment; later ones win. A file that
-    /// was asked for must be there.
-    pub(crate) fn read(config: Option<&Path>) -> Result<Self, Failure> {
-        let file = config.unwrap_or(Path::new(DEFAULT));
-        let mut table = toml::Table::new();
-        match std::fs::read_to_string(file) {
-            Ok(text) => merge(&mut table, parse(file, &text)?),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound && config.is_none() => {}
-            Err(e) => return Err(unreadable(file, &e)),
-        }
-        for path in drop_ins(file)? {
-            let text = std::fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
-            merge(&mut table, parse(&path, &text)?);
-        }
-        let fragment = Fragment::deserialize_checked(table)?;
-        let mut input = Self { fragment, token: None };
-        // Not there in some chroots; then nothing is said there either.
-        let kernel = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
-        input.overlay(|name| kernel_argument(&kernel, name));
-        input.overlay(|name| {
-            let name = format!("PROVOST_{}", name.to_ascii_uppercase());
-            std::env::var(name).ok().filter(|v| !v.is_empty())
+    /// Reads all sources: the environment, the kernel's command line, the configuration file with
+    /// its drop-ins (`provost.d/*.toml` beside it, the last by name counting most), what xCAT
+    /// noted, the DHCP leases, the host's name. What one says, the next ones can't change. A file
+    /// that was asked for must be there.
+    pub(crate) fn read(config: Option<(PathBuf, Origin)>) -> Self {
+        Self::read_on(&Machine::here(), config, |name| std::env::var(name).ok())
+    }
+
+    fn read_on(
+        machine: &Machine,
+        config: Option<(PathBuf, Origin)>,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        let must_exist = config.is_some();
+        let config = config.unwrap_or((DEFAULT.into(), Origin::Default));
+        let (mut values, mut token, mut mistakes) = (Values::default(), None, Vec::new());
+
+        let variable = |name: &str| format!("PROVOST_{}", name.to_ascii_uppercase());
+        said(&mut values, &mut token, |name| {
+            let name = variable(name);
+            let value = environment(&name).filter(|value| !value.is_empty())?;
+            Some((value, Origin::Environment(name)))
         });
-        Ok(input)
-    }
-
-    fn overlay(&mut self, value: impl Fn(&str) -> Option<String>) {
-        let list = |text: String| text.split(',').map(str::to_owned).collect();
-        let fragment = &mut self.fragment;
-        fragment.node = value("node").or(fragment.node.take());
-        fragment.servers = value("server").map(list).or(fragment.servers.take());
-        fragment.trust.keys = value("key").map(list).or(fragment.trust.keys.take());
-        self.token = value("token").or(self.token.take());
-    }
-}
-
-impl Fragment {
-    /// Each file was checked by itself, so that this finds what only shows in the whole.
-    fn deserialize_checked(table: toml::Table) -> Result<Self, Failure> {
-        serde::Deserialize::deserialize(table).map_err(|e: toml::de::Error| {
-            Failure::config(e.message(), "see the configuration files and their drop-ins")
-        })
-    }
-}
-
-fn parse(path: &Path, text: &str) -> Result<toml::Table, Failure> {
-    let wrong = |e: toml::de::Error| {
-        let line = e.span().map_or(1, |s| 1 + text[..s.start].matches('\n').count());
-        let message = format!("{}:{line}: {}", path.display(), e.message());
-        Failure::config(message, "mend that line; an unknown key may be a slip of the pen")
-    };
-    toml::from_str::<Fragment>(text).map_err(wrong)?;
-    toml::from_str(text).map_err(wrong)
-}
-
-fn merge(into: &mut toml::Table, from: toml::Table) {
-    for (key, value) in from {
-        match (into.get_mut(&key), value) {
-            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => merge(old, new),
-            (_, value) => {
-                into.insert(key, value);
+        let kernel = machine.kernel_line();
+        said(&mut values, &mut token, |name| {
+            Some((kernel.get(&format!("provost.{name}"))?.to_owned(), Origin::Kernel))
+        });
+        if let Some(host) = kernel.get("XCAT").and_then(discover::host) {
+            values.offer("servers", vec![discover::url(&host)], Origin::KernelOfXcat("XCAT"));
+        }
+        if let Some(node) = kernel.get("NODE").filter(|node| provost_plan::is_node_name(node)) {
+            values.offer("node", node, Origin::KernelOfXcat("NODE"));
+        }
+        files(&config.0, must_exist, &mut values, &mut mistakes);
+        if let Some(info) = machine.xcatinfo() {
+            let origin = || Origin::File(info.path.clone());
+            if let Some(host) = info.server {
+                values.offer("servers", vec![discover::url(&host)], origin());
+            }
+            if let Some(node) = info.node {
+                values.offer("node", node, origin());
             }
         }
+        if !values.has("servers")
+            && let Some(lease) = machine.lease()
+        {
+            let urls = lease.servers.iter().map(|address| discover::url(&address.to_string()));
+            values.offer("servers", urls.collect::<Vec<_>>(), Origin::Lease(lease.path));
+        }
+        values.offer("node", host_name(), Origin::HostName);
+        let fragment = conclude(&mut values, &mut mistakes);
+        Self { config, values, fragment, token, mistakes }
     }
+
+    /// Every value by its key, with where it comes from.
+    #[allow(dead_code, reason = "for whoever asks where it is")]
+    pub(crate) fn values(&self) -> impl Iterator<Item = (&str, &toml::Value, &Origin)> {
+        self.values.iter()
+    }
+
+    /// The configuration file.
+    #[allow(dead_code, reason = "for whoever asks where it is")]
+    pub(crate) fn config(&self) -> &(PathBuf, Origin) {
+        &self.config
+    }
+
+    /// Where a token comes from that was given directly.
+    #[allow(dead_code, reason = "for whoever asks where it is")]
+    pub(crate) fn token_origin(&self) -> Option<&Origin> {
+        self.token.as_ref().map(|(_, origin)| origin)
+    }
+}
+
+/// What may be said in few words: the environment and the kernel's command line.
+fn said(
+    values: &mut Values,
+    token: &mut Option<(String, Origin)>,
+    get: impl Fn(&str) -> Option<(String, Origin)>,
+) {
+    let list = |text: String| text.split(',').map(str::to_owned).collect::<Vec<_>>();
+    if let Some((node, origin)) = get("node") {
+        values.offer("node", node, origin);
+    }
+    for (name, key) in [("server", "servers"), ("key", "trust.keys")] {
+        if let Some((text, origin)) = get(name) {
+            values.offer(key, list(text), origin);
+        }
+    }
+    if token.is_none() {
+        *token = get("token");
+    }
+}
+
+/// The drop-ins, the last one first, then the file itself.
+fn files(file: &Path, must_exist: bool, values: &mut Values, mistakes: &mut Vec<Failure>) {
+    let drop_ins = drop_ins(file).unwrap_or_else(|failure| {
+        mistakes.push(failure);
+        Vec::new()
+    });
+    for path in drop_ins.iter().rev().map(PathBuf::as_path).chain([file]) {
+        match std::fs::read_to_string(path) {
+            Ok(text) => read_file(path, &text, values, mistakes),
+            Err(e) if e.kind() == ErrorKind::NotFound && path == file && !must_exist => {}
+            Err(e) => mistakes.push(unreadable(path, &e)),
+        }
+    }
+}
+
+/// Each value is checked by itself, so that one mistake doesn't hide the rest.
+fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<Failure>) {
+    let mut wrong = |at: usize, what: &str| {
+        let line = 1 + text[..at].matches('\n').count();
+        let message = format!("{}:{line}: {what}", path.display());
+        let hint = "mend that line; an unknown key may be a slip of the pen";
+        mistakes.push(Failure::config(message, hint));
+    };
+    let at = |e: &toml::de::Error| e.span().map_or(0, |span| span.start);
+    let parsed = DeTable::parse(text).and_then(|spans| Ok((spans, toml::from_str(text)?)));
+    let (spans, table) = match parsed {
+        Ok(parsed) => parsed,
+        Err(e) => return wrong(at(&e), e.message()),
+    };
+    for (key, value) in values::leaves(&table) {
+        match values::check(&key, &value) {
+            Ok(()) if value.is_table() => {}
+            Ok(()) => values.offer(&key, value, Origin::File(path.to_owned())),
+            Err(e) => wrong(begin(spans.get_ref(), &key), &format!("{key}: {}", e.message())),
+        }
+    }
+}
+
+/// Where in its file a key stands, in bytes.
+fn begin(table: &DeTable<'_>, key: &str) -> usize {
+    let (name, rest) = key.split_once('.').map_or((key, None), |(name, rest)| (name, Some(rest)));
+    let Some((found, value)) = table.iter().find(|(key, _)| *key.get_ref() == name) else {
+        return 0;
+    };
+    match (value.get_ref(), rest) {
+        (DeValue::Table(inner), Some(rest)) => begin(inner, rest),
+        _ => found.span().start,
+    }
+}
+
+/// Each value was checked by itself, so that this finds what only shows in the whole.
+fn conclude(values: &mut Values, mistakes: &mut Vec<Failure>) -> Fragment {
+    values.conclude().unwrap_or_else(|e| {
+        let hint = "see the configuration files and their drop-ins";
+        mistakes.push(Failure::config(e.message(), hint));
+        Values::default().conclude().expect("a test holds the defaults to be whole")
+    })
 }
 
 fn drop_ins(file: &Path) -> Result<Vec<PathBuf>, Failure> {
     let folder = file.with_extension("d");
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(e) => return Err(unreadable(&folder, &e)),
     };
     let mut paths: Vec<PathBuf> = entries
@@ -101,46 +197,11 @@ fn unreadable(path: &Path, e: &std::io::Error) -> Failure {
     Failure::config(message, "give the right file with --config, and see that root can read it")
 }
 
-fn kernel_argument(line: &str, name: &str) -> Option<String> {
-    let value = |word: &str| {
-        let rest = word.strip_prefix("provost.")?.strip_prefix(name)?;
-        rest.strip_prefix('=').filter(|v| !v.is_empty()).map(|v| v.trim_matches('"').to_owned())
-    };
-    // As in the kernel, the last one counts.
-    line.split_ascii_whitespace().filter_map(value).next_back()
+/// Up to its first dot.
+fn host_name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    name.split('.').next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_kernel_argument_counts() {
-        let line =
-            "quiet provost.node=a provost.nodes=x provost.node=\"b\" provost.key= xprovost.key=k";
-        assert_eq!(kernel_argument(line, "node").as_deref(), Some("b"));
-        assert_eq!(kernel_argument(line, "key"), None);
-    }
-
-    #[test]
-    fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("provost.toml");
-        std::fs::write(&file, "node = \"a\"\n[fetch]\ndeadline = \"1m\"\nstall_timeout = \"2s\"\n")
-            .unwrap();
-        std::fs::create_dir(dir.path().join("provost.d")).unwrap();
-        let drop_in = dir.path().join("provost.d/10.toml");
-        std::fs::write(&drop_in, "[fetch]\ndeadline = \"2m\"\n").unwrap();
-        let input = Input::read(Some(&file)).map_err(|e| e.to_string()).unwrap();
-        assert_eq!(input.fragment.fetch.deadline.unwrap().to_string(), "2m");
-        assert_eq!(input.fragment.fetch.stall_timeout.unwrap().to_string(), "2s");
-        for (text, part) in [
-            ("\n[fetch]\ndeadlin = \"2m\"\n", "10.toml:3:"),
-            ("[fetch]\nstall_timeout = 3\n", ":2:"),
-        ] {
-            std::fs::write(&drop_in, text).unwrap();
-            let e = Input::read(Some(&file)).err().unwrap().to_string();
-            assert!(e.contains(part) && e.contains("hint: "), "{e}");
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,32 @@
+/// The arguments that this kernel was booted with.
+pub(crate) struct KernelLine(String);
+
+impl KernelLine {
+    pub(super) fn new(line: &str) -> Self {
+        Self(line.to_owned())
+    }
+
+    /// The value of `name=`. As in the kernel, the last one counts; an empty one is none.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let words = self.0.split_ascii_whitespace().rev();
+        let values = words.filter_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+        let mut values =
+            values.map(|value: &str| value.trim_matches('"')).filter(|value| !value.is_empty());
+        values.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_argument_counts() {
+        let line = KernelLine::new(
+            "quiet provost.node=a provost.nodes=x provost.node=\"b\" provost.key= xprovost.key=k",
+        );
+        assert_eq!(line.get("provost.node"), Some("b"));
+        assert_eq!(line.get("provost.key"), None);
+        assert_eq!(line.get("quiet"), None);
+    }
+}

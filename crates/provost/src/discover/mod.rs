@@ -1,0 +1,65 @@
+//! What this machine was told by others: its kernel's command line, what xCAT left on it, and
+//! its DHCP leases. They are there or not, whole or not; what makes no sense says nothing.
+
+mod kernel;
+mod lease;
+mod xcat;
+
+use std::path::{Path, PathBuf};
+
+pub(crate) use kernel::KernelLine;
+pub(crate) use lease::Lease;
+pub(crate) use xcat::{XcatInfo, host};
+
+/// The port of provostd. xCAT's ports, which stand beside its addresses, are other services'.
+const PORT: u16 = 8480;
+
+/// The longest file that is read here, in bytes; a longer one is something else.
+const MOST: u64 = 1 << 20;
+
+/// The machine that is asked.
+pub(crate) struct Machine {
+    root: PathBuf,
+}
+
+impl Machine {
+    /// This one.
+    pub(crate) fn here() -> Self {
+        Self { root: "/".into() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// The kernel's command line. Empty where there is no /proc, as in some chroots.
+    pub(crate) fn kernel_line(&self) -> KernelLine {
+        let line = read(&self.root.join("proc/cmdline")).unwrap_or_default();
+        KernelLine::new(&String::from_utf8_lossy(&line))
+    }
+
+    /// What xCAT's own scripts noted when they installed this root.
+    pub(crate) fn xcatinfo(&self) -> Option<XcatInfo> {
+        let path = self.root.join("opt/xcat/xcatinfo");
+        let text = read(&path)?;
+        Some(XcatInfo::parse(path, &String::from_utf8_lossy(&text)))
+    }
+
+    /// The newest DHCP lease that still holds and names a server.
+    pub(crate) fn lease(&self) -> Option<Lease> {
+        lease::newest(&self.root, jiff::Timestamp::now())
+    }
+}
+
+/// The address of a provostd on `host`.
+pub(crate) fn url(host: &str) -> String {
+    format!("http://{host}:{PORT}")
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}

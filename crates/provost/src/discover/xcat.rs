@@ -1,0 +1,86 @@
+use std::net::{IpAddr, Ipv6Addr};
+use std::path::PathBuf;
+
+/// `/opt/xcat/xcatinfo`, which xCAT writes into the roots that it installs.
+pub(crate) struct XcatInfo {
+    pub(crate) path: PathBuf,
+    /// The management or service node, fit for a URL.
+    pub(crate) server: Option<String>,
+    pub(crate) node: Option<String>,
+}
+
+impl XcatInfo {
+    /// Lines `KEY=VALUE`, as a shell sources them; later ones win.
+    pub(super) fn parse(path: PathBuf, text: &str) -> Self {
+        let get = |name: &str| {
+            let values = text.lines().filter_map(|line| {
+                line.trim().strip_prefix(name)?.strip_prefix('=')?.trim().split('#').next()
+            });
+            let unquoted = |value: &str| value.trim().trim_matches(['\'', '"']).to_owned();
+            values.map(unquoted).rfind(|value| !value.is_empty())
+        };
+        let server = get("XCATSERVER").and_then(|text| host(&text));
+        let node = get("NODE").filter(|name| provost_plan::is_node_name(name));
+        Self { path, server, node }
+    }
+}
+
+/// The host in what xCAT writes as `HOST` or `HOST:PORT`, fit for a URL; nothing if it is none.
+pub(crate) fn host(text: &str) -> Option<String> {
+    let bracketed = |address: Ipv6Addr| format!("[{address}]");
+    if let Ok(address) = text.parse() {
+        return Some(bracketed(address));
+    }
+    let host = match text.rsplit_once(':') {
+        Some((host, port)) => port.parse::<u16>().ok().map(|_| host)?,
+        None => text,
+    };
+    if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        return inner.parse().ok().map(bracketed);
+    }
+    let is_name = || {
+        let known = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'.';
+        host.starts_with(|c: char| c.is_ascii_alphanumeric()) && host.bytes().all(known)
+    };
+    (host.parse::<IpAddr>().is_ok() || is_name()).then(|| host.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_an_address_or_a_name_with_or_without_a_port() {
+        for (text, expected) in [
+            ("10.0.0.1:3001", Some("10.0.0.1")),
+            ("10.0.0.1", Some("10.0.0.1")),
+            ("mn.cluster:3001", Some("mn.cluster")),
+            ("fd00::1", Some("[fd00::1]")),
+            ("[fd00::1]:3001", Some("[fd00::1]")),
+            ("", None),
+            (":3001", None),
+            ("mn:http", None),
+            ("a b", None),
+            ("http://mn", None),
+            ("-o", None),
+            ("mn/../x", None),
+        ] {
+            assert_eq!(host(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn xcatinfo_is_read_as_a_shell_would_and_nonsense_is_skipped() {
+        let parse = |text| XcatInfo::parse("xcatinfo".into(), text);
+        let info = parse(
+            "XCATSERVER=10.0.0.9\nINSTALLDIR='/install'\nHTTPPORT='80'\nNODE='cn007'\n\
+             XCATSERVER='10.0.0.1'\nREBOOT=TRUE\n",
+        );
+        assert_eq!(info.server.as_deref(), Some("10.0.0.1"));
+        assert_eq!(info.node.as_deref(), Some("cn007"));
+        for text in ["", "XCATSERVER=\nNODE=''\n", "\0\u{fffd}=\nXCATSERVER=$(id)\nNODE=../x\n"] {
+            let info = parse(text);
+            assert!(info.server.is_none() && info.node.is_none(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+use std::fs;
+
+use super::*;
+
+/// A machine in a folder, and its configuration file.
+struct Ground {
+    folder: tempfile::TempDir,
+}
+
+impl Ground {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let ground = Self { folder: tempfile::tempdir().unwrap() };
+        files.iter().for_each(|(name, text)| ground.write(name, text));
+        ground
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, environment: &[(&str, &str)]) -> Input {
+        let file = self.folder.path().join("etc/provost.toml");
+        let config = file.exists().then_some((file, Origin::Flag("--config")));
+        let get = |name: &str| {
+            environment.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned())
+        };
+        Input::read_on(&Machine::at(self.folder.path()), config, get)
+    }
+}
+
+/// `key`'s value and where it comes from, without the folder.
+fn told(ground: &Ground, input: &Input, key: &str) -> (String, String) {
+    let (_, value, origin) = input.values().find(|(k, _, _)| *k == key).unwrap();
+    let folder = ground.folder.path().display().to_string();
+    (value.to_string(), origin.to_string().replace(&folder, ""))
+}
+
+const LEASE: &str = "SERVER_ADDRESS=10.0.0.6\nNEXT_SERVER=10.0.0.7\n";
+
+#[test]
+fn each_source_is_asked_in_its_order() {
+    let everything = [
+        ("proc/cmdline", "provost.server=http://k1,http://k2 provost.node=k XCAT=10.0.0.3:3001"),
+        ("etc/provost.toml", "servers = [\"http://f\"]\n"),
+        ("etc/provost.d/10.toml", "servers = [\"http://d\"]\n"),
+        ("opt/xcat/xcatinfo", "XCATSERVER=10.0.0.5\nNODE=cn5\n"),
+        ("run/systemd/netif/leases/2", LEASE),
+    ];
+    let ground = Ground::new(&everything);
+    let servers = |input: &Input| told(&ground, input, "servers");
+    let pair = |value: &str, from: &str| (value.to_owned(), from.to_owned());
+    assert_eq!(
+        servers(&ground.read(&[("PROVOST_SERVER", "http://e")])),
+        pair("[\"http://e\"]", "environment PROVOST_SERVER")
+    );
+    let input = ground.read(&[("PROVOST_SERVER", "")]);
+    assert_eq!(servers(&input), pair("[\"http://k1\", \"http://k2\"]", "kernel command line"));
+    assert_eq!(told(&ground, &input, "node"), pair("\"k\"", "kernel command line"));
+    let next = |name: &str, text: &str, value: &str, from: &str| {
+        ground.write(name, text);
+        assert_eq!(servers(&ground.read(&[])), pair(value, from));
+    };
+    next(
+        "proc/cmdline",
+        "XCAT=10.0.0.3:3001 NODE=cn3",
+        "[\"http://10.0.0.3:8480\"]",
+        "kernel command line, XCAT=",
+    );
+    next("proc/cmdline", "XCAT=$(x) NODE=../x", "[\"http://d\"]", "file /etc/provost.d/10.toml");
+    next("etc/provost.d/10.toml", "", "[\"http://f\"]", "file /etc/provost.toml");
+    next(
+        "etc/provost.toml",
+        "node = \"f\"",
+        "[\"http://10.0.0.5:8480\"]",
+        "file /opt/xcat/xcatinfo",
+    );
+    next(
+        "opt/xcat/xcatinfo",
+        "XCATSERVER=\n\0",
+        "[\"http://10.0.0.6:8480\", \"http://10.0.0.7:8480\"]",
+        "DHCP lease /run/systemd/netif/leases/2",
+    );
+    next("run/systemd/netif/leases/2", "garbage", "[]", "default");
+    assert!(ground.read(&[]).mistakes.is_empty());
+}
+
+#[test]
+fn a_node_has_a_name_whatever_is_said() {
+    let ground = Ground::new(&[("opt/xcat/xcatinfo", "NODE=cn5\n")]);
+    assert_eq!(ground.read(&[]).node(), "cn5");
+    assert_eq!(ground.read(&[("PROVOST_NODE", "cn9")]).node(), "cn9");
+    ground.write("opt/xcat/xcatinfo", "");
+    let input = ground.read(&[]);
+    assert_eq!(told(&ground, &input, "node").1, "host name");
+    assert!(!input.node().is_empty());
+}
+
+#[test]
+fn a_token_that_is_given_directly_is_no_value_that_is_shown() {
+    let ground = Ground::new(&[("proc/cmdline", "provost.token=secret-k")]);
+    let input = ground.read(&[("PROVOST_TOKEN", "secret-e")]);
+    assert_eq!(input.token_origin().unwrap().to_string(), "environment PROVOST_TOKEN");
+    assert_eq!(ground.read(&[]).token_origin(), Some(&Origin::Kernel));
+    assert!(input.values().all(|(_, value, _)| !value.to_string().contains("secret")));
+}
+
+#[test]
+fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
+    let ground = Ground::new(&[
+        ("etc/provost.toml", "node = \"a\"\n[fetch]\ndeadline = \"1m\"\nstall_timeout = \"2s\"\n"),
+        ("etc/provost.d/10.toml", "[fetch]\ndeadline = \"2m\"\n"),
+    ]);
+    let input = ground.read(&[]);
+    assert_eq!(input.fragment.fetch.deadline.to_string(), "2m");
+    assert_eq!(input.fragment.fetch.stall_timeout.to_string(), "2s");
+    for (text, part) in [
+        ("\n[fetch]\ndeadlin = \"2m\"\n", "10.toml:3: fetch.deadlin: unknown field"),
+        ("[fetch]\nstall_timeout = 3\n", "10.toml:2: fetch.stall_timeout: "),
+        ("fetch = 3\n", "10.toml:1: fetch: "),
+        ("\n[fetsh]\n", "10.toml:2: fetsh: unknown field"),
+        ("node = \"b\"\nnode = \"c\"\n", "10.toml:2: "),
+        ("token = \"secret\"\n", "10.toml:1: token: unknown field"),
+    ] {
+        ground.write("etc/provost.d/10.toml", text);
+        let input = ground.read(&[]);
+        let failure = input.mistakes.iter().map(ToString::to_string).collect::<String>();
+        assert!(failure.contains(part) && failure.contains("hint: "), "{failure}");
+        assert!(!failure.contains("secret"), "{failure}");
+        assert_eq!((input.mistakes.len(), input.node().as_str()), (1, "a"), "{text}");
+    }
+}
+
+#[test]
+fn one_mistake_hides_neither_the_others_nor_what_is_right() {
+    let ground = Ground::new(&[(
+        "etc/provost.toml",
+        "node = \"a\"\nservers = \"http://f\"\n[fetch]\n[guard]\nmax_attempts = -1\nmax_reboots = 7\n",
+    )]);
+    let input = ground.read(&[]);
+    assert_eq!(input.mistakes.len(), 2);
+    assert_eq!(told(&ground, &input, "guard.max_reboots").0, "7");
+    assert_eq!(told(&ground, &input, "guard.max_attempts").1, "default");
+    assert!(!input.values().any(|(key, _, _)| key == "fetch"));
+    assert_eq!(input.node(), "a");
+}
