@@ -140,6 +140,11 @@ impl Cluster {
 }
 
 impl Node {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// A path below the node's folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)

@@ -7,11 +7,13 @@ pub mod faults;
 mod ground;
 mod output;
 pub mod processes;
+mod sshd;
 
 pub use cluster::{Cluster, Node, pipe};
 pub use daemon::Daemon;
 pub use ground::{Ended, Ground, Run, World};
 pub use output::Out;
+pub use sshd::Network;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

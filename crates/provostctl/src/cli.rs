@@ -8,7 +8,7 @@ use crate::client::{Admin, Client};
 use crate::failure::Failure;
 use crate::node_set::{NodeName, NodeSet};
 use crate::wait_for::Goal;
-use crate::{import, key, log, nodes, output, publish, release, show, token, wait_for};
+use crate::{import, key, log, nodes, output, publish, release, rerun, show, token, wait_for};
 
 /// Makes keys, publishes what nodes run, and shows what they report
 #[derive(Parser)]
@@ -70,6 +70,9 @@ enum Command {
         /// Names and ranges, such as cn[001-512]
         nodes: NodeSet,
     },
+    /// Run a script on nodes by ssh, whether or not it has run before. Exit codes: 0 all is well,
+    /// 1 a node failed or couldn't be reached, 124 some took too long
+    Rerun(rerun::Rerun),
     /// Wait until all nodes have a status. Exit codes: 0 all have it, 1 one failed, 124 time is up
     WaitFor {
         /// Names and ranges, such as cn[001-512]
@@ -133,10 +136,15 @@ fn run(cli: Cli) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|e| Failure::new(e.to_string(), "see the limits of this process (ulimit -n)"))?;
+    if let Command::Rerun(rerun) = cli.command {
+        return runtime.block_on(rerun.run());
+    }
     let client = Client::new(&cli.admin)?;
     runtime.block_on(async {
         match cli.command {
-            Command::Key(_) | Command::Publish(_) | Command::Import(_) => Ok(()),
+            Command::Key(_) | Command::Publish(_) | Command::Import(_) | Command::Rerun(_) => {
+                Ok(())
+            }
             Command::Token { nodes } => token::token(&client, &nodes).await,
             Command::Nodes { nodes, format } => nodes::nodes(&client, nodes.as_ref(), format).await,
             Command::Show { node, format } => show::show(&client, &node, format).await,

@@ -1,0 +1,104 @@
+//! Nodes that can be reached by a real sshd.
+
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{Cluster, Node, program};
+
+const SSHD: &str = "/usr/sbin/sshd";
+
+/// An ssh client's way to the nodes of a cluster: each name leads to an sshd of its own.
+pub struct Network {
+    folder: PathBuf,
+    config: String,
+}
+
+impl Network {
+    /// A network without nodes; none, said aloud, where this machine has no sshd.
+    pub fn new(cluster: &Cluster) -> Option<Self> {
+        if !Path::new(SSHD).exists() {
+            eprintln!("SKIPPED: there is no {SSHD}");
+            return None;
+        }
+        let folder = cluster.path("ssh");
+        std::fs::create_dir(&folder).unwrap();
+        // sshd insists on it where it is started as root.
+        let _ = std::fs::create_dir_all("/run/sshd");
+        for name in ["host", "admin"] {
+            let mut keygen = Command::new("ssh-keygen");
+            keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(folder.join(name));
+            assert!(keygen.status().unwrap().success());
+        }
+        let config = format!(
+            "Host *\nHostName 127.0.0.1\nIdentityFile {}\nIdentitiesOnly yes\n\
+             StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n",
+            folder.join("admin").display()
+        );
+        Some(Self { folder, config })
+    }
+
+    /// Lets `node` be reached, with its own configuration and programs.
+    pub fn join(&mut self, node: &Node) {
+        let name = node.name();
+        let programs = program("provost").parent().unwrap().display().to_string();
+        let text = format!(
+            "HostKey {host}\nAuthorizedKeysFile {admin}.pub\nStrictModes no\nUsePAM no\n\
+             PermitRootLogin yes\nPasswordAuthentication no\nPidFile none\n\
+             SetEnv PROVOST_CONFIG={toml} PATH={fakes}:{programs}:/usr/bin:/bin\n",
+            host = self.folder.join("host").display(),
+            admin = self.folder.join("admin").display(),
+            toml = node.path("provost.toml").display(),
+            fakes = node.path("fakes").display(),
+        );
+        let config = self.folder.join(format!("{name}.conf"));
+        std::fs::write(&config, text).unwrap();
+        std::fs::set_permissions(self.folder.join("host"), PermissionsExt::from_mode(0o600))
+            .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        self.lead(name, &listener);
+        // Ends with the test's process.
+        std::thread::spawn(move || {
+            while let Ok((connection, _)) = listener.accept() {
+                serve(connection, &config);
+            }
+        });
+    }
+
+    /// A node that is off: its address refuses.
+    pub fn join_dead(&mut self, name: &str) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        self.lead(name, &listener);
+    }
+
+    /// A node that accepts, and then says nothing. It does so as long as what is returned lives.
+    #[must_use]
+    pub fn join_mute(&mut self, name: &str) -> TcpListener {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        self.lead(name, &listener);
+        listener
+    }
+
+    /// The client's configuration file.
+    pub fn config(&self) -> String {
+        let path = self.folder.join("config");
+        std::fs::write(&path, &self.config).unwrap();
+        path.display().to_string()
+    }
+
+    fn lead(&mut self, name: &str, listener: &TcpListener) {
+        let port = listener.local_addr().unwrap().port();
+        // ssh takes the first value that it finds.
+        self.config = format!("Host {name}\nPort {port}\n{}", self.config);
+    }
+}
+
+fn serve(connection: TcpStream, config: &Path) {
+    let output = OwnedFd::from(connection.try_clone().unwrap());
+    let mut sshd = Command::new(SSHD);
+    sshd.args(["-i", "-f"]).arg(config);
+    let sshd = sshd.stdin(OwnedFd::from(connection)).stdout(output).stderr(Stdio::null()).spawn();
+    std::thread::spawn(move || sshd.unwrap().wait());
+}

@@ -1,0 +1,79 @@
+//! `provostctl rerun`, over a real sshd.
+
+use std::time::{Duration, Instant};
+
+use provost_tests::{Cluster, Network, processes};
+
+/// Prints its arguments, one a line.
+const ARGS: &str = "#!/bin/sh\nfor arg; do printf '<%s>\\n' \"$arg\"; done\n";
+
+fn cluster() -> Cluster {
+    let mut cluster = Cluster::new();
+    cluster.script("args", ARGS).script("bad", "#!/bin/bash\necho well\nfalse\n");
+    cluster.script("hang", "#!/bin/sh\nsleep 600\n");
+    cluster.site("[nodes.\"cn[001-003]\"]\n").publish().expect(0);
+    cluster.start();
+    cluster
+}
+
+#[test]
+fn each_node_is_told_of_and_a_dead_one_holds_nobody_up() {
+    let cluster = cluster();
+    let Some(mut network) = Network::new(&cluster) else { return };
+    let [node, other] = ["cn001", "cn002"].map(|name| cluster.node(name));
+    network.join(&node);
+    network.join(&other);
+    network.join_dead("cn003");
+    let config = network.config();
+    let rerun = |nodes: &str, more: &[&str]| {
+        cluster.ctl(&[&["rerun", "--ssh-config", &config, nodes], more].concat())
+    };
+
+    let out = rerun("cn[001-003]", &["args", "a b", "-x", "it's", "$HOME;`id`", ""]).expect(1);
+    assert!(out.stdout.contains("cn001  ok") && out.stdout.contains("cn002  ok"), "{}", out.stdout);
+    assert!(out.stdout.contains("cn003  unreachable"), "{}", out.stdout);
+    assert!(out.stderr.contains("[3/3] ") && out.stderr.contains("hint: "), "{}", out.stderr);
+    let log = node.provost(&["log", "args"]).expect(0).stdout;
+    for line in ["<a b>", "<-x>", "<it's>", "<$HOME;`id`>", "<>"] {
+        assert!(log.contains(line), "{line}\n{log}");
+    }
+
+    let out = rerun("cn[001-002]", &["-P", "args x,bad"]).expect(1);
+    assert!(out.stdout.contains("cn002  failed  1"), "{}", out.stdout);
+    assert!(out.stderr.contains("provostctl show cn001"), "{}", out.stderr);
+    assert_eq!(cluster.status("cn001")["updatestatus"], "failed");
+
+    let out = rerun("cn001,cn003", &["args"]).expect(1);
+    assert!(out.stderr.contains("ssh cn003 true"), "{}", out.stderr);
+    assert_eq!(cluster.status("cn001")["updatestatus"], "synced");
+
+    let json = cluster
+        .ctl(&["rerun", "--ssh-config", &config, "--format", "json", "cn[002-003]", "bad"])
+        .expect(1)
+        .json();
+    assert_eq!((&json[0]["node"], &json[0]["exitCode"]), (&"cn002".into(), &1.into()));
+    assert_eq!((&json[0]["result"], &json[1]["result"]), (&"failed".into(), &"unreachable".into()));
+    assert!(json[0]["detail"].as_str().unwrap_or_default().contains("bad"), "{json}");
+}
+
+#[test]
+fn a_node_that_takes_too_long_is_ended_and_leaves_nothing_behind() {
+    let cluster = cluster();
+    let Some(mut network) = Network::new(&cluster) else { return };
+    let node = cluster.node("cn001");
+    network.join(&node);
+    let _mute = network.join_mute("cn002");
+    let config = network.config();
+    let begun = Instant::now();
+    let args = ["rerun", "--ssh-config", &config, "--timeout", "3s", "cn[001-002]", "hang"];
+    let out = cluster.ctl(&args).expect(124);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(out.stdout.contains("cn001  timeout"), "{}\n{}", out.stdout, out.stderr);
+    assert!(out.stdout.contains("cn002  timeout"), "{}\n{}", out.stdout, out.stderr);
+    // The run on the node has ended, too, and says why.
+    let ended = || node.status()["stages"][1]["cause"] == "interrupted";
+    assert!(processes::until(Duration::from_secs(30), ended), "{}", node.status());
+    let mark = node.path("provost.toml").display().to_string();
+    let left = processes::all_gone(&mark, Duration::from_secs(30));
+    assert!(left.is_empty(), "{left:?}");
+}
