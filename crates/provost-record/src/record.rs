@@ -50,6 +50,10 @@ pub struct Record {
     /// On `service start`: the kernel's id of this boot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot_id: Option<String>,
+    /// On `stage start`: the longest that the node may be silent from then on, in milliseconds,
+    /// unless it is lost; all that ends the stage by force has ended by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_ms: Option<u64>,
     /// On the end of `fetch`: the bundle's generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<u64>,
@@ -166,6 +170,8 @@ pub enum Cause {
     /// The node was to be rebooted more often than allowed, or could not be. On an end that is a
     /// success: the step asked for a reboot, after which the run goes on.
     Reboot,
+    /// The node fell silent. No node says so; a management node does.
+    Lost,
 }
 
 impl Cause {
@@ -183,6 +189,7 @@ impl Cause {
             Self::Config => "config",
             Self::Held => "held",
             Self::Reboot => "reboot",
+            Self::Lost => "lost",
         }
     }
 }
@@ -253,6 +260,7 @@ impl Record {
             seq: 0,
             attempt: None,
             boot_id: None,
+            limit_ms: None,
             bundle: None,
             plan: None,
             stages: Vec::new(),

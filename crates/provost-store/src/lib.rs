@@ -17,6 +17,6 @@ pub use node::{Node, Status, UpdateStatus};
 pub use sqlite::Sqlite;
 pub use status::NodeState;
 pub use store::{
-    Answer, EVENT_BACKLOG, Ingested, MAX_RECORD, Report, Store, StoreError, StoredRun, Token,
-    UploadedLog,
+    Answer, EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, Report, Store, StoreError, StoredRun,
+    Token, UploadedLog,
 };

@@ -1,7 +1,10 @@
+mod progress;
+
 use jiff::Timestamp;
-use provost_record::{Cause, Outcome, Phase, Record, Service};
+use provost_record::{Outcome, Phase, Record, Service};
 use serde::{Deserialize, Serialize};
 
+use self::progress::Progress;
 use crate::attempts::Attempts;
 use crate::{Node, Standing, Status, UpdateStatus};
 
@@ -30,42 +33,38 @@ pub struct NodeState {
     attempts: Attempts,
 }
 
-/// How far one run is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Progress {
-    service: Service,
-    run: String,
-    /// Of the last record that counted: an earlier one that comes late changes nothing.
-    seq: u64,
-    attempt: Option<u32>,
-    running: Option<String>,
-    failure: Option<Failure>,
-    ended: Option<Outcome>,
-}
-
-/// The first failure of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Failure {
-    stage: Option<String>,
-    cause: Option<Cause>,
-    exit_code: Option<i32>,
-    signal: Option<String>,
-    error_line: Option<String>,
-    error_message: Option<String>,
-    hint: Option<String>,
-}
-
 impl NodeState {
     /// A node that has been defined, and not been heard of.
     pub fn new(name: &str, defined: Timestamp) -> Self {
         Self { name: name.to_owned(), since: Some(defined), ..Self::default() }
     }
 
-    /// Notes that the node was heard of, at the server's time `at`.
-    pub fn seen(&mut self, at: Timestamp) {
+    /// Notes that the node spoke of a run, at the server's time `at`. A run that was given up is
+    /// taken back.
+    pub fn heard(&mut self, run: &str, at: Timestamp) {
         self.last_seen = Some(at);
+        self.lines().filter(|line| line.run == run).for_each(|line| line.heard(at));
+    }
+
+    /// When the node is to be given up if it stays silent; none if it has nothing to say.
+    pub fn due(&self) -> Option<Timestamp> {
+        [&self.life, &self.rerun].into_iter().flatten().filter_map(Progress::due).min()
+    }
+
+    /// Gives up the runs that were due by `due`, at the server's time `at`. Says whether there was
+    /// one.
+    pub fn lose(&mut self, due: Timestamp, at: Timestamp) -> bool {
+        let overdue = |line: &&mut Progress| line.due().is_some_and(|when| when <= due);
+        self.lines().filter(overdue).map(|line| line.lost = Some(at)).count() > 0
+    }
+
+    /// Gives the node its time anew, from `at` on: nobody listened to it before.
+    pub fn listen_anew(&mut self, at: Timestamp) {
+        self.lines().filter(|line| line.due().is_some()).for_each(|line| line.heard(at));
+    }
+
+    fn lines(&mut self) -> impl Iterator<Item = &mut Progress> {
+        [&mut self.life, &mut self.rerun].into_iter().flatten()
     }
 
     /// Takes in one record. `is_first` says that no record of its run was known before: such a
@@ -151,99 +150,26 @@ impl NodeState {
     pub fn node(&self) -> Node {
         let rerun = self.rerun.as_ref().filter(|rerun| {
             let is_done = rerun.ended == Some(Outcome::Success);
-            self.rerun_is_newer && !(is_done && self.status == Status::Failed)
+            let is_lost = self.life.as_ref().is_some_and(|life| life.lost.is_some());
+            let has_failed = self.status == Status::Failed || is_lost;
+            self.rerun_is_newer && !(is_done && has_failed)
         });
+        let lost = |line: &Option<Progress>| line.as_ref().and_then(|line| line.lost);
+        let (status, since) = match lost(&self.life) {
+            Some(at) => (Status::Failed, Some(at)),
+            None => (self.status, self.since),
+        };
         let node = Node {
             name: self.name.clone(),
-            status: self.status,
-            since: self.since,
-            updatestatus: self.updatestatus,
+            status,
+            since,
+            updatestatus: lost(&self.rerun).map(|_| UpdateStatus::Failed).or(self.updatestatus),
             last_seen: self.last_seen,
             ..Node::default()
         };
         match rerun.or(self.life.as_ref()) {
             Some(progress) => progress.show(node),
             None => node,
-        }
-    }
-}
-
-impl Progress {
-    fn begin(service: Service, run: &str) -> Self {
-        Self {
-            service,
-            run: run.to_owned(),
-            seq: 0,
-            attempt: None,
-            running: None,
-            failure: None,
-            ended: None,
-        }
-    }
-
-    fn apply(&mut self, record: &Record) {
-        self.seq = record.seq;
-        match record.phase {
-            Phase::ServiceStart => self.attempt = record.attempt,
-            Phase::StageStart => self.running.clone_from(&record.stage),
-            Phase::StageEnd | Phase::ServiceEnd => {
-                self.running = None;
-                if record.is_failure() && self.failure.is_none() {
-                    self.failure = Some(Failure::of(record));
-                }
-            }
-            // Pre- and post-commands belong to units of others; ours have none.
-            _ => {}
-        }
-        if record.phase == Phase::ServiceEnd {
-            self.ended = record.result;
-            if !record.is_failure() {
-                self.failure = None;
-            }
-        }
-    }
-
-    /// Fills in what is known of this run. While a stage runs, it alone is named: an earlier
-    /// failure isn't its own.
-    fn show(&self, node: Node) -> Node {
-        let node = Node {
-            service: Some(self.service.as_str().to_owned()),
-            run: Some(self.run.clone()),
-            attempt: self.attempt,
-            stage: self.running.clone(),
-            ..node
-        };
-        match &self.failure {
-            Some(failure) if self.running.is_none() => failure.show(node),
-            _ => node,
-        }
-    }
-}
-
-impl Failure {
-    fn of(record: &Record) -> Self {
-        Self {
-            stage: record.stage.clone(),
-            cause: record.cause,
-            exit_code: record.exit_code,
-            signal: record.signal.clone(),
-            error_line: record.error_line.clone(),
-            error_message: record.error_message.clone(),
-            hint: record.hint.clone(),
-        }
-    }
-
-    fn show(&self, node: Node) -> Node {
-        let failure = self.clone();
-        Node {
-            stage: failure.stage,
-            cause: failure.cause,
-            exit_code: failure.exit_code,
-            signal: failure.signal,
-            error_line: failure.error_line,
-            error_message: failure.error_message,
-            hint: failure.hint,
-            ..node
         }
     }
 }

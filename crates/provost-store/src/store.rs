@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use provost_record::Record;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
@@ -47,6 +48,30 @@ pub struct Ingested {
     pub repeats: usize,
     /// How the node stands now, the run of the batch's last record not counted.
     pub standing: Standing,
+    /// When the node is to be given up if it stays silent.
+    pub due: Option<Timestamp>,
+}
+
+/// Something that is told to those who follow.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A record was stored; its text.
+    Record(Arc<RawValue>),
+    /// A node was given up.
+    Lost(Arc<Lost>),
+}
+
+/// A node that fell silent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Lost {
+    /// Its name.
+    pub node: String,
+    /// The stage that it was in, if it was in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// When it was last heard of, by the server's clock.
+    #[serde(rename = "lastSeen", skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<Timestamp>,
 }
 
 /// One run of a node, with its records in the order of their seq.
@@ -92,8 +117,8 @@ pub trait Store: Send + Sync + 'static {
         at: Timestamp,
     ) -> Answer<'a, Ingested>;
 
-    /// Every record that is newly stored, from now on, in the order of storing.
-    fn events(&self) -> broadcast::Receiver<Arc<RawValue>>;
+    /// Every record that is newly stored and every node that is given up, from now on, in order.
+    fn events(&self) -> broadcast::Receiver<Event>;
 
     /// All nodes, by name.
     fn nodes(&self) -> Answer<'_, Vec<Node>>;
@@ -115,6 +140,17 @@ pub trait Store: Send + Sync + 'static {
 
     /// A log of a node.
     fn log<'a>(&'a self, node: &'a str, log: &'a UploadedLog) -> Answer<'a, Option<Vec<u8>>>;
+
+    /// When the next node is to be given up if it stays silent. The margin that it is given
+    /// besides is the caller's affair, here and in [`lose`](Self::lose).
+    fn next_due(&self) -> Answer<'_, Option<Timestamp>>;
+
+    /// Gives up all nodes that were due by `due`, until they speak again. `at` is the server's
+    /// time.
+    fn lose(&self, due: Timestamp, at: Timestamp) -> Answer<'_, Vec<Lost>>;
+
+    /// Gives all nodes their time anew, from the server's time `at` on: nobody listened before.
+    fn listen_anew(&self, at: Timestamp) -> Answer<'_, ()>;
 
     /// How a node stands, its run `present` not counted. One that isn't known stands well.
     fn standing<'a>(&'a self, node: &'a str, present: Option<&'a str>) -> Answer<'a, Standing>;

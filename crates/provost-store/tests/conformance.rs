@@ -5,9 +5,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use provost_store::{Released, Report, Sqlite, Standing, Status, Store, Token, UploadedLog};
-use serde_json::{json, value::RawValue};
+use jiff::{SignedDuration, Timestamp};
+use provost_store::{
+    Event, Lost, Released, Report, Sqlite, Standing, Status, Store, Token, UploadedLog,
+};
+use serde_json::json;
 
 const AT: &str = "2026-11-20T17:00:00Z";
 
@@ -17,6 +19,7 @@ async fn conforms(store: &dyn Store) {
     runs_of_two_nodes(store).await;
     logs(store).await;
     attempts(store).await;
+    silence(store).await;
 }
 
 async fn tokens(store: &dyn Store) {
@@ -58,8 +61,9 @@ async fn records(store: &dyn Store) {
     let run = store.run("a").await.unwrap().unwrap();
     assert_eq!((run.node.as_str(), run.reports.len()), ("cn001", 3));
     assert_eq!(run.reports[0].json.get(), first[0].json.get(), "unknown keys are kept");
-    let heard: Vec<Arc<RawValue>> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+    let heard: Vec<Event> = std::iter::from_fn(|| events.try_recv().ok()).collect();
     assert_eq!(heard.len(), 3, "one event for each record that was new");
+    assert!(matches!(&heard[0], Event::Record(json) if json.get() == first[0].json.get()));
 
     // What can't be stored takes nothing else with it, and is said.
     let bad = vec![
@@ -128,6 +132,37 @@ async fn attempts(store: &dyn Store) {
     assert_eq!(of(None).await, forgiven);
     assert_eq!(begin("5", "boot").await, forgiven);
     assert_eq!(end("5", 2, "success").await, counts(0), "a good end forgets the release, too");
+}
+
+async fn silence(store: &dyn Store) {
+    // What came before this was due as well: give it up first.
+    store.lose(Timestamp::MAX, at()).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), None, "nobody has anything to say");
+    let later = |seconds| at() + SignedDuration::from_secs(seconds);
+    let stage = |node, run, seq, limit| {
+        let start = json!({"phase": "stage start", "stage": "disk", "limitMs": limit});
+        vec![report(node, run, seq, start)]
+    };
+    let due = store.ingest("cn008", stage("cn008", "s", 1, 20_000), at()).await.unwrap().due;
+    assert_eq!(due, Some(later(20)));
+    store.ingest("cn009", stage("cn009", "s", 1, 10_000), at()).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), Some(later(10)), "the first of all");
+
+    let mut events = store.events();
+    assert_eq!(store.lose(later(9), later(9)).await.unwrap(), []);
+    let lost = store.lose(later(10), later(11)).await.unwrap();
+    let expected = Lost { node: "cn009".into(), stage: Some("disk".into()), last_seen: Some(at()) };
+    assert_eq!(lost, std::slice::from_ref(&expected));
+    assert!(matches!(events.try_recv(), Ok(Event::Lost(lost)) if *lost == expected));
+    assert_eq!(store.lose(later(10), later(12)).await.unwrap(), [], "once");
+    assert_eq!(store.node("cn009").await.unwrap().unwrap().status, Status::Failed);
+    assert_eq!(store.next_due().await.unwrap(), Some(later(20)));
+
+    store.listen_anew(later(100)).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), Some(later(120)));
+    store.ingest("cn009", stage("cn009", "s", 1, 10_000), later(100)).await.unwrap();
+    assert_eq!(store.node("cn009").await.unwrap().unwrap().status, Status::Defined, "it spoke");
+    assert_eq!(store.next_due().await.unwrap(), Some(later(110)));
 }
 
 async fn logs(store: &dyn Store) {

@@ -30,7 +30,8 @@ impl Failure {
             | Cause::Timeout
             | Cause::Missing
             | Cause::Exec
-            | Cause::Reboot => ExitCode::PostscriptFailed,
+            | Cause::Reboot
+            | Cause::Lost => ExitCode::PostscriptFailed,
         }
     }
 }

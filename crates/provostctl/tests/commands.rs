@@ -34,6 +34,10 @@ async fn with_nodes(folder: &TempDir, batches: &[(&str, Value)]) {
 }
 
 async fn serve(folder: &TempDir) -> Daemon {
+    serve_with(folder, "60s").await
+}
+
+async fn serve_with(folder: &TempDir, lost_after: &str) -> Daemon {
     let config = Config {
         data: folder.path().join("data"),
         www: folder.path().join("www"),
@@ -41,6 +45,7 @@ async fn serve(folder: &TempDir) -> Daemon {
         listen: ([127, 0, 0, 1], 0).into(),
         admin: ([127, 0, 0, 1], 0).into(),
         guard: Default::default(),
+        lost_after: lost_after.parse().unwrap(),
     };
     Daemon::start(&config).await.unwrap()
 }
@@ -294,6 +299,25 @@ async fn wait_for_hears_of_a_boot_by_its_event() {
     let rest = thread::spawn(move || said.map(Result::unwrap).collect::<Vec<_>>());
     assert!(child.wait().unwrap().success());
     assert_eq!(rest.join().unwrap(), ["1 of 1 booted"]);
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wait_for_hears_of_a_node_that_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let silent = json!([
+        record("boot", RUN, 1, json!({"phase": "service start"})),
+        record("boot", RUN, 2, json!({"phase": "stage start", "stage": "disk", "limitMs": 2000})),
+    ]);
+    with_nodes(&folder, &[("cn001", silent)]).await;
+    let daemon = serve_with(&folder, "1s").await;
+    let wait = &["wait-for", "cn001", "--status", "booted", "--timeout", "60s"];
+    let (code, _, err) = run(&folder, wait);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("\n0 of 1 booted; 1 netbooting\n"), "{err}");
+    assert!(err.contains("cn001 failed: disk: lost\n  hint: see its console"), "{err}");
+    let (_, out, _) = run(&folder, &["show", "cn001"]);
+    assert!(out.contains("  running  disk\n           ended by  lost\n"), "{out}");
     daemon.stop().await;
 }
 

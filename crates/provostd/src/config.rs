@@ -2,6 +2,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+use provost_bundle::Limit;
 use serde::Deserialize;
 
 /// `provostd.toml`.
@@ -25,6 +26,9 @@ pub struct Config {
     /// After how many attempts in vain a node is held.
     #[serde(default)]
     pub guard: Guard,
+    /// How much longer than its stage may take a node may be silent before it is given up.
+    #[serde(default = "lost_after")]
+    pub lost_after: Limit,
 }
 
 /// When a node is held, so that it doesn't install or boot in vain for ever.
@@ -77,6 +81,10 @@ fn admin() -> SocketAddr {
     ([127, 0, 0, 1], 8481).into()
 }
 
+fn lost_after() -> Limit {
+    Limit::seconds(60)
+}
+
 fn max_attempts() -> NonZeroU32 {
     NonZeroU32::MIN.saturating_add(2)
 }
@@ -111,8 +119,8 @@ impl ConfigError {
                 "write store = \"sqlite\"".into()
             }
             Self::Invalid { .. } => {
-                "its keys are data, www, store (\"sqlite\"), listen and admin (\"ADDRESS:PORT\"), and \
-                 [guard] max_attempts"
+                "its keys are data, www, store (\"sqlite\"), listen and admin (\"ADDRESS:PORT\"), \
+                 lost_after, and [guard] max_attempts"
                     .into()
             }
         }
@@ -150,7 +158,7 @@ mod tests {
         assert_eq!((config.listen.port(), config.admin.port()), (8480, 8481));
         assert!(config.admin.ip().is_loopback());
         assert_eq!(config.store, StoreKind::Sqlite);
-        assert_eq!(config.guard.max_attempts.get(), 3);
+        assert_eq!((config.guard.max_attempts.get(), config.lost_after), (3, Limit::seconds(60)));
         assert!(error("www = '/w'\nlisten_on = 1").contains("listen_on"));
         assert!(error("www = '/w'\n[guard]\nmax_attempts = 0").contains("max_attempts"));
         assert!(error("").contains("www"));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::serve::ListenerExt;
-use provost_store::{Sqlite, StoreError};
+use provost_store::{Sqlite, Store, StoreError};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 use tokio::net::{TcpListener, UnixListener};
@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 
 use crate::config::{Config, StoreKind};
 use crate::door::{self, Stop};
+use crate::silence::Silence;
 use crate::{App, admin_door, nodes_door};
 
 /// How many nodes are served at once; each costs a file descriptor, and one more for what is
@@ -42,7 +43,8 @@ pub struct Daemon {
     addresses: Addresses,
     socket: PathBuf,
     listen_file: PathBuf,
-    doors: JoinSet<()>,
+    /// The doors, and the watch over silent nodes.
+    tasks: JoinSet<()>,
     stop: watch::Sender<bool>,
     // Held until everything above is gone.
     _lock: File,
@@ -113,12 +115,13 @@ impl Daemon {
     pub async fn start(config: &Config) -> Result<Self, DaemonError> {
         let data = &config.data;
         let lock = take(data)?;
-        let store = match config.store {
+        let store: Arc<dyn Store> = match config.store {
             StoreKind::Sqlite => Arc::new(Sqlite::open(data)?),
         };
         raise_file_limit();
         let (stop, stopped) = Stop::new();
         let app = Arc::new(App {
+            silence: Silence::new(Arc::clone(&store), config.lost_after.duration()),
             store,
             www: config.www.clone(),
             guard: config.guard,
@@ -133,19 +136,21 @@ impl Daemon {
         let local =
             listen_locally(&socket).map_err(|e| file_error("making the socket", &socket, e))?;
 
-        let mut doors = JoinSet::new();
+        let mut tasks = JoinSet::new();
         let (nodes, admin) = (nodes.tap_io(door::tune), admin.tap_io(door::tune));
         let nodes_router = nodes_door::router(Arc::clone(&app));
-        doors.spawn(door::serve(nodes, nodes_router, NODE_SEATS, stopped.clone()));
+        tasks.spawn(door::serve(nodes, nodes_router, NODE_SEATS, stopped.clone()));
         let reading = admin_door::reading(Arc::clone(&app));
-        doors.spawn(door::serve(admin, reading, ADMIN_SEATS, stopped.clone()));
-        doors.spawn(door::serve(local, admin_door::whole(app), ADMIN_SEATS, stopped));
+        tasks.spawn(door::serve(admin, reading, ADMIN_SEATS, stopped.clone()));
+        let whole = admin_door::whole(Arc::clone(&app));
+        tasks.spawn(door::serve(local, whole, ADMIN_SEATS, stopped.clone()));
+        tasks.spawn(async move { app.silence.watch(stopped).await });
 
         let addresses = Addresses { nodes: nodes_at, admin: admin_at };
         let listen_file = data.join("listen.json");
         write_whole(&listen_file, &addresses)
             .map_err(|e| file_error("writing", &listen_file, e))?;
-        Ok(Self { addresses, socket, listen_file, doors, stop, _lock: lock })
+        Ok(Self { addresses, socket, listen_file, tasks, stop, _lock: lock })
     }
 
     /// Where it listens.
@@ -162,7 +167,7 @@ impl Daemon {
         }
         // Fails only if no door is left.
         let _ = self.stop.send(true);
-        let ended = async { while self.doors.join_next().await.is_some() {} };
+        let ended = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(LAST_REQUESTS, ended).await.is_err() {
             tracing::warn!("some requests weren't done after {LAST_REQUESTS:?} and are cut off");
         }

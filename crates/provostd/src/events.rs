@@ -3,12 +3,14 @@ use std::sync::Arc;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, stream};
+use provost_store::Event as Told;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::App;
 
-/// A stream of what is stored from now on: one `record` event per record. One who reads too
+/// A stream of what is stored from now on: one `record` event per record, one `lost` event per
+/// node that fell silent. One who reads too
 /// slowly gets a `missed` event with the number of those that were dropped.
 pub(crate) fn stream(app: &Arc<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
     let start = (app.store.events(), app.stop.clone());
@@ -18,7 +20,8 @@ pub(crate) fn stream(app: &Arc<App>) -> Sse<impl Stream<Item = Result<Event, Inf
             () = stop.wait() => return None,
         };
         let event = match record {
-            Ok(json) => Event::default().event("record").data(json.get()),
+            Ok(Told::Record(json)) => Event::default().event("record").data(json.get()),
+            Ok(Told::Lost(lost)) => Event::default().event("lost").data(json!(*lost).to_string()),
             Err(RecvError::Lagged(missed)) => {
                 Event::default().event("missed").data(json!({ "missed": missed }).to_string())
             }

@@ -29,6 +29,7 @@ pub(crate) async fn ingest(app: &App, node: &str, body: &[u8]) -> Result<Acknowl
     let begun = Instant::now();
     let ingested = app.store.ingest(node, batch, now()).await?;
     app.metrics.ingested(ingested, begun.elapsed());
+    app.silence.note(ingested.due);
     let directive = Directive::after(&last, ingested.standing, app.guard.max_attempts);
     Ok(Acknowledged { acked: last.seq, directive })
 }

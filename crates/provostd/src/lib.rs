@@ -14,6 +14,7 @@ mod ingest;
 mod metrics;
 mod nodes_door;
 mod refusal;
+mod silence;
 mod tokens;
 
 pub use cli::main;
@@ -25,6 +26,7 @@ struct App {
     store: std::sync::Arc<dyn provost_store::Store>,
     www: std::path::PathBuf,
     guard: Guard,
+    silence: silence::Silence,
     bodies: bodies::Bodies,
     metrics: metrics::Metrics,
     stop: door::Stop,

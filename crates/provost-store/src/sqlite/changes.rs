@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::writer::Done;
-use crate::{Ingested, NodeState, Released, Report, Token};
+use crate::{Event, Ingested, Lost, NodeState, Released, Report, Token};
 
 pub(super) fn ingest(
     db: &Connection,
@@ -28,17 +28,57 @@ pub(super) fn ingest(
         let is_first = add_run.execute(params![node, record.run])? == 1;
         if add.execute(params![node, record.run, seq, report.json.get()])? == 1 {
             state.apply(record, is_first);
-            done.events.push(Arc::from(report.json.clone()));
+            done.events.push(Event::Record(Arc::from(report.json.clone())));
             done.answer.fresh += 1;
         } else {
             done.answer.repeats += 1;
         }
+        state.heard(&record.run, at);
     }
-    state.seen(at);
     save(db, node, &state)?;
     let present = batch.last().map(|report| report.record.run.as_str());
     done.answer.standing = state.standing(present);
+    done.answer.due = state.due();
     Ok(done)
+}
+
+pub(super) fn lose(
+    db: &Connection,
+    due: Timestamp,
+    at: Timestamp,
+) -> rusqlite::Result<Done<Vec<Lost>>> {
+    let mut done = Done::<Vec<Lost>>::default();
+    let overdue =
+        states(db, "SELECT name, state FROM node WHERE due <= ?", [due.as_millisecond()])?;
+    for (name, mut state) in overdue {
+        if !state.lose(due, at) {
+            continue;
+        }
+        save(db, &name, &state)?;
+        let node = state.node();
+        let lost = Lost { node: name, stage: node.stage, last_seen: node.last_seen };
+        done.events.push(Event::Lost(Arc::new(lost.clone())));
+        done.answer.push(lost);
+    }
+    Ok(done)
+}
+
+pub(super) fn listen_anew(db: &Connection, at: Timestamp) -> rusqlite::Result<Done<()>> {
+    for (name, mut state) in states(db, "SELECT name, state FROM node WHERE due IS NOT NULL", [])? {
+        state.listen_anew(at);
+        save(db, &name, &state)?;
+    }
+    Ok(Done::default())
+}
+
+fn states(
+    db: &Connection,
+    query: &str,
+    params: impl rusqlite::Params,
+) -> rusqlite::Result<Vec<(String, NodeState)>> {
+    db.prepare_cached(query)?
+        .query_map(params, |row| Ok((row.get(0)?, super::json_column(row, 1)?)))?
+        .collect()
 }
 
 pub(super) fn release(
@@ -90,12 +130,12 @@ pub(super) fn state_of(db: &Connection, node: &str) -> rusqlite::Result<Option<N
 }
 
 fn save(db: &Connection, node: &str, state: &NodeState) -> rusqlite::Result<()> {
-    let state = serde_json::to_string(state)
+    let json = serde_json::to_string(state)
         .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
     db.prepare_cached(
-        "INSERT INTO node (name, state) VALUES (?1, ?2)
-         ON CONFLICT (name) DO UPDATE SET state = ?2",
+        "INSERT INTO node (name, state, due) VALUES (?1, ?2, ?3)
+         ON CONFLICT (name) DO UPDATE SET state = ?2, due = ?3",
     )?
-    .execute([node, &state])?;
+    .execute(params![node, json, state.due().map(Timestamp::as_millisecond)])?;
     Ok(())
 }

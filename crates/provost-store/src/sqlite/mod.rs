@@ -22,8 +22,8 @@ use self::logs::Logs;
 use self::schema::SchemaError;
 use self::writer::Writer;
 use crate::{
-    Answer, Ingested, Node, NodeState, Released, Report, Standing, Store, StoreError, StoredRun,
-    Token, UploadedLog,
+    Answer, Event, Ingested, Lost, Node, NodeState, Released, Report, Standing, Store, StoreError,
+    StoredRun, Token, UploadedLog,
 };
 
 /// How many connections read at once.
@@ -99,7 +99,7 @@ impl Store for Sqlite {
         Box::pin(self.writer.submit(&self.path, work))
     }
 
-    fn events(&self) -> broadcast::Receiver<Arc<RawValue>> {
+    fn events(&self) -> broadcast::Receiver<Event> {
         self.writer.events()
     }
 
@@ -148,6 +148,25 @@ impl Store for Sqlite {
 
     fn log<'a>(&'a self, node: &'a str, log: &'a UploadedLog) -> Answer<'a, Option<Vec<u8>>> {
         self.logs.get(node, log)
+    }
+
+    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
+        Box::pin(self.read(|db| {
+            let due: Option<i64> = db
+                .prepare_cached("SELECT min(due) FROM node WHERE due IS NOT NULL")?
+                .query_row([], |row| row.get(0))?;
+            Ok(due.and_then(|due| Timestamp::from_millisecond(due).ok()))
+        }))
+    }
+
+    fn lose(&self, due: Timestamp, at: Timestamp) -> Answer<'_, Vec<Lost>> {
+        let work = move |db: &Connection| changes::lose(db, due, at);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn listen_anew(&self, at: Timestamp) -> Answer<'_, ()> {
+        let work = move |db: &Connection| changes::listen_anew(db, at);
+        Box::pin(self.writer.submit(&self.path, work))
     }
 
     fn standing<'a>(&'a self, node: &'a str, present: Option<&'a str>) -> Answer<'a, Standing> {

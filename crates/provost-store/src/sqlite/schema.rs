@@ -5,7 +5,7 @@ use rusqlite::{Connection, OpenFlags};
 
 /// What turns the file of version N into one of version N + 1. Never change one that was
 /// released; add one.
-const STEPS: &[&str] = &[include_str!("001_start.sql")];
+const STEPS: &[&str] = &[include_str!("001_start.sql"), include_str!("002_due.sql")];
 
 /// How long a connection waits for a lock that somebody else's tool holds.
 const BUSY: Duration = Duration::from_secs(5);

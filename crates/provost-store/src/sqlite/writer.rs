@@ -1,13 +1,11 @@
 use std::path::Path;
-use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use rusqlite::{Connection, TransactionBehavior};
-use serde_json::value::RawValue;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::failed;
-use crate::{EVENT_BACKLOG, StoreError};
+use crate::{EVENT_BACKLOG, Event, StoreError};
 
 /// How many pieces of work wait for the writer before those who bring more must wait themselves.
 const QUEUE: usize = 1024;
@@ -23,13 +21,13 @@ pub(super) struct Writer {
 }
 
 /// Who is told what was stored.
-pub(super) type Events = broadcast::Sender<Arc<RawValue>>;
+pub(super) type Events = broadcast::Sender<Event>;
 
 /// What one piece of work has done, before the commit.
 #[derive(Default)]
 pub(super) struct Done<T> {
     pub(super) answer: T,
-    pub(super) events: Vec<Arc<RawValue>>,
+    pub(super) events: Vec<Event>,
 }
 
 /// One piece of work, and one who waits for its answer.
@@ -87,7 +85,7 @@ impl Writer {
         Ok(Self { queue: Some(queue), events, thread: Some(thread) })
     }
 
-    pub(super) fn events(&self) -> broadcast::Receiver<Arc<RawValue>> {
+    pub(super) fn events(&self) -> broadcast::Receiver<Event> {
         self.events.subscribe()
     }
 

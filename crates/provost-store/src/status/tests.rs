@@ -1,3 +1,5 @@
+use provost_record::Cause;
+
 use super::*;
 
 /// A node's records as they arrive: `"SERVICE RUN PHASE [STAGE] [ok|bad]"`.
@@ -126,6 +128,127 @@ fn late_records_of_a_run_that_was_superseded_move_nothing() {
     // A rerun supersedes no boot: the boot's end may come after it.
     let spooled = ["boot a start", "run b start", "boot a end bad"];
     assert_eq!(status(&spooled), ("failed", Some("syncing")));
+}
+
+fn step(phase: Phase, seq: u64, stage: &str) -> Record {
+    let (service, run) = ("boot".into(), "a".into());
+    Record { service, run, seq, stage: Some(stage.into()), ..new(phase) }
+}
+
+fn ended(seq: u64, stage: &str, result: Outcome, cause: Option<Cause>) -> Record {
+    Record { result: Some(result), cause, ..step(Phase::StageEnd, seq, stage) }
+}
+
+fn applied(records: &[Record]) -> NodeState {
+    let mut state = NodeState::new("cn001", Timestamp::UNIX_EPOCH);
+    for (at, record) in records.iter().enumerate() {
+        state.apply(record, at == 0);
+        state.heard(&record.run, Timestamp::UNIX_EPOCH);
+    }
+    state
+}
+
+#[test]
+fn what_was_tried_again_and_ended_well_is_not_what_broke_the_run() {
+    use Outcome::{Failure, Success};
+    let again = |seq, stage| Record { attempt: Some(2), ..step(Phase::StageStart, seq, stage) };
+    let end = Record {
+        service: "boot".into(),
+        run: "a".into(),
+        seq: 12,
+        result: Some(Failure),
+        ..new(Phase::ServiceEnd)
+    };
+    let records = [
+        step(Phase::StageStart, 1, "fetch"),
+        ended(2, "fetch", Failure, Some(Cause::Verify)),
+        step(Phase::StageStart, 3, "fetch"),
+        ended(4, "fetch", Success, None),
+        step(Phase::StageStart, 5, "x"),
+        ended(6, "x", Failure, Some(Cause::Exit)),
+        again(7, "x"),
+        ended(8, "x", Success, None),
+        step(Phase::StageStart, 9, "y"),
+        ended(10, "y", Failure, Some(Cause::Timeout)),
+        end.clone(),
+    ];
+    assert_eq!(applied(&records[..2]).node().cause, Some(Cause::Verify));
+    assert_eq!(applied(&records[..4]).node().cause, None);
+    let node = applied(&records).node();
+    assert_eq!((node.stage.as_deref(), node.cause), (Some("y"), Some(Cause::Timeout)));
+
+    // The guard's word counts, whatever failed before it.
+    let held = Record { cause: Some(Cause::Held), ..end };
+    let node = applied(&[&records[..6], &[held]].concat()).node();
+    assert_eq!((node.status, node.stage, node.cause), (Status::Failed, None, Some(Cause::Held)));
+}
+
+#[test]
+fn a_node_is_due_when_its_stage_must_have_ended() {
+    let due = |records: &[Record]| {
+        applied(records).due().map(|due| due.duration_since(Timestamp::UNIX_EPOCH).as_secs())
+    };
+    let start = |limit_ms| Record { limit_ms, ..step(Phase::StageStart, 1, "x") };
+    assert_eq!(due(&[]), None);
+    assert_eq!(due(&[start(Some(7_500))]), Some(7));
+    assert_eq!(due(&[start(None)]), Some(31 * 60), "an older node doesn't say");
+    assert_eq!(due(&[step(Phase::StageStart, 1, "fetch")]), Some(10 * 60));
+    let after = ended(2, "x", Outcome::Success, None);
+    assert_eq!(due(&[start(Some(7_500)), after]), Some(5 * 60));
+    let reboots = ended(2, "x", Outcome::Success, Some(Cause::Reboot));
+    assert_eq!(due(&[start(Some(7_500)), reboots]), Some(15 * 60));
+    let over = Record {
+        service: "boot".into(),
+        run: "a".into(),
+        seq: 2,
+        result: Some(Outcome::Failure),
+        ..new(Phase::ServiceEnd)
+    };
+    assert_eq!(due(&[start(Some(7_500)), over]), None);
+    assert_eq!(due(&[start(Some(u64::MAX))]), None, "beyond the calendar");
+}
+
+#[test]
+fn a_node_that_is_given_up_is_taken_back_when_its_run_speaks_again() {
+    let at = |second| Timestamp::from_second(second).unwrap();
+    let start = Record { limit_ms: Some(1000), ..step(Phase::StageStart, 1, "x") };
+    let mut state = applied(&[Record { seq: 1, ..service_start("boot", "a") }]);
+    state.apply(&Record { seq: 2, ..start }, false);
+    state.heard("a", at(10));
+    assert!(!state.lose(at(10), at(12)), "it isn't due yet");
+    assert!(state.lose(at(11), at(12)));
+    assert_eq!(state.due(), None, "it is given up once");
+    let lost = state.node();
+    assert_eq!((lost.status, lost.cause), (Status::Failed, Some(Cause::Lost)));
+    assert_eq!((lost.stage.as_deref(), lost.since), (Some("x"), Some(at(12))));
+    let said = lost.error_message.unwrap();
+    assert!(said.contains("1970-01-01T00:00:10Z") && said.contains("1s"), "{said}");
+
+    // A rerun by hand says nothing of the boot that was cut off.
+    state.apply(&Record { seq: 1, ..service_start("run", "b") }, true);
+    state.heard("b", at(20));
+    assert_eq!(
+        (state.node().status, state.node().service.as_deref()),
+        (Status::Failed, Some("run"))
+    );
+    assert!(state.lose(at(1000), at(1000)));
+    let rerun = state.node();
+    assert_eq!((rerun.updatestatus, rerun.cause), (Some(UpdateStatus::Failed), Some(Cause::Lost)));
+    let end = Record { seq: 2, result: Some(Outcome::Success), ..service_start("run", "b") };
+    state.apply(&Record { phase: Phase::ServiceEnd, ..end }, false);
+    state.heard("b", at(1001));
+    let why = state.node();
+    assert_eq!((why.updatestatus, why.cause), (Some(UpdateStatus::Synced), Some(Cause::Lost)));
+
+    state.heard("a", at(2000));
+    assert_eq!((state.node().status, state.node().cause), (Status::Netbooting, None));
+    assert_eq!(state.due(), Some(at(2001)));
+    state.listen_anew(at(3000));
+    assert_eq!(state.due(), Some(at(3001)));
+}
+
+fn service_start(service: &str, run: &str) -> Record {
+    Record { service: service.into(), run: run.into(), ..new(Phase::ServiceStart) }
 }
 
 #[test]

@@ -182,6 +182,9 @@ impl<'a> Run<'a> {
         let began = Instant::now();
         let mut start = self.recorder.record(Phase::StageStart);
         start.stage = Some(FETCH.to_owned());
+        // Settings that are wrong fail at once, in the stage itself.
+        let deadline = input.settings().ok().map(|settings| settings.fetch.deadline.duration());
+        start.limit_ms = deadline.and_then(|deadline| deadline.as_millis().try_into().ok());
         self.recorder.put_durably(start).await?;
         let fetched = self.try_fetch(input, reporter).await;
         let mut end = self.recorder.record(Phase::StageEnd);

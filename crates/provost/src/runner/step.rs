@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use provost_exec::{Ended, Event, Outcome as Executed};
+use provost_exec::{Ended, Event, Limits, Outcome as Executed};
 use provost_plan::Step;
 use provost_record::{Cause, Phase, Record, Stage};
 
@@ -35,6 +35,8 @@ impl Run<'_> {
         let mut start = self.recorder.record(Phase::StageStart);
         start.stage = Some(step.script.clone());
         start.args.clone_from(&step.args);
+        let Limits { timeout, grace, leak, .. } = prepared.limits;
+        start.limit_ms = (timeout + grace + leak).as_millis().try_into().ok();
         let gate = self.supervisor.gate();
         self.recorder.put_then(start, move |synced| gate.open(synced.is_ok()))?;
         let name = format!("[{}/{}] {}", place.0, place.1, step.script);

@@ -20,7 +20,11 @@ impl Server {
     pub(crate) async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = config(&folder);
-        let daemon = Daemon::start(&config).await.unwrap();
+        Self::start_with(folder, &config).await
+    }
+
+    pub(crate) async fn start_with(folder: TempDir, config: &Config) -> Self {
+        let daemon = Daemon::start(config).await.unwrap();
         // A second one is fine: another test has done it.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = || Client::builder().no_proxy().tls_certs_only([]);
@@ -31,10 +35,6 @@ impl Server {
     /// Ends the daemon in order and starts the next one on its data, at other ports.
     pub(crate) async fn restart(self) -> Self {
         let config = config(&self.folder);
-        self.restart_with(config).await
-    }
-
-    pub(crate) async fn restart_with(self, config: Config) -> Self {
         self.daemon.stop().await;
         let daemon = Daemon::start(&config).await.unwrap();
         Self { daemon, ..self }
@@ -82,6 +82,7 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         listen: ([127, 0, 0, 1], 0).into(),
         admin: ([127, 0, 0, 1], 0).into(),
         guard: Default::default(),
+        lost_after: "60s".parse().unwrap(),
     }
 }
 
