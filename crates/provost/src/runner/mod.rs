@@ -1,5 +1,6 @@
 //! A run from its first record to its last: one loop decides what comes next.
 
+mod library;
 mod lock;
 mod recorder;
 mod root;

@@ -11,7 +11,7 @@ use super::lock::{Refused, RunLock};
 use super::recorder::Recorder;
 use super::root::Root;
 use super::told::rounded;
-use super::{Wanted, signals, steps};
+use super::{Wanted, library, signals, steps};
 use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::fetch::{Fetched, fetch};
@@ -259,6 +259,7 @@ impl<'a> Run<'a> {
         chosen.sort_by_key(|step| fetched.manifest.file(&step.script).is_some());
         let logs = self.paths.scripts(&self.id);
         let prepared = std::fs::create_dir_all(&logs)
+            .and_then(|()| library::install(&self.paths.state))
             .and_then(|()| provost_exec::install_trace(&self.paths.state));
         let trace = prepared.map_err(|e| {
             let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());

@@ -24,7 +24,7 @@ impl Run<'_> {
     ) -> Result<Record, Broken> {
         let file = format!("{}.log", Stage::log_name(place.0, &step.script, None));
         let log = self.paths.scripts(&self.id).join(file);
-        let env = steps::environment(fetched, self.service.as_str(), &self.id, step);
+        let env = steps::environment(fetched, self.paths, self.service.as_str(), &self.id, step);
         let mut prepared = steps::prepare(settings, fetched, step, env, &log, trace);
         let left = settings.run.deadline.duration().saturating_sub(self.began.elapsed());
         let by_deadline = left < prepared.limits.timeout;

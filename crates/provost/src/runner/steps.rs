@@ -6,10 +6,10 @@ use provost_bundle::{Leak, OnFailure, Policy, Trace};
 use provost_exec::{LeakPolicy, Limits, Secrets};
 use provost_plan::Step;
 
-use super::Wanted;
 use super::root::Root;
+use super::{Wanted, library};
 use crate::fetch::Fetched;
-use crate::settings::Settings;
+use crate::settings::{Paths, Settings};
 
 /// Variables that a script gets from provost's own environment, where they are set there.
 const INHERITED: [&str; 3] = ["HOME", "LANG", "TZ"];
@@ -39,6 +39,7 @@ pub(super) fn policy<'f>(fetched: &'f Fetched, step: &Step) -> Option<&'f Policy
 /// What the script gets as its environment: what the plan says, and little more.
 pub(super) fn environment(
     fetched: &Fetched,
+    paths: &Paths,
     service: &str,
     run: &str,
     step: &Step,
@@ -54,8 +55,14 @@ pub(super) fn environment(
         set(name, value);
     }
     let path = plan.env.get("PATH").map_or(PATH, String::as_str);
+    let library = library::folder(&paths.state).display().to_string();
     // Last, so that a script that is called as a command doesn't take its place.
-    set("PATH", &format!("{path}:{}", fetched.folder.display()));
+    set("PATH", &format!("{path}:{}:{library}", fetched.folder.display()));
+    set("PROVOST_LIB", &library);
+    // For the library, since an installer may have this binary anywhere.
+    if let Some(binary) = std::env::current_exe().ok().as_deref().and_then(Path::to_str) {
+        set("PROVOST_BIN", binary);
+    }
     set("PROVOST_SERVICE", service);
     set("PROVOST_RUN", run);
     set("PROVOST_STAGE", &step.script);
