@@ -150,17 +150,19 @@ impl Note {
         // Of a command of several lines bash may name the second.
         let line = script.as_ref().map_or(self.line, |s| s.begin(self.line, &self.command));
         let source = script.and_then(|script| script.line(line).map(str::to_owned));
-        if self.kind == "exit" && !source.as_ref().is_some_and(|s| s.contains("exit")) {
+        let command = first_line(&self.command);
+        let word = command.split_ascii_whitespace().next().unwrap_or_default();
+        if self.kind == "exit" && !source.as_ref().is_some_and(|s| s.contains(word)) {
             // In a trap, lines aren't the file's.
             return Some(Place { line: None, command: Some(self.command.clone()) });
         }
         let function = Some(self.function.clone());
-        let command = first_line(&self.command);
-        let word = command.split_ascii_whitespace().next().unwrap_or_default();
+        // Of a function of the shell library the note has no more than the name.
+        let by_library = self.kind == "exit" && word != "exit";
         let here = |source: &String| source.contains(word) || word == "(";
         // Of a pipeline bash names the last command, whichever of them failed; of a call, the
         // last one within.
-        let source = source.filter(|source| self.piped || !here(source));
+        let source = source.filter(|source| self.piped || by_library || !here(source));
         let source = source.unwrap_or_else(|| command.to_owned());
         Some(Said { file, line, function, source }.into())
     }

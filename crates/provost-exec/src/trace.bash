@@ -43,8 +43,15 @@ if [[ ${__provost[4]} == *exit* ]]; then
                 set -- "${__provost[3]}"
             fi
         fi
-        __provost_note "${__provost[2]}" exit "${1-${__provost[2]}}" "$-" "${BASH_LINENO[0]}" \
-            "${FUNCNAME[1]:-main}" "${BASH_SOURCE[1]}" "${#BASH_SOURCE[@]}" "${__provost[5]}" 0 \
+        # Where the shell library ends the script, whoever called it is the place.
+        __provost[6]=1
+        while [[ ${PROVOST_LIB-} && ${BASH_SOURCE[__provost[6]]-} == "$PROVOST_LIB"/* ]]; do
+            __provost[5]=${FUNCNAME[__provost[6]]}
+            __provost[6]=$((__provost[6] + 1))
+        done 2>/dev/null
+        __provost_note "${__provost[2]}" exit "${1-${__provost[2]}}" "$-" \
+            "${BASH_LINENO[__provost[6] - 1]}" "${FUNCNAME[__provost[6]]:-main}" \
+            "${BASH_SOURCE[__provost[6]]}" "${#BASH_SOURCE[@]}" "${__provost[5]}" 0 \
             2>/dev/null || builtin exit "$@"
         builtin exit "$@"
     }

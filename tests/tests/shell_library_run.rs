@@ -1,0 +1,39 @@
+//! Scripts that source the shell library, as the runner runs them.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use provost_tests::{Ground, World};
+
+/// Runs `script` and returns the record of its end.
+fn end_of(script: &str) -> serde_json::Value {
+    let ground = Ground::new(&[("s", script)]);
+    ground.command(World::Walk, &["boot"]).output().unwrap();
+    ground.end_of("boot", "s")
+}
+
+#[test]
+fn every_shell_finds_it_on_path() {
+    for shell in ["/bin/sh", "/bin/dash", "/bin/bash", "/bin/busybox ash"] {
+        let end = end_of(&format!("#!{shell}\nset -eu\n. provost.sh\ninfo well\n"));
+        assert_eq!(end["result"], "success", "{shell}: {end}");
+    }
+}
+
+#[test]
+fn a_failure_is_placed_in_the_script_and_not_in_the_library() {
+    let cases = [
+        ("die 'no disk' 'buy one'", "die 'no disk' 'buy one'"),
+        ("printf x | file_write /proc/no/such", "printf x | file_write /proc/no/such"),
+        ("run false", "run false"),
+        ("net_network nonsense 8 >/dev/null", "net_network nonsense 8 >/dev/null"),
+    ];
+    for (line, command) in cases {
+        let script = format!(
+            "#!/bin/bash\nset -euo pipefail\n. provost.sh\nmain() {{\n    {line}\n}}\nmain\n"
+        );
+        let end = end_of(&script);
+        assert_eq!(end["result"], "failure", "{line}: {end}");
+        let at = end["errorLine"].as_str().unwrap_or_default();
+        assert!(at.starts_with("5 main ") && at.ends_with("/s"), "{line}: {end}");
+        assert_eq!(end["command"], command, "{end}");
+    }
+}
