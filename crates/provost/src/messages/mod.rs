@@ -1,0 +1,76 @@
+//! Where what is said on the way goes besides LOG/provost.log. None of these can fail or hold up
+//! a run: what can't be said there is in the journal of records all the same.
+
+mod journald;
+mod notices;
+mod outlet;
+mod settings;
+mod syslog;
+
+pub(crate) use notices::{put_up, say_failure};
+pub(crate) use outlet::Outlet;
+pub(crate) use settings::MessageSettings;
+
+use journald::Journald;
+use syslog::Syslog;
+
+/// Whom a message is from.
+#[derive(Default)]
+pub(crate) struct About {
+    pub(crate) node: String,
+    pub(crate) service: String,
+    pub(crate) run: String,
+    /// The script that is running, if one is.
+    pub(crate) stage: Option<String>,
+}
+
+/// How grave a message is, in the numbers of syslog(3).
+#[derive(Clone, Copy)]
+enum Severity {
+    Error = 3,
+    Warning = 4,
+    Info = 6,
+}
+
+impl Severity {
+    /// Of one text that is said, whichever lines it has.
+    fn of(text: &str) -> Self {
+        if text.lines().any(|line| line.starts_with("error: ")) {
+            Self::Error
+        } else if text.contains("FAILED") {
+            Self::Warning
+        } else {
+            Self::Info
+        }
+    }
+}
+
+/// The system's log here and the one of the management node.
+pub(crate) struct Messages {
+    pub(crate) about: About,
+    syslog: Option<Syslog>,
+    journald: Option<Journald>,
+}
+
+impl Messages {
+    pub(crate) fn new(settings: MessageSettings, node: String) -> Self {
+        Self {
+            about: About { node, ..About::default() },
+            syslog: settings.syslog.and_then(Syslog::new),
+            journald: settings.journal.and_then(|socket| Journald::new(&socket)),
+        }
+    }
+
+    /// Passes on what was said; `text` steers no terminal.
+    pub(crate) fn tell(&mut self, text: &str) {
+        let severity = Severity::of(text);
+        for line in text.lines() {
+            if let Some(syslog) = &mut self.syslog {
+                syslog.tell(severity, &self.about, line);
+            }
+            if let Some(journald) = &self.journald {
+                journald.tell(severity, &self.about, line);
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! A line at the login prompt and after a login, while the last run did not end well.
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use provost_record::{Cause, Journal, Outcome, Phase, Record, Service};
+
+use crate::runner::how;
+use crate::settings::Paths;
+
+/// Where they stand, below `/etc`: agetty(8) shows the first, pam_motd(8) the second.
+const PLACES: [&str; 2] = ["issue.d/provost.issue", "motd.d/provost"];
+/// The longest line, in characters.
+const MOST: usize = 240;
+/// How much of that is for what a message says.
+const MOST_MESSAGE: usize = 120;
+
+/// Says how the last run of `service` ended, if it did not end well; takes the notices away if it
+/// did. A run that is still to go on changes nothing.
+pub(crate) fn put_up(paths: &Paths, service: Service) {
+    let journal = Journal::open(paths.journal(service));
+    let Ok(records) = journal.and_then(|journal| journal.last_run()) else { return };
+    let Some(end) = records.last().filter(|r| r.phase == Phase::ServiceEnd) else { return };
+    if end.result == Some(Outcome::Success) {
+        for place in PLACES {
+            // Most of the time there is none.
+            let _ = std::fs::remove_file(paths.etc.join(place));
+        }
+        return;
+    }
+    let failed = |r: &&Record| r.phase == Phase::StageEnd && r.is_failure();
+    let at = records.iter().find(failed).unwrap_or(end);
+    write(&paths.etc, &line(end, at));
+}
+
+/// Says that a run of `service` on `node` failed before it could begin, and why.
+pub(crate) fn say_failure(paths: &Paths, service: Service, node: &str, why: &str) {
+    let end = Record {
+        service: service.to_string(),
+        node: node.to_owned(),
+        error_message: Some(why.to_owned()),
+        ..Record::new(Phase::ServiceEnd)
+    };
+    write(&paths.etc, &line(&end, &end));
+}
+
+/// What is to be said of a run with the end `end` that failed at `at`.
+fn line(end: &Record, at: &Record) -> String {
+    let message = at.error_message.as_ref().and_then(|m| m.lines().next()).unwrap_or_default();
+    let message: String = message.chars().take(MOST_MESSAGE).collect();
+    let head = format!("provost: {} of {}", end.service, end.node);
+    if [end.cause, at.cause].contains(&Some(Cause::Held)) {
+        return format!("{head} is held: {message}; see: provost status; then: provost release");
+    }
+    let Some(stage) = &at.stage else {
+        return format!("{head} failed: {message}; see: provost status");
+    };
+    let how = how(at.cause, at.exit_code, at.signal.as_deref());
+    let place = at.error_line.as_ref().and_then(|line| {
+        let mut words = line.splitn(3, ' ');
+        Some(format!(" at line {} of {}", words.next()?, words.nth(1)?))
+    });
+    match place {
+        Some(place) => format!("{head} failed: {stage}: {how}{place}; see: provost status"),
+        // Nothing of a script's output.
+        None if at.exit_code.is_some() => {
+            format!("{head} failed: {stage}: {how}; see: provost status")
+        }
+        None => format!("{head} failed: {stage}: {how}: {message}; see: provost status"),
+    }
+}
+
+fn write(etc: &Path, line: &str) {
+    if !etc.is_dir() {
+        return;
+    }
+    let text = format!("{}\n", harmless(line));
+    for place in PLACES {
+        // Whoever may not write there is no admin of this machine.
+        let _ = replace(&etc.join(place), text.as_bytes());
+    }
+}
+
+fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    if std::fs::read(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".provost-").tempfile_in(folder)?;
+    file.write_all(text)?;
+    file.as_file().set_permissions(PermissionsExt::from_mode(0o644))?;
+    file.as_file().sync_data()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// One line without what a terminal or a getty would make something else of: agetty(8) heeds the
+/// backslash, busybox' getty the per cent sign, others the at sign.
+fn harmless(line: &str) -> String {
+    let harmless = |c: char| match c {
+        '\\' | '%' | '@' => '?',
+        c if c == ' ' || c.is_ascii_graphic() => c,
+        _ => '?',
+    };
+    line.chars().map(harmless).take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(stage: &str) -> Record {
+        Record {
+            service: "boot".into(),
+            node: "cn001".into(),
+            stage: Some(stage.into()),
+            result: Some(Outcome::Failure),
+            error_message: Some("the script's own words\nmore".into()),
+            ..Record::new(Phase::StageEnd)
+        }
+    }
+
+    #[test]
+    fn a_notice_says_what_failed_where_and_what_shows_more() {
+        let at = Record {
+            error_line: Some("88 install_all /xcatpost/otherpkgs".into()),
+            exit_code: Some(100),
+            cause: Some(Cause::Exit),
+            ..failed("otherpkgs")
+        };
+        assert_eq!(
+            line(&at, &at),
+            "provost: boot of cn001 failed: otherpkgs: exit status 100 at line 88 of \
+             /xcatpost/otherpkgs; see: provost status"
+        );
+        let held = Record { cause: Some(Cause::Held), stage: None, ..at.clone() };
+        assert!(line(&held, &held).ends_with("words; see: provost status; then: provost release"));
+        let fetch = Record { cause: Some(Cause::Fetch), ..failed("fetch") };
+        assert!(line(&fetch, &fetch).contains("failed: fetch: fetch: the script's own words;"));
+    }
+
+    #[test]
+    fn nothing_in_a_notice_is_heeded_by_terminals_or_gettys() {
+        let text = harmless("a\\n@b%s\x1b[2J\u{202e}\nx");
+        assert_eq!(text, "a?n?b?s?[2J??x");
+        assert_eq!(harmless(&"x".repeat(1000)).len(), MOST);
+    }
+}
