@@ -152,9 +152,9 @@ impl Node {
 
     /// Writes the node's configuration: its name, token and paths, and `text`.
     pub fn configure(&self, text: &str) {
-        let (state, log) = (self.path("state"), self.path("log"));
+        let [state, log, etc] = ["state", "log", "etc"].map(|name| self.path(name));
         let head = format!("node = {:?}\ntoken_file = {:?}\n", self.name, self.path("token"));
-        let tail = format!("[paths]\nstate = {state:?}\nlog = {log:?}\n");
+        let tail = format!("[paths]\nstate = {state:?}\nlog = {log:?}\netc = {etc:?}\n");
         std::fs::write(self.path("provost.toml"), head + text + &tail).unwrap();
     }
 

@@ -2,14 +2,19 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 
 use provost_exec::Secrets;
+
+use crate::messages::{About, Messages, Outlet};
+use crate::settings::Input;
 
 /// The console and the log file beside it. Nothing here can fail or hold up a run: what can't be
 /// said is in the journal all the same.
 pub(crate) struct Console {
+    /// A serial line, a pipe or a terminal may stop taking what is said.
+    stderr: Option<Outlet>,
     log: Option<File>,
+    messages: Messages,
     /// Whether stderr is a terminal, which has one line that is written over and over.
     terminal: bool,
     /// Whether to tell where there is no terminal, too, what the running script prints.
@@ -23,19 +28,32 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Speaks on stderr and adds to `log`.
-    pub(crate) fn new(log: &Path, verbose: bool) -> Self {
+    /// Speaks on stderr, in LOG/provost.log, and where else `input` says.
+    pub(crate) fn new(input: &Input, verbose: bool) -> Self {
+        let log = input.paths().log.join("provost.log");
         let folder = log.parent().map_or(Ok(()), std::fs::create_dir_all);
-        let file = folder.and_then(|()| OpenOptions::new().create(true).append(true).open(log));
+        let file = folder.and_then(|()| OpenOptions::new().create(true).append(true).open(&log));
         let terminal = std::io::stderr().is_terminal();
+        // What is wrong with it is the settings' to tell.
+        let settings = input.messages().unwrap_or_default();
         Self {
+            stderr: Outlet::new(|messages| {
+                let mut stderr = std::io::stderr();
+                messages.iter().for_each(|text| drop(stderr.write_all(&text)));
+            }),
             log: file.ok(),
+            messages: Messages::new(settings, input.node()),
             terminal,
             verbose,
             live: false,
             told: String::new(),
             secrets: Secrets::default(),
         }
+    }
+
+    /// Whom the messages are from.
+    pub(crate) fn about(&mut self) -> &mut About {
+        &mut self.messages.about
     }
 
     /// Lets nobody see these from now on.
@@ -46,13 +64,14 @@ impl Console {
     /// Says `text`, which may have several lines.
     pub(crate) fn say(&mut self, text: &str) {
         let text = &*self.secrets.hide(text);
-        if std::mem::take(&mut self.live) {
-            let _ = std::io::stderr().write_all(CLEAR);
-        }
-        complain(text);
+        let lines: Vec<String> = text.lines().map(harmless).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let clear = if std::mem::take(&mut self.live) { CLEAR } else { "" };
+        self.show(&format!("{clear}{}", spoken(&lines)));
+        self.messages.tell(&lines.join("\n"));
         if let Some(log) = &mut self.log {
             let now = provost_record::now();
-            let lines: String = text.lines().map(|l| format!("{now} {}\n", harmless(l))).collect();
+            let lines: String = lines.iter().map(|line| format!("{now} {line}\n")).collect();
             let _ = log.write_all(lines.as_bytes());
         }
     }
@@ -68,7 +87,7 @@ impl Console {
         if !self.terminal {
             let text = format!("{name}: {last}");
             if text != self.told && !last.is_empty() {
-                complain(&text);
+                self.show(&spoken(&[&*harmless(&text)]));
                 self.told = text;
             }
             return;
@@ -77,20 +96,30 @@ impl Console {
         let size = rustix::termios::tcgetwinsize(std::io::stderr());
         let width = size.map_or(80, |size| usize::from(size.ws_col)).max(20) - 1;
         let line: String = harmless(&text).replace('\t', " ").chars().take(width).collect();
-        let _ = std::io::stderr().write_all(&[CLEAR, line.as_bytes()].concat());
+        self.show(&format!("{CLEAR}{line}"));
         self.live = true;
+    }
+
+    fn show(&mut self, text: &str) {
+        if let Some(stderr) = &mut self.stderr {
+            let lost = |n| spoken(&[&*format!("{n} messages are only in the log")]).into_bytes();
+            stderr.send(text.as_bytes().to_vec(), lost);
+        }
     }
 }
 
 /// Back to the line's begin, and nothing on it.
-const CLEAR: &[u8] = b"\r\x1b[K";
+const CLEAR: &str = "\r\x1b[K";
+
+fn spoken(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("provost: {line}\n")).collect()
+}
 
 /// Says `text` on stderr. A closed stderr is no reason to end.
 pub(crate) fn complain(text: &str) {
-    let mut stderr = std::io::stderr().lock();
-    for line in text.lines() {
-        let _ = writeln!(stderr, "provost: {}", harmless(line));
-    }
+    let lines: Vec<String> = text.lines().map(harmless).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let _ = std::io::stderr().write_all(spoken(&lines).as_bytes());
 }
 
 /// Puts `text` on stdout, for whoever asked for data. A reader that went away is no error.

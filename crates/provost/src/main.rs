@@ -8,6 +8,7 @@ mod failure;
 mod fetch;
 mod http;
 mod inspect;
+mod messages;
 mod report;
 mod runner;
 mod secrets;

@@ -55,10 +55,12 @@ keys = ["{key}"]
 [paths]
 state = {:?}
 log = {:?}
+etc = {:?}
 "#,
         folder.join("token"),
         root.join("var/lib/provost"),
-        root.join("var/log/provost")
+        root.join("var/log/provost"),
+        root.join("etc")
     )
 }
 

@@ -29,8 +29,13 @@ pub(crate) fn put_up(paths: &Paths, service: Service) {
         }
         return;
     }
-    let failed = |r: &&Record| r.phase == Phase::StageEnd && r.is_failure();
-    let at = records.iter().find(failed).unwrap_or(end);
+    // Of a stage whose failure is ignored, the end of the run says nothing.
+    let to_blame = |r: &&Record| {
+        r.phase == Phase::StageEnd
+            && r.is_failure()
+            && (&r.error_line, &r.error_message) == (&end.error_line, &end.error_message)
+    };
+    let at = records.iter().find(to_blame).unwrap_or(end);
     write(&paths.etc, &line(end, at));
 }
 

@@ -5,13 +5,11 @@ use crate::failure::Failure;
 
 /// Where syslog servers listen.
 const PORT: u16 = 514;
-/// Where systemd's journal takes messages.
-const JOURNAL: &str = "/run/systemd/journal/socket";
 /// What turns one of them off.
 const OFF: &str = "off";
 
 /// Where messages go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MessageSettings {
     pub(crate) syslog: Option<Server>,
     /// The socket of systemd's journal.
@@ -27,17 +25,16 @@ pub(crate) enum Server {
 
 impl MessageSettings {
     /// Reads `[log] syslog` and `[log] journal`.
-    pub(crate) fn read(syslog: Option<&str>, journal: Option<&str>) -> Result<Self, Failure> {
-        let syslog = match syslog {
-            None | Some(OFF) => None,
-            Some(text) => Some(server(text).ok_or_else(|| {
-                let hint = "write it as udp://ADDRESS or tcp://ADDRESS:PORT, with an address, which \
-                            needs no DNS; or as \"off\"";
-                Failure::config(format!("the syslog server {text:?} can't be used"), hint)
-            })?),
-        };
-        let journal = Some(journal.unwrap_or(JOURNAL)).filter(|path| *path != OFF);
-        Ok(Self { syslog, journal: journal.map(PathBuf::from) })
+    pub(crate) fn read(syslog: &str, journal: &str) -> Result<Self, Failure> {
+        let is_on = |value: &&str| *value != OFF;
+        let syslog = Some(syslog).filter(is_on).map(|text| {
+            let hint = "write it as udp://ADDRESS or tcp://ADDRESS:PORT, with an address, which \
+                        needs no DNS; or as \"off\"";
+            let unusable = || format!("the syslog server {text:?} can't be used");
+            server(text).ok_or_else(|| Failure::config(unusable(), hint))
+        });
+        let journal = Some(journal).filter(is_on).map(PathBuf::from);
+        Ok(Self { syslog: syslog.transpose()?, journal })
     }
 }
 

@@ -74,11 +74,11 @@ fn tcp(address: SocketAddr, lines: &Receiver<Vec<u8>>) {
             if connection.is_none() {
                 connection = connect(address).ok();
             }
-            match &mut connection {
-                Some(stream) if stream.write_all(&line).is_ok() => break,
-                // Half a message would spoil the next one.
-                _ => connection = None,
+            if connection.as_mut().is_some_and(|stream| stream.write_all(&line).is_ok()) {
+                break;
             }
+            // Half a message would spoil the next one.
+            connection = None;
             // A server that is down answers at once; don't ask it without pause.
             std::thread::sleep(wait);
             wait = (wait * 2).min(LONGEST_WAIT);
@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn a_message_is_as_rfc_5424_has_it_and_not_too_long() {
-        let about = About { node: "cn 001".into(), stage: Some("été".into()), ..About::default() };
+        let about =
+            About { node: "cn 001".into(), stage: Some("été".into()), ..About::default() };
         let text = message(Severity::Error, &about, &"ä".repeat(3000));
         assert!(text.starts_with("<163>1 20") && text.len() <= MOST, "{text}");
         let words: Vec<&str> = text.splitn(8, ' ').collect();

@@ -162,7 +162,7 @@ async fn work(
 /// Reports what is left from earlier runs: `provost report`.
 pub(crate) fn main(input: &Input) -> ExitCode {
     let paths = input.paths();
-    let mut console = Console::new(&paths.log.join("provost.log"), false);
+    let mut console = Console::new(input, false);
     let spool = Spool::new(&paths);
     let before = spool.unreported_at_all();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

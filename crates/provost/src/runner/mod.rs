@@ -64,7 +64,7 @@ pub(crate) fn main(input: &Input, wanted: Wanted, verbose: bool) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match (supervisor, runtime) {
         (Ok(supervisor), Ok(runtime)) => {
-            let console = Console::new(&input.paths().log.join("provost.log"), verbose);
+            let console = Console::new(input, verbose);
             runtime.block_on(run(input, wanted, console, supervisor))
         }
         (Err(e), _) | (_, Err(e)) => {

@@ -15,6 +15,7 @@ use super::{Wanted, library, signals, steps};
 use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::fetch::{Fetched, fetch};
+use crate::messages::{put_up, say_failure};
 use crate::report::{Reporter, Spool};
 use crate::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
@@ -48,6 +49,9 @@ pub(super) async fn run(
         Ok(run) => run.go(input, &wanted).await,
         Err(why) => {
             console.say(&format!("error: {why}"));
+            if input.notices() {
+                say_failure(&paths, service, &input.node(), &why.message);
+            }
             ExitCode::Usage
         }
     }
@@ -104,6 +108,8 @@ impl<'a> Run<'a> {
         supervisor: Supervisor,
     ) -> Result<Self, Failure> {
         let node = input.node();
+        let about = console.about();
+        (about.service, about.run) = (service.to_string(), id.clone());
         let may_rotate = Spool::new(paths).unreported(service) == 0;
         let attempt = attempt(paths, service)?;
         let (mut recorder, said) = Recorder::open(paths, service, &node, &id, may_rotate)?;
@@ -146,6 +152,9 @@ impl<'a> Run<'a> {
             Ok(()) => exit,
             Err(e) => Broken::from(e).exit,
         };
+        if input.notices() {
+            put_up(self.paths, self.service);
+        }
         let took = rounded(self.began.elapsed());
         self.console.say(&format!("{} {verdict} after {took}", self.service));
         if let Some(reporter) = reporter {

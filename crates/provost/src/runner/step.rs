@@ -40,6 +40,7 @@ impl Run<'_> {
         let gate = self.supervisor.gate();
         self.recorder.put_then(start, move |synced| gate.open(synced.is_ok()))?;
         let name = format!("[{}/{}] {}", place.0, place.1, step.script);
+        self.console.about().stage = Some(step.script.clone());
         let began = std::time::Instant::now();
         let (console, slow) = (&mut *self.console, settings.run.slow);
         let tell = |event| match event {
@@ -63,6 +64,7 @@ impl Run<'_> {
         }
         self.recorder.put(end.clone())?;
         self.say(&name, step, &executed, &end);
+        self.console.about().stage = None;
         Ok(end)
     }
 

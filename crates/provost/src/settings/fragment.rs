@@ -52,4 +52,7 @@ pub(super) struct ReportFragment {
 #[serde(deny_unknown_fields)]
 pub(super) struct LogFragment {
     pub(super) redact: Vec<String>,
+    pub(super) syslog: String,
+    pub(super) journal: String,
+    pub(super) notices: bool,
 }

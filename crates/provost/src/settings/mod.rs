@@ -11,6 +11,7 @@ use reqwest::Url;
 use serde::Deserialize;
 
 use crate::failure::Failure;
+use crate::messages::MessageSettings;
 use fragment::Fragment;
 pub(crate) use sources::Input;
 pub(crate) use values::Origin;
@@ -46,6 +47,8 @@ pub(crate) struct Token(pub(crate) String);
 pub(crate) struct Paths {
     pub(crate) state: PathBuf,
     pub(crate) log: PathBuf,
+    /// Where the system's own configuration is.
+    pub(crate) etc: PathBuf,
 }
 
 /// How long fetching may take.
@@ -103,6 +106,17 @@ impl Input {
         self.fragment.paths.clone()
     }
 
+    /// Where messages go.
+    pub(crate) fn messages(&self) -> Result<MessageSettings, Failure> {
+        let log = &self.fragment.log;
+        MessageSettings::read(&log.syslog, &log.journal)
+    }
+
+    /// Whether a run that failed is told at the login prompt.
+    pub(crate) fn notices(&self) -> bool {
+        self.fragment.log.notices
+    }
+
     /// The node's name: as told, else the host name up to its first dot.
     pub(crate) fn node(&self) -> String {
         self.fragment.node.clone()
@@ -142,6 +156,7 @@ impl Input {
             redact: log.redact.clone(),
             guard: *guard,
         };
+        self.messages().map_err(&mut note).ok();
         (settings, failures)
     }
 
