@@ -53,6 +53,11 @@ pub enum UnpackError {
 }
 
 impl UnpackError {
+    /// Whether the disk doesn't take it, which isn't the pack's fault.
+    pub fn is_disk(&self) -> bool {
+        matches!(self, Self::Arrival(ArrivalError::Disk { .. }))
+    }
+
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
         match self {

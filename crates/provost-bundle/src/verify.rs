@@ -45,6 +45,21 @@ impl<W: Write> Verifying<W> {
         Self { inner, file: file.into(), size, sha256, seen: 0, hasher: Sha256::new() }
     }
 
+    /// Takes into account what `inner` holds already, from an earlier try.
+    pub fn note(&mut self, bytes: &[u8]) -> Result<(), Mismatch> {
+        self.check_room(bytes)?;
+        self.hasher.update(bytes);
+        self.seen += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn check_room(&self, bytes: &[u8]) -> Result<(), Mismatch> {
+        match bytes.len() as u64 > self.size - self.seen {
+            true => Err(self.wrong_size("more".to_owned())),
+            false => Ok(()),
+        }
+    }
+
     /// The writer, once all has gone through and is as expected.
     pub fn finish(self) -> Result<W, Mismatch> {
         if self.seen != self.size {
@@ -66,12 +81,9 @@ impl<W: Write> Verifying<W> {
 impl<W: Write> Write for Verifying<W> {
     /// Fails with a [`Mismatch`] inside the [`io::Error`] as soon as there is too much.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes.len() as u64 > self.size - self.seen {
-            return Err(io::Error::other(self.wrong_size("more".to_owned())));
-        }
+        self.check_room(bytes).map_err(io::Error::other)?;
         let written = self.inner.write(bytes)?;
-        self.hasher.update(&bytes[..written]);
-        self.seen += written as u64;
+        self.note(&bytes[..written]).map_err(io::Error::other)?;
         Ok(written)
     }
 
@@ -103,6 +115,10 @@ mod tests {
             through(&[b"hello", b"!"]).unwrap_err(),
             "verifying syslog: expected 5 bytes, got more"
         );
+        let mut rest = Verifying::new(Vec::new(), "syslog", 5, Digest::of(b"hello"));
+        rest.note(b"hel").unwrap();
+        rest.write_all(b"lo").unwrap();
+        assert_eq!(rest.finish().unwrap(), b"lo");
         assert!(through(&[b"hellO"]).unwrap_err().contains(&Digest::of(b"hellO").to_string()));
     }
 }

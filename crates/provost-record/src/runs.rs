@@ -87,6 +87,9 @@ pub struct Stage {
     /// Milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
+    /// What it got over: tries that failed; of `fetch`, servers that did not serve.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<String>,
     /// Where its output is; whoever shows the run knows that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
@@ -166,7 +169,7 @@ impl Run {
     /// A stage begins; or one that is there already begins again: `fetch`, of which a run has one,
     /// and a step that is tried again. It is as its last try went.
     fn begin(&mut self, record: &Record) {
-        let stage = Stage {
+        let mut stage = Stage {
             stage: record.stage.clone().unwrap_or_default(),
             args: record.args.clone(),
             attempt: record.attempt,
@@ -175,7 +178,13 @@ impl Run {
         let again = record.attempt.is_some_and(|n| n > 1) || stage.stage == FETCH;
         let same = |s: &&mut Stage| s.stage == stage.stage && s.args == stage.args;
         match self.stages.iter_mut().rfind(same).filter(|_| again) {
-            Some(before) => *before = stage,
+            Some(before) => {
+                let failed = before.result == Some(Outcome::Failure);
+                let failed = before.error_message.take().filter(|_| failed);
+                stage.passed_over = std::mem::take(&mut before.passed_over);
+                stage.passed_over.extend(failed);
+                *before = stage;
+            }
             None => self.stages.push(stage),
         }
     }
@@ -234,5 +243,28 @@ mod tests {
         assert!(runs[0].failed_stage().is_none());
         assert_eq!(Stage::log_name(1, "sub/a", None), "01-sub_a");
         assert_eq!(Stage::log_name(1, "a", Some(2)), "01-a.try2");
+    }
+
+    #[test]
+    fn a_fetch_that_was_served_by_its_second_server_is_one_stage() {
+        let record = |phase, result, message: &str| Record {
+            error_message: (!message.is_empty()).then(|| message.to_owned()),
+            ..record(phase, "fetch", None, result)
+        };
+        let (start, end) = (Phase::StageStart, Phase::StageEnd);
+        let bad = Some(Outcome::Failure);
+        let records = [
+            record(start, None, ""),
+            record(end, bad, "a is bad"),
+            record(start, None, ""),
+            record(end, bad, "b is down"),
+            record(start, None, ""),
+            record(end, Some(Outcome::Success), ""),
+        ];
+        let runs = runs(&records);
+        let [fetch] = runs[0].stages.as_slice() else { panic!("{runs:?}") };
+        assert_eq!((fetch.result, &fetch.error_message), (Some(Outcome::Success), &None));
+        assert_eq!(fetch.passed_over, ["a is bad", "b is down"]);
+        assert_eq!(runs[0].failed_stage(), None);
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::{Certificate, Client, Proxy};
 
 use crate::failure::Failure;
+use crate::resolve::Names;
 use crate::settings::Settings;
 
 /// How long an idle connection is kept for the next request.
@@ -18,6 +19,7 @@ pub(crate) fn client(settings: &Settings) -> Result<Client, Failure> {
         .read_timeout(settings.fetch.stall.duration())
         .pool_idle_timeout(IDLE)
         .redirect(reqwest::redirect::Policy::none())
+        .dns_resolver(Names::new(settings.fetch.connect))
         .retry(reqwest::retry::never())
         .no_proxy();
     if let Some(proxy) = &settings.proxy {
@@ -39,12 +41,24 @@ pub(crate) fn client(settings: &Settings) -> Result<Client, Failure> {
 
 /// Why a request failed: the innermost cause. What stands around it tells of the client's layers
 /// and repeats the URL, which the caller names.
-pub(crate) fn reason(error: &dyn std::error::Error) -> String {
+pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    innermost(error).to_string()
+}
+
+/// The cause that has no other.
+pub(crate) fn innermost<'e>(
+    error: &'e (dyn std::error::Error + 'static),
+) -> &'e (dyn std::error::Error + 'static) {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;
     }
-    innermost.to_string()
+    innermost
+}
+
+/// What a server says, as one line of a length that a record can take.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(500).collect()
 }
 
 /// Reads a response's body; what is more than `most` bytes is left.

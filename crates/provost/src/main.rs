@@ -10,6 +10,7 @@ mod http;
 mod inspect;
 mod messages;
 mod report;
+mod resolve;
 mod runner;
 mod secrets;
 mod settings;

@@ -160,6 +160,9 @@ impl View<'_> {
             }
             None => self.line(&format!("  {}  {what}", self.paint.busy("running"))),
         }
+        for failure in &stage.passed_over {
+            self.fact("passed over", Some(failure));
+        }
     }
 
     fn failure(&mut self, index: usize, stage: &Stage) {

@@ -5,15 +5,17 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use provost_bundle::{FileEntry, Manifest, Verifying};
+use provost_bundle::{Digest, FileEntry, Manifest, Verifying};
 use provost_plan::Plan;
 use provost_record::Cause;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use super::retry::Miss;
+use super::transfer::Tags;
 use crate::failure::Failure;
 
 /// How the folder of a set that isn't whole yet begins.
@@ -22,6 +24,7 @@ const UNFINISHED: &str = ".new-";
 pub(super) struct Bundles {
     state: PathBuf,
     sets: PathBuf,
+    pub(super) tags: Tags,
 }
 
 /// The newest generations that this node has seen.
@@ -34,7 +37,8 @@ struct Generations {
 impl Bundles {
     /// Opens the node's sets, and removes what a killed run left unfinished.
     pub(super) fn open(state: &Path) -> Result<Self, Failure> {
-        let bundles = Self { state: state.to_owned(), sets: state.join("bundles") };
+        let bundles =
+            Self { state: state.to_owned(), sets: state.join("bundles"), tags: Tags::default() };
         let open = || {
             std::fs::create_dir_all(&bundles.sets)?;
             for entry in std::fs::read_dir(&bundles.sets)?.flatten() {
@@ -51,6 +55,11 @@ impl Bundles {
     /// Where the present set is.
     pub(super) fn current(&self) -> PathBuf {
         self.state.join("bundle")
+    }
+
+    /// Whether there is a present set.
+    pub(super) fn has_current(&self) -> bool {
+        self.current().exists()
     }
 
     /// The paths of those files of `manifest` that the present set lacks or has in another form.
@@ -86,9 +95,44 @@ impl Bundles {
             .map_err(|e| self.disk("making a folder for new scripts", &e))
     }
 
-    /// A file without a name, for what is verified before it is used.
-    pub(super) fn scratch(&self) -> Result<std::fs::File, Failure> {
-        tempfile::tempfile_in(&self.sets).map_err(|e| self.disk("making room for the pack", &e))
+    /// What there is of the content with this digest, open to be read and added to. It stays
+    /// until the next set is whole.
+    pub(super) fn part(&self, sha256: &Digest) -> Result<std::fs::File, Miss> {
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true).append(true).create(true).mode(0o600);
+        let opened = options.open(self.part_path(sha256));
+        opened.map_err(|e| Miss::last(self.disk("making room for what is fetched", &e)))
+    }
+
+    /// Forgets what there is of it.
+    pub(super) fn drop_part(&self, sha256: &Digest) -> Result<(), Miss> {
+        let dropped = std::fs::remove_file(self.part_path(sha256));
+        dropped.map_err(|e| Miss::last(self.disk("removing what didn't verify", &e)))
+    }
+
+    fn part_path(&self, sha256: &Digest) -> PathBuf {
+        self.sets.join(format!(".part-{sha256}"))
+    }
+
+    /// Puts the content with this digest, which is whole and verified, at the places of `entries`
+    /// in the folder `new`.
+    pub(super) fn place(
+        &self,
+        sha256: &Digest,
+        entries: &[&FileEntry],
+        new: &Path,
+    ) -> Result<(), Failure> {
+        let part = self.part_path(sha256);
+        let place = |entry: &FileEntry| {
+            let to = new.join(&entry.path);
+            std::fs::create_dir_all(to.parent().unwrap_or(new))?;
+            std::fs::copy(&part, &to)?;
+            std::fs::set_permissions(&to, PermissionsExt::from_mode(entry.mode.bits()))
+        };
+        entries
+            .iter()
+            .try_for_each(|entry| place(entry))
+            .map_err(|e| self.disk("putting new scripts in their place", &e))
     }
 
     /// Takes over into the folder `new` what the present set has already.

@@ -8,6 +8,7 @@ use reqwest::Url;
 use tokio::time::Instant;
 
 use crate::failure::Failure;
+use crate::runner::rounded;
 
 /// The first wait is below this, the next ones below its doubles.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
@@ -15,172 +16,204 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// A try that failed.
-pub(crate) struct Miss {
-    pub(crate) failure: Failure,
-    again: Again,
+pub(super) struct Miss {
+    pub(super) failure: Failure,
+    why: Why,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Again {
-    /// It would fail again.
-    No,
-    /// It may pass; the server may have said after which wait.
-    After(Option<Duration>),
+enum Why {
+    /// What the server serves is of no use, and will be the next time.
+    Bad,
+    /// The same, unless something was published between two requests.
+    Torn,
+    /// The server can't serve now; it may have said after which wait it can.
+    Busy(Option<Duration>),
+    /// Nothing came, or it broke off.
+    Silent,
 }
 
 impl Miss {
     /// A failure that another try at the same server would only repeat.
-    pub(crate) fn last(failure: Failure) -> Self {
-        Self { failure, again: Again::No }
+    pub(super) fn last(failure: Failure) -> Self {
+        Self { failure, why: Why::Bad }
     }
 
-    /// A failure that may pass, by the server's word after `wait`.
-    pub(crate) fn passing(failure: Failure, wait: Option<Duration>) -> Self {
-        Self { failure, again: Again::After(wait) }
+    /// What doesn't fit together, or isn't there: it may be of two generations.
+    pub(super) fn torn(failure: Failure) -> Self {
+        Self { failure, why: Why::Torn }
+    }
+
+    /// An answer that may be a better one later, by the server's word after `wait`.
+    pub(super) fn busy(failure: Failure, wait: Option<Duration>) -> Self {
+        Self { failure, why: Why::Busy(wait) }
+    }
+
+    /// No answer, or not all of it.
+    pub(super) fn silent(failure: Failure) -> Self {
+        Self { failure, why: Why::Silent }
+    }
+
+    /// Whether it may be that the requests met two generations.
+    pub(super) fn is_torn(&self) -> bool {
+        self.why == Why::Torn
+    }
+
+    fn may_pass(&self) -> bool {
+        matches!(self.why, Why::Busy(_) | Why::Silent)
+    }
+
+    /// How much it says: what a server serves more than that it serves nothing, and a bad
+    /// signature most of all.
+    fn weight(&self) -> u8 {
+        match (self.failure.cause, self.why) {
+            (Cause::Verify, _) => 2,
+            (_, Why::Silent) => 0,
+            _ => 1,
+        }
+    }
+}
+
+/// What was served, and the servers that were passed over before that.
+pub(super) struct Served<T> {
+    pub(super) what: T,
+    pub(super) passed_over: Vec<Failure>,
+}
+
+/// No server served.
+pub(super) struct Unserved {
+    /// Why, of each server but the one that says most.
+    pub(super) passed_over: Vec<Failure>,
+    /// Why, of the one that says most.
+    pub(super) failure: Failure,
+    /// Whether none of them answered at all.
+    pub(super) is_silence: bool,
+}
+
+/// One server's turns.
+struct Turns<'s> {
+    server: &'s Url,
+    tries: u32,
+    /// When its next one may begin.
+    due: Instant,
+    /// When the first one began, and the last one ended.
+    spent: Option<(Instant, Instant)>,
+    miss: Option<Miss>,
+}
+
+impl Turns<'_> {
+    fn are_left(&self) -> bool {
+        self.miss.as_ref().is_none_or(Miss::may_pass)
+    }
+
+    /// Its last failure, with the effort that it took.
+    fn failure(self) -> Option<(Failure, u8)> {
+        let weight = self.miss.as_ref()?.weight();
+        let failure = self.miss?.failure;
+        let tries = if self.tries == 1 { "try" } else { "tries" };
+        let spent = self.spent.map_or(Duration::ZERO, |(begun, ended)| ended - begun);
+        let effort = format!("{} {tries} in {}", self.tries, rounded(spent));
+        Some((Failure { message: format!("{} ({effort})", failure.message), ..failure }, weight))
     }
 }
 
 /// Tries `attempt` with each server in turn, and again with those whose failure may pass, until
 /// one succeeds, none is left, or `deadline` is over. `say` tells that it takes longer.
-pub(crate) async fn through<'s, T, F>(
-    servers: &[&'s Url],
+pub(super) async fn through<'s, T, F>(
+    servers: &'s [Url],
     deadline: Limit,
     mut say: impl FnMut(&str),
     mut attempt: impl FnMut(&'s Url) -> F,
-) -> Result<T, Failure>
+) -> Result<Served<T>, Unserved>
 where
     F: Future<Output = Result<T, Miss>>,
 {
     let begun = Instant::now();
     let until = begun + deadline.duration();
-    let mut tries = 0;
-    let mut given_up = Vec::new();
-    let mut left = servers.to_vec();
+    let turns = |server| Turns { server, tries: 0, due: begun, spent: None, miss: None };
+    let mut all: Vec<Turns<'s>> = servers.iter().map(turns).collect();
+    let mut has_said = false;
     loop {
-        tries += 1;
-        let mut misses = Vec::new();
-        let turns = std::mem::take(&mut left);
-        for (at, server) in turns.iter().enumerate() {
-            // One that only trickles must leave the others their share of the time.
-            let now = Instant::now();
-            let share = until.saturating_duration_since(now) / (turns.len() - at) as u32;
-            match tokio::time::timeout_at(now + share, attempt(server)).await {
-                Ok(Ok(done)) => return Ok(done),
-                Ok(Err(Miss { failure, again: Again::No })) => given_up.push(failure),
-                Ok(Err(Miss { failure, again: Again::After(wait) })) => {
-                    left.push(server);
-                    misses.push((failure, wait));
-                }
-                Err(_) => {
-                    let message =
-                        format!("fetching from {server}: not done within {} s", share.as_secs());
-                    left.push(server);
-                    misses.push((Failure::new(Cause::Fetch, message, SLOW_HINT), None));
-                }
+        let now = Instant::now();
+        let untried = all.iter().filter(|t| t.tries == 0).count();
+        let live = all.iter().filter(|t| t.are_left()).count();
+        // The first of those that are due.
+        let next = all.iter().enumerate().filter(|(_, t)| t.are_left());
+        let next = next.min_by_key(|(_, t)| (t.due.max(now), t.tries)).map(|(at, _)| at);
+        let Some(next) = next.filter(|at| all[*at].due < until && now < until) else {
+            return Err(conclude(all));
+        };
+        if let (false, Some(miss)) = (has_said, &all[next].miss) {
+            say(&format!("{}; trying again for up to {deadline}", miss.failure.message));
+            has_said = true;
+        }
+        let turn = &mut all[next];
+        tokio::time::sleep_until(turn.due).await;
+        let begun = Instant::now();
+        // One that only trickles must leave the others their share of the time.
+        let sharers = if turn.tries == 0 { untried } else { live };
+        let share = until.saturating_duration_since(begun) / sharers.max(1) as u32;
+        turn.tries += 1;
+        let miss = match tokio::time::timeout_at(begun + share, attempt(turn.server)).await {
+            Ok(Ok(what)) => {
+                all.remove(next);
+                let passed_over = all.into_iter().filter_map(|t| Some(t.failure()?.0)).collect();
+                return Ok(Served { what, passed_over });
             }
+            Ok(Err(miss)) => miss,
+            Err(_) => {
+                let (server, share) = (&turn.server, rounded(share));
+                let message = format!("fetching from {server}: not done within {share}");
+                Miss::silent(Failure::new(Cause::Fetch, message, SLOW_HINT))
+            }
+        };
+        // This node's own disk or configuration: no server can mend it.
+        let is_ours = miss.failure.cause == Cause::Config;
+        let now = Instant::now();
+        turn.spent = Some((turn.spent.map_or(begun, |(first, _)| first), now));
+        turn.due = now + wait(turn.tries, &miss);
+        turn.miss = Some(miss);
+        if is_ours {
+            return Err(conclude(all));
         }
-        if let (1, Some((failure, _))) = (tries, misses.first()) {
-            say(&format!("{}; trying again for up to {deadline}", failure.message));
-        }
-        let wait = wait(tries, misses.iter().filter_map(|(_, wait)| *wait).max());
-        if left.is_empty() || Instant::now() + wait >= until {
-            let failures = given_up.into_iter().chain(misses.into_iter().map(|(f, _)| f));
-            return Err(conclude(failures.collect(), tries, begun.elapsed()));
-        }
-        tokio::time::sleep(wait).await;
     }
 }
 
 const SLOW_HINT: &str = "see why the server is slow, or raise `deadline` under [fetch]";
 
 /// Exponential, with full jitter, so that a rack that boots together doesn't come back together.
-fn wait(tries: u32, told: Option<Duration>) -> Duration {
+fn wait(tries: u32, miss: &Miss) -> Duration {
     let most = FIRST_WAIT.saturating_mul(1 << (tries - 1).min(10)).min(LONGEST_WAIT);
     let jitter = Duration::from_micros(fastrand::u64(0..=most.as_micros() as u64));
-    told.map_or(jitter, |told| told + jitter)
+    match miss.why {
+        Why::Busy(Some(told)) => told.saturating_add(jitter),
+        _ => jitter,
+    }
 }
 
-/// One failure out of those of all servers.
-fn conclude(failures: Vec<Failure>, tries: u32, spent: Duration) -> Failure {
-    let effort = match tries {
-        1 => String::new(),
-        n => format!(" ({n} tries in {:.1} s)", spent.as_secs_f64()),
+fn conclude(all: Vec<Turns<'_>>) -> Unserved {
+    let ours = |t: &Turns<'_>| t.miss.as_ref().is_some_and(|m| m.failure.cause == Cause::Config);
+    let worst = match all.iter().position(ours) {
+        Some(at) => Some(at),
+        None => {
+            let weight = |at: usize| all[at].miss.as_ref().map_or(0, Miss::weight);
+            (0..all.len()).rev().max_by_key(|at| weight(*at))
+        }
     };
-    let worst = failures.iter().find(|f| f.cause == Cause::Verify).or(failures.first());
-    let Some(worst) = worst.cloned() else {
-        return Failure::config("no server is configured", "set `servers` in provost.toml");
-    };
-    let messages: Vec<String> = failures.into_iter().map(|f| f.message).collect();
-    Failure { message: format!("{}{effort}", messages.join("; ")), ..worst }
+    let is_silence = all.iter().all(|t| t.miss.as_ref().is_some_and(|m| m.why == Why::Silent));
+    let mut passed_over = Vec::new();
+    let mut failure = None;
+    for (at, turns) in all.into_iter().enumerate() {
+        match turns.failure() {
+            Some((told, _)) if Some(at) == worst => failure = Some(told),
+            told => passed_over.extend(told.map(|(failure, _)| failure)),
+        }
+    }
+    let failure = failure.unwrap_or_else(|| {
+        Failure::config("no server is configured", "set `servers` in provost.toml")
+    });
+    Unserved { passed_over, failure, is_silence }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fail(cause: Cause, text: &str) -> Failure {
-        Failure::new(cause, text, "hint")
-    }
-
-    fn run<T>(
-        servers: &[&Url],
-        attempt: impl FnMut(usize, &Url) -> Result<T, Miss>,
-    ) -> (Result<T, Failure>, Duration) {
-        let mut attempt = attempt;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .start_paused(true)
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let begun = Instant::now();
-            let mut n = 0;
-            let result = through(
-                servers,
-                Limit::seconds(60),
-                |_| {},
-                |server| {
-                    n += 1;
-                    std::future::ready(attempt(n, server))
-                },
-            );
-            let result = result.await;
-            (result, begun.elapsed())
-        })
-    }
-
-    #[test]
-    fn what_passes_is_tried_again_and_what_does_not_is_not() {
-        let [a, b] = ["http://10.0.0.1/", "http://10.0.0.2/"].map(|s| Url::parse(s).unwrap());
-        let (served, _) = run(&[&a, &b], |n, server| match (n, server == &a) {
-            (1, true) => Err(Miss::last(fail(Cause::Verify, "a is bad"))),
-            (_, true) => panic!("a was tried again"),
-            (4.., false) => Ok(n),
-            (_, false) => Err(Miss::passing(fail(Cause::Fetch, "b is down"), None)),
-        });
-        assert_eq!(served.unwrap(), 4);
-    }
-
-    #[test]
-    fn all_is_told_and_no_time_is_spent_where_no_try_would_help() {
-        let [a, b] = ["http://10.0.0.1/", "http://10.0.0.2/"].map(|s| Url::parse(s).unwrap());
-        let (failed, spent) = run::<()>(&[&a, &b], |n, _| match n {
-            1 => Err(Miss::last(fail(Cause::Fetch, "a is gone"))),
-            _ => Err(Miss::last(fail(Cause::Verify, "b is bad"))),
-        });
-        let failed = failed.unwrap_err();
-        assert_eq!((failed.cause, failed.message.as_str()), (Cause::Verify, "a is gone; b is bad"));
-        assert_eq!(spent, Duration::ZERO);
-    }
-
-    #[test]
-    fn the_deadline_holds_whatever_the_server_asks_for() {
-        let a = Url::parse("http://10.0.0.1/").unwrap();
-        for told in [None, Some(Duration::from_secs(3600))] {
-            let (failed, spent) =
-                run::<()>(&[&a], |_, _| Err(Miss::passing(fail(Cause::Fetch, "down"), told)));
-            assert!(failed.unwrap_err().message.starts_with("down"));
-            assert!(spent < Duration::from_secs(61), "{spent:?}");
-        }
-    }
-}
+mod tests;

@@ -1,26 +1,29 @@
 //! One server.
 
-use std::path::Path;
 use std::time::Duration;
 
-use provost_bundle::{Arrival, ArrivalError, FileEntry};
 use provost_record::Cause;
-use reqwest::{Client, Response, StatusCode, Url, header};
+use reqwest::header::{self, HeaderMap};
+use reqwest::{Client, Response, StatusCode, Url};
 
-use super::MAX_SIGNATURE;
 use super::retry::Miss;
 use crate::failure::Failure;
-use crate::http::{body, reason, told};
-use crate::settings::{Settings, Token};
+use crate::http::{body, innermost, one_line, reason, told};
+use crate::resolve::Unresolved;
+use crate::settings::Token;
 
 /// How much of an error page is read for the server's own hint, in bytes.
 const MAX_ERROR: usize = 4096;
+/// With it the management node knows which run to leave out when it counts a node's attempts.
+const RUN: &str = "provost-run";
 
 /// One server to fetch from.
 pub(super) struct Source<'a> {
     pub(super) client: &'a Client,
     pub(super) base: &'a Url,
     pub(super) token: Option<&'a Token>,
+    /// The present run's id.
+    pub(super) run: &'a str,
 }
 
 impl Source<'_> {
@@ -29,111 +32,116 @@ impl Source<'_> {
         format!("{}{path}", self.base)
     }
 
-    /// A file that fits into memory: at most `most` bytes.
-    pub(super) async fn small(&self, path: &str, most: u64) -> Result<Vec<u8>, Miss> {
-        let mut text = Vec::new();
+    /// Asks for `path`. An answer that isn't one of `good` is a miss.
+    pub(super) async fn ask(
+        &self,
+        path: &str,
+        headers: HeaderMap,
+        good: &[StatusCode],
+    ) -> Result<Response, Miss> {
         let url = self.url(path);
+        let mut request = self.client.get(&url).headers(headers);
         // The token goes with nothing but the node's own plan.
-        self.stream(path, path.starts_with("plans/"), |bytes| {
-            text.extend_from_slice(bytes);
-            if text.len() as u64 <= most {
-                return Ok(());
+        if path.starts_with("plans/") {
+            request = request.header(RUN, self.run);
+            if let Some(token) = self.token {
+                request = request.bearer_auth(&token.0);
             }
-            let message = format!("fetching {url}: it has more than {most} bytes");
-            Err(Miss::last(Failure::new(Cause::Verify, message, "see what that server serves")))
-        })
-        .await?;
-        Ok(text)
-    }
-
-    /// A signature, if one is asked for; whether there must be one is for the trust to say.
-    pub(super) async fn signature(
-        &self,
-        path: &str,
-        settings: &Settings,
-    ) -> Result<Option<String>, Miss> {
-        if settings.trust.is_unsigned() {
-            return Ok(None);
         }
-        match self.small(path, MAX_SIGNATURE).await {
-            Ok(text) => Ok(Some(String::from_utf8_lossy(&text).into_owned())),
-            Err(miss) => Err(miss),
+        let response = request.send().await.map_err(|e| broken(&url, &e))?;
+        match good.contains(&response.status()) {
+            true => Ok(response),
+            false => Err(refused(&url, path, response).await),
         }
-    }
-
-    /// One file of the bundle, verified while it streams.
-    pub(super) async fn object(&self, entry: &FileEntry, into: &Path) -> Result<(), Miss> {
-        let path = entry.object_path();
-        let url = self.url(&path);
-        let wrong = |e: &ArrivalError| {
-            let cause = match e {
-                ArrivalError::Mismatch(_) => Cause::Verify,
-                ArrivalError::Disk { .. } => Cause::Config,
-            };
-            Miss::last(Failure::new(cause, format!("{e}, at {url}"), e.hint()))
-        };
-        let mut arrival = Arrival::new(entry, into).map_err(|e| wrong(&e))?;
-        self.stream(&path, false, |bytes| arrival.write_all(bytes).map_err(|e| wrong(&e))).await?;
-        arrival.finish().map_err(|e| wrong(&e))
-    }
-
-    /// Gives the content of `path` to `take`, piece by piece.
-    pub(super) async fn stream(
-        &self,
-        path: &str,
-        with_token: bool,
-        mut take: impl FnMut(&[u8]) -> Result<(), Miss>,
-    ) -> Result<(), Miss> {
-        let url = self.url(path);
-        let mut request = self.client.get(&url);
-        if let (true, Some(token)) = (with_token, self.token) {
-            request = request.bearer_auth(&token.0);
-        }
-        let broken = |e: &reqwest::Error| Miss::passing(unreachable(&url, e), None);
-        let mut response = request.send().await.map_err(|e| broken(&e))?;
-        if response.status() != StatusCode::OK {
-            return Err(refused(&url, response).await);
-        }
-        while let Some(bytes) = response.chunk().await.map_err(|e| broken(&e))? {
-            take(&bytes)?;
-        }
-        Ok(())
     }
 }
 
-fn unreachable(url: &str, e: &reqwest::Error) -> Failure {
-    let (why, hint) = if e.is_connect() {
-        (reason(&e), "see that the server runs and that this node can reach it: curl -v that URL")
+/// What it means that no answer came, or not all of it.
+pub(super) fn broken(url: &str, e: &reqwest::Error) -> Miss {
+    let unresolved = innermost(e).downcast_ref::<Unresolved>();
+    let (why, hint) = if let Some(unresolved) = unresolved {
+        (unresolved.to_string(), unresolved.hint())
+    } else if e.is_connect() && e.is_timeout() {
+        (
+            "there is no connection within `connect_timeout`".to_owned(),
+            "see that the server is up and that no firewall drops what goes to it: ping it",
+        )
+    } else if e.is_connect() {
+        (reason(e), "see that the server runs and that this node can reach it: curl -v that URL")
     } else if e.is_timeout() {
         (
             "the server sent nothing for too long".to_owned(),
             "see why the server is stuck, or raise `stall_timeout` under [fetch]",
         )
     } else {
-        (reason(&e), "see what stands between this node and the server: a proxy, a broken link")
+        (reason(e), "see what stands between this node and the server: a proxy, a broken link")
     };
-    Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint)
+    Miss::silent(Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint))
 }
 
-/// What an answer other than 200 means.
-async fn refused(url: &str, response: Response) -> Miss {
+/// What an answer means that wasn't asked for.
+async fn refused(url: &str, path: &str, response: Response) -> Miss {
     let status = response.status();
-    let wait = response.headers().get(header::RETRY_AFTER);
-    let wait = wait.and_then(|w| w.to_str().ok()?.trim().parse().ok()).map(Duration::from_secs);
+    let wait = response.headers().get(header::RETRY_AFTER).and_then(retry_after);
+    let place = response.headers().get(header::LOCATION).map(|place| place.as_bytes().to_owned());
     let passes = matches!(status.as_u16(), 408 | 425 | 429) || status.is_server_error();
     // What broke off is no worse than what says nothing.
     let told = told(&body(response, MAX_ERROR).await.unwrap_or_default());
-    let why = told.error.map_or(String::new(), |error| format!(": {error}"));
-    let message = format!("fetching {url}: the server answers {status}{why}");
-    let hint = told.hint.unwrap_or_else(|| {
-        match status.as_u16() {
-            401 => "give this node its token: `provostctl token NODE`, then token_file",
-            403 => "the web server on the management node may not read that file: chmod a+r it",
-            404 | 410 => "publish there, and see that site.toml names this node",
-            _ => "see the server's own log",
-        }
-        .to_owned()
-    });
+    let mut message = format!("fetching {url}: the server answers {status}");
+    if let Some(place) = &place {
+        message += &format!(", go to {}", one_line(&String::from_utf8_lossy(place)));
+    }
+    if let Some(error) = told.error {
+        message += &format!(": {}", one_line(&error));
+    }
+    let hint = match status.as_u16() {
+        _ if told.hint.is_some() => one_line(&told.hint.unwrap_or_default()),
+        300..=399 => "no redirect is followed: set `servers` to where the files are".to_owned(),
+        401 => "give this node its token: `provostctl token NODE`, then token_file".to_owned(),
+        403 => format!(
+            "on the management node the web server can't read WWW/{path}: let it read that file \
+             (chmod a+r) and enter the folders above it (namei -l), or publish again"
+        ),
+        404 | 410 => format!(
+            "there is no WWW/{path} on that server: publish there, and see that site.toml names \
+             this node"
+        ),
+        _ => "see the server's own log".to_owned(),
+    };
     let failure = Failure::new(Cause::Fetch, message, hint);
-    if passes { Miss::passing(failure, wait) } else { Miss::last(failure) }
+    match status {
+        _ if passes => Miss::busy(failure, wait),
+        StatusCode::NOT_FOUND | StatusCode::GONE => Miss::torn(failure),
+        _ => Miss::last(failure),
+    }
+}
+
+/// How long a server asks to wait: a number of seconds, or a time (RFC 9110, 10.2.3).
+fn retry_after(value: &header::HeaderValue) -> Option<Duration> {
+    let text = value.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let wait = http_date(text)?.duration_since(jiff::Timestamp::now());
+    Some(wait.try_into().unwrap_or(Duration::ZERO))
+}
+
+/// A time as HTTP writes it (RFC 9110, 5.6.7).
+pub(super) fn http_date(text: &str) -> Option<jiff::Timestamp> {
+    jiff::fmt::rfc2822::parse(text).ok().map(|time| time.timestamp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_in_seconds_or_as_a_time() {
+        let wait = |text: &str| retry_after(&text.parse().unwrap());
+        assert_eq!(wait(" 7"), Some(Duration::from_secs(7)));
+        assert_eq!(wait("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert!(wait("Fri, 06 Nov 2099 08:49:37 GMT").unwrap() > Duration::from_secs(1 << 30));
+        assert_eq!(wait("soon"), None);
+        assert_eq!(wait("-1"), None);
+    }
 }

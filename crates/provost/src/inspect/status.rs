@@ -79,6 +79,9 @@ fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
     text += "\n";
     for stage in &run.stages {
         text += &line(stage, run.result.is_none());
+        for failure in &stage.passed_over {
+            text += &format!("    passed over: {}\n", harmless(failure));
+        }
     }
     for name in &run.not_run {
         text += &format!("  {:<24} not run\n", harmless(name));

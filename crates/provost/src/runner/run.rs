@@ -14,7 +14,7 @@ use super::told::rounded;
 use super::{Wanted, library, signals, steps};
 use crate::console::{Console, complain};
 use crate::failure::Failure;
-use crate::fetch::{Fetched, fetch};
+use crate::fetch::{Fetched, NotFetched, age, fetch};
 use crate::messages::{put_up, say_failure};
 use crate::report::{Reporter, Spool};
 use crate::secrets::secrets;
@@ -189,13 +189,21 @@ impl<'a> Run<'a> {
         reporter: &mut Option<Reporter>,
     ) -> Result<(Settings, Fetched), Broken> {
         let began = Instant::now();
-        let mut start = self.recorder.record(Phase::StageStart);
-        start.stage = Some(FETCH.to_owned());
         // Settings that are wrong fail at once, in the stage itself.
         let deadline = input.settings().ok().map(|settings| settings.fetch.deadline.duration());
-        start.limit_ms = deadline.and_then(|deadline| deadline.as_millis().try_into().ok());
-        self.recorder.put_durably(start).await?;
+        let limit_ms = deadline.and_then(|deadline| deadline.as_millis().try_into().ok());
+        self.begin_fetch(limit_ms).await?;
         let fetched = self.try_fetch(input, reporter).await;
+        let passed_over = match &fetched {
+            Ok((_, fetched)) => &fetched.passed_over,
+            Err(not) => &not.passed_over,
+        };
+        // Each of them is a stage that failed, and the next one is its other try.
+        for failure in passed_over {
+            self.fetch_failed(failure, None)?;
+            self.console.say(&format!("fetch: {failure}"));
+            self.begin_fetch(limit_ms).await?;
+        }
         let mut end = self.recorder.record(Phase::StageEnd);
         end.stage = Some(FETCH.to_owned());
         end.duration_ms = Some(milliseconds(began));
@@ -207,20 +215,21 @@ impl<'a> Run<'a> {
                 end.plan = Some(fetched.plan.generation);
                 end.stages = names(&steps::select(wanted, &fetched, root));
                 let (bundle, plan) = (fetched.manifest.generation, fetched.plan.generation);
+                if let Some(offline) = &fetched.offline {
+                    self.console.say(&format!("fetch: {offline}"));
+                }
+                end.skipped.clone_from(&fetched.offline);
+                let age = age(fetched.manifest.created, provost_record::now());
                 self.console.say(&format!(
-                    "fetch: bundle {bundle}, plan {plan}, {} to run ({})",
+                    "fetch: bundle {bundle} of {age}, plan {plan}, {} to run ({})",
                     count(end.stages.len(), "script"),
                     rounded(began.elapsed())
                 ));
                 self.recorder.put(end)?;
                 Ok((settings, fetched))
             }
-            Err(failure) => {
-                end.result = Some(Outcome::Failure);
-                end.cause = Some(failure.cause);
-                end.error_message = Some(failure.message.clone());
-                end.hint = Some(failure.hint.clone());
-                self.recorder.put(end)?;
+            Err(NotFetched { failure, .. }) => {
+                self.fetch_failed(&failure, end.duration_ms)?;
                 self.console.say(&format!("fetch: FAILED\nerror: {failure}"));
                 Err(Broken::by(&failure))
             }
@@ -233,11 +242,29 @@ impl<'a> Run<'a> {
         self.recorder.hide(secrets);
     }
 
+    async fn begin_fetch(&mut self, limit_ms: Option<u64>) -> Result<(), JournalError> {
+        let mut start = self.recorder.record(Phase::StageStart);
+        start.stage = Some(FETCH.to_owned());
+        start.limit_ms = limit_ms;
+        self.recorder.put_durably(start).await
+    }
+
+    fn fetch_failed(&mut self, failure: &Failure, ms: Option<u64>) -> Result<(), JournalError> {
+        let mut end = self.recorder.record(Phase::StageEnd);
+        end.stage = Some(FETCH.to_owned());
+        end.result = Some(Outcome::Failure);
+        end.cause = Some(failure.cause);
+        end.error_message = Some(failure.message.clone());
+        end.hint = Some(failure.hint.clone());
+        end.duration_ms = ms;
+        self.recorder.put(end)
+    }
+
     async fn try_fetch(
         &mut self,
         input: &Input,
         reporter: &mut Option<Reporter>,
-    ) -> Result<(Settings, Fetched), Failure> {
+    ) -> Result<(Settings, Fetched), NotFetched> {
         let settings = input.settings()?;
         self.hide(secrets(&settings, &BTreeMap::new()));
         let client = crate::http::client(&settings)?;
@@ -246,11 +273,11 @@ impl<'a> Run<'a> {
         *reporter = Some(Reporter::spawn(&settings, &client, self.paths, live, &self.id));
         let mut orders = self.orders.clone();
         let fetched = tokio::select! {
-            fetched = fetch(&settings, &client, self.paths, self.console) => fetched?,
+            fetched = fetch(&settings, &client, self.paths, &self.id, self.console) => fetched?,
             wanted = orders.wait_for(|orders| orders.stop.is_some()) => {
                 let signal = wanted.ok().and_then(|orders| orders.stop).unwrap_or("a signal");
                 let message = format!("the run was ended by {signal} while fetching");
-                return Err(Failure::new(Cause::Interrupted, message, "start it again"));
+                return Err(Failure::new(Cause::Interrupted, message, "start it again").into());
             }
         };
         Ok((settings, fetched))

@@ -40,6 +40,17 @@ pub(super) struct FetchFragment {
     pub(super) deadline: Limit,
     pub(super) proxy: Option<String>,
     pub(super) ca: Option<PathBuf>,
+    pub(super) offline: Offline,
+}
+
+/// What happens when no server answers.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Offline {
+    /// The run fails.
+    Fail,
+    /// It goes on with what was fetched last.
+    LastGood,
 }
 
 #[derive(Debug, Deserialize)]

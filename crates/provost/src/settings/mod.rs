@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::failure::Failure;
 use crate::messages::MessageSettings;
-use fragment::Fragment;
+use fragment::{Fragment, Offline};
 pub(crate) use sources::Input;
 pub(crate) use values::Origin;
 #[cfg(test)]
@@ -59,6 +59,8 @@ pub(crate) struct FetchLimits {
     pub(crate) stall: Limit,
     /// In all, tries and waits included.
     pub(crate) deadline: Limit,
+    /// Whether what was fetched last will do when no server answers.
+    pub(crate) last_good: bool,
 }
 
 /// How long running may take.
@@ -148,6 +150,7 @@ impl Input {
                 connect: fetch.connect_timeout,
                 stall: fetch.stall_timeout,
                 deadline: fetch.deadline,
+                last_good: fetch.offline == Offline::LastGood,
             },
             proxy: fetch.proxy.clone(),
             ca: fetch.ca.as_ref().and_then(|path| read_ca(path).map_err(&mut note).ok()),

@@ -1,0 +1,119 @@
+use super::*;
+
+fn fail(cause: Cause, text: &str) -> Failure {
+    Failure::new(cause, text, "hint")
+}
+
+fn silent() -> Miss {
+    Miss::silent(fail(Cause::Fetch, "down"))
+}
+
+fn servers() -> [Url; 2] {
+    ["http://10.0.0.1/", "http://10.0.0.2/"].map(|s| Url::parse(s).unwrap())
+}
+
+/// Calls `attempt` with the number of the try, that of the server, and the time, on a clock that
+/// stands still but for waits.
+fn run<T>(
+    servers: &[Url],
+    mut attempt: impl FnMut(usize, usize, Duration) -> Result<T, Miss>,
+) -> (Result<Served<T>, Unserved>, Duration) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let begun = Instant::now();
+        let mut n = 0;
+        let result = through(
+            servers,
+            Limit::seconds(60),
+            |_| {},
+            |server| {
+                n += 1;
+                let at = servers.iter().position(|s| s == server).unwrap();
+                std::future::ready(attempt(n, at, begun.elapsed()))
+            },
+        );
+        let result = result.await;
+        (result, begun.elapsed())
+    })
+}
+
+#[test]
+fn what_passes_is_tried_again_and_what_does_not_is_not() {
+    let (served, _) = run(&servers(), |n, server, _| match (n, server) {
+        (1, 0) => Err(Miss::last(fail(Cause::Verify, "a is bad"))),
+        (_, 0) => panic!("a was tried again"),
+        (4.., _) => Ok(n),
+        _ => Err(silent()),
+    });
+    let served = served.ok().unwrap();
+    assert_eq!(served.what, 4);
+    let told: Vec<_> = served.passed_over.iter().map(|f| f.message.as_str()).collect();
+    assert_eq!(told, ["a is bad (1 try in 0 ms)"]);
+}
+
+#[test]
+fn each_is_told_and_no_time_is_spent_where_no_try_would_help() {
+    let (failed, spent) = run::<()>(&servers(), |n, _, _| match n {
+        1 => Err(Miss::last(fail(Cause::Fetch, "a is gone"))),
+        _ => Err(Miss::last(fail(Cause::Verify, "b is bad"))),
+    });
+    let failed = failed.err().unwrap();
+    assert_eq!(failed.passed_over[0].message, "a is gone (1 try in 0 ms)");
+    assert_eq!(failed.failure.message, "b is bad (1 try in 0 ms)");
+    assert!(!failed.is_silence);
+    assert_eq!(spent, Duration::ZERO);
+}
+
+#[test]
+fn the_deadline_holds_whatever_the_server_asks_for() {
+    for told in [None, Some(Duration::from_secs(3600)), Some(Duration::MAX / 2)] {
+        let (failed, spent) =
+            run::<()>(&servers()[..1], |_, _, _| Err(Miss::busy(fail(Cause::Fetch, "down"), told)));
+        let failed = failed.err().unwrap();
+        assert!(failed.failure.message.starts_with("down ("), "{}", failed.failure.message);
+        assert!(!failed.is_silence, "it has answered");
+        assert!(spent < Duration::from_secs(61), "{spent:?}");
+    }
+}
+
+#[test]
+fn a_server_that_asks_for_time_gets_it_and_holds_up_no_other() {
+    let ten = Duration::from_secs(10);
+    let (served, spent) = run(&servers(), |n, server, now| match (n, server) {
+        (1, 0) => Err(Miss::busy(fail(Cause::Fetch, "a is busy"), Some(ten))),
+        (_, 0) => {
+            assert!(now >= ten, "asked again after {now:?}");
+            Ok(())
+        }
+        _ => Err(silent()),
+    });
+    assert!(served.is_ok());
+    assert!((ten..ten + LONGEST_WAIT).contains(&spent), "{spent:?}");
+    let (served, spent) = run(&servers(), |n, server, _| match (n, server) {
+        (_, 0) => Err(Miss::busy(fail(Cause::Fetch, "a is busy"), Some(ten))),
+        (2, _) => Err(silent()),
+        _ => Ok(()),
+    });
+    assert!(served.is_ok());
+    assert!(spent < Duration::from_secs(1), "{spent:?}");
+}
+
+#[test]
+fn silence_of_all_is_told_from_a_bad_answer() {
+    let (failed, spent) = run::<()>(&servers(), |_, _, _| Err(silent()));
+    assert!(failed.err().unwrap().is_silence);
+    assert!(spent > Duration::from_secs(50), "{spent:?}");
+}
+
+#[test]
+fn what_this_node_lacks_is_not_asked_of_the_next_server() {
+    let (failed, _) = run::<()>(&servers(), |n, _, _| match n {
+        1 => Err(Miss::last(fail(Cause::Config, "the disk is full"))),
+        _ => panic!("the next server was asked"),
+    });
+    assert_eq!(failed.err().unwrap().failure.cause, Cause::Config);
+}

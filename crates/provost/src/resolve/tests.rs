@@ -1,0 +1,144 @@
+use std::net::UdpSocket;
+use std::time::Instant;
+
+use super::*;
+
+/// A name server that answers each question by `answer`. Returns its port, and counts.
+fn server(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> u16 {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = socket.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let mut question = [0; 1500];
+        while let Ok((n, from)) = socket.recv_from(&mut question) {
+            let answer = answer(&question[..n]);
+            if !answer.is_empty() {
+                let _ = socket.send_to(&answer, from);
+            }
+        }
+    });
+    port
+}
+
+/// The answer to `question`: its own header and name, `code`, and this address, if any
+/// (RFC 1035, 4.1).
+fn answer(question: &[u8], code: u8, address: Option<[u8; 4]>) -> Vec<u8> {
+    let end = 12 + question[12..].iter().position(|b| *b == 0).unwrap() + 5;
+    let mut answer = question[..end].to_vec();
+    (answer[2], answer[3]) = (0x85, 0x80 | code);
+    answer[6..12].copy_from_slice(&[0, u8::from(address.is_some()), 0, 0, 0, 0]);
+    if let Some(address) = address {
+        answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
+        answer.extend(address);
+    }
+    answer
+}
+
+/// The name that is asked for.
+fn asked(question: &[u8]) -> String {
+    let mut name = String::new();
+    let mut at = 12;
+    while question[at] > 0 {
+        let n = usize::from(question[at]);
+        name += &String::from_utf8_lossy(&question[at + 1..=at + n]);
+        name.push('.');
+        at += n + 1;
+    }
+    name
+}
+
+/// Whether an IPv4 address is asked for.
+fn is_a(question: &[u8]) -> bool {
+    let end = 12 + question[12..].iter().position(|b| *b == 0).unwrap();
+    question[end + 2] == 1
+}
+
+fn look_up(name: &str, hosts: &str, resolv_conf: &str, port: u16) -> Result<Vec<IpAddr>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let names = Names {
+        hosts: folder.path().join("hosts"),
+        resolv_conf: folder.path().join("resolv.conf"),
+        port,
+        ..Names::new(Limit::seconds(5))
+    };
+    std::fs::write(&names.hosts, hosts).unwrap();
+    std::fs::write(&names.resolv_conf, resolv_conf).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(names.look_up(name)).map_err(|e| {
+        assert!(!e.hint().is_empty());
+        e.to_string()
+    })
+}
+
+const LOCAL: &str = "nameserver 127.0.0.1\n";
+
+#[test]
+fn the_hosts_file_is_first_and_is_enough() {
+    let hosts = "# mn\n::1 mn\n10.0.0.9 other # mn\n10.0.0.1\tmgmt Mn.cluster MN\n";
+    let port = server(|_| panic!("a name server was asked"));
+    for name in ["mn", "MN", "mn."] {
+        let found = look_up(name, hosts, LOCAL, port).unwrap();
+        assert_eq!(found, ["10.0.0.1".parse::<IpAddr>().unwrap(), "::1".parse().unwrap()]);
+    }
+}
+
+#[test]
+fn without_a_name_server_nobody_is_asked() {
+    for conf in ["", "# nameserver 8.8.8.8\nsearch example.com\n", "nameserver nonsense\n"] {
+        let begun = Instant::now();
+        let told = look_up("mn", "", conf, 53).unwrap_err();
+        assert!(told.contains("the name mn") && told.contains("no name server"), "{told}");
+        assert!(begun.elapsed() < Duration::from_secs(1));
+    }
+}
+
+#[test]
+fn the_search_list_and_the_second_server_are_used() {
+    // Nobody listens at 127.0.0.2.
+    let conf = "search a.example b.example\nnameserver 127.0.0.2\nnameserver 127.0.0.1\n";
+    let port = server(|question| match asked(question).as_str() {
+        "mn.b.example." if is_a(question) => answer(question, 0, Some([10, 0, 0, 7])),
+        _ => answer(question, 3, None),
+    });
+    let found = look_up("mn", "", conf, port).unwrap();
+    assert_eq!(found, ["10.0.0.7".parse::<IpAddr>().unwrap()]);
+}
+
+#[test]
+fn a_name_that_does_not_exist_is_told_at_once() {
+    let port = server(|question| answer(question, 3, None));
+    let begun = Instant::now();
+    let told = look_up("nowhere.example", "", LOCAL, port).unwrap_err();
+    assert!(told.contains("nowhere.example") && told.contains("don't know it"), "{told}");
+    assert!(told.contains("asked 127.0.0.1"), "{told}");
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_dead_or_lying_name_server_costs_seconds_and_no_more() {
+    type Answer = fn(&[u8]) -> Vec<u8>;
+    let silent: Answer = |_| Vec::new();
+    let garbage: Answer = |_| b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec();
+    let failing: Answer = |question| answer(question, 2, None);
+    let another: Answer = |question| {
+        let mut lie = answer(question, 0, Some([10, 6, 6, 6]));
+        lie[0] ^= 0xff;
+        lie
+    };
+    for lie in [silent, garbage, failing, another] {
+        let begun = Instant::now();
+        let told = look_up("mn.example", "", LOCAL, server(lie)).unwrap_err();
+        assert!(told.contains("mn.example") && told.contains("asked 127.0.0.1"), "{told}");
+        assert!(begun.elapsed() < Duration::from_secs(8), "{told}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn the_configuration_is_read_as_resolv_conf_says() {
+    let conf = Conf::parse(
+        "domain old.example\nnameserver 10.0.0.1 # ours\n;nameserver 10.0.0.2\nnameserver fe80::1%eth0\n\
+         search a.example b.example\noptions edns0 ndots:2\nnameserver 10.0.0.3\nnameserver 10.0.0.4\n",
+    );
+    let servers: Vec<String> = conf.servers.iter().map(IpAddr::to_string).collect();
+    assert_eq!(servers, ["10.0.0.1", "fe80::1", "10.0.0.3"]);
+    assert_eq!((conf.search.len(), conf.ndots), (2, 2));
+}
