@@ -10,7 +10,7 @@ use std::time::Duration;
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{
     ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig,
-    ResolverOpts, ServerOrderingStrategy,
+    ResolverOpts,
 };
 use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
@@ -18,9 +18,9 @@ use hickory_resolver::proto::rr::Name;
 use provost_bundle::Limit;
 use reqwest::dns::{Addrs, Resolve, Resolving};
 
-/// How long one question may take, and how often it is asked again.
+/// How long one name server may take, and how often each is asked.
 const QUESTION: Duration = Duration::from_secs(2);
-const AGAIN: usize = 1;
+const TRIES: usize = 2;
 /// As many name servers as resolv.conf(5) allows.
 const MOST_SERVERS: usize = 3;
 
@@ -97,14 +97,10 @@ impl Names {
         }
         let asked: Vec<String> = conf.servers.iter().map(IpAddr::to_string).collect();
         let asked = asked.join(", ");
-        let answer = match self.resolver(conf) {
-            Ok(resolver) => tokio::time::timeout(self.limit, resolver.lookup_ip(name)).await,
-            Err(e) => Ok(Err(e)),
-        };
         let silent = "give the server by its address, or see why the name servers of \
                       /etc/resolv.conf don't answer: dig @ADDRESS NAME";
-        match answer {
-            Ok(Ok(found)) => Ok(found.iter().collect()),
+        match tokio::time::timeout(self.limit, self.ask(&conf, name)).await {
+            Ok(Ok(found)) => Ok(found),
             Ok(Err(e)) if e.is_no_records_found() => {
                 let hint = "see whether the name is right and has an address: dig @ADDRESS NAME";
                 Err(refused(format!("the name servers don't know it, asked {asked}"), hint))
@@ -116,26 +112,39 @@ impl Names {
         }
     }
 
-    fn resolver(&self, conf: Conf) -> Result<TokioResolver, NetError> {
-        let server = |ip: IpAddr| {
-            let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()];
-            let connections = connections.map(|mut connection| {
-                connection.port = self.port;
-                connection
-            });
-            NameServerConfig::new(ip, true, connections.into())
-        };
-        let servers = conf.servers.into_iter().map(server).collect();
-        let config = ResolverConfig::from_parts(None, conf.search, servers);
+    /// Asks one after the other, as glibc does: at many sites the second knows less than the
+    /// first. The library would ask them at once, or have the first one's silence cost the
+    /// second its turn.
+    async fn ask(&self, conf: &Conf, name: &str) -> Result<Vec<IpAddr>, NetError> {
+        let mut last = NetError::Timeout;
+        for _ in 0..TRIES {
+            for server in &conf.servers {
+                let resolver = self.resolver(conf, *server)?;
+                match tokio::time::timeout(QUESTION, resolver.lookup_ip(name)).await {
+                    Ok(Ok(found)) => return Ok(found.iter().collect()),
+                    Ok(Err(e)) if e.is_no_records_found() => return Err(e),
+                    Ok(Err(e)) => last = e,
+                    Err(_) => {}
+                }
+            }
+        }
+        Err(last)
+    }
+
+    fn resolver(&self, conf: &Conf, server: IpAddr) -> Result<TokioResolver, NetError> {
+        let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()];
+        let connections = connections.map(|mut connection| {
+            connection.port = self.port;
+            connection
+        });
+        let server = NameServerConfig::new(server, true, connections.into());
+        let config = ResolverConfig::from_parts(None, conf.search.clone(), vec![server]);
         let mut options = ResolverOpts::default();
         options.ndots = conf.ndots;
         options.timeout = QUESTION;
-        options.attempts = AGAIN;
+        options.attempts = 0;
         options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
         options.use_hosts_file = ResolveHosts::Never;
-        // One after the other: at many sites the second knows less than the first.
-        options.num_concurrent_reqs = 1;
-        options.server_ordering_strategy = ServerOrderingStrategy::UserProvidedOrder;
         let provider = TokioRuntimeProvider::default();
         TokioResolver::builder_with_config(config, provider).with_options(options).build()
     }

@@ -171,7 +171,7 @@ where
         let is_ours = miss.failure.cause == Cause::Config;
         let now = Instant::now();
         turn.spent = Some((turn.spent.map_or(begun, |(first, _)| first), now));
-        turn.due = now + wait(turn.tries, &miss);
+        turn.due = now.checked_add(wait(turn.tries, &miss)).unwrap_or(until);
         turn.miss = Some(miss);
         if is_ours {
             return Err(conclude(all));
