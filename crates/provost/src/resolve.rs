@@ -199,8 +199,9 @@ impl Conf {
                     conf.search = words.filter_map(|name| Name::from_ascii(name).ok()).collect();
                 }
                 Some("options") => {
-                    let dots = words.filter_map(|word| word.strip_prefix("ndots:")?.parse().ok());
-                    conf.ndots = dots.last().unwrap_or(conf.ndots).min(15);
+                    let mut dots =
+                        words.filter_map(|word| word.strip_prefix("ndots:")?.parse().ok());
+                    conf.ndots = dots.next_back().unwrap_or(conf.ndots).min(15);
                 }
                 _ => {}
             }

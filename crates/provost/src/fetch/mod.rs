@@ -206,7 +206,6 @@ impl Fetch<'_> {
     }
 
     /// What was fetched last, if it may be used where no server answers, and is whole.
-    #[expect(clippy::type_complexity, reason = "used once, taken apart at once")]
     fn last_good(
         &self,
         unserved: Unserved,
