@@ -1,8 +1,9 @@
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tower_http::services::ServeFile;
 
@@ -48,30 +49,33 @@ impl Published {
         }
     }
 
-    /// Objects and packs are named after what is in them, which never changes.
-    fn is_lasting(&self) -> bool {
-        matches!(self, Self::Object(_) | Self::Pack(_))
+    /// Objects and packs are named after what is in them, which never changes: their name is
+    /// their tag, on whatever server they are.
+    fn tag(&self) -> Option<HeaderValue> {
+        let name = self.path().rsplit('/').next().unwrap_or_default();
+        let digest = name.split('.').next().unwrap_or_default();
+        match self {
+            Self::Object(_) | Self::Pack(_) => HeaderValue::try_from(format!("\"{digest}\"")).ok(),
+            Self::Manifest(_) | Self::Plan(_) => None,
+        }
     }
 
-    /// Serves the file, with ranges, a strong ETag and what follows from these.
+    /// Serves the file, with ranges, a strong tag and what follows from these.
     pub(crate) async fn serve(&self, app: &App, request: Request<Body>) -> Response {
         let path = app.www.join(self.path());
-        match tokio::fs::File::open(&path).await {
-            Ok(_) => {}
-            Err(error) => return self.refuse(path, error).into_response(),
+        if let Err(error) = tokio::fs::File::open(&path).await {
+            return self.refuse(path, error).into_response();
         }
-        let request = match self.is_lasting() {
-            true => request,
-            false => without_conditional_range(request),
+        let asked = Asked { method: request.method().clone(), headers: request.headers().clone() };
+        let (response, cache) = match self.tag() {
+            Some(tag) => (asked.tagged(&path, tag).await, "max-age=31536000, immutable"),
+            None => (asked.passing(&path).await, "no-cache"),
         };
-        let Ok(response) = ServeFile::new(path).try_call(request).await else {
+        let Ok(mut response) = response else {
             // It was there a moment ago: a publish replaced the folder.
             return absent(self.path()).into_response();
         };
-        let cache = if self.is_lasting() { "max-age=31536000, immutable" } else { "no-cache" };
-        let mut response = response.into_response();
-        let cache = HeaderValue::from_static(cache);
-        response.headers_mut().insert(header::CACHE_CONTROL, cache);
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
         response
     }
 
@@ -93,14 +97,67 @@ impl Published {
     }
 }
 
-/// A part of a file that may have changed is of no use to one who has another part, so with
-/// `If-Range` the whole file is sent.
-fn without_conditional_range(mut request: Request<Body>) -> Request<Body> {
-    let headers: &mut HeaderMap = request.headers_mut();
-    if headers.contains_key(header::IF_RANGE) {
-        headers.remove(header::RANGE);
+/// What is asked of a file.
+struct Asked {
+    method: Method,
+    headers: HeaderMap,
+}
+
+impl Asked {
+    /// Serves a file that is what `tag` says.
+    async fn tagged(&self, path: &Path, tag: HeaderValue) -> io::Result<Response> {
+        let none_match = self.headers.get(header::IF_NONE_MATCH);
+        if none_match.is_some_and(|wanted| names(wanted, &tag)) {
+            return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
+        }
+        let mut headers = self.headers.clone();
+        // Part of a file is of use only to one who has another part of the same.
+        if headers.get(header::IF_RANGE).is_some_and(|wanted| *wanted != tag) {
+            headers.remove(header::RANGE);
+        }
+        // The server of files would compare them with a tag of its own.
+        for condition in [header::IF_MATCH, header::IF_NONE_MATCH, header::IF_MODIFIED_SINCE] {
+            headers.remove(condition);
+        }
+        let mut request = Request::new(Body::empty());
+        request.method_mut().clone_from(&self.method);
+        *request.headers_mut() = headers;
+        let mut response = ServeFile::new(path).try_call(request).await?.into_response();
+        response.headers_mut().insert(header::ETAG, tag);
+        Ok(response)
     }
-    request
+
+    /// Serves a file that a publish may replace at any moment: by its tag if it has the same
+    /// before and after it was opened.
+    async fn passing(&self, path: &Path) -> io::Result<Response> {
+        let mut tag = present_tag(path).await?;
+        loop {
+            let response = self.tagged(path, tag.clone()).await?;
+            let now = present_tag(path).await?;
+            if now == tag {
+                return Ok(response);
+            }
+            tag = now;
+        }
+    }
+}
+
+/// The tag of a file that is never written again where it is. Its time alone wouldn't do: two
+/// files may be written within one tick of the clock.
+async fn present_tag(path: &Path) -> io::Result<HeaderValue> {
+    let file = tokio::fs::metadata(path).await?;
+    let (time, nanoseconds) = (file.mtime(), file.mtime_nsec());
+    let tag = format!("\"{:x}-{time:x}.{nanoseconds:x}-{:x}\"", file.ino(), file.len());
+    HeaderValue::try_from(tag).map_err(io::Error::other)
+}
+
+/// Whether `If-None-Match` names `tag`, by the weak comparison of RFC 9110, 8.8.3.2.
+fn names(wanted: &HeaderValue, tag: &HeaderValue) -> bool {
+    let is_it = |one: &[u8]| {
+        let one = one.trim_ascii();
+        one == b"*" || one.strip_prefix(b"W/").unwrap_or(one) == tag.as_bytes()
+    };
+    wanted.as_bytes().split(|byte| *byte == b',').any(is_it)
 }
 
 fn absent(path: &str) -> Refusal {

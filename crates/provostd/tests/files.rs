@@ -1,0 +1,107 @@
+//! What is published, over bare HTTP: tags, ranges, and a publish in between.
+#![allow(clippy::unwrap_used)]
+
+mod server;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use server::Server;
+
+/// An answer, as it came.
+struct Answer {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    }
+
+    fn tag(&self) -> String {
+        let tag = self.header("etag").unwrap();
+        assert!(tag.starts_with('"') && tag.ends_with('"'), "a strong one: {tag}");
+        tag.to_owned()
+    }
+}
+
+fn get(server: &Server, path: &str, headers: &[(&str, &str)]) -> Answer {
+    ask(server, "GET", path, headers)
+}
+
+fn ask(server: &Server, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let mut stream = TcpStream::connect(server.daemon.addresses().nodes).unwrap();
+    let headers: String = headers.iter().map(|(k, v)| format!("{k}: {v}\r\n")).collect();
+    write!(stream, "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n")
+        .unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|w| w == b"\r\n\r\n").unwrap();
+    let head = String::from_utf8(answer[..end].to_vec()).unwrap();
+    Answer { status: head[9..12].parse().unwrap(), head, body: answer[end + 4..].to_vec() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_is_tagged_by_its_name_and_resumed_by_it() {
+    let server = Server::start().await;
+    let digest = "ab".repeat(32);
+    server.www(&format!("objects/ab/{digest}"), "0123456789");
+    server.www(&format!("packs/{digest}.tar.zst"), "0123456789");
+    for path in [format!("/objects/ab/{digest}"), format!("/packs/{digest}.tar.zst")] {
+        let whole = get(&server, &path, &[]);
+        assert_eq!((whole.status, whole.body.as_slice()), (200, &b"0123456789"[..]));
+        let tag = whole.tag();
+        assert_eq!(tag, format!("\"{digest}\""));
+        assert!(whole.header("cache-control").unwrap().contains("immutable"));
+
+        for tags in [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".into()] {
+            let same = get(&server, &path, &[("If-None-Match", &tags)]);
+            assert_eq!((same.status, same.body.len(), same.tag()), (304, 0, tag.clone()), "{tags}");
+        }
+        assert_eq!(get(&server, &path, &[("If-None-Match", "\"x\"")]).status, 200);
+
+        let rest = get(&server, &path, &[("Range", "bytes=4-"), ("If-Range", &tag)]);
+        assert_eq!((rest.status, rest.body.as_slice()), (206, &b"456789"[..]));
+        assert_eq!(rest.header("content-range"), Some("bytes 4-9/10"));
+        assert_eq!(rest.tag(), tag);
+        let other = get(&server, &path, &[("Range", "bytes=4-"), ("If-Range", "\"x\"")]);
+        assert_eq!((other.status, other.body.len()), (200, 10), "a part of something else");
+        let head = ask(&server, "HEAD", &path, &[]);
+        assert_eq!((head.status, head.body.len(), head.tag()), (200, 0, tag));
+        assert_eq!(head.header("content-length"), Some("10"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_publish_between_two_parts_makes_the_whole_file_come() {
+    let server = Server::start().await;
+    let token = format!("Bearer {}", server.token("cn001").await);
+    let all =
+        ["manifest.toml", "manifest.toml.minisig", "plans/cn001.toml", "plans/cn001.toml.minisig"];
+    for file in all {
+        let path = format!("/{file}");
+        let get = |headers: &[(&str, &str)]| {
+            get(&server, &path, &[headers, &[("Authorization", &token)]].concat())
+        };
+        let at = server.www(file, "first one!");
+        let first = get(&[]);
+        assert_eq!((first.status, first.header("cache-control")), (200, Some("no-cache")));
+        let tag = first.tag();
+        let same = get(&[("If-None-Match", &tag)]);
+        assert_eq!((same.status, same.body.len(), same.tag()), (304, 0, tag.clone()));
+        let rest = get(&[("Range", "bytes=6-"), ("If-Range", &tag)]);
+        assert_eq!((rest.status, rest.body.as_slice()), (206, &b"one!"[..]));
+
+        // As publish does: a new file takes the place of the old one, of the same length.
+        std::fs::write(at.with_extension("new"), "second one").unwrap();
+        std::fs::rename(at.with_extension("new"), &at).unwrap();
+        let whole = get(&[("Range", "bytes=6-"), ("If-Range", &tag)]);
+        assert_eq!((whole.status, whole.body.as_slice()), (200, &b"second one"[..]), "{file}");
+        assert_ne!(whole.tag(), tag);
+        let changed = get(&[("If-None-Match", &tag)]);
+        assert_eq!((changed.status, changed.body.as_slice()), (200, &b"second one"[..]));
+    }
+}
