@@ -43,11 +43,16 @@ impl Bodies {
             self.drain(body).await;
             return Err(too_long(most));
         }
-        let kib = (length / 1024 + 1) as u32;
-        let room = timeout(self.time, self.room.acquire_many(kib.min(ROOM))).await;
-        let Ok(Ok(room)) = room else { return Err(no_room()) };
+        let room = self.room(length).await?;
         let bytes = timeout(self.time, self.collect(body, most)).await;
         Ok(Held { bytes: bytes.map_err(|_| self.too_slow())??, _room: room })
+    }
+
+    /// Waits for room for `bytes` more.
+    pub(crate) async fn room(&self, bytes: u64) -> Result<SemaphorePermit<'_>, Refusal> {
+        let kib = (bytes / 1024 + 1) as u32;
+        let room = timeout(self.time, self.room.acquire_many(kib.min(ROOM))).await;
+        room.ok().and_then(Result::ok).ok_or_else(no_room)
     }
 
     async fn collect(&self, body: Body, most: usize) -> Result<Vec<u8>, Refusal> {
@@ -89,7 +94,7 @@ async fn drain(mut chunks: axum::body::BodyDataStream) {
     }
 }
 
-fn too_long(most: usize) -> Refusal {
+pub(crate) fn too_long(most: usize) -> Refusal {
     Refusal::new(
         StatusCode::PAYLOAD_TOO_LARGE,
         format!("the body is longer than {most} bytes"),

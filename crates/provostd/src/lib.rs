@@ -8,6 +8,7 @@ mod cli;
 mod config;
 mod daemon;
 mod door;
+mod encoding;
 mod events;
 mod guard;
 mod ingest;

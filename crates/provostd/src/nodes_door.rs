@@ -7,8 +7,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use provost_store::UploadedLog;
+use tokio::task::spawn_blocking;
 
 use crate::bundle::Published;
+use crate::encoding::Encoding;
 use crate::refusal::{self, Refusal};
 use crate::{App, guard, ingest, is_run_id, tokens};
 
@@ -96,6 +98,7 @@ async fn log(
     body: Body,
 ) -> Result<StatusCode, Refusal> {
     let mut body = read_own(&app, &headers, &node, body, MAX_LOG).await?;
+    let encoding = Encoding::of(&headers)?;
     if !is_run_id(&run) || !is_log_name(&name) {
         return Err(Refusal::new(
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -103,7 +106,19 @@ async fn log(
             "a log is put at /v1/nodes/NODE/runs/UUID/logs/NN-SCRIPT",
         ));
     }
-    let bytes = std::mem::take(&mut body.bytes);
+    let mut bytes = std::mem::take(&mut body.bytes);
+    let _room = match encoding {
+        Some(encoding) => {
+            let room = app.bodies.room(MAX_LOG as u64).await?;
+            let unpacked = spawn_blocking(move || encoding.unpack(&bytes, MAX_LOG)).await;
+            bytes = unpacked.map_err(|e| {
+                let what = format!("unpacking {name} of {node}: {e}");
+                Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, what, "report this as a bug")
+            })??;
+            Some(room)
+        }
+        None => None,
+    };
     app.store.put_log(&node, UploadedLog { run, name }, bytes).await?;
     app.metrics.log_stored();
     Ok(StatusCode::NO_CONTENT)
