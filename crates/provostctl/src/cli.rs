@@ -73,7 +73,8 @@ enum Command {
     /// Run a script on nodes by ssh, whether or not it has run before. Exit codes: 0 all is well,
     /// 1 a node failed or couldn't be reached, 124 some took too long
     Rerun(rerun::Rerun),
-    /// Wait until all nodes have a status. Exit codes: 0 all have it, 1 one failed, 124 time is up
+    /// Wait until all nodes have a status. A provostd that isn't there is waited for, too. Exit
+    /// codes: 0 all have it, 1 one failed, 2 wrong usage, 124 time is up
     WaitFor {
         /// Names and ranges, such as cn[001-512]
         nodes: NodeSet,

@@ -195,9 +195,12 @@ impl Client {
 
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
         let cause = root_cause(error);
-        let hint = match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
-            Some(io::ErrorKind::PermissionDenied) => "run this as the user whose provostd it is",
-            _ => {
+        let forbidden = cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|e| e.kind() == io::ErrorKind::PermissionDenied);
+        let hint = match forbidden {
+            true => "run this as the user whose provostd it is",
+            false => {
                 "see that provostd runs (systemctl status provostd), or give --admin unix:DATA/admin.sock"
             }
         };
@@ -205,7 +208,8 @@ impl Client {
             true => "it doesn't answer in time".into(),
             false => cause.to_string(),
         };
-        Failure::new(format!("asking provostd at {}: {what}", self.admin), hint)
+        let failure = Failure::new(format!("asking provostd at {}: {what}", self.admin), hint);
+        Failure { may_pass: !forbidden, ..failure }
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::client::Client;
 use crate::events::Events;
-use crate::failure::{Failure, TIMED_OUT};
+use crate::failure::{Failure, TIMED_OUT, WRONG};
 use crate::node_set::NodeSet;
 use crate::{output, text};
 
@@ -89,10 +89,11 @@ pub(crate) async fn wait_for(
         goal.as_str(),
         ends_at(limit),
     ));
-    let mut wait = Wait { client, wanted: nodes, goal, found: Vec::new(), told: String::new() };
+    let mut wait =
+        Wait { client, wanted: nodes, goal, found: Vec::new(), told: String::new(), lost: None };
     match timeout_at(deadline, wait.follow()).await {
         Ok(ended) => ended,
-        Err(_) => Err(wait.missing(limit)),
+        Err(_) => Err(wait.missing(limit).with_code(TIMED_OUT)),
     }
 }
 
@@ -109,24 +110,31 @@ struct Wait<'a> {
     /// Those of the wanted that the daemon knows, as they were last.
     found: Vec<Node>,
     told: String,
+    /// Why the daemon isn't there, if it isn't.
+    lost: Option<Failure>,
 }
 
 impl Wait<'_> {
-    /// Follows the events until the goal is reached or is out of reach. A daemon that can't be
-    /// reached at the start is an error, one that is lost on the way is waited for.
+    /// Follows the events until the goal is reached or is out of reach. A daemon that isn't there
+    /// is waited for, whether it was there before or not.
     async fn follow(&mut self) -> Result<(), Failure> {
-        let mut events = self.client.events().await?;
         loop {
-            match self.follow_stream(events).await {
-                Ok(ended) => return ended,
-                Err(lost) => output::say(&format!("{}; trying again", text::line(&lost))),
-            }
-            events = loop {
-                sleep(RETRY).await;
-                if let Ok(events) = self.client.events().await {
-                    break events;
+            let lost = match self.client.events().await {
+                Ok(events) => {
+                    self.lost = None;
+                    match self.follow_stream(events).await {
+                        Ok(ended) => return ended,
+                        Err(why) => Failure::new(why, "see that provostd runs"),
+                    }
                 }
+                Err(failure) if failure.may_pass => failure,
+                Err(failure) => return Err(failure.with_code(WRONG)),
             };
+            if self.lost.is_none() {
+                output::say(&format!("{}; trying again", text::line(&lost.error)));
+            }
+            self.lost = Some(lost);
+            sleep(RETRY).await;
         }
     }
 
@@ -193,12 +201,16 @@ impl Wait<'_> {
     }
 
     fn missing(&self, limit: Limit) -> Failure {
+        if let Some(lost) = &self.lost {
+            let error = format!("after {limit} it isn't known: {}", lost.error);
+            return Failure::new(error, lost.hint.clone());
+        }
         let rest =
             self.rest().into_iter().map(|(word, names)| format!("\n{} {word}", fold(&names)));
         let goal = self.goal.as_str();
         let error = format!("after {limit} not all are {goal}:{}", rest.collect::<String>());
         let hint = "provostctl show NODE says what a node does; --timeout gives it longer";
-        Failure::new(error, hint).with_code(TIMED_OUT)
+        Failure::new(error, hint)
     }
 }
 

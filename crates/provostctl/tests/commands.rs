@@ -322,6 +322,32 @@ async fn wait_for_hears_of_a_node_that_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn wait_for_waits_for_the_daemon_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let wait = |timeout| ["wait-for", "cn001", "--status", "booted", "--timeout", timeout];
+    let (code, _, err) = run(&folder, &wait("1s"));
+    assert_eq!(code, Some(124), "nobody has failed: {err}");
+    assert!(err.contains("after 1s it isn't known: asking provostd at unix:"), "{err}");
+    assert!(err.contains("hint: see that provostd runs"), "{err}");
+
+    let mut child = provostctl(folder.path(), &wait("60s")).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let waits = said.by_ref().map(Result::unwrap).find(|line| line.contains("trying again"));
+    assert!(waits.is_some());
+    with_nodes(&folder, &[("cn001", good("boot", RUN))]).await;
+    let daemon = serve(&folder).await;
+    let rest = thread::spawn(move || said.map(Result::unwrap).collect::<Vec<_>>());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(rest.join().unwrap(), ["1 of 1 booted"]);
+
+    // What answers isn't an admin's door: that won't pass.
+    let nodes = format!("http://{}", daemon.addresses().nodes);
+    let (code, _, err) = run(&folder, &[&["--admin", &nodes], &wait("60s")[..]].concat());
+    assert_eq!(code, Some(2), "{err}");
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn wait_for_lives_through_a_restart_of_the_daemon() {
     let folder = tempfile::tempdir().unwrap();
     let booting = json!([record("boot", RUN, 1, json!({"phase": "service start"}))]);
