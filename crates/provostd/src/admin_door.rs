@@ -1,4 +1,5 @@
 use std::collections::{BTreeSet, HashSet};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -14,15 +15,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::refusal::{self, Refusal};
-use crate::{App, events, tokens};
+use crate::{App, events, host, tokens};
 
 /// The longest request, in bytes: a hundred thousand names.
 const MAX_REQUEST: usize = 4 * 1024 * 1024;
 
-/// What admins may read, and no more.
-pub(crate) fn reading(app: Arc<App>) -> Router {
+/// What admins may read at the address `bound`, and no more.
+pub(crate) fn reading(app: Arc<App>, bound: SocketAddr) -> Router {
     let refused = || post(only_over_the_socket);
     router(app, refused(), refused())
+        .layer(axum::middleware::from_fn_with_state(bound, host::check))
 }
 
 /// All that admins may do.

@@ -140,7 +140,7 @@ impl Daemon {
         let (nodes, admin) = (nodes.tap_io(door::tune), admin.tap_io(door::tune));
         let nodes_router = nodes_door::router(Arc::clone(&app));
         tasks.spawn(door::serve(nodes, nodes_router, NODE_SEATS, stopped.clone()));
-        let reading = admin_door::reading(Arc::clone(&app));
+        let reading = admin_door::reading(Arc::clone(&app), admin_at);
         tasks.spawn(door::serve(admin, reading, ADMIN_SEATS, stopped.clone()));
         let whole = admin_door::whole(Arc::clone(&app));
         tasks.spawn(door::serve(local, whole, ADMIN_SEATS, stopped.clone()));

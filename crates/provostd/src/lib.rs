@@ -11,6 +11,7 @@ mod door;
 mod encoding;
 mod events;
 mod guard;
+mod host;
 mod ingest;
 mod metrics;
 mod nodes_door;

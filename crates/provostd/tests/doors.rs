@@ -283,6 +283,19 @@ async fn only_the_socket_changes_anything() {
 }
 
 #[tokio::test]
+async fn a_page_of_somebody_elses_reads_nothing_by_a_name_that_leads_here() {
+    let server = Server::start().await;
+    server.token("cn001").await;
+    let url = format!("http://{}/v1/nodes", server.daemon.addresses().admin);
+    let ask = |host: &str| server.http.get(&url).header("host", host);
+    assert_eq!(refused(ask("evil.example")).await, 421);
+    assert_eq!(refused(ask("evil.example:8481")).await, 421);
+    assert_eq!(ask("localhost:1").send().await.unwrap().status(), 200);
+    let socket = server.socket.get("http://localhost/v1/nodes").header("host", "any");
+    assert_eq!(socket.send().await.unwrap().status(), 200, "no browser gets at the socket");
+}
+
+#[tokio::test]
 async fn the_data_is_the_daemons_own() {
     let server = Server::start().await;
     let data = server.folder.path().join("data");

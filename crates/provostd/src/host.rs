@@ -1,0 +1,57 @@
+use std::net::{IpAddr, SocketAddr};
+
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::refusal::Refusal;
+
+/// Lets a request pass only if it was meant for this door: a browser that was led here by a name
+/// of somebody else's says that name (DNS rebinding).
+pub(crate) async fn check(
+    State(bound): State<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    if named.is_some_and(|host| is_ours(host, bound.ip())) {
+        return next.run(request).await;
+    }
+    Refusal::new(
+        StatusCode::MISDIRECTED_REQUEST,
+        format!("this door isn't {:?}", named.unwrap_or_default()),
+        format!("ask for http://{bound}, or for localhost"),
+    )
+    .into_response()
+}
+
+/// Whether `host` is a name or an address of this machine's own, or the one that was bound to.
+/// A door that is bound to all addresses has each of them, and no other name.
+fn is_ours(host: &str, bound: IpAddr) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback() || address == bound || bound.is_unspecified(),
+        Err(_) => host.eq_ignore_ascii_case("localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_somebody_elses_is_not_ours() {
+        let ours = |host, bound: &str| is_ours(host, bound.parse().unwrap());
+        for host in ["localhost", "LOCALHOST:8481", "127.0.0.1:8481", "127.0.0.2", "[::1]:8481"] {
+            assert!(ours(host, "127.0.0.1"), "{host}");
+        }
+        for host in ["evil.example:8481", "localhost.evil.example", "10.0.0.1", "", "a b", "[::1"] {
+            assert!(!ours(host, "127.0.0.1"), "{host}");
+        }
+        assert!(ours("10.0.0.1:8481", "10.0.0.1") && !ours("10.0.0.2", "10.0.0.1"));
+        assert!(ours("10.0.0.2", "0.0.0.0") && !ours("evil.example", "0.0.0.0"));
+    }
+}
