@@ -320,8 +320,8 @@ _provost_commit() {
             return 0
         fi
         is="$(stat -c '%a %U:%G %u:%g' "$path")" || _provost_give_up "$1" || return
-        case " ${is#* } " in
-        *" $owner "* | *" $owner:"*)
+        case "${owner:+ ${is#* } }" in
+        '' | *" $owner "* | *" $owner:"*)
             if [ "${mode:-"${is%% *}"}" = "${is%% *}" ] && cmp -s "$tmp" "$path"; then
                 rm -f "$tmp"
                 return 0

@@ -12,7 +12,7 @@ use crate::cargo;
 pub(super) fn site_toml(root: &Path) -> String {
     format!(
         r#"[defaults]
-postscripts = ["sethostname", "mkresolvconf", "setupntp", "syslog"]
+postscripts = ["hostname", "mkresolvconf", "setupntp", "syslog"]
 postbootscripts = ["motd"]
 
 [defaults.env]
@@ -73,7 +73,9 @@ pub(super) fn copy_postscripts(to: &Path) -> Result<()> {
         let (entry, name) = entry.map(|e| (e.path(), e.file_name()))?;
         let copy = to.join(name);
         fs::copy(&entry, &copy).with_context(|| format!("copying {}", entry.display()))?;
-        fs::set_permissions(&copy, fs::Permissions::from_mode(0o755))?;
+        // What scripts have in common is read by them, and not run.
+        let mode = if copy.extension().is_some_and(|e| e == "sh") { 0o644 } else { 0o755 };
+        fs::set_permissions(&copy, fs::Permissions::from_mode(mode))?;
     }
     Ok(())
 }
