@@ -1,7 +1,7 @@
 use std::fmt::Write;
 
 use jiff::Timestamp;
-use provost_record::{Outcome, Run, Stage};
+use provost_record::{Cause, Outcome, Run, Stage};
 use provost_store::{Node, Status};
 use serde_json::value::RawValue;
 
@@ -144,15 +144,26 @@ impl View<'_> {
         if let Some(ms) = stage.duration_ms {
             let _ = write!(what, "  {}", self.paint.faint(&text::took(ms)));
         }
+        if let Some(attempt @ 2..) = stage.attempt {
+            let _ = write!(what, "  try {attempt}");
+        }
+        if stage.cause == Some(Cause::Reboot) && stage.result == Some(Outcome::Success) {
+            what.push_str("  asked for a reboot");
+        }
         if let Some(why) = &stage.skipped {
-            let _ = write!(what, "  didn't need to run: {}", text::line(why));
+            let _ = write!(what, "  {}", text::line(why));
         }
         if !stage.leaked.is_empty() {
             let _ = write!(what, "  left behind: {}", text::line(&stage.leaked.join(", ")));
         }
         match stage.result {
             Some(Outcome::Success) => {
-                self.line(&format!("  {}       {what}", self.paint.good("ok")))
+                let how = match () {
+                    () if stage.skipped.is_some() => self.paint.faint("skipped"),
+                    () if stage.cause == Some(Cause::Reboot) => self.paint.busy("reboot") + " ",
+                    () => self.paint.good("ok") + "     ",
+                };
+                self.line(&format!("  {how}  {what}"));
             }
             Some(Outcome::Failure) => {
                 self.line(&format!("  {}   {what}", self.paint.bad("FAILED")));

@@ -162,6 +162,52 @@ async fn an_admin_sees_why_a_node_failed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_skipped_tried_again_or_rebooted_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = |seq, stage, more: Value| {
+        let mut start = record("boot", RUN, seq, json!({"phase": "stage start", "stage": stage}));
+        start.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        start
+    };
+    let end = |seq, stage, result, more: Value| {
+        let end = json!({"phase": "stage end", "stage": stage, "result": result});
+        let mut end = record("boot", RUN, seq, end);
+        end.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        end
+    };
+    let run_of_all = json!([
+        record("boot", RUN, 1, json!({"phase": "service start"})),
+        start(2, "fetch", json!({})),
+        end(3, "fetch", "failure", json!({"cause": "verify", "errorMessage": "bad signature"})),
+        start(4, "fetch", json!({})),
+        end(5, "fetch", "success", json!({})),
+        start(6, "syslog", json!({})),
+        end(7, "syslog", "success", json!({"skipped": "done on 2026-11-19"})),
+        start(8, "firmware", json!({})),
+        end(9, "firmware", "success", json!({"cause": "reboot"})),
+        record("boot", RUN, 10, json!({"phase": "service start"})),
+        start(11, "disk", json!({})),
+        end(12, "disk", "failure", json!({"cause": "exit", "exitCode": 1})),
+        start(13, "disk", json!({"attempt": 2})),
+        end(14, "disk", "success", json!({})),
+    ]);
+    with_nodes(&folder, &[("cn001", run_of_all)]).await;
+    let daemon = serve(&folder).await;
+    let (_, out, _) = run(&folder, &["show", "cn001"]);
+    let stages = "  \
+  ok       fetch
+           passed over  bad signature
+  skipped  syslog  done on 2026-11-19
+  reboot   firmware  asked for a reboot
+  ok       disk  try 2
+";
+    assert!(out.ends_with(stages), "{out}");
+    let (_, out, _) = run(&folder, &["nodes"]);
+    assert!(out.contains("netbooting") && !out.contains("verify"), "{out}");
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_log_comes_as_it_is_or_is_said_to_be_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     with_nodes(&folder, &[("cn001", failed_boot())]).await;
