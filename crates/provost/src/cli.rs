@@ -45,6 +45,11 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Say what this node goes by, who says so, and whether it would do; changes nothing
+    Check {
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
     /// Report what could not be reported yet
     Report,
 }
@@ -90,7 +95,8 @@ pub(crate) fn main() -> ExitCode {
         Some(ValueSource::EnvVariable) => (file, Origin::Environment("PROVOST_CONFIG".to_owned())),
         _ => (file, Origin::Flag("--config")),
     }));
-    if !input.mistakes.is_empty() {
+    let check = matches!(cli.command, Command::Check { .. });
+    if !check && !input.mistakes.is_empty() {
         input.mistakes.iter().for_each(|failure| complain(&format!("error: {failure}")));
         return ExitCode::Usage;
     }
@@ -104,6 +110,7 @@ pub(crate) fn main() -> ExitCode {
                 failure.exit_code()
             }
         },
+        Command::Check { format } => inspect::check(&input, format == Format::Json),
         Command::Status { format } => inspect::status(&input, format == Format::Json),
         Command::Log { script, format } => {
             inspect::log(&input, script.as_deref(), format == Format::Json)

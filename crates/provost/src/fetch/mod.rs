@@ -22,7 +22,7 @@ use crate::settings::{Paths, Settings};
 use bundles::Bundles;
 use documents::{Documents, Verified, Word};
 use retry::{Miss, Served, Unserved};
-use source::Source;
+pub(crate) use source::{Source, broken, http_date};
 use transfer::Wanted;
 
 /// Up to so many files are fetched each by itself; more of them come as one pack, since every

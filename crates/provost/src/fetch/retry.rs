@@ -16,8 +16,8 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// A try that failed.
-pub(super) struct Miss {
-    pub(super) failure: Failure,
+pub(crate) struct Miss {
+    pub(crate) failure: Failure,
     why: Why,
 }
 

@@ -18,22 +18,22 @@ const MAX_ERROR: usize = 4096;
 const RUN: &str = "provost-run";
 
 /// One server to fetch from.
-pub(super) struct Source<'a> {
-    pub(super) client: &'a Client,
-    pub(super) base: &'a Url,
-    pub(super) token: Option<&'a Token>,
+pub(crate) struct Source<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) base: &'a Url,
+    pub(crate) token: Option<&'a Token>,
     /// The present run's id.
-    pub(super) run: &'a str,
+    pub(crate) run: &'a str,
 }
 
 impl Source<'_> {
-    pub(super) fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         // Both parts are checked names; joining them as a URL would read `//` or `:` in them.
         format!("{}{path}", self.base)
     }
 
     /// Asks for `path`. An answer that isn't one of `good` is a miss.
-    pub(super) async fn ask(
+    pub(crate) async fn ask(
         &self,
         path: &str,
         headers: HeaderMap,
@@ -57,7 +57,7 @@ impl Source<'_> {
 }
 
 /// What it means that no answer came, or not all of it.
-pub(super) fn broken(url: &str, e: &reqwest::Error) -> Miss {
+pub(crate) fn broken(url: &str, e: &reqwest::Error) -> Miss {
     let unresolved = innermost(e).downcast_ref::<Unresolved>();
     let (why, hint) = if let Some(unresolved) = unresolved {
         (unresolved.to_string(), unresolved.hint())
@@ -127,7 +127,7 @@ fn retry_after(value: &header::HeaderValue) -> Option<Duration> {
 }
 
 /// A time as HTTP writes it (RFC 9110, 5.6.7).
-pub(super) fn http_date(text: &str) -> Option<jiff::Timestamp> {
+pub(crate) fn http_date(text: &str) -> Option<jiff::Timestamp> {
     jiff::fmt::rfc2822::parse(text).ok().map(|time| time.timestamp())
 }
 

@@ -1,8 +1,10 @@
 //! What is on this node's disk, for whoever looks at the node itself.
 
+mod check;
 mod log;
 mod status;
 
+pub(crate) use check::check;
 pub(crate) use log::log;
 pub(crate) use status::status;
 

@@ -14,7 +14,6 @@ const DEFAULT: &str = "/etc/provost/provost.toml";
 /// What all sources together say, not yet checked as a whole.
 pub(crate) struct Input {
     /// The configuration file.
-    #[allow(dead_code, reason = "for whoever asks where it is")]
     pub(super) config: (PathBuf, Origin),
     pub(super) values: Values,
     pub(super) fragment: Fragment,
@@ -80,19 +79,16 @@ impl Input {
     }
 
     /// Every value by its key, with where it comes from.
-    #[allow(dead_code, reason = "for whoever asks where it is")]
     pub(crate) fn values(&self) -> impl Iterator<Item = (&str, &toml::Value, &Origin)> {
         self.values.iter()
     }
 
     /// The configuration file.
-    #[allow(dead_code, reason = "for whoever asks where it is")]
     pub(crate) fn config(&self) -> &(PathBuf, Origin) {
         &self.config
     }
 
     /// Where a token comes from that was given directly.
-    #[allow(dead_code, reason = "for whoever asks where it is")]
     pub(crate) fn token_origin(&self) -> Option<&Origin> {
         self.token.as_ref().map(|(_, origin)| origin)
     }

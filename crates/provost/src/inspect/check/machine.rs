@@ -1,0 +1,91 @@
+use std::path::Path;
+
+use rustix::fs::{Access, StatVfsMountFlags, access, statfs, statvfs};
+use rustix::io::Errno;
+
+use super::finding::Finding;
+use crate::failure::Failure;
+use crate::report::Spool;
+use crate::runner::RunLock;
+use crate::settings::Paths;
+
+/// The least room, in bytes: for a bundle beside the one that it replaces, and the logs of a run.
+const LEAST: u64 = 16 << 20;
+
+/// File systems that a reboot empties, by the numbers of statfs(2).
+const FORGETFUL: [(u32, &str); 3] =
+    [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs"), (0x794c_7630, "overlay")];
+
+/// What this machine's own disk has to say.
+pub(super) fn look(paths: &Paths) -> Vec<Finding> {
+    let mut findings = folder("state", &paths.state);
+    findings.extend(folder("log", &paths.log));
+    findings.push(match RunLock::is_taken(&paths.state) {
+        false => Finding::ok("run", "none is going on"),
+        true => Finding::note("run", "one is going on", "see `provost status`"),
+    });
+    findings.push(match Spool::new(paths).unreported_at_all() {
+        0 => Finding::ok("reports", "none is left to send"),
+        n => {
+            let hint = "they go with the next run or with `provost report`";
+            Finding::note("reports", format!("records that are not reported yet: {n}"), hint)
+        }
+    });
+    findings
+}
+
+/// Whether there is room in `path`, whether it can be written, and whether that lasts.
+fn folder(what: &'static str, path: &Path) -> Vec<Finding> {
+    let (there, missing) = nearest(path);
+    let shown = path.display();
+    let writable = access(there, Access::WRITE_OK | Access::EXEC_OK);
+    let (space, kind) = match (statvfs(there), statfs(there)) {
+        (Ok(space), Ok(kind)) => (space, kind),
+        (Err(e), _) | (_, Err(e)) => return vec![unusable(what, path, &e)],
+    };
+    if let Err(e) = writable {
+        return vec![unusable(what, path, &e)];
+    }
+    if !there.is_dir() {
+        return vec![unusable(what, path, &Errno::NOTDIR)];
+    }
+    if space.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        return vec![unusable(what, path, &Errno::ROFS)];
+    }
+    let free = space.f_bavail.saturating_mul(space.f_frsize);
+    let mut findings = Vec::new();
+    if free < LEAST || (space.f_files > 0 && space.f_favail == 0) {
+        let message = format!(
+            "{shown}: {} MiB and {} files are free; {} MiB are the least",
+            free >> 20,
+            space.f_favail,
+            LEAST >> 20
+        );
+        let failure = Failure::config(message, "make room there, or move it by [paths]");
+        findings.push(Finding::failed(what, &failure));
+    } else {
+        let made = if missing { ", made by the first run" } else { "" };
+        let detail = format!("{shown}: writable{made}, {} MiB free", free >> 20);
+        findings.push(Finding::ok(what, detail));
+    }
+    let kind = FORGETFUL.iter().find(|(number, _)| u64::from(*number) == kind.f_type as u64);
+    if let Some((_, name)) = kind {
+        let detail = format!("{shown} is on {name}: a reboot may empty it");
+        let hint = "as it is on a diskless node; the management node counts its attempts, too";
+        findings.push(Finding::note(what, detail, hint));
+    }
+    findings
+}
+
+/// `path`, or the nearest folder above it that is there; and whether `path` itself is missing.
+fn nearest(path: &Path) -> (&Path, bool) {
+    let there = path.ancestors().find(|p| p.symlink_metadata().is_ok());
+    let there = there.unwrap_or(Path::new("/"));
+    (there, there != path)
+}
+
+fn unusable(what: &'static str, path: &Path, e: &Errno) -> Finding {
+    let message = format!("{} can't be written: {}", path.display(), std::io::Error::from(*e));
+    let hint = "run as root, and see that it is on a writable file system";
+    Finding::failed(what, &Failure::config(message, hint))
+}

@@ -1,0 +1,136 @@
+//! `provost check`: what this node goes by, who said so, and whether it would do.
+
+mod finding;
+mod machine;
+mod server;
+
+use std::time::Duration;
+
+use provost_bundle::Limit;
+use provost_record::ExitCode;
+use serde_json::{Value, json};
+
+use crate::console::{harmless, print};
+use crate::failure::Failure;
+use crate::settings::{Input, Settings};
+use finding::{Finding, Outcome};
+
+/// How long each server, and this machine's own disks, may take. All are asked at once.
+const LIMIT: Duration = Duration::from_secs(10);
+/// How long a server may take to connect, or be silent, where the settings allow for more.
+const PATIENCE: Limit = Limit::seconds(4);
+
+/// Shows every value with where it comes from, and tries what can be tried without changing
+/// anything. Takes no longer than 15 s, whatever is dead.
+pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
+    let (settings, failures) = input.usable();
+    let mut findings: Vec<Finding> = input
+        .mistakes
+        .iter()
+        .chain(&failures)
+        .map(|failure| Finding::failed("configuration", failure))
+        .collect();
+    if findings.is_empty() {
+        findings.push(Finding::ok("configuration", "all of it can be used"));
+    }
+    let node = settings.node.clone();
+    let (tried, served) = attempt(input, settings);
+    findings.extend(tried);
+    let values = values(input);
+    if json {
+        let document = json!({"node": node, "values": values, "checks": findings});
+        print(&format!("{document:#}\n"));
+    } else {
+        print(&tell(&node, &values, &findings));
+    }
+    match () {
+        () if findings.iter().any(Finding::is_of_this_node) => ExitCode::Usage,
+        () if !served => ExitCode::Fetch,
+        () => ExitCode::Done,
+    }
+}
+
+/// Looks at this machine and tries the servers. Says also whether any of them would serve a run.
+fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
+    settings.fetch.connect = settings.fetch.connect.min(PATIENCE);
+    settings.fetch.stall = settings.fetch.stall.min(PATIENCE);
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => {
+            let failure = Failure::config(e, "see ulimit -n and the free memory");
+            return (vec![Finding::failed("machine", &failure)], false);
+        }
+    };
+    let paths = input.paths();
+    let machine = async {
+        let look = tokio::task::spawn_blocking(move || machine::look(&paths));
+        tokio::time::timeout(LIMIT, look).await.ok().and_then(Result::ok).unwrap_or_else(|| {
+            let message =
+                format!("looking at STATE and LOG: not done within {} s", LIMIT.as_secs());
+            let failure = Failure::config(message, "see whether a network file system is dead");
+            vec![Finding::failed("state", &failure)]
+        })
+    };
+    let servers = async {
+        let client = match crate::http::client(&settings) {
+            Ok(client) => client,
+            Err(failure) => return vec![(vec![Finding::failed("configuration", &failure)], false)],
+        };
+        let tries = settings.servers.iter().map(|base| server::attempt(&client, base, &settings));
+        futures_util::future::join_all(tries).await
+    };
+    let (mut findings, servers) = runtime.block_on(async { tokio::join!(machine, servers) });
+    // What hangs in the kernel isn't waited for.
+    runtime.shutdown_background();
+    let served = servers.iter().any(|(_, served)| *served);
+    findings.extend(servers.into_iter().flat_map(|(findings, _)| findings));
+    (findings, served)
+}
+
+/// `{"key", "value", "from"}` each. A token isn't shown.
+fn values(input: &Input) -> Vec<Value> {
+    let (config, origin) = input.config();
+    let mut values = vec![json!({"key": "config", "value": config, "from": origin.to_string()})];
+    let rest = input.values().map(
+        |(key, value, origin)| json!({"key": key, "value": value, "from": origin.to_string()}),
+    );
+    values.extend(rest);
+    if let Some(origin) = input.token_origin() {
+        let shown = "(given, not shown)";
+        values.push(json!({"key": "token", "value": shown, "from": origin.to_string()}));
+    }
+    values
+}
+
+fn tell(node: &str, values: &[Value], findings: &[Finding]) -> String {
+    let rows: Vec<[String; 3]> = values
+        .iter()
+        .map(|row| {
+            let value = match &row["value"] {
+                Value::String(text) => text.clone(),
+                Value::Array(list) if list.is_empty() => "(none)".to_owned(),
+                Value::Array(list) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
+                other => other.to_string(),
+            };
+            [plain(&row["key"]), harmless(&value), harmless(&plain(&row["from"]))]
+        })
+        .collect();
+    let wide = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    // A long value pushes its own line only.
+    let (keys, texts) = (wide(0).unwrap_or(0), wide(1).unwrap_or(0).min(40));
+    let mut text = format!("{}\n\n", harmless(node));
+    for [key, value, from] in &rows {
+        text += &format!("{key:keys$}  {value:texts$}  {from}\n");
+    }
+    text += "\n";
+    findings.iter().for_each(|finding| text += &finding.tell());
+    let failed = findings.iter().filter(|f| f.result == Outcome::Failed).count();
+    text + &match failed {
+        0 => "\nall is well\n".to_owned(),
+        n => format!("\n{n} failed\n"),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,255 @@
+use std::time::Instant;
+
+use jiff::{SignedDuration, Timestamp};
+use provost_bundle::Manifest;
+use provost_plan::Plan;
+use provost_record::Cause;
+use reqwest::header::{self, HeaderMap};
+use reqwest::{Client, Response, StatusCode, Url};
+
+use super::LIMIT;
+use super::finding::Finding;
+use crate::failure::Failure;
+use crate::fetch::{Source, broken, http_date};
+use crate::http::{body, told};
+use crate::settings::Settings;
+
+/// How far a node's clock may be off. No node that asks a time server is; beyond it records of
+/// several nodes stand in a wrong order, and certificates and leases begin to be refused.
+const SKEW: SignedDuration = SignedDuration::from_secs(60);
+/// The longest signature file, in bytes.
+const MAX_SIGNATURE: u64 = 4096;
+/// How much of an error page is read for the server's own words, in bytes.
+const MAX_ERROR: u64 = 4096;
+
+/// Tries `base` as a run would, and takes nothing over. Says also whether it would serve a run.
+pub(super) async fn attempt(
+    client: &Client,
+    base: &Url,
+    settings: &Settings,
+) -> (Vec<Finding>, bool) {
+    // Belongs to no run: none is left out where the management node counts them.
+    let run = uuid::Uuid::now_v7().to_string();
+    let source = Source { client, base, token: settings.token.as_ref(), run: &run };
+    let mut findings = Vec::new();
+    let tried = Attempt { source, settings, findings: &mut findings };
+    let served = match tokio::time::timeout(LIMIT, tried.all()).await {
+        Ok(served) => served,
+        Err(_) => {
+            let message = format!("trying {base}: not done within {} s", LIMIT.as_secs());
+            let failure = Failure::new(Cause::Fetch, message, "see why the server is slow");
+            findings.push(Finding::failed("server", &failure));
+            false
+        }
+    };
+    (findings, served)
+}
+
+struct Attempt<'a> {
+    source: Source<'a>,
+    settings: &'a Settings,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl Attempt<'_> {
+    async fn all(mut self) -> bool {
+        let manifest = self.manifest().await;
+        let Ok(manifest) = manifest else { return false };
+        let plan = self.plan(manifest.as_ref()).await;
+        manifest.is_some() && plan
+    }
+
+    /// The manifest, if it can be trusted; an error if the server can't be reached at all.
+    async fn manifest(&mut self) -> Result<Option<Manifest>, ()> {
+        let begun = Instant::now();
+        let asked = self.source.ask("manifest.toml", HeaderMap::new(), &[StatusCode::OK]).await;
+        let response = match asked {
+            Ok(response) => response,
+            Err(miss) => {
+                self.findings.push(Finding::failed("server", &miss.failure));
+                return Err(());
+            }
+        };
+        let took = begun.elapsed();
+        let now = Timestamp::now();
+        let date = response.headers().get(header::DATE).and_then(|d| http_date(d.to_str().ok()?));
+        let bytes = match self.read("manifest.toml", response, Manifest::MAX_BYTES).await {
+            Ok(bytes) => bytes,
+            Err(failure) => {
+                self.findings.push(Finding::failed("server", &failure));
+                return Err(());
+            }
+        };
+        let took = crate::runner::rounded(took);
+        self.findings
+            .push(Finding::ok("server", format!("{} answers in {took}", self.source.base)));
+        self.clock(now, date);
+        Ok(self.trusted(&bytes).await)
+    }
+
+    fn clock(&mut self, now: Timestamp, date: Option<Timestamp>) {
+        let base = self.source.base;
+        let Some(date) = date else {
+            let hint = "compare `date -u` here and there, or see `chronyc tracking`";
+            let detail = format!("{base} doesn't say what time it is");
+            return self.findings.push(Finding::note("clock", detail, hint));
+        };
+        let ahead = now.duration_since(date);
+        let seconds = ahead.as_secs().unsigned_abs();
+        let side = if ahead.is_negative() { "behind" } else { "ahead of" };
+        let detail = format!("this node's clock is {seconds} s {side} that of {base}");
+        self.findings.push(match ahead.abs() > SKEW {
+            false => Finding::ok("clock", detail),
+            true => {
+                let hint = "have both ask a time server, e.g. by chrony; see `chronyc tracking`";
+                Finding::note("clock", detail, hint)
+            }
+        });
+    }
+
+    async fn trusted(&mut self, bytes: &[u8]) -> Option<Manifest> {
+        let checked = self.check_manifest(bytes).await;
+        let finding = match &checked {
+            Ok((manifest, verdict)) => {
+                let detail = format!("bundle {} is {verdict}", manifest.generation);
+                match self.settings.trust.is_unsigned() {
+                    false => Finding::ok("signature", detail),
+                    true => {
+                        let hint = "set [trust] keys, so that nobody on the way can have anything \
+                                    run here as root";
+                        Finding::note("signature", detail, hint)
+                    }
+                }
+            }
+            Err(failure) => Finding::failed("signature", failure),
+        };
+        self.findings.push(finding);
+        checked.ok().map(|(manifest, _)| manifest)
+    }
+
+    async fn check_manifest(&self, bytes: &[u8]) -> Result<(Manifest, String), Failure> {
+        let signature = self.signature("manifest.toml.minisig").await?;
+        let trust = &self.settings.trust;
+        let verdict = trust
+            .check_manifest(bytes, signature.as_deref())
+            .map_err(|e| self.refused(&e, e.hint()))?;
+        let manifest = Manifest::parse(bytes).map_err(|e| self.refused(&e, e.hint()))?;
+        Ok((manifest, verdict.to_string()))
+    }
+
+    /// Whether this node gets its own plan, and the plan is as it was signed.
+    async fn plan(&mut self, manifest: Option<&Manifest>) -> bool {
+        let path = format!("plans/{}.toml", self.settings.node);
+        let good = [StatusCode::OK, StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
+        let response = match self.source.ask(&path, HeaderMap::new(), &good).await {
+            Ok(response) => response,
+            Err(miss) => {
+                self.findings.push(Finding::failed("plan", &miss.failure));
+                return false;
+            }
+        };
+        if response.status() != StatusCode::OK {
+            let failure = self.no_admission(&path, response).await;
+            self.findings.push(Finding::failed("token", &failure));
+            return false;
+        }
+        let base = self.source.base;
+        self.findings.push(match self.settings.token {
+            Some(_) => Finding::ok("token", format!("{base} takes it")),
+            None => {
+                let hint = "a provostd wants one; without it nothing can be reported there";
+                Finding::note(
+                    "token",
+                    format!("there is none; {base} gives the plan without"),
+                    hint,
+                )
+            }
+        });
+        let held = response.headers().get("provost-directive").is_some_and(|word| word == "hold");
+        let checked = self.check_plan(&path, response, manifest).await;
+        let Some(checked) = checked.transpose() else { return false };
+        self.findings.push(match &checked {
+            Ok(detail) if held => {
+                let node = &self.settings.node;
+                let hint = format!("see why its runs failed, then: provostctl release {node}");
+                Finding::note("plan", format!("{detail}; the management node holds it"), hint)
+            }
+            Ok(detail) => Finding::ok("plan", detail),
+            Err(failure) => Finding::failed("plan", failure),
+        });
+        checked.is_ok()
+    }
+
+    /// What there is to say about the plan. Nothing without a trusted manifest, which would say by
+    /// whom the plan has to be signed.
+    async fn check_plan(
+        &self,
+        path: &str,
+        response: Response,
+        manifest: Option<&Manifest>,
+    ) -> Result<Option<String>, Failure> {
+        let bytes = self.read(path, response, Plan::MAX_BYTES).await?;
+        let Some(manifest) = manifest else { return Ok(None) };
+        let signature = self.signature(&format!("{path}.minisig")).await?;
+        let trust = &self.settings.trust;
+        let verdict = trust
+            .check_plan(path, &bytes, signature.as_deref(), manifest)
+            .map_err(|e| self.refused(&e, e.hint()))?;
+        let plan = Plan::parse(&bytes).map_err(|e| self.refused(&e, e.hint()))?;
+        if plan.node != self.settings.node {
+            let told = format!("checking {path}: it is the plan of {}", plan.node);
+            let hint = "publish again; somebody may have swapped files";
+            return Err(self.refused(&told, hint.to_owned()));
+        }
+        Ok(Some(format!("plan {} of {} is {verdict}", plan.generation, plan.node)))
+    }
+
+    /// Why the server doesn't take the token.
+    async fn no_admission(&self, path: &str, response: Response) -> Failure {
+        let (url, node, status) = (self.source.url(path), &self.settings.node, response.status());
+        let words = body(response, MAX_ERROR as usize).await.unwrap_or_default();
+        let words = told(&words).error.map_or(String::new(), |error| format!(": {error}"));
+        let (why, hint) = match (status, &self.settings.token) {
+            (_, None) => (
+                "there is no token, and the server wants one",
+                format!("`provostctl token {node}` prints one: put it where token_file says"),
+            ),
+            (StatusCode::FORBIDDEN, Some(_)) => (
+                "the token is another node's, or the file can't be read by the web server",
+                format!("compare `node` here with the name in `provostctl token {node}`"),
+            ),
+            (_, Some(_)) => (
+                "the server doesn't know the token",
+                format!(
+                    "a newer one may have replaced it: `provostctl token {node}` makes another"
+                ),
+            ),
+        };
+        Failure::new(Cause::Fetch, format!("{url}: {why} ({status}{words})"), hint)
+    }
+
+    async fn signature(&self, path: &str) -> Result<Option<String>, Failure> {
+        if self.settings.trust.is_unsigned() {
+            return Ok(None);
+        }
+        let asked = self.source.ask(path, HeaderMap::new(), &[StatusCode::OK]).await;
+        let response = asked.map_err(|miss| miss.failure)?;
+        let bytes = self.read(path, response, MAX_SIGNATURE).await?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    async fn read(&self, path: &str, response: Response, most: u64) -> Result<Vec<u8>, Failure> {
+        let url = self.source.url(path);
+        let bytes = body(response, most as usize + 1).await;
+        let bytes = bytes.map_err(|e| broken(&url, &e).failure)?;
+        if bytes.len() as u64 <= most {
+            return Ok(bytes);
+        }
+        let message = format!("fetching {url}: it has more than {most} bytes");
+        Err(Failure::new(Cause::Verify, message, "see what that server serves"))
+    }
+
+    fn refused(&self, e: &dyn std::fmt::Display, hint: String) -> Failure {
+        Failure::new(Cause::Verify, format!("{e}, as served by {}", self.source.base), hint)
+    }
+}

@@ -1,0 +1,383 @@
+//! `provost check`: what a node goes by, who said so, and whether it would do.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use provost_tests::{Cluster, Node, Out};
+use serde_json::Value;
+
+/// Whatever is dead, a check takes no longer.
+const LONGEST: Duration = Duration::from_secs(15);
+
+fn cluster() -> (Cluster, Node) {
+    let mut cluster = Cluster::new();
+    cluster.script("one", "#!/bin/sh\necho one\n");
+    let site = "[nodes.cn001]\npostscripts = [\"one\"]\n[nodes.cn002]\npostscripts = [\"one\"]\n";
+    cluster.site(site).publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    (cluster, node)
+}
+
+fn configure(cluster: &Cluster, node: &Node, servers: &[String]) {
+    let key = cluster.key();
+    node.configure(&format!("servers = {servers:?}\n[trust]\nkeys = [\"{key}\"]\n"));
+}
+
+fn check(node: &Node) -> Out {
+    node.provost(&["check", "--format", "json"])
+}
+
+/// The findings of `what`, as `RESULT DETAIL HINT`.
+fn found(out: &Out, what: &str) -> Vec<String> {
+    let document = out.json();
+    let checks = document["checks"].as_array().unwrap().clone();
+    let text = |check: &Value, key: &str| check[key].as_str().unwrap_or_default().to_owned();
+    checks
+        .iter()
+        .filter(|check| check["what"] == what)
+        .map(|check| {
+            assert_eq!(check["result"] == "ok", check.get("hint").is_none(), "{check}");
+            format!("{} {} {}", text(check, "result"), text(check, "detail"), text(check, "hint"))
+        })
+        .collect()
+}
+
+#[track_caller]
+fn one(out: &Out, what: &str, parts: &[&str]) {
+    let found = found(out, what);
+    let fits = |finding: &&String| parts.iter().all(|part| finding.contains(part));
+    assert!(found.iter().any(|f| fits(&f)), "no {what} with {parts:?} in {out:#?}");
+}
+
+fn value(out: &Out, key: &str) -> (Value, String) {
+    let document = out.json();
+    let values = document["values"].as_array().unwrap().clone();
+    let row = values.iter().find(|row| row["key"] == key).unwrap_or_else(|| panic!("no {key}"));
+    (row["value"].clone(), row["from"].as_str().unwrap().to_owned())
+}
+
+/// Every file below `folder`, with its size and the time of its last change.
+fn state_of(folder: &Path) -> BTreeMap<PathBuf, (u64, i64, i64)> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let metadata = folder.symlink_metadata().unwrap();
+        all.insert(folder.clone(), (metadata.size(), metadata.mtime(), metadata.mtime_nsec()));
+        if metadata.is_dir() {
+            folders.extend(std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()));
+        }
+    }
+    all
+}
+
+/// A server that treats each connection as `answer` does. Returns its URL.
+fn server(answer: impl Fn(TcpStream) + Send + Clone + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let answer = answer.clone();
+            std::thread::spawn(move || answer(stream));
+        }
+    });
+    url
+}
+
+/// Accepts, and sends nothing, until the other side gives up.
+fn silent(mut stream: TcpStream) {
+    let _ = stream.read_to_end(&mut Vec::new());
+}
+
+/// Sends a byte of a head now and then, so that it is never silent and never done.
+fn trickling(mut stream: TcpStream) {
+    let _ = stream.read(&mut [0; 4096]);
+    stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+    // The wait between two bytes: nobody sends anything.
+    while stream.write_all(b"x").is_ok() {
+        let _ = stream.read(&mut [0]);
+    }
+}
+
+/// Serves the published files of `www`, by a clock of its own.
+fn of_another_time(www: PathBuf, date: &'static str) -> impl Fn(TcpStream) + Send + Clone {
+    move |mut stream: TcpStream| {
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let request = lines.next().unwrap().unwrap();
+        let path = request.split(' ').nth(1).unwrap().trim_start_matches('/').to_owned();
+        for line in lines.map_while(Result::ok) {
+            if line.is_empty() {
+                break;
+            }
+        }
+        let body = std::fs::read(www.join(path)).unwrap();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ndate: {date}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            body.len()
+        );
+        let _ = stream.write_all(&[head.as_bytes(), &body].concat());
+    }
+}
+
+#[test]
+fn a_good_node_is_told_so_and_nothing_is_changed() {
+    let (_cluster, node) = cluster();
+    let before = state_of(&node.path(""));
+    let out = check(&node).expect(0);
+    assert_eq!(state_of(&node.path("")), before, "before the first run there is no STATE");
+    node.provost(&["boot"]).expect(0);
+    let before = state_of(&node.path(""));
+    let again = check(&node).expect(0);
+    assert_eq!(state_of(&node.path("")), before);
+    for out in [&out, &again] {
+        assert_eq!(out.json()["node"], "cn001");
+        for (what, part) in [
+            ("configuration", "ok "),
+            ("server", "answers in"),
+            ("clock", "ok this node's clock is"),
+            ("signature", "signed by key"),
+            ("token", "takes it"),
+            ("plan", "plan 1 of cn001 is signed by key"),
+            ("state", "ok "),
+            ("log", "ok "),
+            ("run", "ok none"),
+            ("reports", "ok none"),
+        ] {
+            one(out, what, &[part]);
+        }
+        let token = std::fs::read_to_string(node.path("token")).unwrap();
+        let token = token.split_ascii_whitespace().last().unwrap().to_owned();
+        assert!(!out.stdout.contains(&token) && !out.stderr.contains(&token));
+        assert_eq!(out.stderr, "");
+    }
+}
+
+#[test]
+fn each_value_says_where_it_comes_from() {
+    let (cluster, node) = cluster();
+    std::fs::create_dir(node.path("provost.d")).unwrap();
+    std::fs::write(node.path("provost.d/10.toml"), "[run]\nslow = \"7s\"\n").unwrap();
+    let mut command = node.command(&["check", "--format", "json"]);
+    command.env("PROVOST_NODE", "cn002").env("PROVOST_TOKEN", "a-secret-token");
+    let out: Out = command.output().unwrap().into();
+    let file = |name: &str| format!("file {}", node.path(name).display());
+    assert_eq!(value(&out, "node"), ("cn002".into(), "environment PROVOST_NODE".to_owned()));
+    let servers = vec![format!("http://{}", cluster.daemon().nodes())];
+    assert_eq!(value(&out, "servers"), (servers.into(), file("provost.toml")));
+    assert_eq!(value(&out, "run.slow"), ("7s".into(), file("provost.d/10.toml")));
+    assert_eq!(value(&out, "run.grace"), ("10s".into(), "default".to_owned()));
+    assert_eq!(value(&out, "guard.max_attempts"), (3.into(), "default".to_owned()));
+    assert_eq!(value(&out, "config").1, "flag --config");
+    assert_eq!(value(&out, "token").1, "environment PROVOST_TOKEN");
+    assert!(!out.stdout.contains("a-secret-token"), "{out:?}");
+    let mut command = Command::new(provost_tests::program("provost"));
+    command.arg("check").env("PROVOST_CONFIG", node.path("provost.toml"));
+    let out: Out = command.output().unwrap().into();
+    let shown = out.expect(0).stdout;
+    assert!(shown.contains("environment PROVOST_CONFIG") && shown.contains("all is well"));
+    assert!(shown.lines().any(|l| l.starts_with("run.slow") && l.ends_with("10.toml")), "{shown}");
+    assert!(!shown.contains('\x1b'));
+}
+
+#[test]
+fn what_is_dead_costs_no_more_than_15_s_and_hides_nothing_else() {
+    let (cluster, node) = cluster();
+    let dead = [server(silent), server(trickling), "http://127.0.0.1:1".to_owned()];
+    configure(&cluster, &node, &dead);
+    let begun = Instant::now();
+    let out = check(&node).expect(3);
+    assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
+    assert!(!node.path("state").exists());
+    one(&out, "server", &["failed", &dead[0], "sent nothing for too long"]);
+    one(&out, "server", &["failed", &dead[1], "not done within 10 s"]);
+    one(&out, "server", &["failed", &dead[2], "refused"]);
+    one(&out, "configuration", &["ok "]);
+    one(&out, "state", &["ok "]);
+    let good = format!("http://{}", cluster.daemon().nodes());
+    configure(&cluster, &node, &[dead[0].clone(), good.clone()]);
+    let out = check(&node).expect(0);
+    one(&out, "server", &["failed", &dead[0]]);
+    one(&out, "server", &["ok", &good]);
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_told_in_time() {
+    let (cluster, node) = cluster();
+    configure(&cluster, &node, &["http://no-such-host.invalid:8480".to_owned()]);
+    let begun = Instant::now();
+    let out = check(&node).expect(3);
+    assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
+    one(&out, "server", &["failed", "no-such-host.invalid"]);
+}
+
+#[test]
+fn a_wrong_key_is_told_by_its_id() {
+    let (cluster, node) = cluster();
+    let other = cluster.path("other");
+    cluster.ctl(&["key", "new", "--out", &other.display().to_string()]).expect(0);
+    let key = std::fs::read_to_string(other.join("provost.pub")).unwrap();
+    let good = format!("http://{}", cluster.daemon().nodes());
+    let key = key.lines().last().unwrap();
+    node.configure(&format!("servers = [{good:?}]\n[trust]\nkeys = [{key:?}]\n"));
+    let out = check(&node).expect(3);
+    one(&out, "signature", &["failed", "manifest.toml: it is signed by key", "add it to [trust]"]);
+    one(&out, "token", &["ok "]);
+    assert_eq!(found(&out, "plan"), [""; 0]);
+    node.configure(&format!("servers = [{good:?}]\n[trust]\nunsigned = true\n"));
+    one(&check(&node).expect(0), "signature", &["note", "unsigned = true"]);
+}
+
+#[test]
+fn an_unknown_token_and_another_nodes_are_told_apart() {
+    let (cluster, node) = cluster();
+    let others = cluster.ctl(&["token", "cn002"]).expect(0).stdout;
+    for (token, parts) in [
+        ("cn001 not-a-token-of-anybody", &["failed", "doesn't know the token", "401"][..]),
+        (&others, &["failed", "another node's", "403", "provostctl token cn001"]),
+    ] {
+        std::fs::write(node.path("token"), token).unwrap();
+        let out = check(&node).expect(3);
+        one(&out, "token", parts);
+        one(&out, "signature", &["ok "]);
+    }
+    std::fs::remove_file(node.path("token")).unwrap();
+    let out = check(&node).expect(2);
+    one(&out, "configuration", &["failed", "reading the token"]);
+    one(&out, "token", &["failed", "there is no token, and the server wants one"]);
+    one(&out, "signature", &["ok "]);
+}
+
+#[test]
+fn a_clock_that_is_off_is_told_in_seconds() {
+    let (cluster, node) = cluster();
+    let past = "Sun, 06 Nov 1994 08:49:37 GMT";
+    configure(&cluster, &node, &[server(of_another_time(cluster.path("www"), past))]);
+    let out = check(&node).expect(0);
+    one(&out, "clock", &["note", " s ahead of that of http://", "chrony"]);
+    let seconds: u64 = found(&out, "clock")[0].split(' ').nth(5).unwrap().parse().unwrap();
+    assert!(seconds > 900_000_000, "{seconds}");
+    let future = "Tue, 06 Nov 2125 08:49:37 GMT";
+    configure(&cluster, &node, &[server(of_another_time(cluster.path("www"), future))]);
+    one(&check(&node).expect(0), "clock", &["note", " s behind that of http://"]);
+    let garbage = "soon";
+    configure(&cluster, &node, &[server(of_another_time(cluster.path("www"), garbage))]);
+    one(&check(&node).expect(0), "clock", &["note", "doesn't say what time it is"]);
+}
+
+#[test]
+fn mistakes_are_all_told_and_the_rest_is_tried() {
+    let (cluster, node) = cluster();
+    let good = format!("http://{}", cluster.daemon().nodes());
+    node.configure(&format!(
+        "servers = [{good:?}, \"ftp://x\"]\n[trust]\nkeys = [\"{}\"]\n[fetch]\nca = \"/no/such\"\n\
+         stall_timeout = 3\n[run]\ndeadlin = \"1h\"\n",
+        cluster.key()
+    ));
+    let out = check(&node).expect(2);
+    for part in ["provost.toml:", "stall_timeout: ", "run.deadlin: unknown", "ftp://x", "/no/such"]
+    {
+        one(&out, "configuration", &["failed", part]);
+    }
+    one(&out, "server", &["ok ", &good]);
+    one(&out, "plan", &["ok "]);
+    assert_eq!(value(&out, "node").0, "cn001");
+    assert_eq!(value(&out, "fetch.stall_timeout").1, "default");
+    node.provost(&["boot"]).expect(2).says(&["provost.toml:", "deadlin", "hint: "]);
+    std::fs::write(node.path("provost.toml"), "node = [\n").unwrap();
+    let out = check(&node).expect(2);
+    one(&out, "configuration", &["failed", "provost.toml:"]);
+    one(&out, "configuration", &["failed", "no server is configured"]);
+}
+
+#[test]
+fn a_state_that_can_not_be_written_is_told() {
+    let (cluster, node) = cluster();
+    std::fs::write(node.path("file"), "").unwrap();
+    let server = format!("http://{}", cluster.daemon().nodes());
+    let text = format!(
+        "node = \"cn001\"\ntoken_file = {:?}\nservers = [{server:?}]\n[trust]\nkeys = [{:?}]\n\
+         [paths]\nstate = \"/proc/provost\"\nlog = {:?}\n",
+        node.path("token"),
+        cluster.key(),
+        node.path("file/log")
+    );
+    std::fs::write(node.path("provost.toml"), text).unwrap();
+    let out = check(&node).expect(2);
+    one(&out, "state", &["failed", "/proc/provost"]);
+    one(&out, "log", &["failed", "file/log can't be written"]);
+    one(&out, "plan", &["ok "]);
+}
+
+#[test]
+fn a_run_that_goes_on_and_records_that_wait_are_noted() {
+    let (mut cluster, node) = cluster();
+    let address = cluster.kill_daemon();
+    node.configure(&format!(
+        "servers = [\"http://{address}\"]\n[trust]\nkeys = [\"{}\"]\n[fetch]\ndeadline = \"1s\"\n\
+         [report]\ndeadline = \"1s\"\n",
+        cluster.key()
+    ));
+    node.provost(&["boot"]).expect(3);
+    one(&check(&node).expect(3), "reports", &["note", "not reported yet: 4", "provost report"]);
+    let lock = std::fs::File::open(node.path("state/lock")).unwrap();
+    lock.lock().unwrap();
+    one(&check(&node).expect(3), "run", &["note", "one is going on"]);
+}
+
+/// The real places, in a namespace of their own.
+#[test]
+fn a_node_without_configuration_is_found_by_what_its_machine_was_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("cmdline"), "quiet XCAT=127.0.0.1:3001 NODE=cn007\n").unwrap();
+    std::fs::create_dir_all(path("xcat")).unwrap();
+    std::fs::write(path("xcat/xcatinfo"), "XCATSERVER=127.0.0.2\nNODE=cn008\n").unwrap();
+    std::fs::create_dir_all(path("dhcp")).unwrap();
+    let lease = "lease {\n  option dhcp-server-identifier 127.1.2.3;\n  expire never;\n}\n\
+                 lease {\n  option dhcp-server-identifier 10.255.255.254;\n  expire never;\n}\n";
+    std::fs::write(path("dhcp/dhclient.leases"), lease).unwrap();
+    let run = |mounts: &str| -> Option<Out> {
+        let script = format!(
+            "set -e\nmount -t tmpfs none /opt\nmount -t tmpfs none /var/lib\nmount -t tmpfs none /etc/\
+             provost 2>/dev/null || true\n{mounts}\nexec \"$PROVOST\" check --format json\n"
+        );
+        let out = Command::new("unshare")
+            .args(["-m", "sh", "-c", &script])
+            .env("PROVOST", provost_tests::program("provost"))
+            .env("HERE", folder.path())
+            .output()
+            .ok()?;
+        let out: Out = out.into();
+        if out.stdout.is_empty() {
+            eprintln!("SKIPPED: this machine lets us make no mounts: {}", out.stderr);
+            return None;
+        }
+        Some(out)
+    };
+    let kernel = "mount --bind \"$HERE/cmdline\" /proc/cmdline\n";
+    let nothing = "mount --bind /dev/null /proc/cmdline\n";
+    let xcat = "mkdir /opt/xcat && cp \"$HERE/xcat/xcatinfo\" /opt/xcat\n";
+    let dhcp = "mkdir /var/lib/dhcp && cp \"$HERE/dhcp/dhclient.leases\" /var/lib/dhcp\n";
+    for (mounts, server, from) in [
+        ([kernel, xcat, dhcp], "http://127.0.0.1:8480", "kernel command line, XCAT="),
+        ([nothing, xcat, dhcp], "http://127.0.0.2:8480", "file /opt/xcat/xcatinfo"),
+        (
+            [nothing, dhcp, ""],
+            "http://10.255.255.254:8480",
+            "DHCP lease /var/lib/dhcp/dhclient.leases",
+        ),
+    ] {
+        let Some(out) = run(&mounts.concat()) else { return };
+        assert_eq!(value(&out, "servers"), (vec![server].into(), from.to_owned()));
+    }
+    let Some(out) = run(&[kernel, xcat].concat()) else { return };
+    assert_eq!(value(&out, "node"), ("cn007".into(), "kernel command line, NODE=".to_owned()));
+    one(&out.expect(2), "configuration", &["failed", "[trust] says nothing"]);
+}
