@@ -23,7 +23,7 @@ pub use digest::{Digest, DigestError};
 pub use limit::{Limit, LimitError};
 pub use manifest::{FileEntry, Manifest, ManifestError, Mode, Pack, object_path};
 pub use path::{PathError, check_path};
-pub use policy::{HeaderError, Leak, OnFailure, Policy, Trace, When};
+pub use policy::{HeaderError, Leak, OnFailure, Policy, Resume, Trace, When};
 #[cfg(feature = "publish")]
 pub use publish::{KeyError, Problem, Publication, PublishError, Published, SecretKey, publish};
 pub use signature::{PublicKey, PublicKeyError};

@@ -22,6 +22,9 @@ pub struct Policy {
     /// What its failure means for the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<OnFailure>,
+    /// Where the run goes on after a reboot that it asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resume>,
     /// What happens to processes that outlive it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leak: Option<Leak>,
@@ -37,7 +40,7 @@ pub enum When {
     /// In every run whose plan names it.
     #[default]
     Always,
-    /// Until it has succeeded once.
+    /// Until it has succeeded once with these arguments, whatever the script says later.
     Once,
     /// When the script, its arguments or its inputs differ from those of its last success.
     Change,
@@ -56,6 +59,17 @@ pub enum OnFailure {
     Continue,
     /// It is recorded, no more.
     Ignore,
+}
+
+/// Where a run goes on after a reboot that a script asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Resume {
+    /// At the next script.
+    #[default]
+    Next,
+    /// At the same script again, which is told how many reboots it has asked for.
+    Again,
 }
 
 /// What happens to processes that outlive their script.
@@ -114,6 +128,7 @@ impl Policy {
             inputs: if other.inputs.is_empty() { &self.inputs } else { &other.inputs }.clone(),
             retries: other.retries.or(self.retries),
             on_failure: other.on_failure.or(self.on_failure),
+            resume: other.resume.or(self.resume),
             leak: other.leak.or(self.leak),
             trace: other.trace.or(self.trace),
         }
@@ -166,13 +181,14 @@ mod tests {
 
     #[test]
     fn a_header_is_read_in_any_language_with_hash_comments() {
-        let script = b"#!/usr/bin/perl\n\n# /// provost\r\n# timeout = \"20m\" # long\n#when = \"change\"\n#\n# inputs = [\n#   \"OTHERPKGS1\",\n# ]\n# retries = 2\n# on_failure = \"continue\"\n# leak = \"kill\"\n# trace = \"off\"\n# ///\nprint 1;\n";
+        let script = b"#!/usr/bin/perl\n\n# /// provost\r\n# timeout = \"20m\" # long\n#when = \"change\"\n#\n# inputs = [\n#   \"OTHERPKGS1\",\n# ]\n# retries = 2\n# on_failure = \"continue\"\n# resume = \"again\"\n# leak = \"kill\"\n# trace = \"off\"\n# ///\nprint 1;\n";
         let policy = Policy::from_script(script).unwrap();
         assert_eq!(policy.timeout, Some(Limit::seconds(1200)));
         assert_eq!(policy.when, Some(When::Change));
         assert_eq!(policy.inputs, ["OTHERPKGS1"]);
         assert_eq!(policy.retries, Some(2));
         assert_eq!(policy.on_failure, Some(OnFailure::Continue));
+        assert_eq!(policy.resume, Some(Resume::Again));
         assert_eq!(policy.leak, Some(Leak::Kill));
         assert_eq!(policy.trace, Some(Trace::Off));
 

@@ -52,6 +52,28 @@ enum Command {
     },
     /// Report what could not be reported yet
     Report,
+    /// Let a node run again that the guard holds
+    Release,
+    /// Mark in an image what has been done there: the steps named, else all that don't run each time
+    Stamp(StampArgs),
+    /// In a script: have the node rebooted when the script has ended well
+    RebootRequest {
+        /// Why
+        reason: Vec<String>,
+    },
+}
+
+#[derive(Args)]
+struct StampArgs {
+    /// The image's root folder
+    #[arg(long, value_name = "FOLDER")]
+    root: PathBuf,
+    /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
+    #[arg(short = 'P', value_name = "LIST", conflicts_with = "script")]
+    list: Option<String>,
+    /// A script and its arguments
+    #[arg(value_name = "SCRIPT [ARGS]…", trailing_var_arg = true, allow_hyphen_values = true)]
+    script: Vec<String>,
 }
 
 #[derive(Args)]
@@ -91,6 +113,10 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::Usage;
         }
     };
+    if let Command::RebootRequest { reason } = &cli.command {
+        // Whatever the configuration is; the run that waits for this has read it.
+        return runner::request_reboot(reason);
+    }
     let input = Input::read(cli.config.map(|file| match matches.value_source("config") {
         Some(ValueSource::EnvVariable) => (file, Origin::Environment("PROVOST_CONFIG".to_owned())),
         _ => (file, Origin::Flag("--config")),
@@ -103,12 +129,9 @@ pub(crate) fn main() -> ExitCode {
     match cli.command {
         Command::Boot => runner::main(&input, Wanted::Boot, cli.verbose),
         Command::Kickstart => runner::main(&input, Wanted::Postscripts, cli.verbose),
-        Command::Run(args) => match steps(args) {
+        Command::Run(args) => match steps(args.list, args.script) {
             Ok(steps) => runner::main(&input, Wanted::Named(steps), cli.verbose),
-            Err(failure) => {
-                complain(&format!("error: {failure}"));
-                failure.exit_code()
-            }
+            Err(failure) => refuse(&failure),
         },
         Command::Check { format } => inspect::check(&input, format == Format::Json),
         Command::Status { format } => inspect::status(&input, format == Format::Json),
@@ -116,12 +139,26 @@ pub(crate) fn main() -> ExitCode {
             inspect::log(&input, script.as_deref(), format == Format::Json)
         }
         Command::Report => report::main(&input),
+        Command::Release => runner::release(&input),
+        Command::Stamp(StampArgs { root, list: None, script }) if script.is_empty() => {
+            runner::stamp(&input, &root, None)
+        }
+        Command::Stamp(args) => match steps(args.list, args.script) {
+            Ok(steps) => runner::stamp(&input, &args.root, Some(&steps)),
+            Err(failure) => refuse(&failure),
+        },
+        Command::RebootRequest { reason } => runner::request_reboot(&reason),
     }
 }
 
-fn steps(args: RunArgs) -> Result<Vec<Step>, Failure> {
-    let Some(list) = args.list else {
-        let mut words = args.script.into_iter();
+fn refuse(failure: &Failure) -> ExitCode {
+    complain(&format!("error: {failure}"));
+    failure.exit_code()
+}
+
+fn steps(list: Option<String>, script: Vec<String>) -> Result<Vec<Step>, Failure> {
+    let Some(list) = list else {
+        let mut words = script.into_iter();
         let script = words.next().unwrap_or_default();
         // What can't be published can't be run, and a path may lead out of what was verified.
         provost_bundle::check_path(&script).map_err(|e| {

@@ -42,10 +42,8 @@ pub(crate) struct Fetched {
     /// Where nothing was fetched: what is used instead.
     pub(crate) offline: Option<String>,
     /// Why the management node wants nothing to run.
-    #[allow(dead_code, reason = "for the guard")]
     pub(crate) hold: Option<String>,
     /// When an admin released this node.
-    #[allow(dead_code, reason = "for the guard")]
     pub(crate) released: Option<Timestamp>,
 }
 

@@ -1,13 +1,13 @@
 use std::time::Duration;
 
-use provost_record::{ExitCode, Outcome, Run, Stage};
+use provost_record::{Cause, ExitCode, Outcome, Run, Stage};
 use serde::Serialize;
 
 use super::{log_of, runs};
 use crate::console::{complain, harmless, print};
 use crate::failure::Failure;
 use crate::report::Spool;
-use crate::runner::{RunLock, how, rounded};
+use crate::runner::{Paused, RunLock, how, rounded};
 use crate::settings::{Input, Paths};
 
 /// `provost status --format json`.
@@ -46,7 +46,8 @@ pub(crate) fn status(input: &Input, json: bool) -> ExitCode {
 fn gather(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
     let mut runs = runs(paths)?;
     if let Some((run, _)) = runs.last_mut() {
-        if run.result.is_none() && !RunLock::is_taken(&paths.state) {
+        let waits = || Paused::read(&paths.state).is_some_and(|paused| paused.run == run.run);
+        if run.result.is_none() && !RunLock::is_taken(&paths.state) && !waits() {
             // Its end was never written: the next run will write that.
             run.result = Some(Outcome::Failure);
         }
@@ -67,6 +68,7 @@ fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
         Some(Outcome::Success) => "ended well".to_owned(),
         Some(Outcome::Failure) if run.ended.is_none() => "was cut off".to_owned(),
         Some(Outcome::Failure) => "FAILED".to_owned(),
+        None if run.stages.last().is_some_and(wants_reboot) => "waits for a reboot".to_owned(),
         None => "is running".to_owned(),
     };
     let mut text = format!("{}: {} {verdict}", harmless(node), run.service);
@@ -95,10 +97,17 @@ fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
     text
 }
 
+fn wants_reboot(stage: &Stage) -> bool {
+    stage.result == Some(Outcome::Success) && stage.cause == Some(Cause::Reboot)
+}
+
 fn line(stage: &Stage, running: bool) -> String {
     let name = [std::slice::from_ref(&stage.stage), &stage.args].concat().join(" ");
     let result = match (stage.result, &stage.skipped) {
         (Some(Outcome::Success), Some(why)) => format!("skipped: {}", harmless(why)),
+        (Some(Outcome::Success), None) if wants_reboot(stage) => {
+            "ok, asked for a reboot".to_owned()
+        }
         (Some(Outcome::Success), None) => "ok".to_owned(),
         (Some(Outcome::Failure), _) => {
             format!("FAILED ({})", how(stage.cause, stage.exit_code, stage.signal.as_deref()))

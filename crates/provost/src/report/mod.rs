@@ -79,7 +79,6 @@ impl Reporter {
 
     /// Why the management node wants nothing more to run, while it does: its answer to the last
     /// report of this run.
-    #[allow(dead_code, reason = "the guard is to heed it")]
     pub(crate) fn hold(&self) -> watch::Receiver<Option<String>> {
         self.hold.clone()
     }

@@ -1,14 +1,23 @@
 //! A run from its first record to its last: one loop decides what comes next.
 
+mod broken;
+mod guard;
 mod library;
 mod lock;
+mod markers;
+mod paused;
+mod reboot;
 mod recorder;
+mod release;
 mod root;
 mod run;
 mod signals;
+mod stages;
+mod stamp;
 mod step;
 mod steps;
 mod told;
+mod wishes;
 
 use std::io::Write;
 use std::path::Path;
@@ -22,7 +31,11 @@ use crate::failure::Failure;
 use crate::settings::Input;
 
 pub(crate) use lock::RunLock;
+pub(crate) use paused::Paused;
+pub(crate) use reboot::request as request_reboot;
+pub(crate) use release::main as release;
 use run::run;
+pub(crate) use stamp::main as stamp;
 pub(crate) use told::{how, rounded};
 
 /// What was asked for.
@@ -55,6 +68,15 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.as_file().sync_data()?;
     file.persist(path)?;
     std::fs::File::open(folder)?.sync_all()
+}
+
+/// Removes the file at `path`, if it is there, so that a power cut doesn't bring it back.
+pub(crate) fn remove_durably(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+        Ok(()) => std::fs::File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all(),
+    }
 }
 
 /// Runs `wanted` on a loop of its own.

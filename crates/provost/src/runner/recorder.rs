@@ -34,25 +34,33 @@ struct Sync {
 }
 
 impl Recorder {
-    /// Opens the service's journal and closes in it what a crash cut off. Returns what is to be
-    /// said about that.
+    /// Opens the service's journal and closes in it what a crash cut off; or, for a run that goes
+    /// on after the record `resumed`, goes on in it. Returns what is to be said about that.
     pub(super) fn open(
         paths: &Paths,
         service: Service,
         node: &str,
         run: &str,
         may_rotate: bool,
+        resumed: Option<&Record>,
     ) -> Result<(Self, Vec<String>), JournalError> {
         let mut journal = Journal::open(paths.journal(service))?;
         let mut said = Vec::new();
         if let Some(mended) = journal.take_mended() {
             said.push(format!("the journal of {service} was damaged: {mended}"));
         }
-        if let Some(end) = journal.close_interrupted()?.last() {
-            said.push(format!("run {} was cut off; it is recorded as interrupted", end.run));
-        }
-        if may_rotate {
-            journal.rotate(ROTATE_AT)?;
+        let mut seq = 0;
+        match resumed {
+            Some(end) => seq = go_on(&mut journal, end)?,
+            None => {
+                if let Some(end) = journal.close_interrupted()?.last() {
+                    let run = &end.run;
+                    said.push(format!("run {run} was cut off; it is recorded as interrupted"));
+                }
+                if may_rotate {
+                    journal.rotate(ROTATE_AT)?;
+                }
+            }
         }
         let (tell, synced) = watch::channel(journal.len());
         let (disk, waiting) = mpsc::channel();
@@ -60,7 +68,7 @@ impl Recorder {
         std::thread::spawn(move || sync(&file, &waiting, &tell));
         let (node, run) = (node.to_owned(), run.to_owned());
         Ok((
-            Self { journal, service, node, run, seq: 0, secrets: Secrets::default(), disk, synced },
+            Self { journal, service, node, run, seq, secrets: Secrets::default(), disk, synced },
             said,
         ))
     }
@@ -88,6 +96,11 @@ impl Recorder {
             run: self.run.clone(),
             ..Record::new(phase)
         }
+    }
+
+    /// The record as [`put`](Self::put) will add it, if nothing is put before.
+    pub(super) fn next(&self, record: &Record) -> Record {
+        Record { seq: self.seq + 1, ..record.clone() }
     }
 
     /// Numbers `record` and adds it. It is on the disk no later than the next one that is waited
@@ -130,6 +143,17 @@ impl Recorder {
             Ok(Err(_)) | Err(_) => self.journal.sync(),
         }
     }
+}
+
+/// Adds the last record before the reboot, if a power cut took it, and returns the number up to
+/// which the run has come.
+fn go_on(journal: &mut Journal, end: &Record) -> Result<u64, JournalError> {
+    let last = journal.last_run()?.pop().filter(|last| last.run == end.run);
+    let seq = last.map_or(0, |last| last.seq);
+    if seq < end.seq {
+        journal.append(end)?;
+    }
+    Ok(seq.max(end.seq))
 }
 
 /// One wait for the disk serves all that have come meanwhile.

@@ -1,17 +1,21 @@
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use provost_bundle::OnFailure;
 use provost_exec::{Orders, Secrets, Supervisor};
-use provost_plan::Step;
-use provost_record::{Cause, ExitCode, JournalError, Outcome, Phase, Record, Service};
+use provost_record::{Cause, ExitCode, JournalError, Outcome, Phase, Service};
+use reqwest::Client;
 use tokio::sync::watch;
 
+use super::broken::Broken;
+use super::guard::{Attempts, held_there};
 use super::lock::{Refused, RunLock};
+use super::markers::Markers;
+use super::paused::{Paused, Progress};
 use super::recorder::Recorder;
 use super::root::Root;
+use super::stages::names;
 use super::told::rounded;
-use super::{Wanted, library, signals, steps};
+use super::{Wanted, release, signals, steps};
 use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::fetch::{Fetched, NotFetched, age, fetch};
@@ -33,8 +37,7 @@ pub(super) async fn run(
 ) -> ExitCode {
     let service = wanted.service();
     let paths = input.paths();
-    let id = uuid::Uuid::now_v7().to_string();
-    let _lock = match RunLock::take(&paths.state, &format!("provost {service}, run {id}")) {
+    let _lock = match RunLock::take(&paths.state, &format!("provost {service}")) {
         Ok(lock) => lock,
         Err(Refused::Busy(why)) => {
             complain(&format!("error: {why}"));
@@ -45,7 +48,12 @@ pub(super) async fn run(
             return ExitCode::Usage;
         }
     };
-    match Run::begin(input, &paths, service, id, &mut console, supervisor).await {
+    let mut paused = Paused::read(&paths.state).filter(|_| service == Service::Boot);
+    if let Some(paused) = paused.take_if(|paused| !paused.asked) {
+        // Whoever was to ask was killed before.
+        return paused.reboot(&paths.state, &mut console).await;
+    }
+    match Run::begin(input, &paths, service, paused, &mut console, supervisor).await {
         Ok(run) => run.go(input, &wanted).await,
         Err(why) => {
             console.say(&format!("error: {why}"));
@@ -61,58 +69,61 @@ pub(super) async fn run(
 pub(super) struct Run<'a> {
     pub(super) paths: &'a Paths,
     pub(super) service: Service,
+    pub(super) node: String,
     pub(super) id: String,
-    pub(super) began: Instant,
+    pub(super) attempt: Option<u32>,
+    began: Instant,
     pub(super) recorder: Recorder,
     pub(super) console: &'a mut Console,
     pub(super) supervisor: Supervisor,
     pub(super) orders: watch::Receiver<Orders>,
-}
-
-/// What keeps a run from a good end.
-pub(super) struct Broken {
-    exit: ExitCode,
-    /// What stands in `service end`: of the stage that failed.
-    error_line: Option<String>,
-    error_message: Option<String>,
-    not_run: Vec<String>,
-}
-
-impl Broken {
-    fn by(failure: &Failure) -> Self {
-        Self {
-            exit: failure.exit_code(),
-            error_line: None,
-            error_message: Some(failure.message.clone()),
-            not_run: Vec::new(),
-        }
-    }
-}
-
-impl From<JournalError> for Broken {
-    /// What can't be recorded isn't run. That is all that can be done about it here.
-    fn from(e: JournalError) -> Self {
-        let failure = Failure::from(e);
-        complain(&format!("error: {failure}"));
-        Self { exit: ExitCode::Usage, ..Self::by(&failure) }
-    }
+    attempts: Attempts,
+    /// Why nothing may run, as far as this node knows.
+    held: Option<Failure>,
+    /// Why the management node wants nothing more to run, while it does.
+    pub(super) hold: Option<watch::Receiver<Option<String>>>,
+    pub(super) markers: Markers,
+    pub(super) progress: Progress,
 }
 
 impl<'a> Run<'a> {
+    /// Counts the attempt, before anything else, and records the beginning; or, after a reboot,
+    /// that the run goes on.
     async fn begin(
         input: &Input,
         paths: &'a Paths,
         service: Service,
-        id: String,
+        paused: Option<Paused>,
         console: &'a mut Console,
         supervisor: Supervisor,
     ) -> Result<Self, Failure> {
         let node = input.node();
+        let disk = |e: std::io::Error| {
+            let state = paths.state.display();
+            let message = format!("counting the attempts in {state}: {e}");
+            Failure::config(message, "run as root, and see that it is on a writable file system")
+        };
+        let new = || uuid::Uuid::now_v7().to_string();
+        let id = paused.as_ref().map_or_else(new, |paused| paused.run.clone());
         let about = console.about();
         (about.service, about.run) = (service.to_string(), id.clone());
+        let mut attempts =
+            Attempts::read(&paths.state, input.guard().max_attempts).map_err(disk)?;
+        let is_attempt = service != Service::Run && paused.is_none();
+        let held = attempts.held(&node).filter(|_| is_attempt);
+        let attempt = match &paused {
+            Some(paused) => paused.attempt,
+            None if !is_attempt => None,
+            None if held.is_some() => Some(attempts.number().saturating_add(1)),
+            None => Some(attempts.count(service, &id).map_err(disk)?),
+        };
+        let markers = Markers::new(&paths.state);
+        if let Some(marker) = paused.as_ref().and_then(|paused| paused.marker.as_ref()) {
+            markers.put(marker).map_err(disk)?;
+        }
         let may_rotate = Spool::new(paths).unreported(service) == 0;
-        let attempt = attempt(paths, service)?;
-        let (mut recorder, said) = Recorder::open(paths, service, &node, &id, may_rotate)?;
+        let resumed = paused.as_ref().map(|paused| &paused.end);
+        let (mut recorder, said) = Recorder::open(paths, service, &node, &id, may_rotate, resumed)?;
         said.iter().for_each(|line| console.say(line));
         let orders = signals::watch()
             .map_err(|e| Failure::config(format!("watching for signals: {e}"), "see ulimit -n"))?;
@@ -122,27 +133,57 @@ impl<'a> Run<'a> {
         let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         start.boot_id = boot_id.map(|id| id.trim().to_owned());
         recorder.put_durably(start).await?;
-        console.say(&format!("{service} of {node} begins, run {id}"));
+        if service != Service::Run {
+            // It goes on from here; or a kickstart makes this root anew.
+            Paused::forget(&paths.state).map_err(disk)?;
+        }
+        let verb = if paused.is_some() { "goes on" } else { "begins" };
+        console.say(&format!("{service} of {node} {verb}, run {id}"));
+        let progress = paused.map_or_else(Progress::default, |paused| paused.progress);
         let began = Instant::now();
-        Ok(Self { paths, service, id, began, recorder, console, supervisor, orders })
+        Ok(Self {
+            paths,
+            service,
+            node,
+            id,
+            attempt,
+            began,
+            recorder,
+            console,
+            supervisor,
+            orders,
+            attempts,
+            held,
+            hold: None,
+            markers,
+            progress,
+        })
     }
 
     async fn go(mut self, input: &Input, wanted: &Wanted) -> ExitCode {
         let mut reporter = None;
         let root = Root::read(&self.paths.state);
-        let ended = match self.fetch(input, wanted, root, &mut reporter).await {
-            Ok((settings, fetched)) => self.steps(&settings, &fetched, wanted, root).await,
+        let ended = match self.all(input, wanted, root, &mut reporter).await {
+            Ok(Some(paused)) => {
+                self.flush(reporter).await;
+                if self.orders.borrow().stop.is_some() {
+                    return ExitCode::Interrupted;
+                }
+                return paused.reboot(&self.paths.state, self.console).await;
+            }
+            Ok(None) => self.note_root(root),
             Err(broken) => Err(broken),
         };
-        let ended = ended.and_then(|()| self.note_root(root));
         let mut end = self.recorder.record(Phase::ServiceEnd);
-        end.duration_ms = Some(milliseconds(self.began));
+        end.duration_ms = Some(milliseconds(self.ran()));
         end.result = Some(if ended.is_ok() { Outcome::Success } else { Outcome::Failure });
         let exit = match ended {
             Ok(()) => ExitCode::Done,
             Err(broken) => {
                 end.error_line = broken.error_line;
                 end.error_message = broken.error_message;
+                end.cause = broken.cause;
+                end.hint = broken.hint;
                 end.not_run = broken.not_run;
                 broken.exit
             }
@@ -152,16 +193,83 @@ impl<'a> Run<'a> {
             Ok(()) => exit,
             Err(e) => Broken::from(e).exit,
         };
+        if exit == ExitCode::Done && self.service != Service::Run {
+            // Too many are counted then; the next run that ends well forgets them.
+            if let Err(e) = self.attempts.clear() {
+                let state = self.paths.state.display();
+                self.console.say(&format!("forgetting the attempts in {state}: {e}"));
+            }
+        }
         if input.notices() {
             put_up(self.paths, self.service);
         }
-        let took = rounded(self.began.elapsed());
+        let took = rounded(self.ran());
         self.console.say(&format!("{} {verdict} after {took}", self.service));
+        self.flush(reporter).await;
+        exit
+    }
+
+    async fn flush(&mut self, reporter: Option<Reporter>) {
         if let Some(reporter) = reporter {
             let said = reporter.finish(&mut self.orders).await;
             said.iter().for_each(|text| self.console.say(text));
         }
-        exit
+    }
+
+    /// How long the run has run, on both sides of its reboots.
+    pub(super) fn ran(&self) -> Duration {
+        Duration::from_millis(self.progress.ran_ms) + self.began.elapsed()
+    }
+
+    /// Everything between the first record and the last.
+    async fn all(
+        &mut self,
+        input: &Input,
+        wanted: &Wanted,
+        root: Root,
+        reporter: &mut Option<Reporter>,
+    ) -> Result<Option<Paused>, Broken> {
+        if let Some(failure) = self.held.take() {
+            self.wait_for_release(input, reporter, failure).await?;
+        }
+        let (settings, fetched) = self.fetch(input, wanted, root, reporter).await?;
+        if let Some(at) = fetched.released {
+            self.released(at)?;
+        }
+        if let Some(reason) = fetched.hold.as_ref().filter(|_| self.service != Service::Run) {
+            let steps = self.progress.left(steps::select(wanted, &fetched, root));
+            return Err(self.refuse(&held_there(reason, &self.node), &steps));
+        }
+        self.stages(&settings, &fetched, wanted, root).await
+    }
+
+    /// A node that is held stays so, unless an admin has released it on the management node.
+    async fn wait_for_release(
+        &mut self,
+        input: &Input,
+        reporter: &mut Option<Reporter>,
+        failure: Failure,
+    ) -> Result<(), Broken> {
+        if let Ok((settings, client)) = self.connect(input, reporter) {
+            if let Some(at) = release::asked(&settings, &client, &self.id).await {
+                self.released(at)?;
+            }
+        }
+        if self.attempts.held(&self.node).is_some() {
+            return Err(self.refuse(&failure, &[]));
+        }
+        self.console.say("the management node has released this node");
+        self.attempts.count(self.service, &self.id).map_err(|e| self.not_counted(&e))?;
+        Ok(())
+    }
+
+    fn released(&mut self, at: jiff::Timestamp) -> Result<(), Broken> {
+        self.attempts.released(at, &self.id).map_err(|e| self.not_counted(&e))
+    }
+
+    fn not_counted(&mut self, e: &std::io::Error) -> Broken {
+        let message = format!("counting the attempts in {}: {e}", self.paths.state.display());
+        self.refuse(&Failure::config(message, "make room there, and start again"), &[])
     }
 
     /// Remembers for the next boot what this root is now.
@@ -175,8 +283,7 @@ impl<'a> Run<'a> {
             let state = self.paths.state.display();
             let message = format!("noting in {state} how far this root is: {e}");
             let failure = Failure::config(message, "make room there, and start again");
-            self.console.say(&format!("error: {failure}"));
-            Broken::by(&failure)
+            self.refuse(&failure, &[])
         })
     }
 
@@ -206,14 +313,14 @@ impl<'a> Run<'a> {
         }
         let mut end = self.recorder.record(Phase::StageEnd);
         end.stage = Some(FETCH.to_owned());
-        end.duration_ms = Some(milliseconds(began));
+        end.duration_ms = Some(milliseconds(began.elapsed()));
         match fetched {
             Ok((settings, fetched)) => {
                 self.hide(secrets(&settings, &fetched.plan.env));
                 end.result = Some(Outcome::Success);
                 end.bundle = Some(fetched.manifest.generation);
                 end.plan = Some(fetched.plan.generation);
-                end.stages = names(&steps::select(wanted, &fetched, root));
+                end.stages = names(&self.progress.left(steps::select(wanted, &fetched, root)));
                 let (bundle, plan) = (fetched.manifest.generation, fetched.plan.generation);
                 if let Some(offline) = &fetched.offline {
                     self.console.say(&format!("fetch: {offline}"));
@@ -260,17 +367,30 @@ impl<'a> Run<'a> {
         self.recorder.put(end)
     }
 
+    /// What every exchange with the servers needs; and reporting begins.
+    fn connect(
+        &mut self,
+        input: &Input,
+        reporter: &mut Option<Reporter>,
+    ) -> Result<(Settings, Client), Failure> {
+        let settings = input.settings()?;
+        self.hide(secrets(&settings, &BTreeMap::new()));
+        let client = crate::http::client(&settings)?;
+        let reporter = reporter.get_or_insert_with(|| {
+            let live = (self.service, self.recorder.synced());
+            Reporter::spawn(&settings, &client, self.paths, live, &self.id)
+        });
+        self.hold = Some(reporter.hold());
+        Ok((settings, client))
+    }
+
     async fn try_fetch(
         &mut self,
         input: &Input,
         reporter: &mut Option<Reporter>,
     ) -> Result<(Settings, Fetched), NotFetched> {
-        let settings = input.settings()?;
-        self.hide(secrets(&settings, &BTreeMap::new()));
-        let client = crate::http::client(&settings)?;
-        // Before the fetch, so that its failure is reported, too.
-        let live = (self.service, self.recorder.synced());
-        *reporter = Some(Reporter::spawn(&settings, &client, self.paths, live, &self.id));
+        // Reporting comes first, so that a fetch that fails is reported, too.
+        let (settings, client) = self.connect(input, reporter)?;
         let mut orders = self.orders.clone();
         let fetched = tokio::select! {
             fetched = fetch(&settings, &client, self.paths, &self.id, self.console) => fetched?,
@@ -282,85 +402,12 @@ impl<'a> Run<'a> {
         };
         Ok((settings, fetched))
     }
-
-    async fn steps(
-        &mut self,
-        settings: &Settings,
-        fetched: &Fetched,
-        wanted: &Wanted,
-        root: Root,
-    ) -> Result<(), Broken> {
-        let mut chosen = steps::select(wanted, fetched, root);
-        // What isn't there fails first, before anything has run in vain.
-        chosen.sort_by_key(|step| fetched.manifest.file(&step.script).is_some());
-        let logs = self.paths.scripts(&self.id);
-        let prepared = std::fs::create_dir_all(&logs)
-            .and_then(|()| library::install(&self.paths.state))
-            .and_then(|()| provost_exec::install_trace(&self.paths.state));
-        let trace = prepared.map_err(|e| {
-            let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());
-            let failure = Failure::config(message, "see that this is a writable file system");
-            self.console.say(&format!("error: {failure}"));
-            Broken { not_run: names(&chosen), ..Broken::by(&failure) }
-        })?;
-        let mut broken: Option<Broken> = None;
-        for (at, step) in chosen.iter().enumerate() {
-            let stop = self.orders.borrow().stop;
-            if let Some(signal) = stop {
-                let message = format!("the run was ended by {signal} before {}", step.script);
-                let failure = Failure::new(Cause::Interrupted, message, "start it again");
-                return Err(Broken { not_run: names(&chosen[at..]), ..Broken::by(&failure) });
-            }
-            let record = self.step(settings, fetched, step, (at + 1, chosen.len()), &trace).await?;
-            if !record.is_failure() {
-                continue;
-            }
-            let interrupted = record.cause == Some(Cause::Interrupted);
-            let policy = steps::on_failure(fetched, step);
-            if policy == OnFailure::Ignore && !interrupted {
-                self.console.say(&format!("{}: its failure is ignored, as it says", step.script));
-                continue;
-            }
-            let exit = if interrupted { ExitCode::Interrupted } else { ExitCode::PostscriptFailed };
-            let first = broken.get_or_insert_with(|| failed_at(exit, record));
-            if policy == OnFailure::Stop || interrupted {
-                first.exit = exit;
-                first.not_run = names(&chosen[at + 1..]);
-                break;
-            }
-        }
-        broken.map_or(Ok(()), Err)
-    }
-}
-
-fn failed_at(exit: ExitCode, record: Record) -> Broken {
-    let (error_line, error_message) = (record.error_line, record.error_message);
-    Broken { exit, error_line, error_message, not_run: Vec::new() }
-}
-
-fn names(steps: &[Step]) -> Vec<String> {
-    steps.iter().map(|s| s.script.clone()).collect()
 }
 
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-fn milliseconds(since: Instant) -> u64 {
-    since.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
-}
-
-/// Which try the run that begins is, since the last one that ended well. An admin's `run` isn't
-/// a try of anything.
-fn attempt(paths: &Paths, service: Service) -> Result<Option<u32>, JournalError> {
-    if service == Service::Run {
-        return Ok(None);
-    }
-    let entries = provost_record::Journal::read(&paths.journal(service), 0)?;
-    let ended_well =
-        |r: &Record| r.phase == Phase::ServiceEnd && r.result == Some(Outcome::Success);
-    let since = entries.iter().rposition(|e| ended_well(&e.record)).map_or(0, |at| at + 1);
-    let started = |e: &&provost_record::Entry| e.record.phase == Phase::ServiceStart;
-    let before = entries[since..].iter().filter(started).count();
-    Ok(Some(u32::try_from(before + 1).unwrap_or(u32::MAX)))
+fn milliseconds(duration: Duration) -> u64 {
+    duration.as_millis().try_into().unwrap_or(u64::MAX)
 }

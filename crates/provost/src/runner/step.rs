@@ -1,45 +1,200 @@
 use std::path::Path;
+use std::time::Duration;
 
-use provost_exec::{Ended, Event, Limits, Outcome as Executed};
+use provost_bundle::When;
+use provost_exec::{Event, Limits, Outcome as Executed};
 use provost_plan::Step;
-use provost_record::{Cause, Phase, Record, Stage};
+use provost_record::{Cause, Outcome, Phase, Record, Service, Stage};
 
-use super::run::{Broken, Run};
+use super::broken::Broken;
+use super::markers::Marker;
+use super::paused::{Again, Paused};
+use super::run::Run;
 use super::steps;
 use super::told::{self, how, rounded};
+use super::wishes::Wishes;
+use crate::failure::Failure;
 use crate::fetch::Fetched;
 use crate::report::keep_log;
 use crate::settings::Settings;
 
+/// The first wait before a step is tried again is at most this, the next ones its doubles.
+const FIRST_WAIT: Duration = Duration::from_secs(2);
+/// No wait is above this.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// A step, and what it takes to run it.
+pub(super) struct Job<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) fetched: &'a Fetched,
+    pub(super) step: &'a Step,
+    /// How many steps the run has.
+    pub(super) total: usize,
+    pub(super) trace: &'a Path,
+}
+
+/// Which try of a step this is.
+#[derive(Clone, Copy)]
+struct Try {
+    /// Since it first began in this run, from 1.
+    attempt: u32,
+    /// How often it may still be tried.
+    left: u32,
+    /// How many there were since this boot.
+    failed: u32,
+}
+
+/// What follows a try.
+enum Then {
+    /// The step is over.
+    Over,
+    /// The run goes on after a reboot.
+    Reboot(Box<Paused>),
+    /// It is tried again after so long.
+    Again(Duration),
+}
+
 impl Run<'_> {
-    /// One step from its first record to its last, which is returned. `place` is which of how
-    /// many it is.
-    pub(super) async fn step(
+    /// One step, with all its tries, from its first record to its last, which is returned; and
+    /// how the run goes on, if the step wants a reboot before.
+    pub(super) async fn step(&mut self, job: &Job<'_>) -> Result<(Record, Option<Paused>), Broken> {
+        let step = job.step;
+        let env =
+            steps::environment(job.fetched, self.paths, self.service.as_str(), &self.id, step);
+        let entry = job.fetched.manifest.file(&step.script);
+        let marker = entry.and_then(|entry| Marker::of(step, entry, &env));
+        let again = self.progress.again.take_if(|again| again.step == *step);
+        self.progress.begun += 1;
+        if let Some(why) = self.not_needed(job, marker.as_ref()).filter(|_| again.is_none()) {
+            return Ok((self.skip(job, why)?, None));
+        }
+        let before = again.map_or((0, 0), |again| (again.reboots, again.tries));
+        let mut this =
+            Try { attempt: before.1 + 1, left: steps::retries(job.fetched, step), failed: 0 };
+        loop {
+            let (end, then) = self.attempt(job, &env, marker.as_ref(), this, before.0).await?;
+            let wait = match then {
+                Then::Over => return Ok((end, None)),
+                Then::Reboot(paused) => return Ok((end, Some(*paused))),
+                Then::Again(wait) => wait,
+            };
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                _ = self.orders.wait_for(|orders| orders.stop.is_some()) => return Ok((end, None)),
+            }
+            this = Try { attempt: this.attempt + 1, left: this.left - 1, failed: this.failed + 1 };
+        }
+    }
+
+    /// Why the step needn't run, if it needn't.
+    fn not_needed(&self, job: &Job<'_>, marker: Option<&Marker>) -> Option<String> {
+        if self.service == Service::Run {
+            return None;
+        }
+        match steps::when(job.fetched, job.step) {
+            When::Always => None,
+            When::Manual => Some(format!("it runs by hand only: provost run {}", job.step)),
+            when => self.markers.done(marker?, when),
+        }
+    }
+
+    /// A step that doesn't run.
+    fn skip(&mut self, job: &Job<'_>, why: String) -> Result<Record, Broken> {
+        self.recorder.put(self.of_step(Phase::StageStart, job))?;
+        self.console.say(&format!("{}: skipped: {why}", self.title(job)));
+        let mut end = self.of_step(Phase::StageEnd, job);
+        end.result = Some(Outcome::Success);
+        end.skipped = Some(why);
+        self.recorder.put(end.clone())?;
+        Ok(end)
+    }
+
+    fn of_step(&self, phase: Phase, job: &Job<'_>) -> Record {
+        let (stage, args) = (Some(job.step.script.clone()), job.step.args.clone());
+        Record { stage, args, ..self.recorder.record(phase) }
+    }
+
+    fn title(&self, job: &Job<'_>) -> String {
+        format!("[{}/{}] {}", self.progress.begun, job.total, job.step.script)
+    }
+
+    async fn attempt(
         &mut self,
-        settings: &Settings,
-        fetched: &Fetched,
-        step: &Step,
-        place: (usize, usize),
-        trace: &Path,
-    ) -> Result<Record, Broken> {
-        let file = format!("{}.log", Stage::log_name(place.0, &step.script, None));
-        let log = self.paths.scripts(&self.id).join(file);
-        let env = steps::environment(fetched, self.paths, self.service.as_str(), &self.id, step);
-        let mut prepared = steps::prepare(settings, fetched, step, env, &log, trace);
-        let left = settings.run.deadline.duration().saturating_sub(self.began.elapsed());
-        let by_deadline = left < prepared.limits.timeout;
+        job: &Job<'_>,
+        env: &[(String, String)],
+        marker: Option<&Marker>,
+        this: Try,
+        reboots: u32,
+    ) -> Result<(Record, Then), Broken> {
+        let attempt = (this.attempt > 1).then_some(this.attempt);
+        let name = Stage::log_name(self.progress.begun, &job.step.script, attempt);
+        let log = self.paths.scripts(&self.id).join(format!("{name}.log"));
+        let wishes = Wishes::beside(&log);
+        let mut env = [env, &wishes.environment()].concat();
+        if reboots > 0 {
+            env.push(("PROVOST_RESUME".to_owned(), reboots.to_string()));
+        }
+        let mut start = self.of_step(Phase::StageStart, job);
+        start.attempt = attempt;
+        // It may have succeeded before, and may now leave half of something.
+        let begins = marker.map_or(Ok(()), |marker| self.markers.forget(marker));
+        if let Err(e) = begins {
+            self.recorder.put(start)?;
+            let failure = not_noted(format!("before it begins: {e}"));
+            let end = failed(self.of_step(Phase::StageEnd, job), &failure);
+            self.recorder.put(end.clone())?;
+            self.console.say(&format!("{}: FAILED\nerror: {failure}", self.title(job)));
+            return Ok((end, Then::Over));
+        }
+        let executed = self.execute(job, start, env, &log).await?;
+        let mut end = told::fill(self.recorder.record(Phase::StageEnd), job.step, &executed);
+        let left = job.settings.run.deadline.duration().saturating_sub(self.ran());
+        if left.is_zero() && end.cause == Some(Cause::Timeout) {
+            let deadline = job.settings.run.deadline;
+            end.hint = Some(format!("the whole run may take {deadline}: `deadline` under [run]"));
+        }
+        let mut then = Then::Over;
+        if !end.is_failure() {
+            end.skipped = wishes.skip();
+            let wish = wishes.reboot();
+            (end, then) = self.succeeded(job, end, marker, wish, (this.attempt, reboots));
+        } else if let Some(wait) = self.wait_after(&end, this).filter(|wait| *wait < left) {
+            then = Then::Again(wait);
+        } else if !matches!(end.cause, Some(Cause::Missing | Cause::Exec)) {
+            keep_log(self.paths, &self.id, &log);
+        }
+        match &then {
+            Then::Reboot(_) => self.recorder.put_durably(end.clone()).await?,
+            Then::Over | Then::Again(_) => self.recorder.put(end.clone())?,
+        }
+        let title = self.title(job);
+        self.say(&title, job.step, &executed, &end);
+        if let Then::Again(wait) = &then {
+            let (again, left) = (rounded(*wait), this.left);
+            self.console.say(&format!("{title}: tried again in {again}, {left} more at the most"));
+        }
+        self.console.about().stage = None;
+        Ok((end, then))
+    }
+
+    async fn execute(
+        &mut self,
+        job: &Job<'_>,
+        mut start: Record,
+        env: Vec<(String, String)>,
+        log: &Path,
+    ) -> Result<Executed, Broken> {
+        let Job { settings, fetched, step, trace, .. } = *job;
+        let mut prepared = steps::prepare(settings, fetched, step, env, log, trace);
+        let left = settings.run.deadline.duration().saturating_sub(self.ran());
         prepared.limits.timeout = prepared.limits.timeout.min(left);
         prepared.lines = self.console.is_live();
         prepared.secrets = self.recorder.secrets().clone();
-
-        let mut start = self.recorder.record(Phase::StageStart);
-        start.stage = Some(step.script.clone());
-        start.args.clone_from(&step.args);
         let Limits { timeout, grace, leak, .. } = prepared.limits;
         start.limit_ms = (timeout + grace + leak).as_millis().try_into().ok();
         let gate = self.supervisor.gate();
         self.recorder.put_then(start, move |synced| gate.open(synced.is_ok()))?;
-        let name = format!("[{}/{}] {}", place.0, place.1, step.script);
+        let name = self.title(job);
         self.console.about().stage = Some(step.script.clone());
         let began = std::time::Instant::now();
         let (console, slow) = (&mut *self.console, settings.run.slow);
@@ -51,21 +206,109 @@ impl Run<'_> {
             }
             Event::Line(last) => console.live(&name, &rounded(began.elapsed()), &last),
         };
-        let executed = self.supervisor.execute(&prepared, &mut self.orders, tell).await;
+        Ok(self.supervisor.execute(&prepared, &mut self.orders, tell).await)
+    }
 
-        let end = self.recorder.record(Phase::StageEnd);
-        let mut end = told::fill(end, step, &executed);
-        if by_deadline && end.cause == Some(Cause::Timeout) {
-            let deadline = settings.run.deadline;
-            end.hint = Some(format!("the whole run may take {deadline}: `deadline` under [run]"));
+    /// How long to wait before the step is tried again, if it is: what a script does may succeed
+    /// another time, what keeps it from running won't.
+    fn wait_after(&self, end: &Record, this: Try) -> Option<Duration> {
+        let may_pass = matches!(end.cause, Some(Cause::Exit | Cause::Signal | Cause::Timeout));
+        if !may_pass || this.left == 0 || self.orders.borrow().stop.is_some() {
+            return None;
         }
-        if end.is_failure() && !matches!(executed.ended, Ended::NotStarted(_)) {
-            keep_log(self.paths, &self.id, &log);
+        let most = FIRST_WAIT.saturating_mul(1 << this.failed.min(10)).min(LONGEST_WAIT);
+        // Half of it at least, so that what was overloaded gets its rest.
+        Some(most / 2 + (most / 2).mul_f64(fastrand::f64()))
+    }
+
+    /// What follows a success: the marker, and the reboot that the step wishes. Each is on the
+    /// disk before the record that says so, in an order in which a power cut between any two loses
+    /// neither.
+    fn succeeded(
+        &mut self,
+        job: &Job<'_>,
+        mut end: Record,
+        marker: Option<&Marker>,
+        wish: Option<String>,
+        (tries, reboots): (u32, u32),
+    ) -> (Record, Then) {
+        let again = steps::is_resumed(job.fetched, job.step);
+        let mut paused = None;
+        let mut marker = marker.cloned();
+        if let Some(reason) = wish {
+            self.console.say(&format!("{}: asks for a reboot: {reason}", self.title(job)));
+            if let Some(failure) = self.refusal(job, again) {
+                return (failed(end, &failure), Then::Over);
+            }
+            end.cause = Some(Cause::Reboot);
+            match self.service {
+                Service::Boot => {
+                    marker = marker.filter(|_| !again);
+                    let again = again.then(|| Again {
+                        step: job.step.clone(),
+                        reboots: reboots + 1,
+                        tries,
+                    });
+                    paused = Some(self.pause(job, &end, marker.clone(), again));
+                }
+                Service::Kickstart => self.console.say("the installer reboots at its end"),
+                Service::Run => {}
+            }
         }
-        self.recorder.put(end.clone())?;
-        self.say(&name, step, &executed, &end);
-        self.console.about().stage = None;
-        Ok(end)
+        if let Some(Err(e)) = paused.as_ref().map(|paused| paused.write(&self.paths.state)) {
+            return (failed(end, &not_noted(format!("with its wish to reboot: {e}"))), Then::Over);
+        }
+        if let Some(Err(e)) = marker.map(|marker| self.markers.put(&marker)) {
+            // What it may have noted is noted no more; else it would count as done.
+            let _ = Paused::forget(&self.paths.state);
+            return (failed(end, &not_noted(e.to_string())), Then::Over);
+        }
+        (end, paused.map_or(Then::Over, |paused| Then::Reboot(Box::new(paused))))
+    }
+
+    /// Why the step gets no reboot, if it gets none.
+    fn refusal(&self, job: &Job<'_>, again: bool) -> Option<Failure> {
+        let (had, most) = (self.progress.reboots, job.settings.guard.max_reboots);
+        let (message, hint) = match self.service {
+            Service::Boot if had >= most => (
+                format!("it asks for another reboot; this run has had {had}, and may have {most}"),
+                "see why it wants one more; `max_reboots` under [guard] says how many a run may \
+                 have",
+            ),
+            Service::Kickstart if again => (
+                "it wants to go on after a reboot, and a kickstart doesn't".to_owned(),
+                "make it a postbootscript, which runs when the installed system boots",
+            ),
+            _ => return None,
+        };
+        Some(Failure::new(Cause::Reboot, message, hint))
+    }
+
+    /// This run, waiting for a reboot after `end`, the end of the present step.
+    fn pause(
+        &self,
+        job: &Job<'_>,
+        end: &Record,
+        marker: Option<Marker>,
+        again: Option<Again>,
+    ) -> Paused {
+        let mut progress = self.progress.clone();
+        match &again {
+            // It keeps its place.
+            Some(_) => progress.begun -= 1,
+            None => progress.over.push(job.step.clone()),
+        }
+        progress.again = again;
+        progress.reboots += 1;
+        progress.ran_ms = self.ran().as_millis().try_into().unwrap_or(u64::MAX);
+        Paused {
+            run: self.id.clone(),
+            attempt: self.attempt,
+            asked: false,
+            end: self.recorder.next(end),
+            marker,
+            progress,
+        }
     }
 
     fn say(&mut self, name: &str, step: &Step, executed: &Executed, end: &Record) {
@@ -78,7 +321,8 @@ impl Run<'_> {
             self.console.say(&format!("{name}: left processes behind: {left}"));
         }
         if !end.is_failure() {
-            self.console.say(&format!("{name}: ok ({took})"));
+            let skipped = end.skipped.as_ref().map_or(String::new(), |why| format!(": {why}"));
+            self.console.say(&format!("{name}: ok ({took}){skipped}"));
             return;
         }
         let how = how(end.cause, end.exit_code, end.signal.as_deref());
@@ -96,4 +340,22 @@ impl Run<'_> {
         }
         self.console.say(&text);
     }
+}
+
+/// The end of a step that failed after all.
+fn failed(end: Record, failure: &Failure) -> Record {
+    Record {
+        result: Some(Outcome::Failure),
+        cause: Some(failure.cause),
+        error_message: Some(failure.message.clone()),
+        hint: Some(failure.hint.clone()),
+        skipped: None,
+        ..end
+    }
+}
+
+/// That a step is done, or isn't, could not be noted.
+fn not_noted(why: String) -> Failure {
+    let message = format!("how far it is could not be noted in STATE: {why}");
+    Failure::config(message, "make room on the file system of STATE; it runs again then")
 }

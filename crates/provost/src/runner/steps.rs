@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use provost_bundle::{Leak, OnFailure, Policy, Trace};
+use provost_bundle::{Leak, OnFailure, Policy, Resume, Trace, When};
 use provost_exec::{LeakPolicy, Limits, Secrets};
 use provost_plan::Step;
 
@@ -110,4 +110,19 @@ pub(super) fn prepare(
 /// What a failure of the step means for the run.
 pub(super) fn on_failure(fetched: &Fetched, step: &Step) -> OnFailure {
     policy(fetched, step).and_then(|p| p.on_failure).unwrap_or(OnFailure::Stop)
+}
+
+/// When the step runs.
+pub(super) fn when(fetched: &Fetched, step: &Step) -> When {
+    policy(fetched, step).and_then(|p| p.when).unwrap_or_default()
+}
+
+/// How often the step is tried again.
+pub(super) fn retries(fetched: &Fetched, step: &Step) -> u32 {
+    policy(fetched, step).and_then(|p| p.retries).unwrap_or(0)
+}
+
+/// Whether the step runs again after a reboot that it has asked for.
+pub(super) fn is_resumed(fetched: &Fetched, step: &Step) -> bool {
+    policy(fetched, step).and_then(|p| p.resume) == Some(Resume::Again)
 }

@@ -33,7 +33,6 @@ pub(crate) struct Settings {
     pub(crate) report_deadline: Limit,
     /// Which variables of the environment are secret: patterns of their names.
     pub(crate) redact: Vec<String>,
-    #[allow(dead_code, reason = "the guard comes next")]
     pub(crate) guard: Guard,
 }
 
@@ -82,7 +81,6 @@ pub(crate) struct RunLimits {
 /// After what nothing runs any more until an admin has looked at the node.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code, reason = "the guard comes next")]
 pub(crate) struct Guard {
     /// Runs of `kickstart` or `boot` in a row that don't end well.
     pub(crate) max_attempts: u32,
@@ -119,6 +117,11 @@ impl Input {
         self.fragment.log.notices
     }
 
+    /// After what nothing runs any more; the guard looks before anything is checked.
+    pub(crate) fn guard(&self) -> Guard {
+        self.fragment.guard
+    }
+
     /// The node's name: as told, else the host name up to its first dot.
     pub(crate) fn node(&self) -> String {
         self.fragment.node.clone()
@@ -133,7 +136,7 @@ impl Input {
     /// What of it can be used, and what can't: that is left out of the settings, which then trust
     /// and reach less than was meant, never more.
     pub(crate) fn usable(&self) -> (Settings, Vec<Failure>) {
-        let Fragment { node, fetch, run, report, log, guard, .. } = &self.fragment;
+        let Fragment { node, fetch, run, report, log, .. } = &self.fragment;
         let mut failures = Vec::new();
         if !provost_plan::is_node_name(node) {
             let message = format!("the node's name {node:?} is none");
@@ -157,7 +160,7 @@ impl Input {
             run: *run,
             report_deadline: report.deadline,
             redact: log.redact.clone(),
-            guard: *guard,
+            guard: self.guard(),
         };
         self.messages().map_err(&mut note).ok();
         (settings, failures)

@@ -1,0 +1,146 @@
+//! The guard: a node that fails in run after run is held, so that it doesn't go on for ever.
+//!
+//! An attempt is a run of `kickstart` or `boot` that didn't end well. Each is counted on the disk
+//! before it does anything, so that a power cut can't undo it; one that ends well clears all.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use provost_record::{Cause, Service, now};
+use serde::{Deserialize, Serialize};
+
+use super::{remove_durably, write_durably};
+use crate::failure::Failure;
+
+/// The attempts since the last run that ended well or the last release.
+pub(crate) struct Attempts {
+    file: PathBuf,
+    most: usize,
+    attempts: Vec<Attempt>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Attempt {
+    service: Service,
+    run: String,
+    began: Timestamp,
+}
+
+impl Attempts {
+    /// Reads them. With `most` of them the node is held.
+    ///
+    /// A file that is damaged leaves one more try: it neither holds a node that may be well nor
+    /// lets it go on for ever.
+    pub(crate) fn read(state: &Path, most: u32) -> io::Result<Self> {
+        let file = state.join("attempts.json");
+        let most = most.max(1) as usize;
+        let attempts = match std::fs::read(&file) {
+            Ok(text) => serde_json::from_slice(&text).unwrap_or_else(|_| {
+                let unknown = |_| Attempt {
+                    service: Service::Boot,
+                    run: String::new(),
+                    began: Timestamp::UNIX_EPOCH,
+                };
+                (1..most).map(unknown).collect()
+            }),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(e) => return Err(e),
+        };
+        Ok(Self { file, most, attempts })
+    }
+
+    /// Why nothing may run, if nothing may.
+    pub(super) fn held(&self, node: &str) -> Option<Failure> {
+        let last = self.attempts.last().filter(|_| self.attempts.len() >= self.most)?;
+        let message = format!(
+            "this node is held: {} runs in a row did not end well, the last was the {} of {}",
+            self.attempts.len(),
+            last.service,
+            last.began
+        );
+        Some(held(message, node))
+    }
+
+    /// Counts a run that begins. Returns which try it is.
+    pub(super) fn count(&mut self, service: Service, run: &str) -> io::Result<u32> {
+        self.attempts.push(Attempt { service, run: run.to_owned(), began: now() });
+        self.write()?;
+        Ok(self.number())
+    }
+
+    /// Which try the run is that was counted last, or, where the node is held, would be next.
+    pub(super) fn number(&self) -> u32 {
+        u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Forgets the attempts that began before an admin released the node, but for `present`.
+    pub(super) fn released(&mut self, at: Timestamp, present: &str) -> io::Result<()> {
+        let before = self.attempts.len();
+        // Both are in whole seconds; who was released within the second of a try has failed first.
+        self.attempts.retain(|attempt| attempt.began > at || attempt.run == present);
+        if self.attempts.len() == before { Ok(()) } else { self.write() }
+    }
+
+    /// Forgets them all: a run ended well, or the admin here says so. Returns how many there were.
+    pub(crate) fn clear(&mut self) -> io::Result<usize> {
+        remove_durably(&self.file)?;
+        Ok(std::mem::take(&mut self.attempts).len())
+    }
+
+    fn write(&self) -> io::Result<()> {
+        write_durably(&self.file, &serde_json::to_vec(&self.attempts)?)
+    }
+}
+
+/// The management node holds this one.
+pub(super) fn held_there(reason: &str, node: &str) -> Failure {
+    held(format!("the management node holds this node: {reason}"), node)
+}
+
+fn held(message: impl ToString, node: &str) -> Failure {
+    let hint = format!(
+        "find the cause with `provost status` and `provost log`, mend it, then: `provost release` \
+         here, or `provostctl release {node}` on the management node"
+    );
+    Failure::new(Cause::Held, message, hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(state: &Path) -> Attempts {
+        Attempts::read(state, 3).unwrap()
+    }
+
+    #[test]
+    fn a_node_is_held_after_its_last_attempt_until_it_is_released() {
+        let state = tempfile::tempdir().unwrap();
+        for n in 1..=3 {
+            let mut attempts = read(state.path());
+            assert!(attempts.held("cn001").is_none());
+            assert_eq!(attempts.count(Service::Boot, &format!("run {n}")).unwrap(), n);
+        }
+        let mut attempts = read(state.path());
+        let held = attempts.held("cn001").unwrap();
+        assert!(held.message.contains("3 runs in a row"), "{held}");
+        assert!(held.hint.contains("provostctl release cn001"), "{held}");
+        attempts.released("2000-01-01T00:00:00Z".parse().unwrap(), "").unwrap();
+        assert!(read(state.path()).held("cn001").is_some(), "that was before them");
+        attempts.released(Timestamp::MAX, "run 3").unwrap();
+        assert!(read(state.path()).held("cn001").is_none());
+        assert_eq!(read(state.path()).clear().unwrap(), 1);
+        assert_eq!(read(state.path()).number(), 0);
+    }
+
+    #[test]
+    fn a_damaged_count_leaves_one_more_try() {
+        let state = tempfile::tempdir().unwrap();
+        std::fs::write(state.path().join("attempts.json"), "[{\"serv").unwrap();
+        let mut attempts = read(state.path());
+        assert!(attempts.held("cn001").is_none());
+        attempts.count(Service::Boot, "run").unwrap();
+        assert!(read(state.path()).held("cn001").is_some());
+    }
+}
