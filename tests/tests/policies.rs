@@ -1,5 +1,4 @@
 //! When a step runs, how often, and what is remembered of it.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::Path;
 

@@ -250,10 +250,10 @@ impl<'a> Run<'a> {
         reporter: &mut Option<Reporter>,
         failure: Failure,
     ) -> Result<(), Broken> {
-        if let Ok((settings, client)) = self.connect(input, reporter) {
-            if let Some(at) = release::asked(&settings, &client, &self.id).await {
-                self.released(at)?;
-            }
+        if let Ok((settings, client)) = self.connect(input, reporter)
+            && let Some(at) = release::asked(&settings, &client, &self.id).await
+        {
+            self.released(at)?;
         }
         if self.attempts.held(&self.node).is_some() {
             return Err(self.refuse(&failure, &[]));
