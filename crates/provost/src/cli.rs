@@ -50,6 +50,19 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Put records, logs and the machine's facts into one file, log-bundle-ID.tar.gz
+    Gather {
+        /// The folder for it
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        to: PathBuf,
+    },
+    /// Say what went wrong, where the time went, and what else looks wrong
+    Analyze {
+        /// What `provost gather` has made, on whichever node; this node's own records without it
+        bundle: Option<PathBuf>,
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
     /// Report what could not be reported yet
     Report,
     /// Let a node run again that the guard holds
@@ -137,6 +150,10 @@ pub(crate) fn main() -> ExitCode {
         Command::Status { format } => inspect::status(&input, format == Format::Json),
         Command::Log { script, format } => {
             inspect::log(&input, script.as_deref(), format == Format::Json)
+        }
+        Command::Gather { to } => inspect::gather(&input, &to),
+        Command::Analyze { bundle, format } => {
+            inspect::analyze(&input, bundle.as_deref(), format == Format::Json)
         }
         Command::Report => report::main(&input),
         Command::Release => runner::release(&input),

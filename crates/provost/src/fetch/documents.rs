@@ -65,6 +65,11 @@ impl Documents {
         serde_json::from_slice(&std::fs::read(file(state)).ok()?).ok()
     }
 
+    /// The texts, by the names under which they are published.
+    pub(super) fn into_texts(self) -> [(&'static str, String); 2] {
+        [("manifest.toml", self.manifest.text), ("plan.toml", self.plan.text)]
+    }
+
     /// Keeps them in the folder `state`, in place of what is kept there.
     pub(super) fn keep(&self, state: &Path) -> std::io::Result<()> {
         crate::runner::write_durably(&file(state), &serde_json::to_vec(self)?)

@@ -47,6 +47,11 @@ pub(crate) struct Fetched {
     pub(crate) released: Option<Timestamp>,
 }
 
+/// The manifest and the plan as they were fetched last, by name. Nobody has looked at them since.
+pub(crate) fn kept_texts(state: &Path) -> Vec<(&'static str, String)> {
+    Documents::kept(state).into_iter().flat_map(Documents::into_texts).collect()
+}
+
 /// Why nothing was fetched.
 pub(crate) struct NotFetched {
     pub(crate) passed_over: Vec<Failure>,

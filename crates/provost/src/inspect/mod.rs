@@ -1,10 +1,14 @@
 //! What is on this node's disk, for whoever looks at the node itself.
 
+mod analyze;
 mod check;
+mod gather;
 mod log;
 mod status;
 
+pub(crate) use analyze::analyze;
 pub(crate) use check::check;
+pub(crate) use gather::gather;
 pub(crate) use log::log;
 pub(crate) use status::status;
 

@@ -121,7 +121,7 @@ fn line(stage: &Stage, running: bool) -> String {
 }
 
 /// What is known of a failure: script, line, command, status, output, hint.
-fn failure(stage: &Stage) -> String {
+pub(super) fn failure(stage: &Stage) -> String {
     let mut text = format!("\n{}: ", harmless(&stage.stage));
     text += &how(stage.cause, stage.exit_code, stage.signal.as_deref());
     text += "\n";

@@ -32,6 +32,13 @@ impl Input {
         Self::read_on(&Machine::here(), config, |name| std::env::var(name).ok())
     }
 
+    /// The configuration file and its drop-ins.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let file = &self.config.0;
+        let drop_ins = drop_ins(file).unwrap_or_default();
+        std::iter::once(file.clone()).chain(drop_ins).filter(|path| path.exists()).collect()
+    }
+
     fn read_on(
         machine: &Machine,
         config: Option<(PathBuf, Origin)>,

@@ -1,0 +1,135 @@
+//! What a node's records mean: the cause first, then where the time went, then what else looks
+//! wrong.
+
+mod findings;
+mod source;
+
+use std::path::Path;
+use std::time::Duration;
+
+use provost_record::{ExitCode, Outcome, Run, Stage};
+use serde::Serialize;
+
+use super::status::failure;
+use crate::console::{complain, harmless, print};
+use crate::runner::rounded;
+use crate::settings::Input;
+use source::Source;
+
+/// How many stages are blamed at the most, for people.
+const MOST_BLAMED: usize = 10;
+/// The name of the time that no stage took.
+const BETWEEN: &str = "(between the stages)";
+
+/// `provost analyze --format json`.
+#[derive(Serialize)]
+struct Analysis<'a> {
+    node: &'a str,
+    service: &'a str,
+    run: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Outcome>,
+    /// The first stage that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'a Stage>,
+    /// The slowest first.
+    blame: Vec<Blamed<'a>>,
+    findings: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Blamed<'a> {
+    stage: &'a str,
+    duration_ms: u64,
+    /// Of the whole run, in percent.
+    share: u64,
+}
+
+/// Analyzes this node's own records, or those in a bundle of `provost gather`.
+pub(crate) fn analyze(input: &Input, bundle: Option<&Path>, json: bool) -> ExitCode {
+    let source = match bundle {
+        Some(path) => Source::bundle(path),
+        None => Source::here(input),
+    };
+    match source {
+        Ok(source) => {
+            print(&if json { document(&source) } else { text(&source) });
+            ExitCode::Done
+        }
+        Err(failure) => {
+            complain(&format!("error: {failure}"));
+            failure.exit_code()
+        }
+    }
+}
+
+fn document(source: &Source) -> String {
+    let Some(run) = source.runs.last() else {
+        return format!("{}\n", serde_json::json!({ "node": source.node, "findings": [] }));
+    };
+    let analysis = Analysis {
+        node: &source.node,
+        service: &run.service,
+        run: &run.run,
+        result: run.result,
+        cause: run.failed_stage(),
+        blame: blame(run),
+        findings: findings::of(source),
+    };
+    format!("{}\n", serde_json::to_string_pretty(&analysis).unwrap_or_default())
+}
+
+fn text(source: &Source) -> String {
+    let Some(run) = source.runs.last() else {
+        return format!("{}: nothing has run here yet\n", harmless(&source.node));
+    };
+    let verdict = match run.result {
+        Some(Outcome::Success) => "ended well",
+        Some(Outcome::Failure) => "FAILED",
+        None => "has no end",
+    };
+    let began = run.started.map_or(String::new(), |at| format!(" of {at}"));
+    let mut text = format!("{}: {}{began} {verdict}\n", harmless(&source.node), run.service);
+    if let Some(stage) = run.failed_stage() {
+        text += &failure(stage);
+    }
+    let blamed = blame(run);
+    if !blamed.is_empty() {
+        let whole = run.duration_ms.map_or(String::new(), |ms| format!(", of {} in all", took(ms)));
+        text += &format!("\nwhere the time went{whole}:\n");
+        for Blamed { stage, duration_ms, share } in blamed.iter().take(MOST_BLAMED) {
+            text += &format!("  {:>10}  {share:>3} %  {}\n", took(*duration_ms), harmless(stage));
+        }
+        if let Some(more @ 1..) = blamed.len().checked_sub(MOST_BLAMED) {
+            text += &format!("  and {more} more that took less\n");
+        }
+    }
+    let findings = findings::of(source);
+    if findings.is_empty() {
+        return text + "\nnothing else looks wrong\n";
+    }
+    text += "\nwhat else looks wrong:\n";
+    for finding in findings {
+        text += &format!("  - {}\n", harmless(&finding));
+    }
+    text
+}
+
+/// Where a run's time went, the slowest first.
+fn blame(run: &Run) -> Vec<Blamed<'_>> {
+    let stages = run.stages.iter().filter_map(|s| Some((s.stage.as_str(), s.duration_ms?)));
+    let mut times: Vec<(&str, u64)> = stages.collect();
+    let of_stages: u64 = times.iter().map(|(_, ms)| ms).sum();
+    let whole = run.duration_ms.unwrap_or(of_stages).max(of_stages);
+    times.push((BETWEEN, whole - of_stages));
+    times.retain(|(_, ms)| *ms > 0);
+    times.sort_by_key(|(_, ms)| std::cmp::Reverse(*ms));
+    let share = |ms: u64| (ms * 100 + whole / 2) / whole.max(1);
+    let blamed = |(stage, ms)| Blamed { stage, duration_ms: ms, share: share(ms) };
+    times.into_iter().map(blamed).collect()
+}
+
+fn took(ms: u64) -> String {
+    rounded(Duration::from_millis(ms))
+}

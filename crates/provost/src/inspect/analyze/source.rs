@@ -1,0 +1,87 @@
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use provost_record::{Journal, Record, Run};
+
+use crate::failure::Failure;
+use crate::inspect::runs;
+use crate::report::Spool;
+use crate::settings::Input;
+
+/// The most of one file in a bundle that is read, in bytes. A journal is rotated long before.
+const MOST: u64 = 64 << 20;
+
+/// What there is to analyze.
+pub(super) struct Source {
+    pub(super) node: String,
+    pub(super) records: Vec<Record>,
+    /// The oldest first.
+    pub(super) runs: Vec<Run>,
+    pub(super) unreported: usize,
+    /// What the kernel said, and what `df` printed, where that was gathered.
+    pub(super) kernel: String,
+    pub(super) disks: String,
+}
+
+impl Source {
+    /// What is on this node's disk.
+    pub(super) fn here(input: &Input) -> Result<Self, Failure> {
+        let paths = input.paths();
+        let mut records = Vec::new();
+        for service in provost_record::Service::ALL {
+            let entries = Journal::read(&paths.journal(service), 0)?;
+            records.extend(entries.into_iter().map(|entry| entry.record));
+        }
+        let found = runs(&paths)?;
+        let node = found.last().map_or_else(|| input.node(), |(_, node)| node.clone());
+        let runs = found.into_iter().map(|(run, _)| run).collect();
+        let unreported = Spool::new(&paths).unreported_at_all();
+        let (kernel, disks) = Default::default();
+        Ok(Self { node, records, runs, unreported, kernel, disks })
+    }
+
+    /// What is in a bundle of `provost gather`.
+    pub(super) fn bundle(path: &Path) -> Result<Self, Failure> {
+        Self::read_bundle(path).map_err(|e| {
+            let message = format!("reading the bundle {}: {e}", path.display());
+            Failure::config(message, "give a log-bundle-….tar.gz that `provost gather` has made")
+        })
+    }
+
+    fn read_bundle(path: &Path) -> std::io::Result<Self> {
+        let mut archive = tar::Archive::new(GzDecoder::new(File::open(path)?));
+        let (mut records, mut unreported) = (Vec::new(), 0);
+        let (mut kernel, mut disks) = (String::new(), String::new());
+        for entry in archive.entries()? {
+            let entry = entry?;
+            let name = entry.path()?.into_owned();
+            let inside = name.iter().skip(1).collect::<std::path::PathBuf>();
+            let mut bytes = Vec::new();
+            let read = || entry.take(MOST).read_to_end(&mut bytes).map(drop);
+            if inside.starts_with("bootstrap/services") {
+                read()?;
+                records.extend(serde_json::from_slice::<Vec<Record>>(&bytes).unwrap_or_default());
+                continue;
+            }
+            let text = match inside.to_str() {
+                Some("host/dmesg.txt") => &mut kernel,
+                Some("host/df.txt") => &mut disks,
+                Some("unreported.txt") => {
+                    read()?;
+                    unreported = String::from_utf8_lossy(&bytes).trim().parse().unwrap_or(0);
+                    continue;
+                }
+                _ => continue,
+            };
+            read()?;
+            *text = String::from_utf8_lossy(&bytes).into_owned();
+        }
+        let mut runs = provost_record::runs(&records);
+        // The ids are UUIDv7: in order of the time at which the runs began.
+        runs.sort_by(|a, b| a.run.cmp(&b.run));
+        let node = records.last().map_or_else(String::new, |record| record.node.clone());
+        Ok(Self { node, records, runs, unreported, kernel, disks })
+    }
+}
