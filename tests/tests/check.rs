@@ -293,7 +293,7 @@ fn mistakes_are_all_told_and_the_rest_is_tried() {
     std::fs::write(node.path("provost.toml"), "node = [\n").unwrap();
     let out = check(&node).expect(2);
     one(&out, "configuration", &["failed", "provost.toml:"]);
-    one(&out, "configuration", &["failed", "no server is configured"]);
+    one(&out, "configuration", &["failed", "[trust] says nothing"]);
 }
 
 #[test]
