@@ -126,6 +126,17 @@ fn a_signature_comes_once_also_from_a_server_without_etags() {
     assert_eq!(fetched(&server, &mut from), ["/manifest.toml 200", "/plans/cn001.toml 200"]);
 }
 
+#[test]
+fn a_signature_that_one_server_has_served_is_not_asked_of_another() {
+    let (cluster, first, node) = cluster(&THREE);
+    node.provost(&["boot"]).expect(0);
+    first.refuse();
+    let second = Faulty::before(cluster.daemon().nodes());
+    configure(&cluster, &node, &second);
+    node.provost(&["boot"]).expect(0);
+    assert_eq!(fetched(&second, &mut 0), ["/manifest.toml 200", "/plans/cn001.toml 200"]);
+}
+
 /// A script whose pack is hardly smaller than it is.
 fn bulky() -> String {
     let mut text = "#!/bin/sh\n".to_owned();

@@ -6,18 +6,17 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use provost_bundle::{Manifest, Verdict};
 use provost_plan::Plan;
 use provost_record::Cause;
-use reqwest::StatusCode;
-use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{self, HeaderMap, HeaderName};
 use serde::{Deserialize, Serialize};
 
+use super::answer::{Answer, Word};
 use super::retry::Miss;
-use super::source::{Source, broken, http_date};
+use super::source::{Source, http_date};
 use crate::failure::Failure;
-use crate::http::one_line;
 use crate::settings::Settings;
 
 /// The longest signature file, in bytes.
@@ -35,20 +34,11 @@ pub(super) struct Documents {
 struct Document {
     text: String,
     signature: Option<String>,
-    /// Where it is from: another server's ETag means nothing.
+    /// Where it is from.
     url: String,
     etag: Option<String>,
     /// Where there is no ETag.
     modified: Option<String>,
-}
-
-/// What the management node says beside the plan.
-#[derive(Default)]
-pub(super) struct Word {
-    /// Why nothing may run.
-    pub(super) hold: Option<String>,
-    /// When an admin released the node.
-    pub(super) released: Option<Timestamp>,
 }
 
 /// Documents that are trusted.
@@ -136,22 +126,30 @@ impl Document {
             }
             false => Ok(None),
         };
-        let Some(kept) = kept.filter(|kept| kept.url == url && kept.signature.is_some() == signed)
-        else {
+        let Some(kept) = kept.filter(|kept| kept.signature.is_some() == signed) else {
             let answer = Answer::get(source, path, most, HeaderMap::new());
             let (answer, signature) = tokio::try_join!(answer, signature())?;
-            return Ok(answer.document(url, signature));
+            return Ok(Self::of(answer, url, signature));
         };
-        let answer = Answer::get(source, path, most, kept.conditions()).await?;
+        // Another server's ETag means nothing.
+        let conditions = if kept.url == url { kept.conditions() } else { HeaderMap::new() };
+        let answer = Answer::get(source, path, most, conditions).await?;
         if answer.is_unchanged {
             return Ok((kept.clone(), answer.word()));
         }
-        // Served by a server without ETags, or published again as it was.
+        // From another server or one without ETags, or published again as it was.
         let signature = match answer.text == kept.text {
             true => kept.signature.clone(),
             false => signature().await?,
         };
-        Ok(answer.document(url, signature))
+        Ok(Self::of(answer, url, signature))
+    }
+
+    fn of(answer: Answer, url: String, signature: Option<String>) -> (Self, Word) {
+        let word = answer.word();
+        let etag = answer.header(header::ETAG).map(str::to_owned);
+        let modified = if etag.is_none() { modified(&answer) } else { None };
+        (Self { text: answer.text, signature, url, etag, modified }, word)
     }
 
     /// The headers by which only another text is sent.
@@ -163,87 +161,6 @@ impl Document {
     }
 }
 
-/// A server's answer, of a size that fits into memory.
-struct Answer {
-    is_unchanged: bool,
-    text: String,
-    headers: HeaderMap,
-}
-
-impl Answer {
-    /// Fetches a text of at most `most` bytes.
-    async fn get(
-        source: &Source<'_>,
-        path: &str,
-        most: u64,
-        conditions: HeaderMap,
-    ) -> Result<Self, Miss> {
-        let url = source.url(path);
-        let good = [StatusCode::OK, StatusCode::NOT_MODIFIED];
-        let good = if conditions.is_empty() { &good[..1] } else { &good[..] };
-        let mut response = source.ask(path, conditions, good).await?;
-        let is_unchanged = response.status() == StatusCode::NOT_MODIFIED;
-        let headers = response.headers().clone();
-        let bad = |what: &str, hint: &str| {
-            Miss::last(Failure::new(Cause::Verify, format!("fetching {url}: {what}"), hint))
-        };
-        let mut bytes = Vec::new();
-        while !is_unchanged
-            && let Some(more) = response.chunk().await.map_err(|e| broken(&url, &e))?
-        {
-            bytes.extend_from_slice(&more);
-            if bytes.len() as u64 > most {
-                let what = format!("it has more than {most} bytes");
-                return Err(bad(&what, "see what that server serves"));
-            }
-        }
-        let hint = "see what stands between this node and the server, and what that serves: curl \
-                    -v that URL";
-        let Ok(text) = String::from_utf8(bytes) else {
-            return Err(bad("it isn't text but some other file", hint));
-        };
-        if !is_unchanged && text.trim().is_empty() {
-            let hint = "publish again, and see that the disk of the server isn't full";
-            return Err(bad("the file is empty", hint));
-        }
-        // Neither TOML nor a signature can begin so.
-        if text.trim_start().starts_with('<') {
-            let what = match title(&text) {
-                Some(title) => format!("a web page is served in its place, {title:?}"),
-                None => "a web page is served in its place".to_owned(),
-            };
-            return Err(bad(&what, hint));
-        }
-        Ok(Self { is_unchanged, text, headers })
-    }
-
-    fn document(self, url: String, signature: Option<String>) -> (Document, Word) {
-        let word = self.word();
-        let etag = self.header(header::ETAG).map(str::to_owned);
-        let modified = if etag.is_none() { self.modified() } else { None };
-        (Document { text: self.text, signature, url, etag, modified }, word)
-    }
-
-    /// The time of the last change, if another change could not have the same one: it is told in
-    /// whole seconds (RFC 9110, 8.8.2.2).
-    fn modified(&self) -> Option<String> {
-        let modified = self.header(header::LAST_MODIFIED)?;
-        let age = http_date(self.header(header::DATE)?)?.duration_since(http_date(modified)?);
-        (age >= SignedDuration::from_secs(1)).then(|| modified.to_owned())
-    }
-
-    fn word(&self) -> Word {
-        let header = |name| self.header(HeaderName::from_static(name));
-        let hold = (header("provost-directive") == Some("hold"))
-            .then(|| header("provost-reason").map_or("it says no reason".to_owned(), one_line));
-        Word { hold, released: header("provost-released").and_then(|time| time.parse().ok()) }
-    }
-
-    fn header(&self, name: HeaderName) -> Option<&str> {
-        self.headers.get(name).map(HeaderValue::to_str)?.ok()
-    }
-}
-
 fn file(state: &Path) -> PathBuf {
     state.join("published.json")
 }
@@ -252,9 +169,32 @@ fn plan_path(settings: &Settings) -> String {
     format!("plans/{}.toml", settings.node)
 }
 
-/// The title of a web page, for whoever knows by it where it is from.
-fn title(page: &str) -> Option<String> {
-    let begin = page.find("<title>")? + "<title>".len();
-    let title = page[begin..].split('<').next()?;
-    Some(title.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect())
+/// The time of the last change, if another change could not have the same one: it is told in whole
+/// seconds (RFC 9110, 8.8.2.2).
+fn modified(answer: &Answer) -> Option<String> {
+    let modified = answer.header(header::LAST_MODIFIED)?;
+    let age = http_date(answer.header(header::DATE)?)?.duration_since(http_date(modified)?);
+    (age >= SignedDuration::from_secs(1)).then(|| modified.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::answer::tests::answer;
+    use super::*;
+
+    #[test]
+    fn a_time_of_change_is_asked_with_only_where_it_can_stand_for_one_text() {
+        let changed = ("last-modified", "Fri, 20 Nov 2026 17:00:01 GMT");
+        let ask = |headers: &[_]| {
+            let (document, _) = Document::of(answer(headers), String::new(), None);
+            let conditions = document.conditions();
+            conditions.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>()
+        };
+        let later = ("date", "Fri, 20 Nov 2026 17:00:02 GMT");
+        assert_eq!(ask(&[changed, later]), ["if-modified-since"]);
+        assert_eq!(ask(&[changed, later, ("etag", "\"1\"")]), ["if-none-match"]);
+        // In that second there may have been another change.
+        assert!(ask(&[changed, ("date", "Fri, 20 Nov 2026 17:00:01 GMT")]).is_empty());
+        assert!(ask(&[changed]).is_empty());
+    }
 }

@@ -1,5 +1,6 @@
 //! Fetching what is published for this node, and verifying it.
 
+mod answer;
 mod bundles;
 mod documents;
 mod retry;
@@ -19,8 +20,9 @@ use reqwest::Client;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::settings::{Paths, Settings};
+use answer::Word;
 use bundles::Bundles;
-use documents::{Documents, Verified, Word};
+use documents::{Documents, Verified};
 use retry::{Miss, Served, Unserved};
 pub(crate) use source::{Source, broken, http_date};
 use transfer::Wanted;
