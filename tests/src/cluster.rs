@@ -72,6 +72,12 @@ impl Cluster {
         self.ctl(&["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www])
     }
 
+    /// Adds to the configuration of daemons that are started from now on.
+    pub fn configure_daemon(&self, text: &str) -> &Self {
+        std::fs::write(self.path(crate::daemon::MORE), text).unwrap();
+        self
+    }
+
     /// Starts the daemon, at the same address again if it ran before.
     pub fn start(&mut self) -> &Daemon {
         let listen = self.daemon.take().map(|d| d.nodes());

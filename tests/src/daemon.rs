@@ -10,6 +10,9 @@ use crate::program;
 /// The longest that a daemon may take to serve.
 const START: Duration = Duration::from_secs(20);
 
+/// What a test has to add to provostd.toml.
+pub(crate) const MORE: &str = "provostd.more.toml";
+
 /// A running provostd.
 pub struct Daemon {
     child: Child,
@@ -24,7 +27,8 @@ impl Daemon {
         let config = folder.join("provostd.toml");
         let text = format!(
             "data = {data:?}\nwww = {www:?}\nstore = \"sqlite\"\nlisten = {listen:?}\n\
-             admin = \"127.0.0.1:0\"\n"
+             admin = \"127.0.0.1:0\"\n{}",
+            std::fs::read_to_string(folder.join(MORE)).unwrap_or_default()
         );
         std::fs::write(&config, text).unwrap();
         let ready = folder.join("ready.sock");
