@@ -1,4 +1,4 @@
-//! `provostctl rerun`, over a real sshd.
+//! `provostctl rerun` and `provostctl gather`, over a real sshd.
 
 use std::time::{Duration, Instant};
 
@@ -76,4 +76,36 @@ fn a_node_that_takes_too_long_is_ended_and_leaves_nothing_behind() {
     let mark = node.path("provost.toml").display().to_string();
     let left = processes::all_gone(&mark, Duration::from_secs(30));
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn bundles_come_from_nodes_and_from_the_store_where_a_node_is_dead() {
+    let cluster = cluster();
+    let Some(mut network) = Network::new(&cluster) else { return };
+    let [node, dead] = ["cn001", "cn002"].map(|name| cluster.node(name));
+    network.join(&node);
+    network.join_dead("cn002");
+    for node in [&node, &dead] {
+        node.provost(&["run", "bad"]).expect(1);
+    }
+    let to = cluster.path("gathered");
+    std::fs::create_dir(&to).unwrap();
+    let (config, to) = (network.config(), to.to_str().unwrap());
+    let out =
+        cluster.ctl(&["gather", "--ssh-config", &config, "--to", to, "cn[001-002]"]).expect(1);
+    assert!(out.stderr.contains("cn002: unreachable: "), "{}", out.stderr);
+    let bundles: Vec<&str> = out.stdout.lines().collect();
+    assert_eq!(bundles.len(), 2, "{}", out.stdout);
+    assert!(bundles[0].contains("/log-bundle-cn001-") && bundles[1].contains("-cn002-"));
+    for bundle in bundles {
+        // The records, and where it was uploaded the log, tell the same of both.
+        let json = node.provost(&["analyze", bundle, "--format", "json"]).expect(0).json();
+        assert_eq!(json["cause"]["stage"], "bad", "{bundle}: {json}");
+        let tar = std::process::Command::new("tar").args(["-tzf", bundle]).output().unwrap();
+        let names = String::from_utf8(tar.stdout).unwrap();
+        assert!(names.contains("/bootstrap/services/run.json"), "{names}");
+        assert!(names.contains("/01-bad.log"), "{names}");
+    }
+    let left = std::fs::read_dir(to).unwrap().count();
+    assert_eq!(left, 2);
 }

@@ -8,7 +8,9 @@ use crate::client::{Admin, Client};
 use crate::failure::Failure;
 use crate::node_set::{NodeName, NodeSet};
 use crate::wait_for::Goal;
-use crate::{import, key, log, nodes, output, publish, release, rerun, show, token, wait_for};
+use crate::{
+    gather, import, key, log, nodes, output, publish, release, rerun, show, token, wait_for,
+};
 
 /// Makes keys, publishes what nodes run, and shows what they report
 #[derive(Parser)]
@@ -70,6 +72,9 @@ enum Command {
         /// Names and ranges, such as cn[001-512]
         nodes: NodeSet,
     },
+    /// Collect what `provost gather` puts together on nodes, by ssh; from a node that can't be
+    /// reached, what provostd has of it. Exit codes: 0 all came, 1 one is incomplete
+    Gather(gather::Gather),
     /// Run a script on nodes by ssh, whether or not it has run before. Exit codes: 0 all is well,
     /// 1 a node failed or couldn't be reached, 124 some took too long
     Rerun(rerun::Rerun),
@@ -141,11 +146,16 @@ fn run(cli: Cli) -> Result<(), Failure> {
         return runtime.block_on(rerun.run());
     }
     let client = Client::new(&cli.admin)?;
+    if let Command::Gather(gather) = cli.command {
+        return runtime.block_on(gather.run(&client));
+    }
     runtime.block_on(async {
         match cli.command {
-            Command::Key(_) | Command::Publish(_) | Command::Import(_) | Command::Rerun(_) => {
-                Ok(())
-            }
+            Command::Key(_)
+            | Command::Publish(_)
+            | Command::Import(_)
+            | Command::Rerun(_)
+            | Command::Gather(_) => Ok(()),
             Command::Token { nodes } => token::token(&client, &nodes).await,
             Command::Nodes { nodes, format } => nodes::nodes(&client, nodes.as_ref(), format).await,
             Command::Show { node, format } => show::show(&client, &node, format).await,

@@ -4,6 +4,7 @@ mod cli;
 mod client;
 mod events;
 mod failure;
+mod gather;
 mod import;
 mod key;
 mod log;

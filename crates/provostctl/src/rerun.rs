@@ -1,5 +1,7 @@
 //! `provostctl rerun`: an admin's explicit run, on many nodes.
 
+use std::process::Stdio;
+
 use provost_plan::nodes::fold;
 use serde_json::{Value, json};
 
@@ -63,7 +65,7 @@ impl Rerun {
             output::say(&format!("[{}/{all}] {}", rows.len() + 1, row.line()));
             rows.push(row);
         };
-        self.ssh.on_each(&self.nodes, &command, report).await;
+        self.ssh.on_each(&self.nodes, &command, |_| Stdio::null(), report).await;
         rows.sort_by(|a, b| a.node.cmp(&b.node));
         match self.format {
             Format::Json => {

@@ -69,11 +69,13 @@ pub(crate) enum Lost {
 }
 
 impl Ssh {
-    /// Runs a command on each of `nodes`, and tells of each as it ends.
+    /// Runs a command on each of `nodes`, what it prints going `to` somewhere, and tells of each
+    /// as it ends.
     pub(crate) async fn on_each(
         self,
         nodes: &NodeSet,
         command: &[&str],
+        to: impl Fn(&str) -> Stdio,
         mut ended: impl FnMut(&str, Ended),
     ) {
         let command = shell_words::join(command);
@@ -89,7 +91,11 @@ impl Ssh {
                 }
                 ssh.args(["-o", "BatchMode=yes", "-o", CONNECT])
                     .args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4", "--"])
-                    .args([&node, &remote]);
+                    .args([&node, &remote])
+                    .stdin(Stdio::piped())
+                    .stdout(to(&node))
+                    .stderr(Stdio::piped())
+                    .kill_on_drop(true);
                 let limit = self.timeout;
                 running.spawn(async move {
                     let ended = run(ssh, limit).await;
@@ -118,7 +124,6 @@ async fn supervise(
     limit: Limit,
     lines: &mut Vec<String>,
 ) -> io::Result<Result<ExitStatus, Lost>> {
-    ssh.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = ssh.spawn()?;
     // Held open: its end is the end of the command.
     let stdin = child.stdin.take();
