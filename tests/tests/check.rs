@@ -148,6 +148,7 @@ fn a_good_node_is_told_so_and_nothing_is_changed() {
             ("state", "ok "),
             ("log", "ok "),
             ("run", "ok none"),
+            ("guard", "ok 0 attempts"),
             ("reports", "ok none"),
         ] {
             one(out, what, &[part]);
@@ -181,7 +182,7 @@ fn each_value_says_where_it_comes_from() {
     command.arg("check").env("PROVOST_CONFIG", node.path("provost.toml"));
     let out: Out = command.output().unwrap().into();
     let shown = out.expect(0).stdout;
-    assert!(shown.contains("environment PROVOST_CONFIG") && shown.contains("all is well"));
+    assert!(shown.contains("environment PROVOST_CONFIG") && shown.contains("\n0 failed, "));
     assert!(shown.lines().any(|l| l.starts_with("run.slow") && l.ends_with("10.toml")), "{shown}");
     assert!(!shown.contains('\x1b'));
 }
@@ -329,6 +330,23 @@ fn a_run_that_goes_on_and_records_that_wait_are_noted() {
     let lock = std::fs::File::open(node.path("state/lock")).unwrap();
     lock.lock().unwrap();
     one(&check(&node).expect(3), "run", &["note", "one is going on"]);
+}
+
+#[test]
+fn a_node_that_is_held_is_told_by_whom() {
+    let (cluster, node) = cluster();
+    cluster.script("one", "#!/bin/sh\nexit 1\n");
+    cluster.publish().expect(0);
+    one(&check(&node).expect(0), "guard", &["ok 0 attempts", "held at 3"]);
+    for _ in 0..3 {
+        node.provost(&["boot"]).expect(1);
+    }
+    let out = check(&node).expect(0);
+    one(&out, "guard", &["note this node is held: 3 runs", "provost release"]);
+    one(&out, "guard", &["note the management node holds this node: 3 attempts", "provostctl"]);
+    cluster.ctl(&["release", "cn001"]).expect(0);
+    node.provost(&["release"]).expect(0);
+    one(&check(&node).expect(0), "guard", &["ok 0 attempts"]);
 }
 
 /// The real places, in a namespace of their own.

@@ -51,7 +51,7 @@ impl Attempts {
     }
 
     /// Why nothing may run, if nothing may.
-    pub(super) fn held(&self, node: &str) -> Option<Failure> {
+    pub(crate) fn held(&self, node: &str) -> Option<Failure> {
         let last = self.attempts.last().filter(|_| self.attempts.len() >= self.most)?;
         let message = format!(
             "this node is held: {} runs in a row did not end well, the last was the {} of {}",
@@ -70,7 +70,7 @@ impl Attempts {
     }
 
     /// Which try the run is that was counted last, or, where the node is held, would be next.
-    pub(super) fn number(&self) -> u32 {
+    pub(crate) fn number(&self) -> u32 {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
     }
 
@@ -94,7 +94,7 @@ impl Attempts {
 }
 
 /// The management node holds this one.
-pub(super) fn held_there(reason: &str, node: &str) -> Failure {
+pub(crate) fn held_there(reason: &str, node: &str) -> Failure {
     held(format!("the management node holds this node: {reason}"), node)
 }
 

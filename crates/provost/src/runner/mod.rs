@@ -30,6 +30,7 @@ use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::settings::Input;
 
+pub(crate) use guard::{Attempts, held_there};
 pub(crate) use lock::RunLock;
 pub(crate) use paused::Paused;
 pub(crate) use reboot::request as request_reboot;

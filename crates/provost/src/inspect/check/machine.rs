@@ -6,8 +6,8 @@ use rustix::io::Errno;
 use super::finding::Finding;
 use crate::failure::Failure;
 use crate::report::Spool;
-use crate::runner::RunLock;
-use crate::settings::Paths;
+use crate::runner::{Attempts, RunLock};
+use crate::settings::{Guard, Paths};
 
 /// The least room, in bytes: for a bundle beside the one that it replaces, and the logs of a run.
 const LEAST: u64 = 16 << 20;
@@ -17,13 +17,14 @@ const FORGETFUL: [(u32, &str); 3] =
     [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs"), (0x794c_7630, "overlay")];
 
 /// What this machine's own disk has to say.
-pub(super) fn look(paths: &Paths) -> Vec<Finding> {
+pub(super) fn look(paths: &Paths, node: &str, guard: Guard) -> Vec<Finding> {
     let mut findings = folder("state", &paths.state);
     findings.extend(folder("log", &paths.log));
     findings.push(match RunLock::is_taken(&paths.state) {
         false => Finding::ok("run", "none is going on"),
         true => Finding::note("run", "one is going on", "see `provost status`"),
     });
+    findings.push(attempts(&paths.state, node, guard));
     findings.push(match Spool::new(paths).unreported_at_all() {
         0 => Finding::ok("reports", "none is left to send"),
         n => {
@@ -32,6 +33,24 @@ pub(super) fn look(paths: &Paths) -> Vec<Finding> {
         }
     });
     findings
+}
+
+/// How near this node is to being held.
+fn attempts(state: &Path, node: &str, guard: Guard) -> Finding {
+    let most = guard.max_attempts;
+    match Attempts::read(state, most) {
+        Ok(attempts) => match attempts.held(node) {
+            Some(held) => Finding::note("guard", held.message, held.hint),
+            None => {
+                let n = attempts.number();
+                Finding::ok("guard", format!("{n} attempts that did not end well; held at {most}"))
+            }
+        },
+        Err(e) => {
+            let message = format!("reading the attempts in {}: {e}", state.display());
+            Finding::failed("guard", &Failure::config(message, "run as root"))
+        }
+    }
 }
 
 /// Whether there is room in `path`, whether it can be written, and whether that lasts.

@@ -61,9 +61,9 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
             return (vec![Finding::failed("machine", &failure)], false);
         }
     };
-    let paths = input.paths();
+    let (paths, node, guard) = (input.paths(), settings.node.clone(), settings.guard);
     let machine = async {
-        let look = tokio::task::spawn_blocking(move || machine::look(&paths));
+        let look = tokio::task::spawn_blocking(move || machine::look(&paths, &node, guard));
         tokio::time::timeout(LIMIT, look).await.ok().and_then(Result::ok).unwrap_or_else(|| {
             let message =
                 format!("looking at STATE and LOG: not done within {} s", LIMIT.as_secs());
@@ -124,11 +124,8 @@ fn tell(node: &str, values: &[Value], findings: &[Finding]) -> String {
     }
     text += "\n";
     findings.iter().for_each(|finding| text += &finding.tell());
-    let failed = findings.iter().filter(|f| f.result == Outcome::Failed).count();
-    text + &match failed {
-        0 => "\nall is well\n".to_owned(),
-        n => format!("\n{n} failed\n"),
-    }
+    let count = |outcome| findings.iter().filter(|f| f.result == outcome).count();
+    text + &format!("\n{} failed, {} to note\n", count(Outcome::Failed), count(Outcome::Note))
 }
 
 fn plain(value: &Value) -> String {

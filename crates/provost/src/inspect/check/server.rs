@@ -12,6 +12,7 @@ use super::finding::Finding;
 use crate::failure::Failure;
 use crate::fetch::{Source, broken, http_date};
 use crate::http::{body, told};
+use crate::runner::held_there;
 use crate::settings::Settings;
 
 /// How far a node's clock may be off. No node that asks a time server is; beyond it records of
@@ -165,15 +166,15 @@ impl Attempt<'_> {
                 )
             }
         });
-        let held = response.headers().get("provost-directive").is_some_and(|word| word == "hold");
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let reason = || header("provost-reason").unwrap_or("it gives no reason").to_owned();
+        if header("provost-directive") == Some("hold") {
+            let held = held_there(&reason(), &self.settings.node);
+            self.findings.push(Finding::note("guard", held.message, held.hint));
+        }
         let checked = self.check_plan(&path, response, manifest).await;
         let Some(checked) = checked.transpose() else { return false };
         self.findings.push(match &checked {
-            Ok(detail) if held => {
-                let node = &self.settings.node;
-                let hint = format!("see why its runs failed, then: provostctl release {node}");
-                Finding::note("plan", format!("{detail}; the management node holds it"), hint)
-            }
             Ok(detail) => Finding::ok("plan", detail),
             Err(failure) => Finding::failed("plan", failure),
         });
