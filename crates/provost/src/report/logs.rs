@@ -1,13 +1,18 @@
 //! The logs of failed steps: which are to be uploaded, and what of each is sent.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use crate::settings::Paths;
 
-/// The most bytes that are sent of a log.
+/// The most bytes that are sent of a log, before it is packed.
 const MOST: u64 = 1 << 20;
+/// The most logs that wait for a server; of more, the oldest stay on this node.
+const MOST_WAITING: usize = 100;
 
 /// A log that is to be uploaded.
 pub(super) struct Waiting {
@@ -29,6 +34,8 @@ pub(crate) fn keep(paths: &Paths, run: &str, log: &Path) {
     };
     // The record says as much; the log itself stays on this node in any case.
     let _ = note();
+    let waiting = waiting(paths);
+    waiting.iter().rev().skip(MOST_WAITING).for_each(Waiting::done);
 }
 
 /// The logs that are to be uploaded, oldest run first.
@@ -57,13 +64,21 @@ impl Waiting {
         let _ = std::fs::remove_file(&self.note);
     }
 
-    /// What is sent of it; of a long log its head and its tail, with a line between that says so.
-    pub(super) fn excerpt(&self) -> io::Result<Vec<u8>> {
-        excerpt(&self.log)
+    /// What is sent of it, by gzip; of a long log its head and its tail, with a line between that
+    /// says so. None where it can't be read any more.
+    pub(super) async fn packed(&self) -> Option<Vec<u8>> {
+        let (log, name) = (self.log.clone(), self.name.clone());
+        // Reading and packing must not hold up the loop.
+        let packed = tokio::task::spawn_blocking(move || {
+            let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+            gzip.write_all(&excerpt(&log, &name)?)?;
+            gzip.finish()
+        });
+        packed.await.ok()?.ok()
     }
 }
 
-fn excerpt(path: &Path) -> io::Result<Vec<u8>> {
+fn excerpt(path: &Path, name: &str) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let len = file.metadata()?.len();
     let mut text = Vec::new();
@@ -71,8 +86,13 @@ fn excerpt(path: &Path) -> io::Result<Vec<u8>> {
         file.take(MOST).read_to_end(&mut text)?;
         return Ok(text);
     }
+    let script = name.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('-');
     let note = |left_out: u64| {
-        format!("--- {left_out} bytes left out here; the whole log is {} ---\n", path.display())
+        format!(
+            "--- {left_out} bytes are left out here; all is on the node: provost log {script}, or \
+             {} ---\n",
+            path.display()
+        )
     };
     let half = (MOST - note(len).len() as u64) / 2;
     (&mut file).take(half).read_to_end(&mut text)?;
@@ -97,13 +117,14 @@ mod tests {
         let path = dir.path().join("log");
         let text: String = (0..200_000).map(|n| format!("line {n}\n")).collect();
         std::fs::write(&path, &text).unwrap();
-        let excerpt = String::from_utf8(excerpt(&path).unwrap()).unwrap();
+        let excerpt = String::from_utf8(excerpt(&path, "01-loud").unwrap()).unwrap();
         assert!(excerpt.len() as u64 <= MOST && excerpt.len() as u64 > MOST - 1024);
         assert!(excerpt.starts_with("line 0\n") && excerpt.ends_with("line 199999\n"));
         let note = excerpt.lines().find(|l| l.contains("left out")).unwrap();
+        assert!(note.contains(": provost log loud, or /"), "{note}");
         let left_out: usize = note.split(' ').nth(1).unwrap().parse().unwrap();
         assert_eq!(excerpt.len() - note.len() - 1 + left_out, text.len());
         std::fs::write(&path, "short\n").unwrap();
-        assert_eq!(super::excerpt(&path).unwrap(), b"short\n");
+        assert_eq!(super::excerpt(&path, "01-loud").unwrap(), b"short\n");
     }
 }

@@ -4,6 +4,8 @@
 mod logs;
 mod post;
 mod spool;
+mod timer;
+mod turn;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +20,7 @@ use tokio::time::Instant;
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::runner::RunLock;
 use crate::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
 pub(crate) use logs::keep as keep_log;
@@ -40,6 +43,7 @@ pub(crate) struct Reporter {
     task: JoinHandle<()>,
     finishing: watch::Sender<bool>,
     deadline: Duration,
+    paths: Paths,
     spool: Spool,
     told: Arc<Mutex<Told>>,
     hold: watch::Receiver<Option<String>>,
@@ -74,7 +78,15 @@ impl Reporter {
         let deadline = settings.report_deadline.duration();
         let told = Arc::default();
         let task = tokio::spawn(work(post, news, finish, Arc::clone(&told)));
-        Self { task, finishing, deadline, spool: Spool::new(paths), told, hold }
+        Self {
+            task,
+            finishing,
+            deadline,
+            paths: paths.clone(),
+            spool: Spool::new(paths),
+            told,
+            hold,
+        }
     }
 
     /// Why the management node wants nothing more to run, while it does: its answer to the last
@@ -97,17 +109,26 @@ impl Reporter {
         }
         abort.abort();
         let left = self.spool.unreported_at_all();
+        let logs = logs::waiting(&self.paths).len();
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let mut say = std::mem::take(&mut told.refused);
-        if left > 0 {
+        if left + logs > 0 {
+            let what = [(left, "record"), (logs, "log")].into_iter().filter(|(n, _)| *n > 0);
+            let what: Vec<String> = what.map(|(n, what)| count(n, what)).collect();
+            let what = what.join(" and ");
+            let timer = if timer::start(&self.paths) { "a timer, " } else { "" };
             say.push(format!(
-                "{left} records could not be reported yet; they are kept, and go with the next \
-                 run or with `provost report`"
+                "{what} could not be reported yet; what is left is kept, and goes with {timer}the \
+                 next run or `provost report`"
             ));
             say.extend(told.stuck.take().map(|failure| failure.to_string()));
         }
         say
     }
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 async fn work(
@@ -162,6 +183,10 @@ async fn work(
 pub(crate) fn main(input: &Input) -> ExitCode {
     let paths = input.paths();
     let mut console = Console::new(input, false);
+    if RunLock::is_taken(&paths.state) {
+        console.say("a run is going on, which reports by itself");
+        return ExitCode::Busy;
+    }
     let spool = Spool::new(&paths);
     let before = spool.unreported_at_all();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use super::logs;
 use super::spool::Spool;
+use super::turn::Turn;
 use crate::failure::Failure;
 use crate::http::{body, reason};
 use crate::settings::{Paths, Settings, Token};
@@ -100,6 +101,7 @@ impl Post {
     /// Reports all there is, then uploads the logs of failed steps. `say` tells what the
     /// management node will never take.
     pub(super) async fn deliver(&mut self, say: &mut impl FnMut(&str)) -> Result<(), Stuck> {
+        let _turn = self.turn()?;
         for service in Service::ALL {
             loop {
                 let entries = self.spool.next(service);
@@ -115,10 +117,13 @@ impl Post {
         }
         for log in logs::waiting(&self.paths) {
             // One that was removed: there is nothing left to send.
-            if let Ok(text) = log.excerpt() {
+            if let Some(packed) = log.packed().await {
                 let path = ["v1", "nodes", &self.node, "runs", &log.run, "logs", &log.name];
                 let path = path.map(str::to_owned);
-                let sent = self.send(&path, |request| request.body(text.clone()), true).await?;
+                let fill = |request: RequestBuilder| {
+                    request.header("content-encoding", "gzip").body(packed.clone())
+                };
+                let sent = self.send(&path, fill, true).await?;
                 if let Sent::Refused(why) = sent {
                     say(&format!("the log {} of run {} is refused: {why}", log.name, log.run));
                 }
@@ -126,6 +131,17 @@ impl Post {
             log.done();
         }
         Ok(())
+    }
+
+    fn turn(&self) -> Result<Turn, Stuck> {
+        let failed = |why: String, hint: &str| {
+            Stuck::ForNow(Failure::config(format!("beginning to report: {why}"), hint))
+        };
+        match Turn::take(&self.paths) {
+            Ok(Some(turn)) => Ok(turn),
+            Ok(None) => Err(failed("another process reports".into(), "let it finish")),
+            Err(e) => Err(failed(e.to_string(), "see that STATE is on a writable file system")),
+        }
     }
 
     async fn records(

@@ -2,6 +2,7 @@
 //! management node has acknowledged it.
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use provost_record::{Entry, Journal, Service};
@@ -14,7 +15,7 @@ use crate::settings::Paths;
 const PIECE: u64 = 1 << 20;
 
 /// The last record that the management node has acknowledged.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Cursor {
     run: String,
     seq: u64,
@@ -25,11 +26,21 @@ struct Cursor {
 /// What is still to be reported.
 pub(crate) struct Spool {
     paths: Paths,
-    /// How far each journal has been reported, in bytes, once that was found out.
-    reported: HashMap<Service, u64>,
+    /// How far each journal has been reported, once that was found out.
+    reported: HashMap<Service, Reported>,
     /// The journal that is being written, and how much of it is surely on the disk, in bytes.
     /// What a power cut could still take back must not be told.
     live: Option<(Service, watch::Receiver<u64>)>,
+}
+
+/// How far a journal has been reported.
+struct Reported {
+    /// What the cursor's file says, and which file the journal is: if one of them is another now,
+    /// then so is the place.
+    cursor: Option<Cursor>,
+    journal: Option<u64>,
+    /// Where in the journal the rest begins, in bytes.
+    from: u64,
 }
 
 impl Spool {
@@ -61,8 +72,12 @@ impl Spool {
 
     /// The next records of `service` to report.
     pub(super) fn next(&mut self, service: Service) -> Vec<Entry> {
-        let from = self.begin(service);
-        self.reported.insert(service, from);
+        let cursor = self.cursor(service);
+        let journal = self.inode(service);
+        let known = self.reported.get(&service);
+        let known = known.filter(|known| known.cursor == cursor && known.journal == journal);
+        let from = known.map_or_else(|| self.begin(service), |known| known.from);
+        self.reported.insert(service, Reported { cursor, journal, from });
         self.piece(service, from)
     }
 
@@ -79,9 +94,6 @@ impl Spool {
 
     /// Where in the journal begins what isn't reported, in bytes.
     fn begin(&self, service: Service) -> u64 {
-        if let Some(known) = self.reported.get(&service) {
-            return *known;
-        }
         let Some(cursor) = self.cursor(service) else { return 0 };
         let is_last = |e: &Entry| e.record.run == cursor.run && e.record.seq == cursor.seq;
         let journal = self.paths.journal(service);
@@ -101,12 +113,20 @@ impl Spool {
         entry: &Entry,
     ) -> std::io::Result<()> {
         let (run, seq) = (entry.record.run.clone(), entry.record.seq);
-        let text = serde_json::to_vec(&Cursor { run, seq, end: entry.end })?;
+        let cursor = Cursor { run, seq, end: entry.end };
+        let text = serde_json::to_vec(&cursor)?;
         let path = self.cursor_file(service);
         // Waiting for the disk must not hold up the loop.
         tokio::task::spawn_blocking(move || crate::runner::write_durably(&path, &text)).await??;
-        self.reported.insert(service, entry.end);
+        let journal = self.reported.get(&service).and_then(|known| known.journal);
+        let reported = Reported { cursor: Some(cursor), journal, from: entry.end };
+        self.reported.insert(service, reported);
         Ok(())
+    }
+
+    /// Which file the journal of `service` is.
+    fn inode(&self, service: Service) -> Option<u64> {
+        std::fs::metadata(self.paths.journal(service)).ok().map(|journal| journal.ino())
     }
 
     fn cursor(&self, service: Service) -> Option<Cursor> {

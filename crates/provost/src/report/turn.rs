@@ -1,0 +1,25 @@
+use std::fs::File;
+use std::io;
+
+use crate::settings::Paths;
+
+/// The right to report. Only one process has it at a time, so that nothing is sent twice and no
+/// cursor goes back; the kernel takes it from one that was killed.
+pub(super) struct Turn {
+    _file: File,
+}
+
+impl Turn {
+    /// Takes it. None while another process has it.
+    pub(super) fn take(paths: &Paths) -> io::Result<Option<Self>> {
+        let folder = paths.state.join("report");
+        std::fs::create_dir_all(&folder)?;
+        let mut options = File::options();
+        let file = options.create(true).truncate(false).write(true).open(folder.join("lock"))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+            Err(std::fs::TryLockError::Error(e)) => Err(e),
+        }
+    }
+}
