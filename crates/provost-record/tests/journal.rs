@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use provost_record::{Cause, Journal, Outcome, Phase, Record};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -236,10 +236,33 @@ fn a_rotated_journal_is_left_whole_and_writers_follow() {
     let mut journal = Journal::open(&path).unwrap();
     let mut other = Journal::open(&path).unwrap();
     journal.append(&record(1, Phase::StageStart)).unwrap();
-    assert!(!journal.rotate(1 << 20).unwrap());
-    assert!(journal.rotate(10).unwrap());
+    assert_eq!(journal.rotate(1 << 20, 0).unwrap(), None);
+    assert!(journal.rotate(10, 0).unwrap().is_some());
     other.append(&record(2, Phase::StageStart)).unwrap();
     journal.append(&record(3, Phase::StageStart)).unwrap();
     assert_eq!(entries(&path.with_extension("1.json")).len(), 1);
     assert_eq!(entries(&path).len(), 2);
+}
+
+#[test]
+fn a_rotated_journal_keeps_the_newest_whole_runs_that_there_is_room_for() {
+    let dir = folder();
+    let path = journal(&dir);
+    let mut journal = Journal::open(&path).unwrap();
+    for run in 0..10 {
+        for (seq, phase) in [(1, Phase::ServiceStart), (2, Phase::StageStart)] {
+            journal.append(&record(10 * run + seq, phase)).unwrap();
+        }
+    }
+    let whole = journal.len();
+    let left = journal.rotate(whole - 1, whole / 3).unwrap().unwrap();
+    let kept = entries(&path);
+    assert_eq!(left + kept.len(), 20);
+    assert_eq!(kept.len(), 6, "three runs of ten");
+    assert_eq!((&kept[0]["phase"], &kept[0]["seq"]), (&json!("service start"), &json!(71)));
+    assert_eq!(entries(&path.with_extension("1.json")).len(), 20);
+    journal.append(&record(101, Phase::ServiceEnd)).unwrap();
+    assert_eq!(entries(&path).len(), 7);
+    let again = journal.rotate(10, 10).unwrap();
+    assert_eq!((again, entries(&path).len()), (Some(7), 0), "no run is that short");
 }

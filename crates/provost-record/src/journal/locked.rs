@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::value::RawValue;
 
-use super::{EMPTY, Mended, TAIL, TAIL_READ, lines, open_or_create};
+use super::{EMPTY, Mended, TAIL, TAIL_READ, lines, new_file, open_or_create, parse};
 use crate::{Phase, Record};
 
 /// How many blanks are put behind the array at once, in bytes.
@@ -151,6 +151,36 @@ impl<'a> Locked<'a> {
         }
         let kept = self.lay_out(entries.into_iter())?;
         Ok(Some(Mended { cut: len.saturating_sub(used + 2), kept, aside }))
+    }
+
+    /// Gives the file a second name, `NAME.1.json`, and puts a new one in its place with the
+    /// newest whole runs that `keep` bytes hold. Returns how many entries are left behind.
+    pub(super) fn put_aside(&self, keep: u64) -> io::Result<usize> {
+        let len = content_len(self.file)?;
+        let mut text = vec![0; len as usize];
+        self.file.read_exact_at(&mut text, 0)?;
+        let entries: Vec<(&[u8], u64)> = lines(&text).collect();
+        let begins_run = |(at, (line, _)): &(usize, &(&[u8], u64))| {
+            let begin = if *at == 0 { 0 } else { entries[at - 1].1 };
+            len - begin <= keep && parse(line).is_some_and(|r| r.phase == Phase::ServiceStart)
+        };
+        let first = entries.iter().enumerate().find(begins_run);
+        let first = first.map_or(entries.len(), |(at, _)| at);
+        let kept: Vec<&[u8]> = entries[first..].iter().map(|(line, _)| *line).collect();
+        let new = match kept.is_empty() {
+            true => EMPTY.to_vec(),
+            false => [b"[\n", &*kept.join(&b",\n"[..]), TAIL].concat(),
+        };
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let new = new_file(folder, &new)?;
+        let aside = self.path.with_extension("1.json");
+        match std::fs::remove_file(&aside) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => std::fs::hard_link(self.path, &aside)?,
+        }
+        new.persist(self.path)?;
+        File::open(folder)?.sync_all()?;
+        Ok(first)
     }
 
     fn last_line_parses(&self, len: u64) -> io::Result<bool> {

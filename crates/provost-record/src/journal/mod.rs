@@ -209,19 +209,19 @@ impl Journal {
         Ok(ends)
     }
 
-    /// Puts the journal aside as `NAME.1.json` and begins a new one, if it is longer than
-    /// `limit` bytes. Never call it in the middle of a run.
-    pub fn rotate(&mut self, limit: u64) -> Result<bool> {
+    /// Puts the journal aside as `NAME.1.json`, if it is longer than `limit` bytes, and begins a
+    /// new one with its newest whole runs, as many as `keep` bytes hold. Returns how many entries
+    /// are in the old one alone. Never call it in the middle of a run.
+    pub fn rotate(&mut self, limit: u64, keep: u64) -> Result<Option<usize>> {
         if self.len <= limit {
-            return Ok(false);
+            return Ok(None);
         }
         let (path, file) = (&self.path, &mut self.file);
         let locked = Locked::take(path, file).map_err(|e| failed("locking", path, e))?;
-        let renamed = std::fs::rename(path, path.with_extension("1.json"));
+        let left = locked.put_aside(keep).map_err(|e| failed("rotating", path, e))?;
         drop(locked);
-        renamed.map_err(|e| failed("rotating", path, e))?;
         *self = Self::open(self.path.clone())?;
-        Ok(true)
+        Ok(Some(left))
     }
 
     /// Reads the entries from byte `from` on; 0 is the whole file. A file that isn't there has
@@ -293,11 +293,7 @@ fn open_or_create(path: &Path) -> io::Result<File> {
     }
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let mut new = tempfile::Builder::new().prefix(".journal-").tempfile_in(folder)?;
-    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    new.as_file().set_permissions(readable)?;
-    new.write_all(EMPTY)?;
-    new.as_file().sync_data()?;
+    let new = new_file(folder, EMPTY)?;
     match new.persist_noclobber(path) {
         Ok(_) => File::open(folder)?.sync_all()?,
         // Another writer was first; its journal is as good.
@@ -305,4 +301,14 @@ fn open_or_create(path: &Path) -> io::Result<File> {
         Err(e) => return Err(e.error),
     }
     open()
+}
+
+/// A file with `text` that has no name of its own yet.
+fn new_file(folder: &Path, text: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+    let mut new = tempfile::Builder::new().prefix(".journal-").tempfile_in(folder)?;
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    new.as_file().set_permissions(readable)?;
+    new.write_all(text)?;
+    new.as_file().sync_data()?;
+    Ok(new)
 }

@@ -1,6 +1,7 @@
 //! Reporting: a task of its own that reads the journals, which are its spool, and never holds a
 //! script up.
 
+mod direct;
 mod logs;
 mod post;
 mod spool;
@@ -23,6 +24,7 @@ use crate::failure::Failure;
 use crate::runner::RunLock;
 use crate::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
+pub(crate) use direct::{tell, tell_failure};
 pub(crate) use logs::keep as keep_log;
 use post::{Post, Present, Stuck};
 pub(crate) use spool::Spool;

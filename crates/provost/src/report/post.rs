@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use provost_record::{Cause, Entry, Service};
+use provost_record::{Cause, Entry, Record, Service};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde::Deserialize;
 use tokio::sync::watch;
@@ -133,6 +133,28 @@ impl Post {
         Ok(())
     }
 
+    /// Sends records that are in no journal, once to each server until one takes them.
+    pub(super) async fn tell(&mut self, records: &[Record]) -> bool {
+        let Ok(text) = serde_json::to_string(records) else { return false };
+        for _ in 0..self.servers.len() {
+            match self.send_records(text.clone()).await {
+                Ok(Sent::Taken(_)) => return true,
+                Ok(Sent::Refused(_)) => return false,
+                // The next server has its turn.
+                Err(_) => {}
+            }
+        }
+        false
+    }
+
+    async fn send_records(&mut self, json: String) -> Result<Sent, Stuck> {
+        let path = ["v1", "nodes", &self.node, "records"].map(str::to_owned);
+        let fill = |request: RequestBuilder| {
+            request.header("content-type", "application/json").body(json.clone())
+        };
+        self.send(&path, fill, false).await
+    }
+
     fn turn(&self) -> Result<Turn, Stuck> {
         let failed = |why: String, hint: &str| {
             Stuck::ForNow(Failure::config(format!("beginning to report: {why}"), hint))
@@ -150,15 +172,8 @@ impl Post {
         entries: &[Entry],
         say: &mut impl FnMut(&str),
     ) -> Result<(), Stuck> {
-        let path = ["v1", "nodes", &self.node, "records"].map(str::to_owned);
-        let json = |entries: &[Entry]| {
-            let texts: Vec<&str> = entries.iter().map(|e| e.json.get()).collect();
-            format!("[{}]", texts.join(","))
-        };
-        let with = |request: RequestBuilder, body: String| {
-            request.header("content-type", "application/json").body(body)
-        };
-        match self.send(&path, |request| with(request, json(entries)), false).await? {
+        let texts: Vec<&str> = entries.iter().map(|e| e.json.get()).collect();
+        match self.send_records(format!("[{}]", texts.join(","))).await? {
             Sent::Taken(answer) => self.take(service, entries, &answer).await,
             Sent::Refused(why) if entries.len() == 1 => {
                 let (run, seq) = (&entries[0].record.run, entries[0].record.seq);

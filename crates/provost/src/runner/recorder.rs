@@ -9,6 +9,8 @@ use crate::settings::Paths;
 
 /// The most bytes of a journal whose entries are all reported; a longer one is put aside.
 const ROTATE_AT: u64 = 4 << 20;
+/// The most bytes of any journal; of a longer one that isn't reported yet the newest half is kept.
+const MOST: u64 = 16 << 20;
 
 /// Writes the records of one run, numbered without a gap.
 ///
@@ -57,8 +59,13 @@ impl Recorder {
                     let run = &end.run;
                     said.push(format!("run {run} was cut off; it is recorded as interrupted"));
                 }
-                if may_rotate {
-                    journal.rotate(ROTATE_AT)?;
+                let (limit, keep) = if may_rotate { (ROTATE_AT, 0) } else { (MOST, MOST / 2) };
+                let left = journal.rotate(limit, keep)?;
+                if let Some(left) = left.filter(|_| !may_rotate) {
+                    said.push(format!(
+                        "nobody took the records of {service} for too long: the oldest {left} are \
+                         in {service}.1.json alone; what of them isn't reported yet never will be"
+                    ));
                 }
             }
         }
@@ -98,20 +105,22 @@ impl Recorder {
         }
     }
 
-    /// The record as [`put`](Self::put) will add it, if nothing is put before.
+    /// The record as [`put`](Self::put) will add it, if nothing is put before: numbered, and
+    /// without secrets.
     pub(super) fn next(&self, record: &Record) -> Record {
-        Record { seq: self.seq + 1, ..record.clone() }
-    }
-
-    /// Numbers `record` and adds it. It is on the disk no later than the next one that is waited
-    /// for.
-    pub(super) fn put(&mut self, mut record: Record) -> Result<(), JournalError> {
-        record.seq = self.seq + 1;
+        let mut record = Record { seq: self.seq + 1, ..record.clone() };
         for text in record.texts_mut() {
             if let Cow::Owned(hidden) = self.secrets.hide(text) {
                 *text = hidden;
             }
         }
+        record
+    }
+
+    /// Numbers `record` and adds it. It is on the disk no later than the next one that is waited
+    /// for.
+    pub(super) fn put(&mut self, record: Record) -> Result<(), JournalError> {
+        let record = self.next(&record);
         self.journal.append(&record)?;
         self.seq = record.seq;
         Ok(())

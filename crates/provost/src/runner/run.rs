@@ -20,7 +20,7 @@ use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::fetch::{Fetched, NotFetched, age, fetch};
 use crate::messages::{put_up, say_failure};
-use crate::report::{Reporter, Spool};
+use crate::report::{Reporter, Spool, tell, tell_failure};
 use crate::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
 
@@ -43,10 +43,7 @@ pub(super) async fn run(
             complain(&format!("error: {why}"));
             return ExitCode::Busy;
         }
-        Err(Refused::Failed(why)) => {
-            complain(&format!("error: {why}"));
-            return ExitCode::Usage;
-        }
+        Err(Refused::Failed(why)) => return cannot_begin(input, service, &why, &mut console).await,
     };
     let mut paused = Paused::read(&paths.state).filter(|_| service == Service::Boot);
     if let Some(paused) = paused.take_if(|paused| !paused.asked) {
@@ -55,14 +52,25 @@ pub(super) async fn run(
     }
     match Run::begin(input, &paths, service, paused, &mut console, supervisor).await {
         Ok(run) => run.go(input, &wanted).await,
-        Err(why) => {
-            console.say(&format!("error: {why}"));
-            if input.notices() {
-                say_failure(&paths, service, &input.node(), &why.message);
-            }
-            ExitCode::Usage
-        }
+        Err(why) => cannot_begin(input, service, &why, &mut console).await,
     }
+}
+
+/// A run that can't be recorded doesn't begin. It is told wherever that is possible.
+async fn cannot_begin(
+    input: &Input,
+    service: Service,
+    why: &Failure,
+    console: &mut Console,
+) -> ExitCode {
+    console.say(&format!("error: {why}"));
+    if input.notices() {
+        say_failure(&input.paths(), service, &input.node(), &why.message);
+    }
+    if tell_failure(input, service, why).await {
+        console.say("the management node knows");
+    }
+    ExitCode::Usage
 }
 
 /// A run that is going on.
@@ -189,9 +197,13 @@ impl<'a> Run<'a> {
             }
         };
         let verdict = if exit == ExitCode::Done { "ended well" } else { "FAILED" };
+        let unrecorded = self.recorder.next(&end);
         let exit = match self.recorder.put_durably(end).await {
             Ok(()) => exit,
-            Err(e) => Broken::from(e).exit,
+            Err(e) => {
+                tell(input, vec![unrecorded]).await;
+                Broken::from(e).exit
+            }
         };
         if exit == ExitCode::Done && self.service != Service::Run {
             // Too many are counted then; the next run that ends well forgets them.
@@ -373,15 +385,18 @@ impl<'a> Run<'a> {
         input: &Input,
         reporter: &mut Option<Reporter>,
     ) -> Result<(Settings, Client), Failure> {
-        let settings = input.settings()?;
+        let (settings, failures) = input.usable();
         self.hide(secrets(&settings, &BTreeMap::new()));
         let client = crate::http::client(&settings)?;
-        let reporter = reporter.get_or_insert_with(|| {
-            let live = (self.service, self.recorder.synced());
-            Reporter::spawn(&settings, &client, self.paths, live, &self.id)
-        });
-        self.hold = Some(reporter.hold());
-        Ok((settings, client))
+        // What is right serves to report what is wrong.
+        if !settings.servers.is_empty() {
+            let reporter = reporter.get_or_insert_with(|| {
+                let live = (self.service, self.recorder.synced());
+                Reporter::spawn(&settings, &client, self.paths, live, &self.id)
+            });
+            self.hold = Some(reporter.hold());
+        }
+        failures.into_iter().next().map_or(Ok((settings, client)), Err)
     }
 
     async fn try_fetch(
