@@ -256,6 +256,27 @@ fn an_unknown_token_and_another_nodes_are_told_apart() {
 }
 
 #[test]
+fn no_secret_is_shown_whatever_a_server_says() {
+    let (cluster, node) = cluster();
+    let token = std::fs::read_to_string(node.path("token")).unwrap();
+    let token = token.split_ascii_whitespace().last().unwrap().to_owned();
+    let said = token.clone();
+    let echo = server(move |mut stream| {
+        let _ = stream.read(&mut [0; 4096]);
+        let body = format!("{{\"error\":\"go away, {said}\",\"hint\":\"not {said}\"}}");
+        let head = "HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length:";
+        let _ = stream.write_all(format!("{head} {}\r\n\r\n{body}", body.len()).as_bytes());
+    });
+    let echo = echo.replace("http://", "http://admin:open-sesame@");
+    configure(&cluster, &node, &[echo]);
+    for out in [check(&node).expect(3), node.provost(&["check"]).expect(3)] {
+        assert!(out.stdout.contains("go away, [redacted:token]"), "{out:?}");
+        assert!(out.stdout.contains("http://admin:[redacted:password]@127.0.0.1:"), "{out:?}");
+        assert!(!out.stdout.contains(&token) && !out.stdout.contains("sesame"), "{out:?}");
+    }
+}
+
+#[test]
 fn a_clock_that_is_off_is_told_in_seconds() {
     let (cluster, node) = cluster();
     let past = "Sun, 06 Nov 1994 08:49:37 GMT";

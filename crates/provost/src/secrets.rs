@@ -3,16 +3,20 @@
 use std::collections::BTreeMap;
 
 use provost_exec::Secrets;
+use reqwest::Url;
 
 use crate::settings::Settings;
 
-/// The secrets of this node: its token, and those in `env`.
+/// The secrets of this node: its token, the passwords in its URLs, and those in `env`.
 pub(crate) fn secrets(settings: &Settings, env: &BTreeMap<String, String>) -> Secrets {
     let is_secret = |name: &str| settings.redact.iter().any(|pattern| matches(pattern, name));
     let named = env.iter().filter(|(name, _)| is_secret(name));
     let named = named.map(|(name, value)| (name.as_str(), value.as_str()));
     let token = settings.token.iter().map(|token| ("token", token.0.as_str()));
-    Secrets::new(token.chain(named))
+    let proxy = settings.proxy.iter().filter_map(|proxy| Url::parse(proxy).ok());
+    let urls: Vec<Url> = settings.servers.iter().cloned().chain(proxy).collect();
+    let passwords = urls.iter().filter_map(|url| Some(("password", url.password()?)));
+    Secrets::new(token.chain(passwords).chain(named))
 }
 
 /// Whether `name` is as `pattern` says, capitals or not; `*` stands for anything, `?` for one

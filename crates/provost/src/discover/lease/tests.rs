@@ -165,3 +165,25 @@ fn garbage_says_nothing() {
     fs::create_dir_all(root.path().join("var/lib/dhclient/dhclient.leases")).unwrap();
     assert_eq!(found(root.path()), None);
 }
+
+#[test]
+fn whatever_stands_there_is_read_without_harm() {
+    let seed = fastrand::u64(..);
+    let mut random = fastrand::Rng::with_seed(seed);
+    let packet = dhcpcd(&[&[53, 1, 5, 51, 4, 0, 0, 0xa8, 0xc0], &[54, 4, 10, 0, 0, 1, 255]]);
+    let samples =
+        [DHCLIENT.as_bytes(), NETWORKD.as_bytes(), NETWORK_MANAGER_DEVICE.as_bytes(), &packet];
+    println!("seed {seed}");
+    for _ in 0..20_000 {
+        let mut bytes = random.choice(samples).unwrap().to_vec();
+        bytes.truncate(random.usize(..=bytes.len()));
+        for _ in 0..random.usize(..4).min(bytes.len()) {
+            let at = random.usize(..bytes.len());
+            bytes[at] = random.u8(..);
+        }
+        for terms in terms(&bytes, now()) {
+            terms.holds(now());
+            assert!(terms.servers().len() <= 2);
+        }
+    }
+}

@@ -1,3 +1,4 @@
+use provost_exec::Secrets;
 use provost_record::ExitCode;
 use serde::Serialize;
 
@@ -53,6 +54,12 @@ impl Finding {
     /// Whether something is wrong on this node itself: its configuration, its disk.
     pub(super) fn is_of_this_node(&self) -> bool {
         self.of_this_node
+    }
+
+    /// The same without what is secret: a server may say a token back.
+    pub(super) fn without(self, secrets: &Secrets) -> Self {
+        let hide = |text: String| secrets.hide(&text).into_owned();
+        Self { detail: hide(self.detail), hint: self.hint.map(hide), ..self }
     }
 
     /// A line, and another one for the hint.

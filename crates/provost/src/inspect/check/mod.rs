@@ -4,14 +4,17 @@ mod finding;
 mod machine;
 mod server;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use provost_bundle::Limit;
+use provost_exec::Secrets;
 use provost_record::ExitCode;
 use serde_json::{Value, json};
 
 use crate::console::{harmless, print};
 use crate::failure::Failure;
+use crate::secrets::secrets;
 use crate::settings::{Input, Settings};
 use finding::{Finding, Outcome};
 
@@ -34,9 +37,11 @@ pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
         findings.push(Finding::ok("configuration", "all of it can be used"));
     }
     let node = settings.node.clone();
+    let secrets = secrets(&settings, &BTreeMap::new());
     let (tried, served) = attempt(input, settings);
     findings.extend(tried);
-    let values = values(input);
+    let findings: Vec<Finding> = findings.into_iter().map(|f| f.without(&secrets)).collect();
+    let values = values(input, &secrets);
     if json {
         let document = json!({"node": node, "values": values, "checks": findings});
         print(&format!("{document:#}\n"));
@@ -87,12 +92,12 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
     (findings, served)
 }
 
-/// `{"key", "value", "from"}` each. A token isn't shown.
-fn values(input: &Input) -> Vec<Value> {
+/// `{"key", "value", "from"}` each. A token isn't shown, nor a password in a URL.
+fn values(input: &Input, secrets: &Secrets) -> Vec<Value> {
     let (config, origin) = input.config();
     let mut values = vec![json!({"key": "config", "value": config, "from": origin.to_string()})];
     let rest = input.values().map(
-        |(key, value, origin)| json!({"key": key, "value": value, "from": origin.to_string()}),
+        |(key, value, origin)| json!({"key": key, "value": hide(json!(value), secrets), "from": origin.to_string()}),
     );
     values.extend(rest);
     if let Some(origin) = input.token_origin() {
@@ -100,6 +105,14 @@ fn values(input: &Input) -> Vec<Value> {
         values.push(json!({"key": "token", "value": shown, "from": origin.to_string()}));
     }
     values
+}
+
+fn hide(value: Value, secrets: &Secrets) -> Value {
+    match value {
+        Value::String(text) => secrets.hide(&text).into(),
+        Value::Array(list) => list.into_iter().map(|value| hide(value, secrets)).collect(),
+        other => other,
+    }
 }
 
 fn tell(node: &str, values: &[Value], findings: &[Finding]) -> String {
