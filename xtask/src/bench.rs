@@ -10,9 +10,24 @@ use crate::{cargo, dist};
 pub(crate) fn run(name: &str) -> Result<()> {
     match name {
         "exec" => exec(),
-        "record" => cargo::run("cargo", &["bench", "-p", "provost-record"]),
+        "record" => record(),
         _ => bail!("there is no benchmark {name:?}; there are: exec, record"),
     }
+}
+
+/// What an entry costs, and what a stage costs a script that records by the node's binary as nodes
+/// get it.
+fn record() -> Result<()> {
+    dist::run()?;
+    let status = cargo::command("cargo")
+        .args(["bench", "-p", "provost-record"])
+        .env("PROVOST_PROGRAMS", cargo::root().join("dist"))
+        .status()
+        .context("starting cargo")?;
+    if !status.success() {
+        bail!("cargo bench: {status}");
+    }
+    Ok(())
 }
 
 /// How long steps take, of the node's binary as nodes get it.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use provost_record::{Journal, Outcome, Phase, Record};
@@ -71,5 +72,62 @@ fn append(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, append);
+/// How many stages a script has whose time is taken.
+const STAGES: u32 = 20;
+
+/// What a stage costs a bash script, begun and ended, by `provost record` and by jq, at 600 entries.
+fn stage(c: &mut Criterion) {
+    let Some(programs) = std::env::var_os("PROVOST_PROGRAMS") else {
+        eprintln!("PROVOST_PROGRAMS isn't set: `cargo xtask bench record` measures scripts, too");
+        return;
+    };
+    let library = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../lib-sh/bootstrap-service-record.sh")
+        .canonicalize()
+        .expect("the library is there");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("bench.json");
+    let begin = || {
+        let _ = std::fs::remove_file(&file);
+        let mut journal = Journal::open(&file).expect("a journal in a temporary folder");
+        for seq in 1..=600 {
+            journal.append(&record(seq)).expect("room in the temporary folder");
+        }
+    };
+    // Both print the nanoseconds that their stages took, without the start of bash.
+    let clock = format!(
+        "began=$(date +%s%N); for i in {{1..{STAGES}}}; do record_service_stage_start s; \
+         record_service_stage_success; done; echo $(($(date +%s%N) - began))"
+    );
+    let provost = format!(". '{}'\n{clock}", library.display());
+    let jq = format!(
+        r#"add() {{ jq --argjson e "$1" '. + [$e]' "$F" >"$F.new" && mv "$F.new" "$F"; }}
+        at() {{ date -u +%Y-%m-%dT%H:%M:%SZ; }}
+        record_service_stage_start() {{ add "{{\"timestamp\":\"$(at)\",\"stage\":\"$1\",\"phase\":\"stage start\"}}"; }}
+        record_service_stage_success() {{ add "{{\"timestamp\":\"$(at)\",\"stage\":\"s\",\"phase\":\"stage end\"}}"; }}
+        {clock}"#
+    );
+    let mut group = c.benchmark_group("a stage of a bash script at 600 entries");
+    group.sample_size(10);
+    for (name, script) in [("provost", provost), ("jq", jq)] {
+        group.bench_function(name, |b| {
+            b.iter_custom(|times| {
+                let one = |_| {
+                    begin();
+                    let mut bash = Command::new("bash");
+                    bash.args(["-c", &script]).env("F", &file).env("SERVICE_NAME", "bench");
+                    bash.env("SERVICE_RECORDS_DIR", folder.path());
+                    bash.env("PROVOST_BIN", Path::new(&programs).join("provost"));
+                    let out = bash.output().expect("bash");
+                    let took = String::from_utf8_lossy(&out.stdout).trim().parse();
+                    Duration::from_nanos(took.expect("nanoseconds")) / STAGES
+                };
+                (0..times).map(one).sum()
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, append, stage);
 criterion_main!(benches);

@@ -133,6 +133,13 @@ pub enum Phase {
     PostCommandEnd,
 }
 
+impl Phase {
+    /// Whether it ends a run, or a command before or after one.
+    pub fn is_last(self) -> bool {
+        matches!(self, Self::ServiceEnd | Self::PreCommandEnd | Self::PostCommandEnd)
+    }
+}
+
 /// How something ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -8,9 +8,10 @@ use provost_record::ExitCode;
 
 use crate::console::complain;
 use crate::failure::Failure;
+use crate::record::RecordArgs;
 use crate::runner::Wanted;
 use crate::settings::{Input, Origin};
-use crate::{inspect, report, runner};
+use crate::{inspect, record, report, runner};
 
 /// Runs this node's provisioning scripts, records what happens, and reports it.
 #[derive(Parser)]
@@ -65,6 +66,8 @@ enum Command {
     },
     /// Report what could not be reported yet
     Report,
+    /// Add an entry to the journal of a service that is not run by provost, as lib-sh does
+    Record(RecordArgs),
     /// Let a node run again that the guard holds
     Release,
     /// Mark in an image what has been done there: the steps named, else all that don't run each time
@@ -126,20 +129,23 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::Usage;
         }
     };
-    if let Command::RebootRequest { reason } = &cli.command {
+    let command = match cli.command {
         // Whatever the configuration is; the run that waits for this has read it.
-        return runner::request_reboot(reason);
-    }
+        Command::RebootRequest { reason } => return runner::request_reboot(&reason),
+        // It needs no configuration, and is called often.
+        Command::Record(args) => return record::main(args),
+        command => command,
+    };
     let input = Input::read(cli.config.map(|file| match matches.value_source("config") {
         Some(ValueSource::EnvVariable) => (file, Origin::Environment("PROVOST_CONFIG".to_owned())),
         _ => (file, Origin::Flag("--config")),
     }));
-    let check = matches!(cli.command, Command::Check { .. });
+    let check = matches!(command, Command::Check { .. });
     if !check && !input.mistakes.is_empty() {
         input.mistakes.iter().for_each(|failure| complain(&format!("error: {failure}")));
         return ExitCode::Usage;
     }
-    match cli.command {
+    match command {
         Command::Boot => runner::main(&input, Wanted::Boot, cli.verbose),
         Command::Kickstart => runner::main(&input, Wanted::Postscripts, cli.verbose),
         Command::Run(args) => match steps(args.list, args.script) {
@@ -165,6 +171,7 @@ pub(crate) fn main() -> ExitCode {
             Err(failure) => refuse(&failure),
         },
         Command::RebootRequest { reason } => runner::request_reboot(&reason),
+        Command::Record(args) => record::main(args),
     }
 }
 

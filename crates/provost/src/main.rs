@@ -9,6 +9,7 @@ mod fetch;
 mod http;
 mod inspect;
 mod messages;
+mod record;
 mod report;
 mod resolve;
 mod runner;

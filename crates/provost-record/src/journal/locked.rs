@@ -58,6 +58,10 @@ impl<'a> Locked<'a> {
         }
     }
 
+    pub(super) fn file(&self) -> &File {
+        self.file
+    }
+
     /// The file's length without the blanks at its end. It is probably `known`.
     pub(super) fn len(&self, known: u64) -> io::Result<u64> {
         let mut end = [0; TAIL.len() + 1];
@@ -89,7 +93,7 @@ impl<'a> Locked<'a> {
         let new_len = at + text.len() as u64;
         self.reserve(new_len)?;
         self.file.write_all_at(&text, at)?;
-        if record.phase == Phase::ServiceEnd {
+        if record.phase.is_last() {
             self.file.set_len(new_len)?;
         }
         Ok((new_len, mended))

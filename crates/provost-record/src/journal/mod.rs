@@ -1,3 +1,4 @@
+mod abandoned;
 mod locked;
 
 use std::fs::{File, OpenOptions};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use crate::{Cause, Outcome, Phase, Record, now};
+use crate::{Cause, Outcome, Phase, Record};
 use locked::{Locked, content_len};
 
 /// How a journal ends, before and after every entry.
@@ -172,36 +173,10 @@ impl Journal {
     /// open stage and of the run, both failures with the cause `interrupted`. Returns what it
     /// added. Only whoever keeps other runs out may call this.
     pub fn close_interrupted(&mut self) -> Result<Vec<Record>> {
-        let run = self.last_run()?;
-        let Some(last) = run.last() else { return Ok(Vec::new()) };
-        if last.phase == Phase::ServiceEnd {
-            return Ok(Vec::new());
+        let ends = ends_of_interrupted(&self.last_run()?);
+        if ends.is_empty() {
+            return Ok(ends);
         }
-        let stage = match last.phase {
-            Phase::StageStart => last.stage.clone(),
-            _ => None,
-        };
-        let during = stage.as_deref().map_or(String::new(), |s| format!(" during {s}"));
-        let mut ends = Vec::new();
-        let mut end = Record {
-            timestamp: now(),
-            result: Some(Outcome::Failure),
-            error_message: Some(format!("the run was cut off{during}; its end was never written")),
-            service: last.service.clone(),
-            node: last.node.clone(),
-            run: last.run.clone(),
-            seq: last.seq,
-            cause: Some(Cause::Interrupted),
-            hint: Some("look for a power cut, a reboot or a kill at that time".to_owned()),
-            ..Record::new(Phase::ServiceEnd)
-        };
-        if stage.is_some() {
-            end.seq += 1;
-            ends.push(Record { stage, phase: Phase::StageEnd, ..end.clone() });
-        }
-        end.seq += 1;
-        end.not_run = never_begun(&run);
-        ends.push(end);
         for record in &ends {
             self.append(record)?;
         }
@@ -256,6 +231,43 @@ impl Journal {
 
 fn failed(doing: &'static str, path: &Path, source: io::Error) -> JournalError {
     JournalError { doing, path: path.to_owned(), source }
+}
+
+/// The ends that `run` lacks: of its open stage, and its own. None if it has one.
+fn ends_of_interrupted(run: &[Record]) -> Vec<Record> {
+    let Some(last) = run.last().filter(|last| !last.phase.is_last()) else { return Vec::new() };
+    let stage = match last.phase {
+        Phase::StageStart => last.stage.clone(),
+        _ => None,
+    };
+    let during = stage.as_deref().map_or(String::new(), |s| format!(" during {s}"));
+    let seq = |n| if last.seq > 0 { last.seq + n } else { 0 };
+    let phase = match (&last.pre_command, &last.post_command) {
+        (Some(_), _) => Phase::PreCommandEnd,
+        (None, Some(_)) => Phase::PostCommandEnd,
+        (None, None) => Phase::ServiceEnd,
+    };
+    let mut end = Record {
+        pre_command: last.pre_command.clone(),
+        post_command: last.post_command.clone(),
+        result: Some(Outcome::Failure),
+        error_message: Some(format!("the run was cut off{during}; its end was never written")),
+        service: last.service.clone(),
+        node: last.node.clone(),
+        run: last.run.clone(),
+        seq: seq(1),
+        cause: Some(Cause::Interrupted),
+        hint: Some("look for a power cut, a reboot or a kill at that time".to_owned()),
+        ..Record::new(phase)
+    };
+    let mut ends = Vec::new();
+    if stage.is_some() {
+        ends.push(Record { stage, phase: Phase::StageEnd, ..end.clone() });
+        end.seq = seq(2);
+    }
+    end.not_run = never_begun(run);
+    ends.push(end);
+    ends
 }
 
 /// The stages that the end of `fetch` announced and that never began. One that is tried again

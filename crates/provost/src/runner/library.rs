@@ -9,8 +9,9 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 8] = files!(
+const FILES: [(&str, &str); 9] = files!(
     "provost.sh" "log.sh" "command.sh" "os.sh" "file.sh" "package.sh" "service.sh" "net.sh"
+    "bootstrap-service-record.sh"
 );
 
 /// Where the library is.

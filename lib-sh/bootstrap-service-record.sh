@@ -1,0 +1,529 @@
+# shellcheck shell=bash disable=SC2016,SC2064 # awk's own $0; traps with the values of now
+# OpenShift's interface of bootstrap services, for bash from 4.2 on. A script that sources this
+# gets its start, its stages and its end recorded in
+#
+#     ${SERVICE_RECORDS_DIR:-/var/log/openshift/}/SERVICE_NAME.json
+#
+# by `provost record` or, where there is no provost, by this file itself: the same entries, slower.
+# Whatever goes wrong with the records is said on stderr; the script runs all the same.
+#
+# Before it is sourced, SERVICE_NAME names the service (default: the systemd unit, else the
+# script), and PRE_COMMAND or POST_COMMAND says that the script is a command before or after it.
+#
+# The script's own traps for EXIT, ERR, HUP, INT and TERM run as well. A SIGTERM is heeded when the
+# command that runs in the foreground has ended; systemd sends it to that as well.
+# A script that becomes another program by `exec` has no end: the next start closes it as
+# interrupted.
+
+#= OpenShift's service records
+#
+# `bootstrap-service-record.sh`, for bash alone, is sourced by itself. It records the script's
+# start and, when the script ends, its end.
+
+#: record_service_stage_start NAME
+#: Records that a stage begins. Stages don't contain stages.
+#: Status: 0; ends the script with 1 if a stage is open or there is no name.
+#: Example: record_service_stage_start etcd
+record_service_stage_start() {
+    if [[ $# -ne 1 || -z $1 ]]; then
+        _provost_record_misuse "${FUNCNAME[0]} needs the name of a stage" "${FUNCNAME[0]} NAME"
+    elif [[ -n $_provost_record_stage ]]; then
+        _provost_record_misuse "the stage $1 begins while $_provost_record_stage is going on" \
+            "end that first: record_service_stage_success or record_service_stage_failure"
+    fi
+    _provost_record_stage=$1
+    _provost_record_write stage-start --stage "$1"
+}
+
+#: record_service_stage_success
+#: Records that the stage that is open has ended well.
+#: Status: 0; ends the script with 1 if no stage is open.
+#: Example: record_service_stage_success
+record_service_stage_success() {
+    _provost_record_stage_end success
+}
+
+#: record_service_stage_failure
+#: Records that the stage that is open has failed. It may be tried again under the same name.
+#: Status: 0; ends the script with 1 if no stage is open.
+#: Example: record_service_stage_failure
+record_service_stage_failure() {
+    _provost_record_stage_end failure "${BASH_LINENO[0]} ${FUNCNAME[1]:-main} ${BASH_SOURCE[1]-}"
+}
+
+_provost_record_misuse() {
+    printf 'bootstrap-service-record.sh: %s\nhint: %s\n' "$1" "$2" >&2
+    _provost_record_place="${BASH_LINENO[1]} ${FUNCNAME[2]:-main} ${BASH_SOURCE[2]-}"
+    _provost_record_command=${FUNCNAME[1]}
+    builtin exit 1
+}
+
+# _provost_record_stage_end success|failure [PLACE COMMAND [WORD…]]
+_provost_record_stage_end() {
+    local stage=$_provost_record_stage
+    if [[ -z $stage ]]; then
+        # Its caller is to be named, not the function in between.
+        printf 'bootstrap-service-record.sh: a stage ends, and none has begun\nhint: %s\n' \
+            'begin it by record_service_stage_start NAME' >&2
+        _provost_record_place="${BASH_LINENO[1]} ${FUNCNAME[2]:-main} ${BASH_SOURCE[2]-}"
+        _provost_record_command=${FUNCNAME[1]}
+        builtin exit 1
+    fi
+    _provost_record_stage=
+    if [[ $1 == success ]]; then
+        _provost_record_write stage-end --stage "$stage" --result success
+    else
+        _provost_record_failure "${2-}" "${3-}"
+        _provost_record_write stage-end --stage "$stage" --result failure \
+            ${_provost_record_words[@]+"${_provost_record_words[@]}"} "${@:4}"
+    fi
+}
+
+# Sets _provost_record_words to what is known of a failure at the place $1 of the command $2.
+_provost_record_failure() {
+    local said=''
+    if [[ -n ${INVOCATION_ID-} ]] && command -v journalctl >/dev/null; then
+        said=$(journalctl --quiet --lines=3 --output=cat _SYSTEMD_INVOCATION_ID="$INVOCATION_ID" \
+            2>/dev/null) || said=''
+    fi
+    _provost_record_words=()
+    [[ -z $1 ]] || _provost_record_words+=(--error-line "$1")
+    [[ -z $said ]] || _provost_record_words+=(--error-message "$said")
+    [[ -z $2 ]] || _provost_record_words+=(--command "$2")
+}
+
+# _provost_record_write EVENT WORD…: one entry. Never fails.
+_provost_record_write() {
+    local status=0
+    if [[ -n $_provost_record_program ]]; then
+        "$_provost_record_program" record "$@" "${_provost_record_common[@]}" </dev/null >/dev/null ||
+            status=$?
+        # No permission to run it, or another architecture's.
+        ((status != 126 && status != 127)) || _provost_record_program=''
+    fi
+    if [[ -z $_provost_record_program ]]; then
+        # By itself, so that the script's options and traps are out of the way.
+        (
+            trap - ERR EXIT HUP INT TERM
+            set +eu +o pipefail +o noclobber -f
+            _provost_record_by_shell "$@" "${_provost_record_common[@]}"
+        ) </dev/null >/dev/null || status=$?
+    fi
+    if ((status != 0)); then
+        printf 'bootstrap-service-record.sh: %s is not recorded; the script goes on\n' "$1" >&2
+    fi
+    return 0
+}
+
+# The end of the script, with the status $1.
+_provost_record_end() {
+    local status=$1 words=()
+    [[ -z $_provost_record_ended ]] || return 0
+    _provost_record_ended=yes
+    if [[ $status -eq 0 && -z $_provost_record_signal ]]; then
+        [[ -z $_provost_record_stage ]] || _provost_record_stage_end success
+        _provost_record_write service-end --result success
+        return 0
+    fi
+    if [[ -n $_provost_record_signal ]]; then
+        words=(--signal "SIG$_provost_record_signal")
+    else
+        words=(--exit-code "$status")
+    fi
+    if [[ -n $_provost_record_stage ]]; then
+        _provost_record_stage_end failure "$_provost_record_place" "$_provost_record_command" \
+            "${words[@]}"
+    fi
+    _provost_record_failure "$_provost_record_place" "$_provost_record_command"
+    _provost_record_write service-end --result failure \
+        ${_provost_record_words[@]+"${_provost_record_words[@]}"} "${words[@]}"
+}
+
+# What the EXIT trap does: the script's own action first, since it may change the status. If that
+# ends the shell, by exit or by set -e, the end is recorded there. It finds $? as it would have,
+# and isn't called by a function, for which bash would have words to say when it fails.
+_provost_record_exit='if _provost_record_leave "$?"; then
+        eval "$_provost_record_own"
+    else
+        eval "$_provost_record_own"
+    fi
+    _provost_record_end "$_provost_record_at_exit"'
+
+# Notes that the script ends with the status $1, and where; returns it.
+_provost_record_leave() {
+    # Now, since what the script's trap does may fail as well.
+    if [[ -z $_provost_record_place && ${_provost_record_failed[2]} -eq $1 ]]; then
+        _provost_record_place=${_provost_record_failed[0]}
+        _provost_record_command=${_provost_record_failed[1]}
+    fi
+    _provost_record_at_exit=$1
+    return "$1"
+}
+
+_provost_record_status() {
+    return "$1"
+}
+
+# A signal that the script doesn't handle: it ends it, as it would have, EXIT trap and all.
+_provost_record_killed() {
+    builtin trap - EXIT "$1"
+    # Which command it was, bash knows, but not on which line.
+    _provost_record_signal=$1 _provost_record_command=$2
+    _provost_record_status $((128 + $(builtin kill -l "$1"))) || eval "$_provost_record_exit"
+    builtin kill -s "$1" "$$"
+}
+
+# Functions in place of the builtins: what a script says to them after it has sourced this comes
+# to ours, too. In a subshell they are what they always were.
+trap() {
+    if [[ $BASHPID != "$$" || $# -eq 0 || $1 == -[lpP]* ]]; then
+        builtin trap "$@"
+        return
+    fi
+    [[ $1 != -- ]] || shift
+    local action=$1 signal rest=() status=0
+    if (($# > 1)); then
+        shift
+    else
+        action=-
+    fi
+    for signal in "$@"; do
+        # An empty action has the signal ignored, which children inherit.
+        case ${signal^^} in
+        EXIT | 0)
+            _provost_record_own=$action
+            [[ $action != - ]] || _provost_record_own=
+            ;;
+        ERR)
+            _provost_record_own_err=$action
+            if [[ $action == - || -z $action ]]; then
+                _provost_record_own_err=:
+            elif [[ -n $_provost_record_errtrace ]]; then
+                # It would be called in functions, which the script hasn't asked for.
+                set +E
+                _provost_record_errtrace=
+            fi
+            ;;
+        HUP | SIGHUP | 1 | INT | SIGINT | 2 | TERM | SIGTERM | 15)
+            signal=$(builtin kill -l "${signal#[Ss][Ii][Gg]}")
+            [[ $signal == [0-9]* ]] && signal=$(builtin kill -l "$signal")
+            if [[ $action == - ]]; then
+                builtin trap "_provost_record_killed $signal \"\$BASH_COMMAND\"" "$signal"
+            elif [[ -z $action ]]; then
+                builtin trap '' "$signal"
+            else
+                # If the action ends the script, it was the signal that did.
+                builtin trap -- "_provost_record_signal=$signal"$'\n'"$action"$'\n'"_provost_record_signal=" \
+                    "$signal"
+            fi
+            ;;
+        *) rest+=("$signal") ;;
+        esac
+    done
+    ((${#rest[@]} == 0)) || builtin trap -- "$action" "${rest[@]}" || status=$?
+    return "$status"
+}
+
+exit() {
+    local status=$?
+    [[ $# -eq 0 ]] || status=$1
+    if [[ $BASHPID == "$$" ]]; then
+        # In an EXIT trap it most often hands on the status that the script ended with before.
+        if [[ $_provost_record_at_exit != "$status" ]]; then
+            _provost_record_place="${BASH_LINENO[0]} ${FUNCNAME[1]:-main} ${BASH_SOURCE[1]-}"
+            _provost_record_command="exit${*:+ $*}"
+        fi
+        [[ -z $_provost_record_at_exit ]] || _provost_record_end "$status"
+    fi
+    builtin exit "$@"
+}
+
+# Without provost: the entry $@, as `provost record` takes it, by bash and awk.
+_provost_record_by_shell() {
+    local event=$1 file='' key value phase='' cause='' pairs=() entry='' time run=''
+    shift
+    local -A given=()
+    while (($# > 1)); do
+        given[${1#--}]=$2
+        shift 2
+    done
+    file=${given[file]} run=${given[run]-}
+    phase=${event/-/ }
+    [[ -z ${given["pre-command"]-} ]] || phase=${phase/service/pre-command}
+    [[ -z ${given["post-command"]-} ]] || phase=${phase/service/post-command}
+    if [[ ${given[result]-} == failure ]]; then
+        cause='exit'
+        [[ -z ${given[signal]-} ]] || cause=signal
+        [[ -n ${given[signal]-}${given["exit-code"]-} ]] || cause=
+    fi
+    TZ=UTC0 printf -v time '%(%Y-%m-%dT%H:%M:%SZ)T' -1
+    pairs=(timestamp "$time" preCommand "${given["pre-command"]-}" postCommand
+        "${given["post-command"]-}" stage "${given[stage]-}" phase "$phase"
+        result "${given[result]-}" errorLine "${given["error-line"]-}"
+        errorMessage "${given["error-message"]-}" service "${given[service]}" run "$run"
+        exitCode "${given["exit-code"]-}" signal "${given[signal]-}" cause "$cause"
+        command "${given[command]-}")
+    set -- "${pairs[@]}"
+    while (($# > 1)); do
+        key=$1 value=$2
+        shift 2
+        [[ -n $value ]] || continue
+        if [[ $key != exitCode ]]; then
+            _provost_record_quote "$value"
+            value=$_provost_record_quoted
+        fi
+        entry+="${entry:+,}\"$key\":$value"
+    done
+    _provost_record_append "$file" "{$entry}" "$event" "$time"
+}
+
+# Sets _provost_record_quoted to $1 as a string of JSON.
+_provost_record_quote() {
+    local LC_ALL=C text=$1 out='' code
+    # What isn't ASCII stays if it is UTF-8.
+    if [[ $text == *[^[:print:][:space:]]* ]]; then
+        text=$(printf '%s' "$text" | iconv -c -f UTF-8 -t UTF-8 2>/dev/null) ||
+            text=${1//[^[:print:][:space:]]/?}
+    fi
+    text=${text//\\/\\\\}
+    text=${text//\"/\\\"}
+    text=${text//$'\n'/\\n}
+    text=${text//$'\t'/\\t}
+    text=${text//$'\r'/\\r}
+    while [[ $text == *[[:cntrl:]]* ]]; do
+        out+=${text%%[[:cntrl:]]*}
+        text=${text#"${text%%[[:cntrl:]]*}"}
+        printf -v code '\\u%04x' "'${text:0:1}"
+        out+=$code text=${text:1}
+    done
+    _provost_record_quoted="\"$out$text\""
+}
+
+# _provost_record_append FILE ENTRY EVENT TIME: under the same lock as `provost record`, to a copy
+# that then takes the file's place.
+_provost_record_append() {
+    local file=$1 entry=$2 event=$3 time=$4 lock='' new dead='' run
+    umask 022
+    mkdir -p -- "${file%/*}" || return
+    new="${file%/*}/.${file##*/}.$BASHPID"
+    if [[ ! -e $file ]]; then
+        # It appears whole; if another writer is first, its file is as good.
+        printf '[\n]\n' >"$new" && ln -- "$new" "$file" 2>/dev/null
+        rm -f -- "$new"
+    fi
+    if command -v flock >/dev/null; then
+        while :; do
+            exec {lock}<>"$file" || return
+            flock -w 60 "$lock" || return
+            # Another writer may have put a new file there while we waited.
+            [[ /proc/self/fd/$lock -ef $file ]] && break
+            exec {lock}>&-
+        done
+    else
+        _provost_record_lock "$file.lock" || return
+    fi
+    tr -d '\000' <"$file" | LC_ALL=C awk "$_provost_record_entries" >"$new" || return
+    # Whose run is a process that is gone.
+    if [[ $event == service-start ]]; then
+        while read -r run; do
+            _provost_record_is_alive "$run" || dead+="$run "
+        done < <(LC_ALL=C awk "$_provost_record_open" "$new")
+    fi
+    if [[ ! -s $new && -n $(LC_ALL=C tr -d '][ \n\t\r\000' <"$file") ]]; then
+        cp -- "$file" "${file%.json}.damaged" || return
+        printf 'the journal was damaged; the damaged file is %s\n' "${file%.json}.damaged" >&2
+    fi
+    DEAD=$dead ENTRY=$entry TIME=$time LC_ALL=C awk "$_provost_record_layout" "$new" >"$new.json" &&
+        { sync "$new.json" 2>/dev/null || sync; } && mv -f -- "$new.json" "$file"
+    local status=$?
+    rm -f -- "$new" "$new.json"
+    if [[ -n $lock ]]; then
+        exec {lock}>&-
+    else
+        rm -rf -- "$file.lock"
+    fi
+    return "$status"
+}
+
+# A folder as a lock, which says whose it is.
+_provost_record_lock() {
+    local tries=0 holder
+    until mkdir -- "$1" 2>/dev/null; do
+        holder=
+        { read -r holder <"$1/run"; } 2>/dev/null
+        # A folder without a name is one that its maker is about to name, or was killed before.
+        if { [[ -n $holder ]] && ! _provost_record_is_alive "$holder"; } ||
+            { [[ -z $holder ]] && ((tries % 50 == 49)); }; then
+            mv -T -- "$1" "$1.$BASHPID" 2>/dev/null && rm -rf -- "$1.$BASHPID"
+            continue
+        fi
+        ((++tries <= 600)) || return 1
+        sleep 0.1
+    done
+    _provost_record_process "$BASHPID"
+    printf '%s\n' "$_provost_record_run" >"$1/run"
+}
+
+# Sets _provost_record_run to what names the process $1 as no other ever.
+_provost_record_process() {
+    local stat fields boot
+    read -r boot </proc/sys/kernel/random/boot_id || boot=none
+    read -r stat <"/proc/$1/stat" || return
+    # The name, which may have anything in it, ends with the last parenthesis.
+    read -r -a fields <<<"${stat##*)}"
+    _provost_record_run="$1.${fields[19]}.$boot"
+    [[ ${fields[0]} != Z ]]
+}
+
+_provost_record_is_alive() {
+    local pid=${1%%.*} _provost_record_run=''
+    [[ $1 == [0-9]*.*.* ]] || return 0
+    { _provost_record_process "$pid"; } 2>/dev/null && [[ $_provost_record_run == "$1" ]]
+}
+
+# Finds the whole entries of an array, however it is laid out and wherever it was cut off, and
+# prints them one a line.
+_provost_record_entries='
+    depth == 0 && /^\{.*\},?[ \t\r]*$/ && !odd() { sub(/,?[ \t\r]*$/, ""); print; next }
+    { scan($0) }
+    function odd(    text) {
+        # Only a line that has as many brackets as it needs is taken as it is.
+        text = $0
+        gsub(/\\./, "", text); gsub(/"[^"]*"/, "", text)
+        return text ~ /"/ || gsub(/[{\[]/, "", text) != gsub(/[}\]]/, "", text)
+    }
+    function scan(line,    i, c) {
+        sub(/^[ \t\r]+/, "", line)
+        for (i = 1; i <= length(line); i++) {
+            c = substr(line, i, 1)
+            if (string) {
+                if (escape) escape = 0
+                else if (c == "\\") escape = 1
+                else if (c == "\"") string = 0
+            }
+            else if (c == "\"") string = 1
+            else if (c == "{") { if (depth == 0) entry = ""; depth++ }
+            if (depth) entry = entry c
+            if (!string && c == "}" && depth && --depth == 0) { print entry; entry = "" }
+        }
+        # No string goes over the end of a line: the rest of an entry was cut off here.
+        if (string) { string = escape = depth = 0; entry = "" }
+    }'
+
+# Prints the ids of the runs that have no end.
+_provost_record_open='
+    {
+        id = value("run"); if (id == "") next
+        if (!(id in phase)) order[++count] = id
+        phase[id] = value("phase")
+    }
+    END { for (i = 1; i <= count; i++) if (phase[order[i]] !~ /^(service|pre-command|post-command) end$/) print order[i] }
+    function value(key) {
+        if (!match($0, "\"" key "\": ?\"[^\"\\\\]*\"")) return ""
+        key = substr($0, RSTART, RLENGTH - 1); sub(/^"[^"]*": ?"/, "", key)
+        return key
+    }'
+
+# Prints the array of the entries, the ends of what was cut off, and the new entry.
+_provost_record_layout='
+    BEGIN { printf "[\n" }
+    { put($0); id = value("run") }
+    id != "" { phase[id] = value("phase"); stage[id] = ""; last[id] = $0 }
+    id != "" && phase[id] == "stage start" { stage[id] = value("stage") }
+    END {
+        dead = split(ENVIRON["DEAD"], ids, " ")
+        for (i = 1; i <= dead; i++) {
+            $0 = last[ids[i]]
+            of = pair("preCommand") pair("postCommand")
+            kind = of ~ /^"preC/ ? "pre-command" : of ~ /^"postC/ ? "post-command" : "service"
+            during = stage[ids[i]] == "" ? "" : " during " stage[ids[i]]
+            tail = ",\"result\":\"failure\",\"errorMessage\":\"the run was cut off" during \
+                "; its end was never written\"," pair("service") pair("run") \
+                "\"cause\":\"interrupted\"," \
+                "\"hint\":\"look for a power cut, a reboot or a kill at that time\"}"
+            head = "{\"timestamp\":\"" ENVIRON["TIME"] "\"," of
+            if (during != "") put(head pair("stage") "\"phase\":\"stage end\"" tail)
+            put(head "\"phase\":\"" kind " end\"" tail)
+        }
+        put(ENVIRON["ENTRY"])
+        printf "\n]\n"
+    }
+    function put(entry) { printf "%s%s", separator, entry; separator = ",\n" }
+    # The text of a string as it stands there, and with its key and a comma.
+    function value(key) {
+        key = pair(key); sub(/^"[^"]*": ?"/, "", key); sub(/",$/, "", key)
+        return key
+    }
+    function pair(key) {
+        if (!match($0, "\"" key "\": ?\"([^\"\\\\]|\\\\.)*\"")) return ""
+        return substr($0, RSTART, RLENGTH) ","
+    }'
+
+# Sets _provost_record_name to what the service is called.
+_provost_record_set_name() {
+    local line unit
+    _provost_record_name=${SERVICE_NAME-}
+    if [[ -z $_provost_record_name ]]; then
+        while read -r line; do
+            unit=${line##*/}
+            # A session's manager is a unit around everything that somebody starts by hand.
+            if [[ $unit == *.service && $unit != user@*.service ]]; then
+                _provost_record_name=${unit%.service}
+            fi
+        done </proc/self/cgroup
+    fi
+    if [[ -z $_provost_record_name ]]; then
+        _provost_record_name=${0##*/}
+        _provost_record_name=${_provost_record_name%.sh}
+        # What reads the records takes no name with a dot.
+        _provost_record_name=${_provost_record_name//./-}
+        _provost_record_name=${_provost_record_name#-}
+    fi
+    _provost_record_name=${_provost_record_name//\//_}
+}
+
+_provost_record_begin() {
+    local folder=${SERVICE_RECORDS_DIR:-/var/log/openshift}
+    _provost_record_stage='' _provost_record_signal='' _provost_record_own=''
+    _provost_record_ended='' _provost_record_at_exit='' _provost_record_words=()
+    # Where the script fails: by a call of exit; and the last command that failed, its text, status.
+    _provost_record_place='' _provost_record_command='' _provost_record_failed=('' '' 0)
+    _provost_record_set_name
+    _provost_record_run=''
+    { _provost_record_process "$$"; } 2>/dev/null || :
+    _provost_record_program=${PROVOST_BIN:-provost}
+    command -v "$_provost_record_program" >/dev/null || _provost_record_program=''
+    _provost_record_common=(--file "${folder%/}/$_provost_record_name.json"
+        --service "$_provost_record_name" --run "$_provost_record_run")
+    if [[ -n ${PRE_COMMAND-} ]]; then
+        _provost_record_common+=(--pre-command "$PRE_COMMAND")
+    elif [[ -n ${POST_COMMAND-} ]]; then
+        _provost_record_common+=(--post-command "$POST_COMMAND")
+    fi
+    _provost_record_write service-start
+    _provost_record_own_err=:
+}
+
+if [[ -z ${_provost_record_is_on-} || $_provost_record_is_on != "$$" ]]; then
+    # What was trapped before; ours take their place.
+    _provost_record_before=$(builtin trap -p EXIT HUP INT TERM ERR)
+    _provost_record_begin
+    # Failures in functions are to be seen as well.
+    case $- in
+    *E*) _provost_record_errtrace='' ;;
+    *) _provost_record_errtrace=yes && set -E ;;
+    esac
+    # Not by a function of ours, so that the script's own action finds all as it would have.
+    builtin trap '_provost_record_failed=("$LINENO ${FUNCNAME[0]:-main} ${BASH_SOURCE[0]-}" "$BASH_COMMAND" "$?")
+        [[ -z $_provost_record_at_exit || $- != *e* ]] ||
+            _provost_record_end "${_provost_record_failed[2]}"
+        _provost_record_status "${_provost_record_failed[2]}" || eval "$_provost_record_own_err"' ERR
+    for _provost_record_word in HUP INT TERM; do
+        trap - "$_provost_record_word"
+    done
+    builtin trap "$_provost_record_exit" EXIT
+    # `trap -p` prints calls of trap, which is our function now.
+    eval "$_provost_record_before"
+    _provost_record_is_on=$$
+    unset _provost_record_word _provost_record_before
+fi
