@@ -316,6 +316,11 @@ fn mistakes_are_all_told_and_the_rest_is_tried() {
     let out = check(&node).expect(2);
     one(&out, "configuration", &["failed", "provost.toml:"]);
     one(&out, "configuration", &["failed", "[trust] says nothing"]);
+    let mut command = node.command(&["check", "--format", "json"]);
+    let said = command.env("PROVOST_NODE", "a/b").env("PROVOST_KEY", "RWnone").output().unwrap();
+    let out = Out::from(said).expect(2);
+    one(&out, "configuration", &["failed", "\"a/b\" (from environment PROVOST_NODE)"]);
+    one(&out, "configuration", &["failed", "(from environment PROVOST_KEY)"]);
 }
 
 #[test]
@@ -335,6 +340,14 @@ fn a_state_that_can_not_be_written_is_told() {
     one(&out, "state", &["failed", "/proc/provost"]);
     one(&out, "log", &["failed", "file/log can't be written"]);
     one(&out, "plan", &["ok "]);
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    if !mounts.lines().any(|mount| mount.contains(" /dev/shm tmpfs ")) {
+        return eprintln!("SKIPPED for tmpfs: there is none at /dev/shm");
+    }
+    let text = std::fs::read_to_string(node.path("provost.toml")).unwrap();
+    let text = text.replace("/proc/provost", "/dev/shm/no-such-folder");
+    std::fs::write(node.path("provost.toml"), text).unwrap();
+    one(&check(&node), "state", &["note", "/dev/shm/no-such-folder is on tmpfs"]);
 }
 
 #[test]

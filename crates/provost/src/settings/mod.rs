@@ -6,7 +6,7 @@ mod values;
 
 use std::path::PathBuf;
 
-use provost_bundle::{Limit, Trust};
+use provost_bundle::{Limit, Trust, TrustError};
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -139,7 +139,7 @@ impl Input {
         let Fragment { node, fetch, run, report, log, .. } = &self.fragment;
         let mut failures = Vec::new();
         if !provost_plan::is_node_name(node) {
-            let message = format!("the node's name {node:?} is none");
+            let message = format!("the node's name {node:?}{} is none", self.from("node"));
             let hint = "set `node` in provost.toml, e.g. node = \"cn001\"";
             failures.push(Failure::config(message, hint));
         }
@@ -174,7 +174,8 @@ impl Input {
                 "set `servers` in provost.toml, e.g. servers = [\"http://10.0.0.1:8480\"]",
             ));
         }
-        servers.iter().filter_map(|text| server(text).map_err(&mut *note).ok()).collect()
+        let from = self.from("servers");
+        servers.iter().filter_map(|text| server(text, &from).map_err(&mut *note).ok()).collect()
     }
 
     fn trust(&self) -> Result<Trust, Failure> {
@@ -186,8 +187,15 @@ impl Input {
                  (`unsigned = true` would run anything)",
             ));
         }
-        Trust::new(&trust.keys, trust.manifest_sha256.as_deref(), trust.unsigned)
-            .map_err(|e| Failure::config(&e, e.hint()))
+        let wrong = |e: TrustError| {
+            let from = match e {
+                TrustError::Key(_) => self.from("trust.keys"),
+                TrustError::Digest(_) => self.from("trust.manifest_sha256"),
+                _ => String::new(),
+            };
+            Failure::config(format!("{e}{from}"), e.hint())
+        };
+        Trust::new(&trust.keys, trust.manifest_sha256.as_deref(), trust.unsigned).map_err(wrong)
     }
 
     fn token(&self) -> Result<Option<Token>, Failure> {
@@ -206,10 +214,10 @@ fn read_ca(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
     })
 }
 
-fn server(text: &str) -> Result<Url, Failure> {
+fn server(text: &str, from: &str) -> Result<Url, Failure> {
     let refused = |why: String| {
         let hint = "write it as a URL, best with an address, e.g. http://10.0.0.1:8480";
-        Failure::config(format!("the server {text:?} can't be used: {why}"), hint)
+        Failure::config(format!("the server {text:?}{from} can't be used: {why}"), hint)
     };
     let mut url = Url::parse(text).map_err(|e| refused(e.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {

@@ -74,7 +74,7 @@ impl Input {
                 values.offer("node", node, origin());
             }
         }
-        if !values.has("servers")
+        if values.origin("servers").is_none()
             && let Some(lease) = machine.lease()
         {
             let urls = lease.servers.iter().map(|address| discover::url(&address.to_string()));
@@ -83,6 +83,11 @@ impl Input {
         values.offer("node", host_name(), Origin::HostName);
         let fragment = conclude(&mut values, &mut mistakes);
         Self { config, values, fragment, token, mistakes }
+    }
+
+    /// ` (from WHERE)`, for a message about the value of `key`.
+    pub(super) fn from(&self, key: &str) -> String {
+        self.values.origin(key).map_or(String::new(), |origin| format!(" (from {origin})"))
     }
 
     /// Every value by its key, with where it comes from.

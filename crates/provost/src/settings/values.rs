@@ -56,9 +56,9 @@ impl Values {
         self.0.entry(key.to_owned()).or_insert_with(|| (value.into(), origin));
     }
 
-    /// Whether `key` has a value by now.
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+    /// Where the value of `key` comes from.
+    pub(super) fn origin(&self, key: &str) -> Option<&Origin> {
+        self.0.get(key).map(|(_, origin)| origin)
     }
 
     /// Takes the defaults, last of all, and reads the whole.

@@ -96,9 +96,10 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
 fn values(input: &Input, secrets: &Secrets) -> Vec<Value> {
     let (config, origin) = input.config();
     let mut values = vec![json!({"key": "config", "value": config, "from": origin.to_string()})];
-    let rest = input.values().map(
-        |(key, value, origin)| json!({"key": key, "value": hide(json!(value), secrets), "from": origin.to_string()}),
-    );
+    let rest = input.values().map(|(key, value, origin)| {
+        let value = hide(json!(value), secrets);
+        json!({"key": key, "value": value, "from": origin.to_string()})
+    });
     values.extend(rest);
     if let Some(origin) = input.token_origin() {
         let shown = "(given, not shown)";
