@@ -78,6 +78,11 @@ fn a_kickstart_that_always_fails_is_held_though_every_report_is_lost() {
     assert_eq!((&end["result"], &end["cause"]), (&json!("failure"), &json!("held")));
     assert!(end["hint"].as_str().unwrap().contains("provost release"), "{end}");
 
+    let status = node.provost(&["status"]).expect(0).stdout;
+    for part in ["kickstart FAILED", "held", "3 runs in a row", "provost release"] {
+        assert!(status.contains(part), "{part} isn't in\n{status}");
+    }
+
     // A boot is held as well, and soon, though no server is there at all; an admin isn't.
     files.refuse();
     let begun = Instant::now();

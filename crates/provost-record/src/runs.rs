@@ -32,6 +32,15 @@ pub struct Run {
     /// The plan's generation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<u64>,
+    /// What kind of failure it was, where no stage is to blame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The same, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
     /// What has begun, in order; `fetch` is the first.
     pub stages: Vec<Stage>,
     /// What never ran, where the run failed.
@@ -155,6 +164,11 @@ impl Run {
                 self.result = record.result;
                 self.not_run.clone_from(&record.not_run);
                 self.duration_ms = record.duration_ms;
+                if record.cause.is_some() {
+                    self.cause = record.cause;
+                    self.error_message.clone_from(&record.error_message);
+                    self.hint.clone_from(&record.hint);
+                }
             }
             // Pre- and post-commands belong to units of others; ours have none.
             Phase::PreCommandStart

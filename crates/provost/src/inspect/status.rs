@@ -90,6 +90,16 @@ fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
     }
     if let Some(stage) = run.failed_stage() {
         text += &failure(stage);
+    } else if let Some(cause) = run.cause {
+        let (cause, error_message, hint) =
+            (Some(cause), run.error_message.clone(), run.hint.clone());
+        text += &failure(&Stage {
+            stage: run.service.clone(),
+            cause,
+            error_message,
+            hint,
+            ..Stage::default()
+        });
     }
     if unreported > 0 {
         text += &format!("\n{unreported} records are not reported yet\n");
