@@ -58,6 +58,8 @@ fn a_kickstart_that_always_fails_is_held_though_every_report_is_lost() {
     let node = cluster.node("cn001");
     let files = Faulty::of(cluster.www());
     use_server(&cluster, &node, files.address());
+    std::fs::create_dir_all(node.path("etc")).unwrap();
+    let motd = || std::fs::read_to_string(node.path("etc/motd.d/provost")).unwrap_or_default();
     for _ in 0..3 {
         node.provost(&["kickstart"]).expect(1).says(&["could not be reported"]);
     }
@@ -78,6 +80,7 @@ fn a_kickstart_that_always_fails_is_held_though_every_report_is_lost() {
     assert_eq!((&end["result"], &end["cause"]), (&json!("failure"), &json!("held")));
     assert!(end["hint"].as_str().unwrap().contains("provost release"), "{end}");
 
+    assert!(motd().contains("is held"), "{}", motd());
     let status = node.provost(&["status"]).expect(0).stdout;
     for part in ["kickstart FAILED", "held", "3 runs in a row", "provost release"] {
         assert!(status.contains(part), "{part} isn't in\n{status}");
@@ -93,6 +96,7 @@ fn a_kickstart_that_always_fails_is_held_though_every_report_is_lost() {
     does(&cluster, "exit 0");
     node.provost(&["boot"]).expect(4);
     node.provost(&["release"]).expect(0).says(&["3 attempts forgotten", "provostctl release"]);
+    assert_eq!(motd(), "");
     node.provost(&["boot"]).expect(0);
 }
 

@@ -264,5 +264,7 @@ fn what_is_done_in_an_image_is_not_done_again_at_boot() {
     std::fs::rename(state, node.path("state")).unwrap();
     node.provost(&["boot"]).expect(0);
     assert_eq!(ran(&cluster), ["change b", "always"]);
+    let list = ["stamp", "--root", root, "-P", "change a,change c"];
+    node.provost(&list).expect(0).says(&["stamped: change c", "2 stamped"]);
     node.provost(&["stamp", "--root", root]).expect(0).says(&["change a", "change b", "2 stamped"]);
 }

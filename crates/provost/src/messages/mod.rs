@@ -7,7 +7,7 @@ mod outlet;
 mod settings;
 mod syslog;
 
-pub(crate) use notices::{put_up, say_failure};
+pub(crate) use notices::{put_up, say_failure, take_down};
 pub(crate) use outlet::Outlet;
 pub(crate) use settings::MessageSettings;
 

@@ -23,10 +23,7 @@ pub(crate) fn put_up(paths: &Paths, service: Service) {
     let Ok(records) = journal.and_then(|journal| journal.last_run()) else { return };
     let Some(end) = records.last().filter(|r| r.phase == Phase::ServiceEnd) else { return };
     if end.result == Some(Outcome::Success) {
-        for place in PLACES {
-            // Most of the time there is none.
-            let _ = std::fs::remove_file(paths.etc.join(place));
-        }
+        take_down(paths);
         return;
     }
     // Of a stage whose failure is ignored, the end of the run says nothing.
@@ -37,6 +34,14 @@ pub(crate) fn put_up(paths: &Paths, service: Service) {
     };
     let at = records.iter().find(to_blame).unwrap_or(end);
     write(&paths.etc, &line(end, at));
+}
+
+/// Nothing is wrong any more, as far as is known.
+pub(crate) fn take_down(paths: &Paths) {
+    for place in PLACES {
+        // Most of the time there is none.
+        let _ = std::fs::remove_file(paths.etc.join(place));
+    }
 }
 
 /// Says that a run of `service` on `node` failed before it could begin, and why.

@@ -9,6 +9,7 @@ use reqwest::Client;
 use super::guard::Attempts;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::messages::take_down;
 use crate::settings::{Input, Settings};
 
 /// How long one server may take to say whether this node was released.
@@ -22,6 +23,9 @@ pub(crate) fn main(input: &Input) -> ExitCode {
         .and_then(|mut attempts| attempts.clear());
     match cleared {
         Ok(n) => {
+            if input.notices() {
+                take_down(&paths);
+            }
             let s = if n == 1 { "" } else { "s" };
             console.say(&format!(
                 "released: {n} attempt{s} forgotten; if the management node holds this node, too: \

@@ -262,10 +262,12 @@ impl<'a> Run<'a> {
         reporter: &mut Option<Reporter>,
         failure: Failure,
     ) -> Result<(), Broken> {
-        if let Ok((settings, client)) = self.connect(input, reporter)
-            && let Some(at) = release::asked(&settings, &client, &self.id).await
-        {
-            self.released(at)?;
+        if let Ok((settings, client)) = self.connect(input, reporter) {
+            let released = tokio::select! {
+                at = release::asked(&settings, &client, &self.id) => at,
+                _ = self.orders.wait_for(|orders| orders.stop.is_some()) => None,
+            };
+            released.map_or(Ok(()), |at| self.released(at))?;
         }
         if self.attempts.held(&self.node).is_some() {
             return Err(self.refuse(&failure, &[]));
