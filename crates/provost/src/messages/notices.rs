@@ -15,6 +15,8 @@ const PLACES: [&str; 2] = ["issue.d/provost.issue", "motd.d/provost"];
 const MOST: usize = 240;
 /// How much of that is for what a message says.
 const MOST_MESSAGE: usize = 120;
+/// How the line ends, unless the node is held.
+const SEE: &str = "; see: provost status";
 
 /// Says how the last run of `service` ended, if it did not end well; takes the notices away if it
 /// did. A run that is still to go on changes nothing.
@@ -60,24 +62,29 @@ fn line(end: &Record, at: &Record) -> String {
     let message = at.error_message.as_ref().and_then(|m| m.lines().next()).unwrap_or_default();
     let message: String = message.chars().take(MOST_MESSAGE).collect();
     let head = format!("provost: {} of {}", end.service, end.node);
-    if [end.cause, at.cause].contains(&Some(Cause::Held)) {
-        return format!("{head} is held: {message}; see: provost status; then: provost release");
-    }
-    let Some(stage) = &at.stage else {
-        return format!("{head} failed: {message}; see: provost status");
+    let held = [end.cause, at.cause].contains(&Some(Cause::Held));
+    let what = match &at.stage {
+        _ if held => format!("{head} is held: {message}"),
+        None => format!("{head} failed: {message}"),
+        Some(stage) => format!("{head} failed: {stage}: {}", blame(at, &message)),
     };
+    let more = if held { "; see: provost status; then: provost release" } else { SEE };
+    // However long it is, what shows more is there.
+    let what: String = harmless(&what).chars().take(MOST - more.len()).collect();
+    what + more
+}
+
+/// How and where a stage failed; nothing of its output if it is a script.
+fn blame(at: &Record, message: &str) -> String {
     let how = how(at.cause, at.exit_code, at.signal.as_deref());
     let place = at.error_line.as_ref().and_then(|line| {
         let mut words = line.splitn(3, ' ');
-        Some(format!(" at line {} of {}", words.next()?, words.nth(1)?))
+        Some((words.next()?, words.nth(1)?))
     });
     match place {
-        Some(place) => format!("{head} failed: {stage}: {how}{place}; see: provost status"),
-        // Nothing of a script's output.
-        None if at.exit_code.is_some() => {
-            format!("{head} failed: {stage}: {how}; see: provost status")
-        }
-        None => format!("{head} failed: {stage}: {how}: {message}; see: provost status"),
+        Some((line, file)) => format!("{how} at line {line} of {file}"),
+        None if at.exit_code.is_some() => how,
+        None => format!("{how}: {message}"),
     }
 }
 
@@ -85,7 +92,7 @@ fn write(etc: &Path, line: &str) {
     if !etc.is_dir() {
         return;
     }
-    let text = format!("{}\n", harmless(line));
+    let text = format!("{line}\n");
     for place in PLACES {
         // Whoever may not write there is no admin of this machine.
         let _ = replace(&etc.join(place), text.as_bytes());
@@ -114,7 +121,7 @@ fn harmless(line: &str) -> String {
         c if c == ' ' || c.is_ascii_graphic() => c,
         _ => '?',
     };
-    line.chars().map(harmless).take(MOST).collect()
+    line.chars().map(harmless).collect()
 }
 
 #[cfg(test)]
@@ -155,6 +162,8 @@ mod tests {
     fn nothing_in_a_notice_is_heeded_by_terminals_or_gettys() {
         let text = harmless("a\\n@b%s\x1b[2J\u{202e}\nx");
         assert_eq!(text, "a?n?b?s?[2J??x");
-        assert_eq!(harmless(&"x".repeat(1000)).len(), MOST);
+        let long = Record { stage: Some("\\x".repeat(1000)), ..failed("") };
+        let line = line(&long, &long);
+        assert!(line.len() == MOST && line.ends_with(SEE) && !line.contains('\\'), "{line}");
     }
 }
