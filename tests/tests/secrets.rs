@@ -123,3 +123,23 @@ fn the_script_itself_gets_the_true_values() {
     node.provost(&["boot"]).expect(0);
     assert_eq!(std::fs::read_to_string(seen).unwrap(), format!("{PASSWORD}|{PASSWORD}"));
 }
+
+#[test]
+fn what_is_gathered_holds_no_secret_even_where_the_configuration_is_broken() {
+    let (_cluster, node) = cluster();
+    node.provost(&["boot"]).expect(1);
+    let token = std::fs::read_to_string(node.path("token")).unwrap();
+    node.configure("[log]\nredact = [\"*PASSW*\", \"CUSTOM\"]\n");
+    let to = node.path("gathered");
+    std::fs::create_dir(&to).unwrap();
+    let out = node.provost(&["gather", "--to", to.to_str().unwrap()]).expect(0);
+    let mut tar = std::process::Command::new("tar");
+    tar.arg("-xzf").arg(out.stdout.trim()).arg("-C").arg(&to);
+    assert!(tar.status().unwrap().success());
+    assert!(!files_with(&to, "[redacted:CUSTOM]").is_empty(), "the plan is there");
+    let quoted = CUSTOM.replace('\\', "\\\\").replace('"', "\\\"");
+    let token = token.trim().rsplit(' ').next().unwrap();
+    for secret in [PASSWORD, CUSTOM, &quoted, token] {
+        assert_eq!(files_with(&to, secret), [""; 0], "{secret}");
+    }
+}

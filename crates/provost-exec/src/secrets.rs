@@ -11,7 +11,8 @@ use crate::capture::Stream;
 const SHORTEST: usize = 4;
 
 /// Values that are to be shown as `[redacted:NAME]`. A value of several lines is looked for line
-/// by line. Only the value itself is found, not what a program makes of it, such as its base64.
+/// by line. Only the value itself is found, plain or between double quotes, not what a program
+/// makes of it, such as its base64.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Secrets(Vec<Secret>);
 
@@ -34,10 +35,8 @@ impl Secrets {
     pub fn new<'a>(named: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let lines = named.into_iter().flat_map(|(name, value)| {
             let lines = value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST);
-            lines.map(move |line| Secret {
-                value: line.to_owned(),
-                shown: format!("[redacted:{name}]"),
-            })
+            let values = lines.flat_map(|line| [line.to_owned(), quoted(line)]);
+            values.map(move |value| Secret { value, shown: format!("[redacted:{name}]") })
         });
         let mut secrets: Vec<Secret> = lines.collect();
         // Of two that begin at the same place, the longer one is meant.
@@ -67,6 +66,11 @@ impl Secrets {
         let finder = |s: &Secret| (Finder::new(&s.value).into_owned(), s.shown.clone().into());
         self.0.iter().map(finder).collect()
     }
+}
+
+/// A value as it stands between double quotes in JSON, TOML and shells.
+fn quoted(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// Takes secrets out of a program's output, whichever pieces that comes in.
@@ -153,6 +157,7 @@ mod tests {
             ("OVER", "xx-hunter"),
             ("KEY", "  line one \r\nab\nline two"),
             ("SHORT", "abc"),
+            ("QUOTED", r#"a "b" \c"#),
         ])
     }
 
@@ -176,6 +181,7 @@ mod tests {
             ("xx-hunter2-and-more.", "[redacted:OVER]."),
             ("hunter2hunter2\nhunter\n2", "[redacted:PW][redacted:PW]\nhunter\n2"),
             ("abc ab\nline one\nline two\n", "abc ab\n[redacted:KEY]\n[redacted:KEY]\n"),
+            (r#"a "b" \c, "a \"b\" \\c""#, "[redacted:QUOTED], \"[redacted:QUOTED]\""),
             ("", ""),
         ] {
             assert_eq!(secrets().hide(text), expected);

@@ -64,8 +64,8 @@ fn secrets(input: &Input, paths: &Paths) -> Secrets {
     let kept = crate::fetch::kept_texts(&paths.state);
     let plan = kept.iter().find_map(|(_, text)| Plan::parse(text.as_bytes()).ok());
     let env = plan.map(|plan| plan.env).unwrap_or_default();
-    let settings = input.settings();
-    settings.map(|settings| crate::secrets::secrets(&settings, &env)).unwrap_or_default()
+    let (settings, _) = input.usable();
+    crate::secrets::secrets(&settings, &env)
 }
 
 struct Bundle<'a> {
