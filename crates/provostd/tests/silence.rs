@@ -38,13 +38,15 @@ async fn impatient() -> Server {
 
 /// Reads events until one has `text` in it.
 async fn heard(events: &mut reqwest::Response, text: &str) -> String {
-    let mut heard = String::new();
-    while !heard.contains(text) || !heard.ends_with("\n\n") {
-        let chunk = tokio::time::timeout(Duration::from_secs(30), events.chunk()).await;
-        let chunk = chunk.expect("an event within 30 s").unwrap().unwrap();
-        heard.push_str(std::str::from_utf8(&chunk).unwrap());
-    }
-    heard
+    let reading = async {
+        let mut heard = String::new();
+        while !heard.contains(text) || !heard.ends_with("\n\n") {
+            let chunk = events.chunk().await.unwrap().unwrap();
+            heard.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+        heard
+    };
+    tokio::time::timeout(Duration::from_secs(60), reading).await.expect("the event within 60 s")
 }
 
 #[tokio::test(flavor = "multi_thread")]
