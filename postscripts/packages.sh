@@ -6,6 +6,8 @@
 repository_urls() {
     local dir server=${NFSSERVER:-${MASTER_IP:-${MASTER:-${SITEMASTER-}}}} port=${HTTPPORT-}
     local list
+    [[ $1 != *[[:cntrl:]]* ]] ||
+        die "not the address of a repository: ${1@Q}" "give URLs, by comma"
     IFS=, read -r -a list <<<"$1"
     urls=()
     for dir in ${list[@]+"${list[@]}"}; do

@@ -1,5 +1,4 @@
-//! The postscripts that come with the product, each run for real in a root folder of its own.
-#![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+//! Scripts that work in a folder instead of in `/`.
 
 use std::collections::BTreeMap;
 use std::fs;

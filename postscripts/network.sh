@@ -1,0 +1,288 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of confignetwork
+# The ways in which confignetwork has interfaces configured. Each has the same functions:
+#
+#   NAME_render  fills `want` with the text of each file, from nics, type, addresses, …
+#   NAME_stale   prints files of an earlier run that aren't wanted any more
+#   NAME_check   whether the files are right
+#   NAME_runs    whether interfaces can be brought up here and now
+#   NAME_down    takes the interfaces down, as the files stand
+#   NAME_up      brings them up, as the files stand
+
+# Prints which one this system has.
+find_backend() {
+    local file
+    for file in "$root"/etc/netplan/*.yaml; do
+        [ ! -f "$file" ] || [ ! -x "$root/usr/sbin/netplan" ] || { echo netplan && return; }
+    done
+    if [ -x "$root/usr/sbin/NetworkManager" ] && { [ -d /run/NetworkManager ] || [ ! -x "$root/sbin/ifup" ]; }; then
+        echo networkmanager
+    elif [ -x "$root/sbin/ifup" ] || [ -x "$root/usr/sbin/ifup" ]; then
+        echo ifupdown
+    elif [ -x "$root/usr/sbin/netplan" ]; then
+        echo netplan
+    else
+        return 1
+    fi
+}
+
+# The VLAN's number: of its name, e.g. bond0.7 or vlan7.
+vlan_id() {
+    local id=${1##*[!0-9]}
+    [ -n "$id" ] || die "$1 is a VLAN without a number" "call it as eth1.7 or vlan7"
+    echo "$id"
+}
+
+# ---- NetworkManager: a keyfile for each interface
+
+networkmanager_render() {
+    local nic text word number address kind
+    for nic in "${ordered[@]}"; do
+        kind=${type[$nic]}
+        text="# Written by the postscript confignetwork; edit the site instead."$'\n'
+        text+="[connection]"$'\n'"id=provost-$nic"$'\n'"type=$kind"$'\n'"interface-name=$nic"$'\n'
+        # Over what the installer or NetworkManager itself has for the same interface.
+        text+="autoconnect-priority=10"$'\n'
+        if [ -n "${master[$nic]-}" ]; then
+            text+="master=${master[$nic]}"$'\n'"slave-type=${type[${master[$nic]}]}"$'\n'
+        fi
+        case $kind in
+        vlan) text+="[vlan]"$'\n'"id=$(vlan_id "$nic")"$'\n'"parent=${members[$nic]}"$'\n' ;;
+        bond)
+            text+="[bond]"$'\n'
+            for word in ${options[$nic]-mode=active-backup}; do
+                text+="${word%%=*}=${word#*=}"$'\n'
+            done
+            ;;
+        bridge) text+="[bridge]"$'\n'"stp=false"$'\n' ;;
+        esac
+        case $kind:${mtu[$nic]-} in
+        *:) ;;
+        infiniband:*) text+="[infiniband]"$'\n'"mtu=${mtu[$nic]}"$'\n' ;;
+        *) text+="[ethernet]"$'\n'"mtu=${mtu[$nic]}"$'\n' ;;
+        esac
+        if [ -z "${master[$nic]-}" ]; then
+            text+=$(networkmanager_family 4)$'\n'$(networkmanager_family 6)
+        fi
+        want["/etc/NetworkManager/system-connections/provost-$nic.nmconnection"]=${text%$'\n'}
+    done
+}
+
+# The section of a family of addresses, of `nic`.
+networkmanager_family() {
+    local number=0 address lines='' gateway=${gateways[$nic]-}
+    for address in ${addresses[$nic]-}; do
+        case $1:$address in 4:*:* | 6:*.*) continue ;; esac
+        number=$((number + 1))
+        lines+="address$number=$address"$'\n'
+    done
+    case $1:$gateway in 4:*.* | 6:*:*) [ $number = 0 ] || lines+="gateway=$gateway"$'\n' ;; esac
+    if [ $number -gt 0 ]; then
+        printf '[ipv%s]\nmethod=manual\n%s' "$1" "$lines"
+    else
+        case $1 in 4) printf '[ipv4]\nmethod=disabled\n' ;; *) printf '[ipv6]\nmethod=link-local\n' ;; esac
+    fi
+}
+
+networkmanager_stale() {
+    local file
+    for file in "$root"/etc/NetworkManager/system-connections/provost-*.nmconnection; do
+        file=${file#"$root"}
+        [ ! -f "$root$file" ] || [ -n "${want[$file]+x}" ] || printf '%s\n' "$file"
+    done
+}
+
+networkmanager_runs() {
+    [ -d /run/NetworkManager ] && ! in_chroot && nmcli --terse general status >/dev/null 2>&1
+}
+
+networkmanager_check() {
+    local nic
+    for nic in "${ordered[@]}"; do
+        # Those before 1.38 can't look at a file.
+        [[ $(nmcli --help 2>&1) == *--offline* ]] || return 0
+        nmcli --offline connection modify connection.id "provost-$nic" \
+            <"/etc/NetworkManager/system-connections/provost-$nic.nmconnection" >/dev/null || return 1
+    done
+}
+
+networkmanager_down() {
+    # What was up before, for putting it back.
+    [ -n "${nm_active-}" ] || nm_active=$(nmcli -g NAME,DEVICE connection show --active)
+}
+
+networkmanager_up() {
+    local nic line
+    run nmcli connection reload || return
+    for nic in "${ordered[@]}"; do
+        if [ -f "/etc/NetworkManager/system-connections/provost-$nic.nmconnection" ]; then
+            run nmcli --wait 30 connection up id "provost-$nic" || return
+        else
+            while IFS=: read -r line device; do
+                [ "$device" != "$nic" ] || nmcli --wait 30 connection up id "$line"
+            done <<<"$nm_active"
+        fi
+    done
+}
+
+# ---- netplan: one file for all
+
+netplan_render() {
+    local kind section nic text='' word key line
+    text="# Written by the postscript confignetwork; edit the site instead."$'\n'"network:"$'\n'"  version: 2"$'\n'
+    for section in ethernets bonds bridges vlans; do
+        kind=${section%s}
+        line=''
+        for nic in "${ordered[@]}"; do
+            case $kind:${type[$nic]} in
+            "$kind:$kind" | ethernet:infiniband) ;;
+            *) continue ;;
+            esac
+            line+="    \"$nic\":"$'\n'"      dhcp4: false"$'\n'
+            [ -z "${mtu[$nic]-}" ] || line+="      mtu: ${mtu[$nic]}"$'\n'
+            [ -z "${addresses[$nic]-}" ] || line+="      addresses: [\"${addresses[$nic]// /\", \"}\"]"$'\n'
+            if [ -n "${gateways[$nic]-}" ]; then
+                word=0.0.0.0/0
+                case ${gateways[$nic]} in *:*) word=::/0 ;; esac
+                line+="      routes: [{to: \"$word\", via: \"${gateways[$nic]}\"}]"$'\n'
+            fi
+            case $kind in
+            vlan) line+="      id: $(vlan_id "$nic")"$'\n'"      link: \"${members[$nic]}\""$'\n' ;;
+            bond | bridge) line+="      interfaces: [\"${members[$nic]// /\", \"}\"]"$'\n' ;;
+            esac
+            if [ "$kind" = bond ]; then
+                line+="      parameters:"$'\n'
+                for word in ${options[$nic]-mode=active-backup}; do
+                    key=${word%%=*}
+                    case $key in
+                    mode | primary) ;;
+                    miimon) key=mii-monitor-interval ;;
+                    xmit_hash_policy) key=transmit-hash-policy ;;
+                    updelay) key=up-delay ;;
+                    downdelay) key=down-delay ;;
+                    *) key=${key//_/-} ;;
+                    esac
+                    line+="        $key: \"${word#*=}\""$'\n'
+                done
+            fi
+        done
+        [ -z "$line" ] || text+="  $section:"$'\n'"$line"
+    done
+    want["/etc/netplan/90-provost.yaml"]=${text%$'\n'}
+}
+
+netplan_stale() { :; }
+
+netplan_check() {
+    run netplan generate
+}
+
+netplan_runs() {
+    [ -d /run/systemd/system ] && ! in_chroot
+}
+
+netplan_down() { :; }
+
+netplan_up() {
+    run netplan apply
+}
+
+# ---- ifupdown: one file for all, and no stanza of the same interface elsewhere
+
+ifupdown_render() {
+    local nic text address first line word main=/etc/network/interfaces
+    text="# Written by the postscript confignetwork; edit the site instead."$'\n'
+    for nic in "${ordered[@]}"; do
+        text+=$'\n'"auto $nic"$'\n'
+        first=yes
+        for address in ${addresses[$nic]:-manual}; do
+            case $address in
+            manual) text+="iface $nic inet manual"$'\n' ;;
+            *:*) text+="iface $nic inet6 static"$'\n'"    address $address"$'\n' ;;
+            *) text+="iface $nic inet static"$'\n'"    address $address"$'\n' ;;
+            esac
+            line=v4
+            case $address in *:*) line=v6 ;; esac
+            case $line:${gateways[$nic]-} in
+            v4:*.* | v6:*:*)
+                [[ $text == *"gateway ${gateways[$nic]}"$'\n'* ]] || text+="    gateway ${gateways[$nic]}"$'\n'
+                ;;
+            esac
+            [ $first = yes ] || continue
+            first=no
+            # By ip itself, so that no further package is needed.
+            line=''
+            case ${type[$nic]} in
+            vlan) line="ip link add link ${members[$nic]} name $nic type vlan id $(vlan_id "$nic")" ;;
+            bond)
+                line="ip link add $nic type bond"
+                for word in ${options[$nic]-mode=active-backup}; do
+                    line+=" ${word%%=*} ${word#*=}"
+                done
+                ;;
+            bridge) line="ip link add $nic type bridge" ;;
+            esac
+            if [ -n "$line" ]; then
+                text+="    pre-up [ -e /sys/class/net/$nic ] || $line"$'\n'"    post-down ip link del $nic"$'\n'
+                line=${members[$nic]}
+                [ "${type[$nic]}" != vlan ] || line=''
+                for word in $line; do
+                    text+="    pre-up ip link set $word down && ip link set $word master $nic && ip link set $word up"$'\n'
+                done
+            fi
+            [ -z "${mtu[$nic]-}" ] || text+="    pre-up ip link set $nic mtu ${mtu[$nic]}"$'\n'
+            [ "$address" != manual ] || text+="    up ip link set $nic up"$'\n'"    down ip link set $nic down"$'\n'
+        done
+    done
+    want["/etc/network/interfaces.d/provost"]=${text%$'\n'}
+
+    # Without what it says of these interfaces, and with the folder.
+    want["$main"]=$(
+        { cat "$root$main" 2>/dev/null || printf 'auto lo\niface lo inet loopback\n'; } |
+            NICS=" ${ordered[*]} " awk '
+                function ours(nic) { return index(ENVIRON["NICS"], " " nic " ") }
+                /^[ \t]*(iface|mapping)[ \t]/ { drop = ours($2) }
+                /^[ \t]*(auto|allow-[a-z]+)[ \t]/ {
+                    drop = 0
+                    line = $1
+                    for (i = 2; i <= NF; i++) if (!ours($i)) line = line " " $i
+                    if (line != $1) print line
+                    next
+                }
+                /^[ \t]*source/ { drop = 0; if ($0 ~ /interfaces\.d/) there = 1 }
+                !drop { print }
+                END { if (!there) print "source /etc/network/interfaces.d/*" }'
+    )
+    mode=0644
+}
+
+ifupdown_stale() { :; }
+
+ifupdown_check() {
+    local nic
+    for nic in "${ordered[@]}"; do
+        ifquery "$nic" >/dev/null || return
+    done
+}
+
+ifupdown_runs() {
+    ! in_chroot
+}
+
+ifupdown_down() {
+    local i nic
+    for ((i = ${#ordered[@]} - 1; i >= 0; i--)); do
+        nic=${ordered[i]}
+        ifdown --force "$nic" >/dev/null 2>&1 || :
+        # An address that isn't of ifupdown's making would be in its way.
+        [ ! -e "/sys/class/net/$nic" ] || ip addr flush dev "$nic"
+    done
+}
+
+ifupdown_up() {
+    local nic status=0
+    for nic in "${ordered[@]}"; do
+        ifquery "$nic" >/dev/null 2>&1 || continue
+        run ifup "$nic" || status=1
+    done
+    return $status
+}

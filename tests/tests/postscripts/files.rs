@@ -1,0 +1,87 @@
+//! `syncfiles`.
+
+use crate::root::{Kind, Root};
+
+const REMOVE: [(&str, &str); 1] = [("SYNCFILES_REMOVE", "yes")];
+
+#[test]
+fn files_come_whole_as_blocks_and_merged() {
+    let Some(root) = Root::new(Kind::Chroot) else { return };
+    root.write(
+        "_sync/list",
+        "\
+# a comment
+conf/app.conf -> /etc/app/app.conf 0640 root:mail
+conf/*.txt -> /opt/app/
+APPEND:
+conf/hosts -> /etc/hosts
+MERGE:
+conf/passwd -> /etc/passwd
+",
+    );
+    root.write("conf/app.conf", "a = 1\n");
+    root.write("conf/one.txt", "1\n");
+    root.write("conf/two words.txt", "2\n");
+    root.write("conf/hosts", "10.0.0.1 mn\n");
+    root.write(
+        "conf/passwd",
+        "slurm:x:777:777::/nonexistent:/bin/false\nman:x:6:12:changed:/:/bin/sh\n",
+    );
+    root.write("/etc/hosts", "127.0.0.1 localhost\n");
+    root.settles("syncfiles", &[]);
+    assert_eq!(root.text("/etc/app/app.conf"), "a = 1\n");
+    assert_eq!(root.mode("/etc/app/app.conf"), 0o640);
+    assert_eq!(root.sh("stat -c %U:%G /etc/app/app.conf", &[]).stdout, "root:mail\n");
+    assert_eq!(root.text("/opt/app/two words.txt"), "2\n");
+    assert!(root.text("/etc/hosts").starts_with("127.0.0.1 localhost\n# begin "));
+    assert!(root.text("/etc/hosts").contains("\n10.0.0.1 mn\n# end "));
+    let passwd = root.text("/etc/passwd");
+    assert!(passwd.starts_with("root:x:0:0:") && passwd.contains("\nman:x:6:12:changed:"));
+    assert!(passwd.ends_with("\nslurm:x:777:777::/nonexistent:/bin/false\n"), "{passwd}");
+
+    // A later list without them, first without and then with the wish to have them removed.
+    root.write("/opt/app/one.txt", "changed here\n");
+    root.write("_sync/list", "conf/hosts -> /opt/hosts\n");
+    let out = root.script("syncfiles", &[]).expect(0);
+    assert!(out.stdout.contains("listed no more, and left there: /etc/app/app.conf"), "{out:?}");
+    assert!(root.path("/etc/app/app.conf").exists());
+    let out = root.script("syncfiles", &REMOVE).expect(0);
+    assert!(
+        !root.path("/etc/app/app.conf").exists() && !root.path("/opt/app/two words.txt").exists()
+    );
+    assert_eq!(root.text("/etc/hosts"), "127.0.0.1 localhost\n");
+    assert_eq!(root.text("/opt/app/one.txt"), "changed here\n");
+    out.says(&["changed since it was put there: /opt/app/one.txt"]);
+    assert_eq!(root.text("/opt/hosts"), "10.0.0.1 mn\n");
+}
+
+#[test]
+fn a_list_that_reaches_beyond_the_bundle_or_gives_root_away_is_refused() {
+    let Some(root) = Root::new(Kind::Chroot) else { return };
+    root.write("evil", "toor:x:0:0::/root:/bin/bash\n");
+    root.write("root", "root::5:0::/root:/bin/bash\n");
+    root.write("short", "nothing\n");
+    let passwd = root.text("/etc/passwd");
+    for (line, says) in [
+        ("/etc/shadow -> /srv/x", "not in the bundle"),
+        ("../../etc/shadow -> /srv/x", "not in the bundle"),
+        ("evil -> srv/x", "not an absolute path"),
+        ("evil -> /srv/../etc/x", "not an absolute path"),
+        ("evil -> /etc/x 9999", "not a mode"),
+        ("evil -> /etc/x 0644 a;b", "not an owner"),
+        ("evil root -> /etc/x", "2 files for one place"),
+        ("none -> /etc/x", "there is no none"),
+        ("https://example.org/x -> /etc/x", "a URL needs its digest"),
+        ("EXECUTE:", "it runs no commands"),
+        ("MERGE:\nevil -> /etc/passwd", "line 2: evil cannot be merged"),
+        ("MERGE:\nroot -> /etc/passwd", "line 2: root cannot be merged"),
+        ("MERGE:\nshort -> /etc/passwd", "line 2: short cannot be merged"),
+    ] {
+        root.write("_sync/list", &format!("{line}\n"));
+        root.refuses("syncfiles", &[], &[says]);
+    }
+    assert_eq!(root.text("/etc/passwd"), passwd);
+    assert!(!root.path("/etc/x").exists());
+    let out = root.script("syncfiles", &[("NOSYNCFILES", "1")]).expect(0);
+    assert!(out.stdout.starts_with("skipped: "));
+}
