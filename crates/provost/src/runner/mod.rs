@@ -1,6 +1,7 @@
 //! A run from its first record to its last: one loop decides what comes next.
 
 mod broken;
+mod fetching;
 mod guard;
 mod library;
 mod lock;
@@ -16,6 +17,7 @@ mod stages;
 mod stamp;
 mod step;
 mod steps;
+mod succeeded;
 mod told;
 mod wishes;
 

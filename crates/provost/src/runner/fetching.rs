@@ -1,0 +1,146 @@
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use provost_exec::Secrets;
+use provost_record::{Cause, JournalError, Outcome, Phase};
+use reqwest::Client;
+
+use super::broken::Broken;
+use super::root::Root;
+use super::run::{Run, milliseconds};
+use super::stages::names;
+use super::told::rounded;
+use super::{Wanted, steps};
+use crate::failure::Failure;
+use crate::fetch::{Fetched, NotFetched, age, fetch};
+use crate::report::Reporter;
+use crate::secrets::secrets;
+use crate::settings::{Input, Settings};
+
+/// The stage that is no script.
+const FETCH: &str = "fetch";
+
+impl Run<'_> {
+    /// The first stage: settings, bundle and plan.
+    pub(super) async fn fetch(
+        &mut self,
+        input: &Input,
+        wanted: &Wanted,
+        root: Root,
+        reporter: &mut Option<Reporter>,
+    ) -> Result<(Settings, Fetched), Broken> {
+        let began = Instant::now();
+        // Settings that are wrong fail at once, in the stage itself.
+        let deadline = input.settings().ok().map(|settings| settings.fetch.deadline.duration());
+        let limit_ms = deadline.and_then(|deadline| deadline.as_millis().try_into().ok());
+        self.begin_fetch(limit_ms).await?;
+        let fetched = self.try_fetch(input, reporter).await;
+        let passed_over = match &fetched {
+            Ok((_, fetched)) => &fetched.passed_over,
+            Err(not) => &not.passed_over,
+        };
+        // Each of them is a stage that failed, and the next one is its other try.
+        for failure in passed_over {
+            self.fetch_failed(failure, None)?;
+            self.console.say(&format!("fetch: {failure}"));
+            self.begin_fetch(limit_ms).await?;
+        }
+        let mut end = self.recorder.record(Phase::StageEnd);
+        end.stage = Some(FETCH.to_owned());
+        end.duration_ms = Some(milliseconds(began.elapsed()));
+        match fetched {
+            Ok((settings, fetched)) => {
+                self.hide(secrets(&settings, &fetched.plan.env));
+                end.result = Some(Outcome::Success);
+                end.bundle = Some(fetched.manifest.generation);
+                end.plan = Some(fetched.plan.generation);
+                end.stages = names(&self.progress.left(steps::select(wanted, &fetched, root)));
+                let (bundle, plan) = (fetched.manifest.generation, fetched.plan.generation);
+                if let Some(offline) = &fetched.offline {
+                    self.console.say(&format!("fetch: {offline}"));
+                }
+                end.skipped.clone_from(&fetched.offline);
+                let age = age(fetched.manifest.created, provost_record::now());
+                self.console.say(&format!(
+                    "fetch: bundle {bundle} of {age}, plan {plan}, {} to run ({})",
+                    count(end.stages.len(), "script"),
+                    rounded(began.elapsed())
+                ));
+                self.recorder.put(end)?;
+                Ok((settings, fetched))
+            }
+            Err(NotFetched { failure, .. }) => {
+                self.fetch_failed(&failure, end.duration_ms)?;
+                self.console.say(&format!("fetch: FAILED\nerror: {failure}"));
+                Err(Broken::by(&failure))
+            }
+        }
+    }
+
+    /// Lets nobody see these from now on.
+    fn hide(&mut self, secrets: Secrets) {
+        self.console.hide(secrets.clone());
+        self.recorder.hide(secrets);
+    }
+
+    async fn begin_fetch(&mut self, limit_ms: Option<u64>) -> Result<(), JournalError> {
+        let mut start = self.recorder.record(Phase::StageStart);
+        start.stage = Some(FETCH.to_owned());
+        start.limit_ms = limit_ms;
+        self.recorder.put_durably(start).await
+    }
+
+    fn fetch_failed(&mut self, failure: &Failure, ms: Option<u64>) -> Result<(), JournalError> {
+        let mut end = self.recorder.record(Phase::StageEnd);
+        end.stage = Some(FETCH.to_owned());
+        end.result = Some(Outcome::Failure);
+        end.cause = Some(failure.cause);
+        end.error_message = Some(failure.message.clone());
+        end.hint = Some(failure.hint.clone());
+        end.duration_ms = ms;
+        self.recorder.put(end)
+    }
+
+    /// What every exchange with the servers needs; and reporting begins.
+    pub(super) fn connect(
+        &mut self,
+        input: &Input,
+        reporter: &mut Option<Reporter>,
+    ) -> Result<(Settings, Client), Failure> {
+        let (settings, failures) = input.usable();
+        self.hide(secrets(&settings, &BTreeMap::new()));
+        let client = crate::http::client(&settings)?;
+        // What is right serves to report what is wrong.
+        if !settings.servers.is_empty() {
+            let reporter = reporter.get_or_insert_with(|| {
+                let live = (self.service, self.recorder.synced());
+                Reporter::spawn(&settings, &client, self.paths, live, &self.id)
+            });
+            self.hold = Some(reporter.hold());
+        }
+        failures.into_iter().next().map_or(Ok((settings, client)), Err)
+    }
+
+    async fn try_fetch(
+        &mut self,
+        input: &Input,
+        reporter: &mut Option<Reporter>,
+    ) -> Result<(Settings, Fetched), NotFetched> {
+        // Reporting comes first, so that a fetch that fails is reported, too.
+        let (settings, client) = self.connect(input, reporter)?;
+        let mut orders = self.orders.clone();
+        let fetched = tokio::select! {
+            fetched = fetch(&settings, &client, self.paths, &self.id, self.console) => fetched?,
+            wanted = orders.wait_for(|orders| orders.stop.is_some()) => {
+                let signal = wanted.ok().and_then(|orders| orders.stop).unwrap_or("a signal");
+                let message = format!("the run was ended by {signal} while fetching");
+                return Err(Failure::new(Cause::Interrupted, message, "start it again").into());
+            }
+        };
+        Ok((settings, fetched))
+    }
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
