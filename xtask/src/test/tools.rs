@@ -9,10 +9,11 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 5] = [
+const TOOLS: [Tool; 6] = [
     Tool { name: "shellcheck", needed: true, what_for: "looks for mistakes in shell scripts" },
     Tool { name: "shfmt", needed: true, what_for: "checks the format of shell scripts" },
     Tool { name: "minisign", needed: true, what_for: "checks our signatures by the stock tool" },
+    Tool { name: "debootstrap", needed: false, what_for: "makes the root that postscripts run in" },
     Tool { name: "openssh-server", needed: false, what_for: "is how an admin reaches nodes" },
     Tool { name: "jq", needed: false, what_for: "is what the benchmark of records compares with" },
 ];
