@@ -181,14 +181,19 @@ impl Bundles {
         Ok(self.current())
     }
 
-    /// Refuses what is older than this node has seen before.
-    pub(super) fn check_generations(&self, bundle: &Manifest, plan: &Plan) -> Result<(), Failure> {
+    /// Refuses what is older than this node has seen before. It is `from` there.
+    pub(super) fn check_generations(
+        &self,
+        from: &str,
+        bundle: &Manifest,
+        plan: &Plan,
+    ) -> Result<(), Failure> {
         let seen = self.generations()?;
         let check = |what: &str, got: u64, seen: u64| {
             if got >= seen {
                 return Ok(());
             }
-            let message = format!("the server's {what} is generation {got}, older than {seen}");
+            let message = format!("the {what} from {from} is generation {got}, older than {seen}");
             let file = self.generations_file();
             let hint = format!(
                 "see whether that server is stale; if it was set up anew, remove {} here",

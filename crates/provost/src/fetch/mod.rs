@@ -130,7 +130,8 @@ impl Fetch<'_> {
     async fn take(&self, source: &Source<'_>, documents: &Documents) -> Result<Verified, Miss> {
         let verified = documents.verify(self.settings).map_err(Miss::torn)?;
         let Verified { manifest, plan, .. } = &verified;
-        self.bundles.check_generations(manifest, plan).map_err(Miss::last)?;
+        let generations = self.bundles.check_generations(source.base.as_str(), manifest, plan);
+        generations.map_err(Miss::last)?;
         self.files(source, manifest).await?;
         self.bundles.remember_generations(manifest, plan).map_err(Miss::last)?;
         if self.kept.as_ref() != Some(documents) {
@@ -231,7 +232,7 @@ impl Fetch<'_> {
         };
         let whole = verified.and_then(|verified| {
             let Verified { manifest, plan, .. } = &verified;
-            self.bundles.check_generations(manifest, plan)?;
+            self.bundles.check_generations("this node", manifest, plan)?;
             let missing = self.bundles.missing(manifest);
             match missing.first() {
                 Some(path) => Err(nothing(&format!("{path} is damaged or missing"))),

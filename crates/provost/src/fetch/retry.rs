@@ -161,11 +161,12 @@ where
                 return Ok(Served { what, passed_over });
             }
             Ok(Err(miss)) => miss,
-            Err(_) => {
+            // What the server did before says more than that there was no time left for more.
+            Err(_) => turn.miss.take().unwrap_or_else(|| {
                 let (server, share) = (&turn.server, rounded(share));
                 let message = format!("fetching from {server}: not done within {share}");
                 Miss::silent(Failure::new(Cause::Fetch, message, SLOW_HINT))
-            }
+            }),
         };
         // This node's own disk or configuration: no server can mend it.
         let is_ours = miss.failure.cause == Cause::Config;

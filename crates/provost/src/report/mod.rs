@@ -31,8 +31,8 @@ pub(crate) use spool::Spool;
 
 /// The first wait after a report that failed is below this, the next ones below its doubles.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
-/// No wait is above this.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// No wait is above this: a management node that is back is told within 5 s, the report included.
+const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
 /// Reports begin no quicker one after the other: short scripts share one. The last one, which
 /// tells of a failure, doesn't wait.

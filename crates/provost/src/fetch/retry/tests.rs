@@ -80,6 +80,29 @@ fn the_deadline_holds_whatever_the_server_asks_for() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_last_try_that_is_cut_off_leaves_the_word_of_the_one_before() {
+    let servers = &servers()[..1];
+    let mut tries = 0;
+    let failed = through(
+        servers,
+        Limit::seconds(60),
+        |_| {},
+        |_| {
+            tries += 1;
+            let first = tries == 1;
+            async move {
+                match first {
+                    true => Err::<(), _>(silent()),
+                    false => std::future::pending().await,
+                }
+            }
+        },
+    );
+    let message = failed.await.err().unwrap().failure.message;
+    assert!(message.starts_with("down (2 tries in "), "{message}");
+}
+
 #[test]
 fn a_server_that_asks_for_time_gets_it_and_holds_up_no_other() {
     let ten = Duration::from_secs(10);
