@@ -136,12 +136,15 @@ impl Cluster {
         node.make_fakes();
         let token = self.ctl(&["token", name]).expect(0).stdout;
         std::fs::write(node.path("token"), token).unwrap();
-        node.configure(&format!(
-            "servers = [\"http://{}\"]\n[trust]\nkeys = [\"{}\"]\n",
-            self.daemon().nodes(),
-            self.key()
-        ));
+        node.configure(&self.settings_for(&[&self.daemon().nodes()]));
         node
+    }
+
+    /// The part of a node's configuration that says where its servers are, `ADDRESS:PORT` each,
+    /// and whom it trusts.
+    pub fn settings_for(&self, servers: &[&str]) -> String {
+        let servers: Vec<String> = servers.iter().map(|s| format!("http://{s}")).collect();
+        format!("servers = {servers:?}\n[trust]\nkeys = [\"{}\"]\n", self.key())
     }
 }
 
@@ -192,6 +195,17 @@ impl Node {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(self.path("fakes")).chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(folders).unwrap());
+        command
+    }
+
+    /// The same, by a program that is given it as its last arguments.
+    pub fn command_by(&self, by: &[&str], args: &[&str]) -> Command {
+        let provost = self.command(args);
+        let Some((first, rest)) = by.split_first() else { return provost };
+        let mut command = Command::new(first);
+        command.args(rest).arg(provost.get_program()).args(provost.get_args());
+        command.stdin(Stdio::null());
+        command.envs(provost.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command
     }
 

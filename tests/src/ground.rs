@@ -2,7 +2,7 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -109,11 +109,7 @@ impl Ground {
 
     /// The same, by a program that is given it as its last arguments, such as `nohup`.
     pub fn command_by(&self, by: &[&str], world: World, args: &[&str]) -> Command {
-        let provost = self.node.command(args);
-        let words = by.iter().map(AsRef::as_ref);
-        let mut words = words.chain([provost.get_program()]).chain(provost.get_args());
-        let mut command = Command::new(words.next().unwrap());
-        command.args(words).stdin(Stdio::null());
+        let mut command = self.node.command_by(by, args);
         command.env("PROVOST_TEST", &self.mark).process_group(0);
         if world == World::Walk {
             command.env("PROVOST_NO_CGROUP", "1");

@@ -1,19 +1,28 @@
 //! A management node and its nodes in a temporary folder, made of the real programs.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+pub mod accounts;
 mod cluster;
 mod daemon;
+mod dns;
 pub mod faults;
 mod ground;
 mod output;
 pub mod processes;
+mod seed;
 mod sshd;
+mod told;
+mod web_server;
 
 pub use cluster::{Cluster, Node, pipe};
 pub use daemon::Daemon;
+pub use dns::Dns;
 pub use ground::{Ended, Ground, Run, World};
 pub use output::Out;
+pub use seed::seed;
 pub use sshd::Network;
+pub use told::{SOON, Waiting};
+pub use web_server::WebServer;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -10,13 +10,16 @@ pub(super) enum Behind {
     Server(String),
     /// This folder, as a plain web server serves it.
     Folder(PathBuf),
+    /// This folder for what is published, the server at this address for reports.
+    Cache(PathBuf, String),
 }
 
 impl Behind {
     pub(super) fn answer(&self, request: &Request) -> io::Result<Answer> {
         match self {
             Self::Server(address) => request.send_on(address),
-            Self::Folder(folder) => Ok(file(folder, request)),
+            Self::Cache(_, address) if request.path.starts_with("/v1/") => request.send_on(address),
+            Self::Folder(folder) | Self::Cache(folder, _) => Ok(file(folder, request)),
         }
     }
 }

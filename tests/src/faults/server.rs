@@ -51,6 +51,11 @@ impl Faulty {
         Self::new(Behind::Folder(folder.as_ref().to_owned()))
     }
 
+    /// With the files of `folder`, as a plain web server that passes reports on to `address`.
+    pub fn cache(folder: impl AsRef<Path>, address: impl Into<String>) -> Self {
+        Self::new(Behind::Cache(folder.as_ref().to_owned(), address.into()))
+    }
+
     fn new(behind: Behind) -> Self {
         let inner = Inner { behind, state: Mutex::default(), changed: Condvar::new() };
         let mut server = Self { inner: Arc::new(inner), address: "127.0.0.1:0".to_owned() };
