@@ -218,6 +218,14 @@ async fn a_log_comes_as_it_is_or_is_said_to_be_elsewhere() {
     let daemon = serve(&folder).await;
     let output = provostctl(folder.path(), &["log", "cn001", "disk"]).output().unwrap();
     assert_eq!(output.stdout, b"mkfs\n\x1b[2J\xff");
+    // On a terminal nothing of it steers.
+    let words = format!("{} log cn001 disk", env!("CARGO_BIN_EXE_provostctl"));
+    let socket = format!("unix:{}", folder.path().join("data/admin.sock").display());
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &words, "/dev/null"]).env("PROVOSTCTL_ADMIN", socket);
+    let shown = String::from_utf8(terminal.stdin(Stdio::null()).output().unwrap().stdout).unwrap();
+    assert!(shown.contains("mkfs\r\n\\u{1b}[2J\u{fffd}"), "{shown:?}");
+    assert!(!shown.contains('\u{1b}'), "{shown:?}");
     let (code, out, err) = run(&folder, &["log", "cn001", "slurm"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(err.contains("ssh cn001 provost log slurm"), "{err}");
