@@ -10,6 +10,7 @@ use super::retry::Miss;
 use crate::failure::Failure;
 use crate::http::{body, innermost, one_line, reason, told};
 use crate::resolve::Unresolved;
+use crate::runner::rounded;
 use crate::settings::Token;
 
 /// How much of an error page is read for the server's own hint, in bytes.
@@ -90,6 +91,9 @@ async fn refused(url: &str, path: &str, response: Response) -> Miss {
     let mut message = format!("fetching {url}: the server answers {status}");
     if let Some(place) = &place {
         message += &format!(", go to {}", one_line(&String::from_utf8_lossy(place)));
+    }
+    if let Some(wait) = wait.filter(|_| passes) {
+        message += &format!(", and to come back in {}", rounded(wait));
     }
     if let Some(error) = told.error {
         message += &format!(": {}", one_line(&error));
