@@ -1,21 +1,18 @@
 //! Names to addresses: the hosts file, then the name servers of resolv.conf, and nobody else.
 //!
-//! glibc's own lookup would load libraries of the host into a static binary. Public name servers,
-//! which libraries fall back to, have no business on a provisioning network.
+//! glibc's own lookup would load libraries of the host into a static binary. A resolver library
+//! (hickory) would be a tenth of that binary, and falls back to public name servers, which have no
+//! business on a provisioning network.
 
+mod question;
+
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hickory_resolver::TokioResolver;
-use hickory_resolver::config::{
-    ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig,
-    ResolverOpts,
-};
-use hickory_resolver::net::NetError;
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
-use hickory_resolver::proto::rr::Name;
 use provost_bundle::Limit;
+use question::Kind;
 use reqwest::dns::{Addrs, Resolve, Resolving};
 
 /// How long one name server may take, and how often each is asked.
@@ -100,12 +97,13 @@ impl Names {
         let silent = "give the server by its address, or see why the name servers of \
                       /etc/resolv.conf don't answer: dig @ADDRESS NAME";
         match tokio::time::timeout(self.limit, self.ask(&conf, name)).await {
-            Ok(Ok(found)) => Ok(found),
-            Ok(Err(e)) if e.is_no_records_found() => {
+            Ok(Ok(found)) if !found.is_empty() => Ok(found),
+            Ok(Ok(_)) => {
                 let hint = "see whether the name is right and has an address: dig @ADDRESS NAME";
                 Err(refused(format!("the name servers don't know it, asked {asked}"), hint))
             }
-            Err(_) | Ok(Err(NetError::Timeout)) => {
+            Err(_) => Err(refused(format!("no name server answers, asked {asked}"), silent)),
+            Ok(Err(e)) if e.kind() == io::ErrorKind::TimedOut => {
                 Err(refused(format!("no name server answers, asked {asked}"), silent))
             }
             Ok(Err(e)) => Err(refused(format!("{e}, asked {asked}"), silent)),
@@ -113,16 +111,14 @@ impl Names {
     }
 
     /// Asks one after the other, as glibc does: at many sites the second knows less than the
-    /// first. The library would ask them at once, or have the first one's silence cost the
-    /// second its turn.
-    async fn ask(&self, conf: &Conf, name: &str) -> Result<Vec<IpAddr>, NetError> {
-        let mut last = NetError::Timeout;
+    /// first.
+    async fn ask(&self, conf: &Conf, name: &str) -> io::Result<Vec<IpAddr>> {
+        let mut last = io::ErrorKind::TimedOut.into();
         for _ in 0..TRIES {
             for server in &conf.servers {
-                let resolver = self.resolver(conf, *server)?;
-                match tokio::time::timeout(QUESTION, resolver.lookup_ip(name)).await {
-                    Ok(Ok(found)) => return Ok(found.iter().collect()),
-                    Ok(Err(e)) if e.is_no_records_found() => return Err(e),
+                let server = SocketAddr::new(*server, self.port);
+                match tokio::time::timeout(QUESTION, look_up_at(server, &conf.names(name))).await {
+                    Ok(Ok(found)) => return Ok(found),
                     Ok(Err(e)) => last = e,
                     Err(_) => {}
                 }
@@ -130,24 +126,19 @@ impl Names {
         }
         Err(last)
     }
+}
 
-    fn resolver(&self, conf: &Conf, server: IpAddr) -> Result<TokioResolver, NetError> {
-        let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()];
-        let connections = connections.map(|mut connection| {
-            connection.port = self.port;
-            connection
-        });
-        let server = NameServerConfig::new(server, true, connections.into());
-        let config = ResolverConfig::from_parts(None, conf.search.clone(), vec![server]);
-        let mut options = ResolverOpts::default();
-        options.ndots = conf.ndots;
-        options.timeout = QUESTION;
-        options.attempts = 0;
-        options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
-        options.use_hosts_file = ResolveHosts::Never;
-        let provider = TokioRuntimeProvider::default();
-        TokioResolver::builder_with_config(config, provider).with_options(options).build()
+/// The addresses that `server` knows for the first of `names` that has any.
+async fn look_up_at(server: SocketAddr, names: &[String]) -> io::Result<Vec<IpAddr>> {
+    for name in names {
+        for kind in [Kind::A, Kind::Aaaa] {
+            let found = question::ask(server, name, kind).await?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
     }
+    Ok(Vec::new())
 }
 
 impl Resolve for Names {
@@ -177,7 +168,7 @@ fn in_hosts(text: &str, name: &str) -> Vec<IpAddr> {
 /// What resolv.conf(5) says of what we use.
 struct Conf {
     servers: Vec<IpAddr>,
-    search: Vec<Name>,
+    search: Vec<String>,
     ndots: usize,
 }
 
@@ -196,7 +187,7 @@ impl Conf {
                 }
                 // The last one of either counts.
                 Some("domain" | "search") => {
-                    conf.search = words.filter_map(|name| Name::from_ascii(name).ok()).collect();
+                    conf.search = words.map(str::to_owned).collect();
                 }
                 Some("options") => {
                     let mut dots =
@@ -208,6 +199,17 @@ impl Conf {
         }
         conf.servers.truncate(MOST_SERVERS);
         conf
+    }
+
+    /// What to ask for, in order, when `name` is meant.
+    fn names(&self, name: &str) -> Vec<String> {
+        let mut names: Vec<String> = match name.ends_with('.') {
+            true => Vec::new(),
+            false => self.search.iter().map(|domain| format!("{name}.{domain}")).collect(),
+        };
+        let is_whole = name.matches('.').count() >= self.ndots;
+        names.insert(if is_whole { 0 } else { names.len() }, name.to_owned());
+        names
     }
 }
 
