@@ -1,3 +1,4 @@
+use std::io::{Read, Write};
 use std::net::UdpSocket;
 use std::time::Instant;
 
@@ -130,6 +131,28 @@ fn a_dead_or_lying_name_server_costs_seconds_and_no_more() {
         assert!(told.contains("mn.example") && told.contains("asked 127.0.0.1"), "{told}");
         assert!(begun.elapsed() < Duration::from_secs(8), "{told}: {:?}", begun.elapsed());
     }
+}
+
+#[test]
+fn an_answer_that_was_cut_off_comes_by_tcp() {
+    let port = server(|question| {
+        let mut cut_off = answer(question, 0, None);
+        cut_off[2] |= 2;
+        cut_off
+    });
+    let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut length = [0; 2];
+        stream.read_exact(&mut length).unwrap();
+        let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
+        stream.read_exact(&mut question).unwrap();
+        let answer = answer(&question, 0, Some([10, 0, 0, 8]));
+        let length = (answer.len() as u16).to_be_bytes();
+        stream.write_all(&[&length, answer.as_slice()].concat()).unwrap();
+    });
+    let found = look_up("mn.example", "", LOCAL, port).unwrap();
+    assert_eq!(found, ["10.0.0.8".parse::<IpAddr>().unwrap()]);
 }
 
 #[test]
