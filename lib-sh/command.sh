@@ -160,15 +160,18 @@ fetch() {
     changed "fetched $3"
 }
 
-# _provost_kill_tree SIGNAL PID: a process and what it has started, as far as it can be seen.
+# _provost_kill_tree SIGNAL PID: a process and what it has started, as far as it can be seen. It is
+# stopped meanwhile, so that it neither goes on nor ends before its children.
 _provost_kill_tree() {
     local child children=
+    kill -s STOP "$2" 2>/dev/null || return 0
     { read -r children <"/proc/$2/task/$2/children"; } 2>/dev/null || :
-    kill -s "$1" "$2" 2>/dev/null || :
     local IFS=' '
     for child in $children; do
         _provost_kill_tree "$1" "$child"
     done
+    kill -s "$1" "$2" 2>/dev/null || :
+    kill -s CONT "$2" 2>/dev/null || :
 }
 
 # Sets _provost_now to hundredths of a second since the boot.

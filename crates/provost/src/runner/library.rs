@@ -9,9 +9,9 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 9] = files!(
+const FILES: [(&str, &str); 10] = files!(
     "provost.sh" "log.sh" "command.sh" "os.sh" "file.sh" "package.sh" "service.sh" "net.sh"
-    "bootstrap-service-record.sh"
+    "bootstrap-service-record.sh" "xcatlib.sh"
 );
 
 /// Where the library is.
