@@ -8,3 +8,4 @@ mod network;
 mod packages;
 mod prefix;
 mod root;
+mod runner;
