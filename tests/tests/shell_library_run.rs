@@ -1,6 +1,9 @@
 //! Scripts that source the shell library, as the runner runs them.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use provost_tests::{Ground, World};
 
 /// Runs `script` and returns the record of its end.
@@ -36,4 +39,31 @@ fn a_failure_is_placed_in_the_script_and_not_in_the_library() {
         assert!(at.starts_with("5 main ") && at.ends_with("/s"), "{line}: {end}");
         assert_eq!(end["command"], command, "{end}");
     }
+}
+
+#[test]
+fn a_file_is_fetched_only_if_its_digest_is_right() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/x", server.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in server.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n";
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let right = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
+    for (digest, result) in [(right.replace('b', "c"), "failure"), (right.to_owned(), "success")] {
+        let to = folder.path().join("x");
+        let script = format!(
+            "#!/bin/sh\nset -eu\n. provost.sh\nfetch {url} {digest} '{to}'\nfetch {url} {digest} '{to}'\n",
+            to = to.display()
+        );
+        let end = end_of(&script);
+        assert_eq!(end["result"], result, "{end}");
+        assert_eq!(to.exists(), result == "success", "{end}");
+    }
+    assert_eq!(std::fs::read(folder.path().join("x")).unwrap(), b"hello\n");
 }

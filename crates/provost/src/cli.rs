@@ -8,6 +8,7 @@ use provost_record::ExitCode;
 
 use crate::console::complain;
 use crate::failure::Failure;
+use crate::fetch::{self, FetchArgs};
 use crate::record::RecordArgs;
 use crate::runner::Wanted;
 use crate::settings::{Input, Origin};
@@ -68,6 +69,8 @@ enum Command {
     Report,
     /// Add an entry to the journal of a service that is not run by provost, as lib-sh does
     Record(RecordArgs),
+    /// Fetch one file for a script, verified by its digest, as lib-sh does
+    Fetch(FetchArgs),
     /// Let a node run again that the guard holds
     Release,
     /// Mark in an image what has been done there: the steps named, else all that don't run each time
@@ -172,6 +175,7 @@ pub(crate) fn main() -> ExitCode {
         },
         Command::RebootRequest { reason } => runner::request_reboot(&reason),
         Command::Record(args) => record::main(args),
+        Command::Fetch(args) => fetch::main(&input, &args),
     }
 }
 

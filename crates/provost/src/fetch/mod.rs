@@ -3,6 +3,7 @@
 mod answer;
 mod bundles;
 mod documents;
+mod file;
 mod retry;
 mod source;
 mod transfer;
@@ -23,6 +24,7 @@ use crate::settings::{Paths, Settings};
 use answer::Word;
 use bundles::Bundles;
 use documents::{Documents, Verified};
+pub(crate) use file::{FetchArgs, main};
 use retry::{Miss, Served, Unserved};
 pub(crate) use source::{Source, broken, http_date};
 use transfer::Wanted;
