@@ -107,20 +107,27 @@ networkmanager_check() {
 
 networkmanager_down() {
     # What was up before, for putting it back.
-    [ -n "${nm_active-}" ] || nm_active=$(nmcli -g NAME,DEVICE connection show --active)
+    [ -n "${nm_active-}" ] || nm_active=$(nmcli -g UUID,DEVICE connection show --active)
 }
 
 networkmanager_up() {
-    local nic line
+    local nic id device
     run nmcli connection reload || return
     for nic in "${ordered[@]}"; do
         if [ -f "/etc/NetworkManager/system-connections/provost-$nic.nmconnection" ]; then
             run nmcli --wait 30 connection up id "provost-$nic" || return
-        else
-            while IFS=: read -r line device; do
-                [ "$device" != "$nic" ] || nmcli --wait 30 connection up id "$line"
-            done <<<"$nm_active"
+            managed+="$nic "
+            continue
         fi
+        # Put back: by the profile that it had, or else by nobody, so that it keeps what it gets.
+        while IFS=: read -r id device; do
+            [ "$device" = "$nic" ] || continue
+            if nmcli --wait 30 connection up uuid "$id" >/dev/null 2>&1; then
+                managed+="$nic "
+            else
+                nmcli device set "$nic" managed no
+            fi
+        done <<<"$nm_active"
     done
 }
 

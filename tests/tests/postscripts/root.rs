@@ -15,6 +15,9 @@ use tempfile::TempDir;
 const PACKAGES: &str = "rsyslog,chrony,openssh-server,sudo,iproute2,ifupdown,netplan.io,dnf,zypper,\
     apt-utils,iputils-ping,e2fsprogs,createrepo-c,rpm";
 
+/// What debootstrap can't install, since it configures it ahead of what it needs.
+const LATER: &str = "network-manager";
+
 
 /// Makes the system of `$1`, with `$2` for what is changed, `$3` as scripts and `$4` as our shell
 /// library; with `$5` it becomes `/`. Then waits until nobody needs it any more.
@@ -212,19 +215,24 @@ fn make_base() -> Result<PathBuf, String> {
     }
     let base = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debian");
     // Another list of packages needs another root.
-    let made = format!("{PACKAGES}\n");
+    let made = format!("{PACKAGES} {LATER}\n");
     if fs::read_to_string(base.join("etc/made-of")).is_ok_and(|text| text == made) {
         return Ok(base);
     }
     let new = base.with_extension(std::process::id().to_string());
     let mut command = Command::new("debootstrap");
     command.args(["--variant=minbase", &format!("--include={PACKAGES}"), "bookworm"]);
-    let out = command.arg(&new).arg(MIRROR).stdin(Stdio::null()).output();
-    let out: Out = out.map_err(|e| format!("debootstrap: {e}"))?.into();
-    if out.code != Some(0) {
-        let _ = fs::remove_dir_all(&new);
-        let last = out.stderr.lines().chain(out.stdout.lines()).last().unwrap_or_default();
-        return Err(format!("debootstrap failed: {last}"));
+    let mut later = Command::new("chroot");
+    later.arg(&new).args(["apt-get", "install", "-q", "-y", "--no-install-recommends", LATER]);
+    command.arg(&new);
+    for mut command in [command, later] {
+        command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
+        let out: Out = command.output().map_err(|e| format!("debootstrap: {e}"))?.into();
+        if out.code != Some(0) {
+            let _ = fs::remove_dir_all(&new);
+            let last = out.stderr.lines().chain(out.stdout.lines()).last().unwrap_or_default();
+            return Err(format!("debootstrap failed: {last}"));
+        }
     }
     let _ = fs::remove_dir_all(new.join("var/cache/apt/archives"));
     let mut file = fs::File::create(new.join("etc/made-of")).map_err(|e| e.to_string())?;
