@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 pub mod accounts;
+mod chroot;
 mod cluster;
 mod daemon;
 mod dns;
@@ -14,6 +15,7 @@ mod sshd;
 mod told;
 mod web_server;
 
+pub use chroot::Chroot;
 pub use cluster::{Cluster, Node, pipe};
 pub use daemon::Daemon;
 pub use dns::Dns;

@@ -8,6 +8,7 @@ mod failure;
 mod fetch;
 mod http;
 mod inspect;
+mod install;
 mod messages;
 mod record;
 mod report;

@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::node_set::{NodeName, NodeSet};
 use crate::wait_for::Goal;
 use crate::{
-    gather, import, key, log, nodes, output, publish, release, rerun, show, token, wait_for,
+    gather, import, key, log, nodes, output, publish, release, rerun, show, snippet, token,
+    wait_for,
 };
 
 /// Makes keys, publishes what nodes run, and shows what they report
@@ -78,6 +79,8 @@ enum Command {
     /// Run a script on nodes by ssh, whether or not it has run before. Exit codes: 0 all is well,
     /// 1 a node failed or couldn't be reached, 124 some took too long
     Rerun(rerun::Rerun),
+    /// Print what an installer runs at its end: a %post that runs the postscripts, or its like
+    Snippet(snippet::Snippet),
     /// Wait until all nodes have a status. A provostd that isn't there is waited for, too. Exit
     /// codes: 0 all have it, 1 one failed, 2 wrong usage, 124 time is up
     WaitFor {
@@ -161,6 +164,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Show { node, format } => show::show(&client, &node, format).await,
             Command::Log { node, script } => log::log(&client, &node, &script).await,
             Command::Release { nodes } => release::release(&client, &nodes).await,
+            Command::Snippet(snippet) => snippet.run(&client).await,
             Command::WaitFor { nodes, status, timeout } => {
                 wait_for::wait_for(&client, &nodes, status, timeout).await
             }

@@ -129,7 +129,7 @@ impl Client {
     }
 
     pub(crate) async fn node<T: DeserializeOwned>(&self, name: &str) -> Result<T, Failure> {
-        self.json(self.http.get(self.url(&["v1", "nodes", name])?)).await
+        self.get(&["v1", "nodes", name]).await
     }
 
     /// An uploaded log's bytes.
@@ -137,6 +137,10 @@ impl Client {
         let request = self.http.get(self.url(&["v1", "runs", run, "logs", name])?);
         let bytes = self.send(request).await?.bytes().await;
         bytes.map(Into::into).map_err(|e| self.unreachable(&e))
+    }
+
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &[&str]) -> Result<T, Failure> {
+        self.json(self.http.get(self.url(path)?)).await
     }
 
     pub(crate) async fn post<T: DeserializeOwned>(

@@ -15,6 +15,7 @@ mod publish;
 mod release;
 mod rerun;
 mod show;
+mod snippet;
 mod ssh;
 mod table;
 mod text;

@@ -45,6 +45,7 @@ async fn serve_with(folder: &TempDir, lost_after: &str) -> Daemon {
         listen: ([127, 0, 0, 1], 0).into(),
         admin: ([127, 0, 0, 1], 0).into(),
         guard: Default::default(),
+        node: Default::default(),
         lost_after: lost_after.parse().unwrap(),
     };
     Daemon::start(&config).await.unwrap()

@@ -14,6 +14,7 @@ use provost_store::{Node, Released, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::installer::Needs;
 use crate::refusal::{self, Refusal};
 use crate::{App, events, host, tokens};
 
@@ -43,6 +44,7 @@ fn router(
         .route("/v1/runs/{run}/records", get(records))
         .route("/v1/runs/{run}/logs/{name}", get(log))
         .route("/v1/events", get(async |State(app): Shared| events::stream(&app)))
+        .route("/v1/installer", get(installer))
         .route("/v1/tokens", tokens)
         .route("/v1/release", release)
         .route("/healthz", get(health))
@@ -158,6 +160,10 @@ impl Wanted {
         })?;
         expand(&wanted.nodes.join(","))
     }
+}
+
+async fn installer(State(app): Shared) -> Result<Json<Needs>, Refusal> {
+    Needs::of(&app).await.map(Json)
 }
 
 async fn make_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {

@@ -10,6 +10,8 @@ use tower_http::services::ServeFile;
 use crate::App;
 use crate::refusal::Refusal;
 
+/// For caches, of what is named after its content.
+const IMMUTABLE: &str = "max-age=31536000, immutable";
 /// Length of a SHA-256 in hexadecimal digits.
 const DIGEST: usize = 64;
 
@@ -68,7 +70,7 @@ impl Published {
         }
         let asked = Asked { method: request.method().clone(), headers: request.headers().clone() };
         let (response, cache) = match self.tag() {
-            Some(tag) => (asked.tagged(&path, tag).await, "max-age=31536000, immutable"),
+            Some(tag) => (asked.tagged(&path, tag).await, IMMUTABLE),
             None => (asked.passing(&path).await, "no-cache"),
         };
         let Ok(mut response) = response else {
@@ -95,6 +97,19 @@ impl Published {
             }
         }
     }
+}
+
+/// Serves a file whose content never changes under its `name`.
+pub(crate) async fn serve_immutable(
+    path: &Path,
+    name: &str,
+    request: Request<Body>,
+) -> io::Result<Response> {
+    let asked = Asked { method: request.method().clone(), headers: request.headers().clone() };
+    let tag = HeaderValue::try_from(format!("\"{name}\"")).map_err(io::Error::other)?;
+    let mut response = asked.tagged(path, tag).await?;
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(IMMUTABLE));
+    Ok(response)
 }
 
 /// What is asked of a file.

@@ -23,12 +23,31 @@ pub struct Config {
     /// The admins' door: reads only, and asks nobody who they are.
     #[serde(default = "admin")]
     pub admin: SocketAddr,
+    /// What nodes are given.
+    #[serde(default)]
+    pub node: NodeConfig,
     /// After how many attempts in vain a node is held.
     #[serde(default)]
     pub guard: Guard,
     /// How much longer than its stage may take a node may be silent before it is given up.
     #[serde(default = "lost_after")]
     pub lost_after: Limit,
+}
+
+/// What nodes are given besides the bundle.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeConfig {
+    /// The program that installers fetch; `provost` beside the daemon's own.
+    pub binary: PathBuf,
+}
+
+impl Default for NodeConfig {
+    fn default() -> Self {
+        // Where the daemon doesn't know its own place, installers get nothing.
+        let here = std::env::current_exe().unwrap_or_default();
+        Self { binary: here.with_file_name("provost") }
+    }
 }
 
 /// When a node is held, so that it doesn't install or boot in vain for ever.
@@ -120,7 +139,7 @@ impl ConfigError {
             }
             Self::Invalid { .. } => {
                 "its keys are data, www, store (\"sqlite\"), listen and admin (\"ADDRESS:PORT\"), \
-                 lost_after, and [guard] max_attempts"
+                 lost_after, [guard] max_attempts, and [node] binary"
                     .into()
             }
         }
@@ -140,7 +159,8 @@ impl Config {
         let path = std::path::absolute(path)
             .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
         let folder = path.parent().unwrap_or(Path::new("/"));
-        Ok(Self { data: folder.join(config.data), www: folder.join(config.www), ..config })
+        let node = NodeConfig { binary: folder.join(config.node.binary) };
+        Ok(Self { data: folder.join(config.data), www: folder.join(config.www), node, ..config })
     }
 }
 

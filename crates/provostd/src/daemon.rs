@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 
 use crate::config::{Config, StoreKind};
 use crate::door::{self, Stop};
+use crate::installer::NodeProgram;
 use crate::silence::Silence;
 use crate::{App, admin_door, nodes_door};
 
@@ -119,19 +120,21 @@ impl Daemon {
             StoreKind::Sqlite => Arc::new(Sqlite::open(data)?),
         };
         raise_file_limit();
+        let (nodes, nodes_at) = listen("listen", config.listen).await?;
+        let (admin, admin_at) = listen("admin", config.admin).await?;
         let (stop, stopped) = Stop::new();
         let app = Arc::new(App {
             silence: Silence::new(Arc::clone(&store), config.lost_after.duration()),
             store,
             www: config.www.clone(),
+            node_program: Arc::new(NodeProgram::new(config.node.binary.clone())),
+            nodes_at,
             guard: config.guard,
             bodies: Default::default(),
             metrics: Default::default(),
             stop: stopped.clone(),
         });
 
-        let (nodes, nodes_at) = listen("listen", config.listen).await?;
-        let (admin, admin_at) = listen("admin", config.admin).await?;
         let socket = data.join("admin.sock");
         let local =
             listen_locally(&socket).map_err(|e| file_error("making the socket", &socket, e))?;

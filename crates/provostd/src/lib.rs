@@ -13,6 +13,7 @@ mod events;
 mod guard;
 mod host;
 mod ingest;
+mod installer;
 mod metrics;
 mod nodes_door;
 mod refusal;
@@ -20,13 +21,16 @@ mod silence;
 mod tokens;
 
 pub use cli::main;
-pub use config::{Config, ConfigError, Guard};
+pub use config::{Config, ConfigError, Guard, NodeConfig};
 pub use daemon::{Addresses, Daemon, DaemonError};
 
 /// What the handlers of all doors share.
 struct App {
     store: std::sync::Arc<dyn provost_store::Store>,
     www: std::path::PathBuf,
+    node_program: std::sync::Arc<installer::NodeProgram>,
+    /// The nodes' door.
+    nodes_at: std::net::SocketAddr,
     guard: Guard,
     silence: silence::Silence,
     bodies: bodies::Bodies,

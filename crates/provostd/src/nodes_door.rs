@@ -29,6 +29,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/manifest.toml.minisig", get(manifest_signature))
         .route("/objects/{folder}/{name}", get(object))
         .route("/packs/{name}", get(pack))
+        .route("/bin/{sha256}/provost", get(node_program))
         .route("/plans/{name}", get(plan))
         .route("/v1/nodes/{node}/records", post(records))
         .route("/v1/nodes/{node}/runs/{run}/logs/{name}", put(log))
@@ -62,6 +63,14 @@ async fn pack(State(app): Shared, Path(name): Path<String>, request: Request<Bod
         Some(pack) => pack.serve(&app, request).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+async fn node_program(
+    State(app): Shared,
+    Path(sha256): Path<String>,
+    request: Request<Body>,
+) -> Result<Response, Refusal> {
+    app.node_program.serve(&sha256, request).await
 }
 
 async fn plan(

@@ -15,6 +15,7 @@ use super::told::rounded;
 use super::{Wanted, release, signals, steps};
 use crate::console::{Console, complain};
 use crate::failure::Failure;
+use crate::install::Install;
 use crate::messages::{put_up, say_failure};
 use crate::report::{Reporter, Spool, tell, tell_failure};
 use crate::settings::{Input, Paths};
@@ -171,7 +172,7 @@ impl<'a> Run<'a> {
                 }
                 return paused.reboot(&self.paths.state, self.console).await;
             }
-            Ok(None) => self.note_root(root),
+            Ok(None) => self.note_root(input, root),
             Err(broken) => Err(broken),
         };
         let mut end = self.recorder.record(Phase::ServiceEnd);
@@ -244,6 +245,12 @@ impl<'a> Run<'a> {
             let steps = self.progress.left(steps::select(wanted, &fetched, root));
             return Err(self.refuse(&held_there(reason, &self.node), &steps));
         }
+        if let Some(install) = Install::of(input).filter(|_| self.service == Service::Kickstart)
+            && let Err(failure) = install.put(&settings)
+        {
+            let steps = self.progress.left(steps::select(wanted, &fetched, root));
+            return Err(self.refuse(&failure, &steps));
+        }
         self.stages(&settings, &fetched, wanted, root).await
     }
 
@@ -279,7 +286,7 @@ impl<'a> Run<'a> {
     }
 
     /// Remembers for the next boot what this root is now.
-    fn note_root(&mut self, root: Root) -> Result<(), Broken> {
+    fn note_root(&mut self, input: &Input, root: Root) -> Result<(), Broken> {
         let noted = match self.service {
             Service::Kickstart => Root::installed(&self.paths.state),
             Service::Boot => root.booted(&self.paths.state),
@@ -290,7 +297,11 @@ impl<'a> Run<'a> {
             let message = format!("noting in {state} how far this root is: {e}");
             let failure = Failure::config(message, "make room there, and start again");
             self.refuse(&failure, &[])
-        })
+        })?;
+        match Install::of(input).filter(|_| self.service == Service::Kickstart) {
+            Some(install) => install.enable().map_err(|failure| self.refuse(&failure, &[])),
+            None => Ok(()),
+        }
     }
 }
 

@@ -82,6 +82,7 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         listen: ([127, 0, 0, 1], 0).into(),
         admin: ([127, 0, 0, 1], 0).into(),
         guard: Default::default(),
+        node: Default::default(),
         lost_after: "60s".parse().unwrap(),
     }
 }

@@ -1,0 +1,198 @@
+//! What a kickstart leaves in the root that it installs, so that the root's boots can go on: this
+//! program, what the installer was told, and the units. Files and links alone, since systemctl
+//! does nothing in an installer's chroot.
+
+use std::fs::Permissions;
+use std::io::{self, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+
+use crate::failure::Failure;
+use crate::settings::{Input, Origin, Settings};
+
+/// Where the units look for it.
+const PROGRAM: &str = "/usr/bin/provost";
+/// The unit that runs what a boot needs.
+const BOOT: &str = "provost-boot.service";
+const UNITS: [(&str, &str); 3] = [
+    (BOOT, include_str!("../../../units/provost-boot.service")),
+    ("provost-report.service", include_str!("../../../units/provost-report.service")),
+    ("provost-report.timer", include_str!("../../../units/provost-report.timer")),
+];
+/// Where a package has its units.
+const PACKAGED: [&str; 2] = ["/usr/lib/systemd/system", "/lib/systemd/system"];
+/// The first line of a configuration that may be written anew.
+const HEAD: &str = "# Written by provost kickstart: what the installer was told.\n";
+
+/// What is put into the root that this process sees.
+pub(crate) struct Install<'a> {
+    input: &'a Input,
+    /// Where this root's own units are.
+    units: PathBuf,
+}
+
+impl<'a> Install<'a> {
+    /// Nothing where a configuration elsewhere is named, which no boot would read, and where this
+    /// isn't root.
+    pub(crate) fn of(input: &'a Input) -> Option<Self> {
+        let usual = input.config().1 == Origin::Default && rustix::process::geteuid().is_root();
+        let units = input.paths().etc.join("systemd/system");
+        usual.then_some(Self { input, units })
+    }
+
+    /// Puts the files in their places; what is there and right stays. The boot unit waits for
+    /// [`Self::enable`].
+    pub(crate) fn put(&self, settings: &Settings) -> Result<(), Failure> {
+        self.put_program().map_err(|e| failed(PROGRAM.as_ref(), &e))?;
+        self.put_settings(settings)?;
+        for (name, text) in UNITS {
+            let path = self.units.join(name);
+            if packaged(name).is_none() {
+                put(&path, text.as_bytes(), 0o644).map_err(|e| failed(&path, &e))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the root's boots run what they need.
+    pub(crate) fn enable(&self) -> Result<(), Failure> {
+        let unit = packaged(BOOT).unwrap_or_else(|| self.units.join(BOOT));
+        let text = std::fs::read_to_string(&unit).map_err(|e| failed(&unit, &e))?;
+        for target in text.lines().filter_map(|line| line.strip_prefix("WantedBy=")) {
+            let link = self.units.join(format!("{target}.wants")).join(BOOT);
+            put_link(&unit, &link).map_err(|e| failed(&link, &e))?;
+        }
+        Ok(())
+    }
+
+    /// A package's program stays.
+    fn put_program(&self) -> io::Result<()> {
+        let this = std::env::current_exe()?;
+        let there = Path::new(PROGRAM);
+        if this == there || (there.exists() && packaged(BOOT).is_some()) {
+            return Ok(());
+        }
+        put(there, &std::fs::read(this)?, 0o755)
+    }
+
+    /// What only the installer knows: what the environment says, its kernel's command line, its
+    /// host's name. A file of the admin's is let be and added to.
+    fn put_settings(&self, settings: &Settings) -> Result<(), Failure> {
+        let (main, _) = self.input.config();
+        let old = std::fs::read_to_string(main).unwrap_or_default();
+        let is_ours = !main.exists() || old.starts_with(HEAD);
+        let drop_in = main.with_extension("d").join("00-kickstart.toml");
+        let path = if is_ours { main } else { &drop_in };
+
+        let mut told = Table::new();
+        let mut is_new = false;
+        for (key, value, origin) in self.input.values() {
+            match origin {
+                Origin::Default => continue,
+                Origin::File(file) if file == path => {}
+                Origin::File(_) => continue,
+                _ => is_new = true,
+            }
+            match key.split_once('.') {
+                None => drop(told.insert(key.to_owned(), value.clone())),
+                Some((section, key)) => {
+                    let section = told.entry(section).or_insert_with(|| Table::new().into());
+                    section.as_table_mut().map(|table| table.insert(key.to_owned(), value.clone()));
+                }
+            }
+        }
+        if let (Some(_), Some(token)) = (self.input.token_origin(), &settings.token) {
+            let file = main.with_file_name("token");
+            let line = format!("{}\n", token.0);
+            put(&file, line.as_bytes(), 0o600).map_err(|e| failed(&file, &e))?;
+            told.insert("token_file".to_owned(), file.display().to_string().into());
+            is_new = true;
+        }
+        if is_new {
+            put(path, format!("{HEAD}\n{told}").as_bytes(), 0o644).map_err(|e| failed(path, &e))?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a package has put the unit, if one has.
+fn packaged(unit: &str) -> Option<PathBuf> {
+    PACKAGED.iter().map(|folder| Path::new(folder).join(unit)).find(|path| path.exists())
+}
+
+/// Writes a file, unless it is there with these bytes and this mode. After a power cut there is
+/// either the old one or the new one.
+fn put(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mode = Permissions::from_mode(mode);
+    let same = std::fs::symlink_metadata(path)
+        .is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o7777 == mode.mode())
+        && std::fs::read(path).is_ok_and(|old| old == bytes);
+    if same {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    // Not at its making, where the umask would have its say.
+    file.as_file().set_permissions(mode)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    std::fs::File::open(folder)?.sync_all()
+}
+
+fn put_link(to: &Path, link: &Path) -> io::Result<()> {
+    if std::fs::read_link(link).is_ok_and(|there| there == to) {
+        return Ok(());
+    }
+    let folder = link.parent().unwrap_or(Path::new("/"));
+    std::fs::create_dir_all(folder)?;
+    match std::fs::remove_file(link) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    symlink(to, link)?;
+    std::fs::File::open(folder)?.sync_all()
+}
+
+fn failed(path: &Path, e: &io::Error) -> Failure {
+    let message = format!("installing {} for this node's boots: {e}", path.display());
+    Failure::config(message, "see that the new root is writable, and /proc mounted in it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_boot_unit_says_what_wants_it_and_where_the_program_is() {
+        let (_, boot) = UNITS[0];
+        assert!(boot.lines().any(|line| line.starts_with("WantedBy=")));
+        assert!(boot.contains(&format!("ExecStart={PROGRAM} boot\n")));
+    }
+
+    #[test]
+    fn what_is_put_has_its_mode_and_is_not_written_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a/token");
+        let meta = || std::fs::metadata(&file).unwrap();
+        let inode = |m: &std::fs::Metadata| std::os::unix::fs::MetadataExt::ino(m);
+        put(&file, b"one", 0o600).unwrap();
+        let first = meta();
+        assert_eq!(first.permissions().mode() & 0o7777, 0o600);
+        put(&file, b"one", 0o600).unwrap();
+        assert_eq!(inode(&meta()), inode(&first));
+        put(&file, b"one", 0o755).unwrap();
+        assert_eq!(meta().permissions().mode() & 0o7777, 0o755);
+        put(&file, b"two", 0o755).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"two");
+
+        let link = folder.path().join("b/link");
+        for to in ["/x", "/x", "/y"] {
+            put_link(to.as_ref(), &link).unwrap();
+            assert_eq!(std::fs::read_link(&link).unwrap(), Path::new(to));
+        }
+    }
+}

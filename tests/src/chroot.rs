@@ -1,0 +1,86 @@
+//! A root that an installer has just filled, as its last scripts see it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::Out;
+
+/// A copy of this machine's root, in which everything may be changed; it is seen in a mount
+/// namespace of its own, and gone with it. As in an installer, no systemd runs, no name can be
+/// looked up, /proc and /sys are mounted, and the network is the host's.
+pub struct Chroot {
+    holder: Child,
+    folder: PathBuf,
+}
+
+/// Lays a layer that can be written over `/`, and waits until its standard input ends.
+const MAKE: &str = r#"
+set -e
+mount -t tmpfs -o mode=755 tmpfs "$1"
+cd "$1"
+mkdir up work root
+mount -t overlay -o "lowerdir=/,upperdir=$1/up,workdir=$1/work" overlay root
+mount -t proc proc root/proc
+mount -t sysfs sysfs root/sys
+mount -t tmpfs -o mode=755 tmpfs root/dev
+mount -t tmpfs tmpfs root/tmp
+mount -t tmpfs tmpfs root/run
+for device in null zero urandom; do : >root/dev/$device; mount --bind /dev/$device root/dev/$device; done
+ln -s /proc/self/fd root/dev/fd
+: >root/dev/console
+: >root/etc/resolv.conf
+rm -rf root/etc/provost root/var/lib/provost root/var/log/provost root/usr/bin/provost
+rm -f root/usr/lib/systemd/system/provost-* root/etc/systemd/system/provost-*
+echo ready
+exec cat >/dev/null
+"#;
+
+impl Chroot {
+    /// A new root below `folder`; none, said aloud, where this process may make none.
+    pub fn new(folder: &Path) -> Option<Self> {
+        std::fs::create_dir_all(folder).unwrap();
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--mount", "--propagation", "private", "sh", "-c", MAKE, "sh"]).arg(folder);
+        let unshare = unshare.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut holder = unshare.spawn().unwrap();
+        let mut said = String::new();
+        let mut stdout = std::io::BufReader::new(holder.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut stdout, &mut said).unwrap();
+        if said != "ready\n" {
+            let out: Out = holder.wait_with_output().unwrap().into();
+            eprintln!("SKIPPED: no root can be made here: {}", out.stderr.trim());
+            return None;
+        }
+        Some(Self { holder, folder: folder.to_owned() })
+    }
+
+    /// Runs `script` by sh in the root, with the environment that an installer gives.
+    pub fn sh(&self, script: &str) -> Out {
+        let mut command = Command::new("nsenter");
+        command.args(["--target", &self.holder.id().to_string(), "--mount", "chroot"]);
+        command.arg(self.folder.join("root")).args(["/bin/sh", "-c", script]);
+        command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/root");
+        command.stdin(Stdio::null()).output().unwrap().into()
+    }
+
+    /// A file's place, as it is seen from outside.
+    pub fn path(&self, inside: &str) -> PathBuf {
+        let root = self.folder.join("root").join(inside.trim_start_matches('/'));
+        let from = PathBuf::from(format!("/proc/{}/root", self.holder.id()));
+        from.join(root.strip_prefix("/").unwrap())
+    }
+
+    /// A file's text.
+    #[track_caller]
+    pub fn text(&self, inside: &str) -> String {
+        std::fs::read_to_string(self.path(inside)).unwrap_or_else(|e| panic!("{inside}: {e}"))
+    }
+}
+
+impl Drop for Chroot {
+    fn drop(&mut self) {
+        // Its namespace, and all that is mounted there, goes with it.
+        drop(self.holder.stdin.take());
+        let _ = self.holder.wait();
+    }
+}

@@ -1,0 +1,203 @@
+//! What `provostctl snippet` prints, run as installers run it, in a root that they have filled.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use provost_tests::{Chroot, Cluster, Out};
+
+/// A cluster whose postscript is `text`, and a root to install.
+fn site(text: &str) -> Option<(Cluster, Chroot)> {
+    let mut cluster = Cluster::new();
+    cluster.script("setup", text).script("greet", "#!/bin/sh\necho ran >/root/greeted\n");
+    cluster.site("[nodes.cn001]\npostscripts = [\"setup\"]\npostbootscripts = [\"greet\"]\n");
+    cluster.publish().expect(0);
+    cluster.start();
+    let root = Chroot::new(&cluster.path("target"))?;
+    Some((cluster, root))
+}
+
+fn snippet(cluster: &Cluster, installer: &str) -> String {
+    cluster.ctl(&["snippet", installer, "cn001", "--token"]).expect(0).stdout
+}
+
+/// The script in a kickstart's %post.
+fn body(cluster: &Cluster) -> String {
+    let text = snippet(cluster, "kickstart");
+    let (head, rest) = text.split_once('\n').unwrap();
+    assert!(head.starts_with("%post --erroronfail --log=/var/log/"), "{head}");
+    rest.strip_suffix("%end\n").unwrap().to_owned()
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+/// The next boot of the root.
+fn boot(root: &Chroot) -> Out {
+    root.sh("/usr/bin/provost boot")
+}
+
+#[test]
+fn a_root_is_installed_and_goes_on_at_its_first_boot() {
+    let Some((cluster, root)) = site("#!/bin/sh\necho ran >/root/set-up\n") else { return };
+    let body = body(&cluster);
+    root.sh(&body).expect(0);
+    assert_eq!(root.text("/root/set-up"), "ran\n");
+    assert_eq!(cluster.status("cn001")["status"], "booting");
+    assert_eq!(root.text("/dev/console"), "");
+
+    let main = root.text("/etc/provost/provost.toml");
+    assert!(main.contains("node = \"cn001\"") && main.contains(&cluster.key()), "{main}");
+    let token = root.text("/etc/provost/token");
+    assert!(body.contains(token.trim()) && !main.contains(token.trim()));
+    for (path, wanted) in [
+        ("/etc/provost/token", 0o600),
+        ("/etc/provost/provost.toml", 0o644),
+        ("/etc/systemd/system/provost-boot.service", 0o644),
+        ("/etc/systemd/system/provost-report.timer", 0o644),
+        ("/usr/bin/provost", 0o755),
+    ] {
+        assert_eq!(mode(&root.path(path)), wanted, "{path}");
+        assert_eq!(std::fs::metadata(root.path(path)).unwrap().uid(), 0);
+    }
+    let wants = "/etc/systemd/system/multi-user.target.wants/provost-boot.service";
+    let unit = std::fs::read_link(root.path(wants)).unwrap();
+    assert_eq!(unit, Path::new("/etc/systemd/system/provost-boot.service"));
+    assert_eq!(root.sh("ls -A /usr/bin | grep '^.provost'").stdout, "", "it is left behind");
+
+    // Without the installer's environment, as systemd starts it.
+    boot(&root).expect(0);
+    assert_eq!(root.text("/root/greeted"), "ran\n");
+    assert_eq!(cluster.status("cn001")["status"], "booted");
+
+    // A second kickstart by hand finds all in its place.
+    let before = root.text("/etc/provost/provost.toml");
+    root.sh("provost kickstart").expect(0);
+    assert_eq!(root.text("/etc/provost/provost.toml"), before);
+}
+
+#[test]
+fn a_failure_stops_the_install_and_is_told_on_the_console() {
+    let Some((cluster, root)) = site("#!/bin/sh\necho no keys here >&2\nexit 7\n") else { return };
+    root.sh(&body(&cluster)).expect(1).says(&["the kickstart FAILED with 1", "setup"]);
+    let told = root.text("/dev/console");
+    assert!(told.contains("FAILED") && told.contains("setup") && told.contains("7"), "{told}");
+    let node = cluster.status("cn001");
+    assert_eq!((&node["status"], &node["exitCode"]), (&"failed".into(), &7.into()), "{node}");
+    let logs = root.sh("cat /var/log/provost/scripts/*/01-setup.log").expect(0).stdout;
+    assert!(logs.contains("no keys here"), "{logs}");
+    // Its boot has nothing to go on with; an admin finds provost there.
+    let wants = "/etc/systemd/system/multi-user.target.wants/provost-boot.service";
+    assert!(std::fs::symlink_metadata(root.path(wants)).is_err());
+    root.sh("provost status").expect(0);
+}
+
+#[test]
+fn without_the_program_nothing_runs_and_the_console_says_so() {
+    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let body = body(&cluster);
+    // One that was changed on the way is as bad as none. Nobody waits here.
+    let wrong = body.replacen("sha256=", "sha256=0", 1).replace("sleep", ": sleep");
+    root.sh(&wrong).expect(1).says(&["nothing has run"]);
+    assert!(root.text("/dev/console").contains("nothing has run"));
+    assert!(!root.path("/usr/bin/provost").exists());
+}
+
+#[test]
+fn what_an_installer_has_is_enough() {
+    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let body = body(&cluster);
+    for missing in ["curl", "wget", "python3"] {
+        let here = root.sh("for p in curl wget python3; do command -v $p; done").stdout;
+        root.sh(&body).expect(0);
+        println!("installed with the first of {}", here.replace('\n', " "));
+        root.sh(&format!("rm -f /usr/bin/provost $(command -v {missing})")).expect(0);
+    }
+    let left = root.sh("for p in curl wget python3; do command -v $p; done").stdout;
+    assert_eq!(left, "", "bash's turn");
+    root.sh(&body).expect(0);
+    assert!(root.path("/usr/bin/provost").exists());
+}
+
+#[test]
+fn a_configuration_of_the_admins_is_let_be() {
+    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let own = "[run]\nslow = \"5s\"\n";
+    root.sh("mkdir -p /etc/provost").expect(0);
+    std::fs::write(root.path("/etc/provost/provost.toml"), own).unwrap();
+    root.sh(&body(&cluster)).expect(0);
+    assert_eq!(root.text("/etc/provost/provost.toml"), own);
+    assert!(root.text("/etc/provost/provost.d/00-kickstart.toml").contains("cn001"));
+    boot(&root).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booted");
+}
+
+#[test]
+fn a_preseed_is_one_command_that_installs() {
+    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let text = snippet(&cluster, "preseed");
+    let command = text.lines().find_map(|l| l.strip_prefix("d-i preseed/late_command string "));
+    // Debian's in-target runs a command in the new root.
+    let script = format!("in_target() {{ \"$@\"; }}\n{}", command.unwrap());
+    root.sh(&script.replace("in-target", "in_target")).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booting");
+}
+
+#[test]
+fn subiquity_and_autoyast_carry_the_script_as_it_is() {
+    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let text = snippet(&cluster, "subiquity");
+    let block = text.split_once("  - |\n").unwrap().1;
+    let script: String =
+        block.lines().map(|l| format!("{}\n", l.strip_prefix("      ").unwrap_or(l))).collect();
+    // Subiquity runs it outside, with the new root as /target.
+    let outside = "curtin() { shift 3; \"$@\"; }\nmkdir -p /target; ln -sfn /root /target/root\n";
+    root.sh(&format!("{outside}{script}")).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booting");
+    assert!(!root.path("/root/provost-install.sh").exists());
+
+    let text = snippet(&cluster, "autoyast");
+    let script = text.split_once("<![CDATA[").unwrap().1.split_once("]]>").unwrap().0;
+    root.sh(script).expect(0);
+}
+
+#[test]
+fn kickstart_files_are_valid() {
+    let Some((cluster, _root)) = site("#!/bin/sh\n") else { return };
+    let file = cluster.path("ks.cfg");
+    let head = "lang en_US.UTF-8\ntimezone UTC\nrootpw --lock\n";
+    std::fs::write(&file, format!("{head}{}", snippet(&cluster, "kickstart"))).unwrap();
+    for version in ["RHEL8", "RHEL9", "RHEL10", "F40"] {
+        let mut ksvalidator = std::process::Command::new("ksvalidator");
+        let Ok(out) = ksvalidator.args(["-v", version]).arg(&file).output() else {
+            eprintln!("SKIPPED: there is no ksvalidator (pip install pykickstart)");
+            return;
+        };
+        let out = Out::from(out).expect(0);
+        assert_eq!(out.stderr, "", "{version}");
+    }
+}
+
+#[test]
+fn a_script_for_many_nodes_holds_no_token_and_one_node_s_only_when_asked_to() {
+    let mut cluster = Cluster::new();
+    cluster.script("setup", "#!/bin/sh\n").site("[nodes.cn001]\npostscripts = [\"setup\"]\n");
+    cluster.start();
+    let nothing = cluster.ctl(&["snippet", "kickstart", "cn001"]).expect(1);
+    nothing.says(&["manifest.toml", "hint: publish first"]);
+    cluster.publish().expect(0);
+    let many = cluster.ctl(&["snippet", "kickstart", "cn[001-002]"]).expect(0);
+    let many = many.says(&["provost.node=NAME provost.token=TOKEN", "--server"]);
+    assert!(!many.stdout.contains("PROVOST_NODE=") && !many.stdout.contains("PROVOST_TOKEN"));
+    cluster.ctl(&["snippet", "kickstart", "cn[001-002]", "--token"]).expect(2).says(&["hint"]);
+    let one = cluster.ctl(&["snippet", "kickstart", "cn001"]).expect(0).says(&["--token"]);
+    assert!(one.stdout.contains("PROVOST_NODE=cn001") && !one.stdout.contains("PROVOST_TOKEN"));
+
+    let servers = ["--server", "http://10.0.0.1", "--server", "http://[fd00::1]:8480/www/"];
+    let other = cluster.ctl(&[&["snippet", "kickstart", "cn001"], &servers[..]].concat()).expect(0);
+    let wanted = "PROVOST_SERVER='http://10.0.0.1:80,http://[fd00::1]:8480/www'";
+    assert!(other.stdout.contains(wanted), "{}", other.stdout);
+    let https = ["snippet", "kickstart", "cn001", "--server", "https://mn"];
+    cluster.ctl(&https).expect(2).says(&["can't fetch from https"]);
+}
