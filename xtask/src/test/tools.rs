@@ -18,9 +18,13 @@ const TOOLS: [Tool; 6] = [
     Tool { name: "jq", needed: false, what_for: "is what the benchmark of records compares with" },
 ];
 
+/// What says whether installers understand our kickstart files; Debian has no package of it.
+const KSVALIDATOR: &str = "target/python/bin/ksvalidator";
+
 /// Installs the tools that aren't here, where it may; says which are still missing, and returns
 /// those without which the tests don't count.
 pub(super) fn install_missing() -> Vec<&'static str> {
+    install_ksvalidator();
     let missing = || TOOLS.iter().filter(|tool| !cargo::is_there(tool.name));
     let names: Vec<&str> = missing().map(|tool| tool.name).collect();
     if names.is_empty() {
@@ -37,6 +41,20 @@ pub(super) fn install_missing() -> Vec<&'static str> {
         println!("MISSING{}: {name}, which {what_for}", if *needed { "" } else { " (optional)" });
     }
     missing().filter(|tool| tool.needed).map(|tool| tool.name).collect()
+}
+
+fn install_ksvalidator() {
+    if cargo::is_there("ksvalidator") || cargo::root().join(KSVALIDATOR).exists() {
+        return;
+    }
+    let done = |program: &str, args: &[&str]| {
+        cargo::command(program).args(args).status().is_ok_and(|status| status.success())
+    };
+    let here = done("python3", &["-m", "venv", "target/python"])
+        && done("target/python/bin/pip", &["install", "--quiet", "pykickstart"]);
+    if !here {
+        println!("MISSING (optional): pykickstart, which checks our kickstart files");
+    }
 }
 
 fn apt_get(args: &[&str]) -> bool {
