@@ -18,7 +18,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
 /// What an entry costs, and what a stage costs a script that records by the node's binary as nodes
 /// get it.
 fn record() -> Result<()> {
-    dist::run()?;
+    dist::node()?;
     let status = cargo::command("cargo")
         .args(["bench", "-p", "provost-record"])
         .env("PROVOST_PROGRAMS", cargo::root().join("dist"))
@@ -32,7 +32,7 @@ fn record() -> Result<()> {
 
 /// How long steps take, of the node's binary as nodes get it.
 fn exec() -> Result<()> {
-    dist::run()?;
+    dist::node()?;
     let args = ["--release", "-p", "provostd", "-p", "provostctl"];
     let mut programs = cargo::build(&args, &[])?;
     programs.insert("provost".to_owned(), cargo::root().join("dist/provost"));

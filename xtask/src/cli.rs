@@ -1,6 +1,6 @@
 use anyhow::{Result, bail};
 
-use crate::{bench, demo, dist, test};
+use crate::{bench, demo, dist, manual, test};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -8,7 +8,8 @@ usage: cargo xtask COMMAND
   demo [--keep]  provision a node inside a temporary folder, then break a script and find out why;
                  --keep leaves the server up at the end
   test           all that decides whether a change may go in: format, lints, tests, the node's binary
-  dist           build the node's binary, static, into dist/
+  dist           build static programs and packages into dist/
+  manual         write docs/man and docs/completions anew, from the command lines
   bench NAME     measure; NAME is one of: exec, record";
 
 /// Runs the command that `args` name.
@@ -19,6 +20,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         ["demo", "--keep"] => demo::run(true),
         ["test"] => test::run(),
         ["dist"] => dist::run(),
+        ["manual"] => manual::write(),
         ["bench", name] => bench::run(name),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -5,6 +5,7 @@ mod cargo;
 mod cli;
 mod demo;
 mod dist;
+mod manual;
 mod test;
 
 use std::process::ExitCode;

@@ -115,8 +115,21 @@ enum Format {
     Json,
 }
 
+/// The command line, for its manual.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Parses the command line and does what it says.
-pub(crate) fn main() -> ExitCode {
+pub fn main() -> std::process::ExitCode {
+    // Before any TLS: where no provider is installed, rustls panics.
+    if rustls::crypto::ring::default_provider().install_default().is_err() {
+        complain("TLS was set up twice; this is a defect of provost");
+    }
+    run().into()
+}
+
+fn run() -> ExitCode {
     let parsed = Cli::command()
         .try_get_matches()
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));

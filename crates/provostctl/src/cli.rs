@@ -121,6 +121,11 @@ pub(crate) enum Format {
     Json,
 }
 
+/// The command line, for its manual.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Does what the command line says. Exit codes: 0 done, 1 failed, 2 wrong usage, and those of
 /// `wait-for`.
 pub fn main() -> ExitCode {

@@ -22,4 +22,4 @@ mod text;
 mod token;
 mod wait_for;
 
-pub use cli::main;
+pub use cli::{command, main};

@@ -22,6 +22,11 @@ struct Cli {
     config: PathBuf,
 }
 
+/// The command line, for its manual.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Runs the daemon until SIGTERM or SIGINT. Exit codes: 0 it ended in order, 1 it couldn't serve,
 /// 2 the command line or the configuration is wrong.
 pub fn main() -> ExitCode {

@@ -20,7 +20,7 @@ mod refusal;
 mod silence;
 mod tokens;
 
-pub use cli::main;
+pub use cli::{command, main};
 pub use config::{Config, ConfigError, Guard, NodeConfig};
 pub use daemon::{Addresses, Daemon, DaemonError};
 

@@ -6,7 +6,7 @@ mod tools;
 
 use anyhow::{Result, bail};
 
-use crate::{cargo, demo, dist};
+use crate::{cargo, demo, dist, manual};
 use steps::Steps;
 
 /// Runs every step; the first that fails ends it.
@@ -25,7 +25,8 @@ pub(crate) fn run() -> Result<()> {
     steps.run("shell lints", shell::lint)?;
     steps.run("build", || cargo::run("cargo", &["build", "--workspace"]))?;
     // Before the tests: one of them looks at how much memory it needs.
-    steps.run("the node's binary", dist::run)?;
+    steps.run("the node's binary", dist::node)?;
+    steps.run("manual", manual::check)?;
     steps.run("tests", || cargo::run("cargo", &["test", "--workspace"]))?;
     steps.run("demo", || demo::run(false))?;
     steps.run("dependencies", || {

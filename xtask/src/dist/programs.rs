@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: the node's binary as nodes get it.
+//! Static programs, as nodes and management nodes get them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,31 +16,56 @@ const RUSTFLAGS: &str =
     r#"-C target-feature=+crt-static --cfg getrandom_backend="linux_getrandom""#;
 
 /// Builds `dist/provost` and checks that it is static, small enough and starts.
-pub(crate) fn run() -> Result<()> {
-    let path = build()?;
-    check_static(&path)?;
-    let version = output(&path, &["--version"])?;
+pub(crate) fn node() -> Result<()> {
+    // Alone, so that no feature that another package asks of a shared dependency comes in.
+    let path = build("provost", &["provost"])?.remove(0);
     let size = fs::metadata(&path)?.len();
-    println!("{}: {}, static, {size} bytes", path.display(), version.trim());
     if size > LARGEST {
         bail!("it is too large: a node's binary has at most {LARGEST} bytes");
     }
     Ok(())
 }
 
-fn build() -> Result<PathBuf> {
+/// Builds `dist/provostd` and `dist/provostctl`.
+pub(super) fn management_node() -> Result<()> {
+    build("provostd", &["provostd"])?;
+    build("provostctl", &["provostctl"])?;
+    Ok(())
+}
+
+fn build(package: &str, programs: &[&str]) -> Result<Vec<PathBuf>> {
     let target = host()?;
-    // Alone, so that no feature that another package asks of a shared dependency comes in.
-    let args = ["-p", "provost", "--profile", "dist", "--target", &target];
-    let built = cargo::build(&args, &[("RUSTFLAGS", RUSTFLAGS)]).context(
+    let args = ["-p", package, "--profile", "dist", "--target", &target];
+    let built = cargo::build(&args, &[("RUSTFLAGS", &rustflags())]).context(
         "building a static binary (does the linker miss a libc.a? it is in libc6-dev, or glibc-static)",
     )?;
-    let built = built.get("provost").context("cargo built no program called provost")?;
     let folder = cargo::root().join("dist");
     fs::create_dir_all(&folder)?;
-    let path = folder.join("provost");
-    fs::copy(built, &path).with_context(|| format!("copying {}", built.display()))?;
-    Ok(path)
+    let mut paths = Vec::new();
+    for name in programs {
+        let built = built.get(*name).with_context(|| format!("cargo built no program {name}"))?;
+        let path = folder.join(name);
+        // In place of one that may be running.
+        let _ = fs::remove_file(&path);
+        fs::copy(built, &path).with_context(|| format!("copying {}", built.display()))?;
+        check_static(&path)?;
+        let version = output(&path, &["--version"])?;
+        let size = fs::metadata(&path)?.len();
+        println!("{}: {}, static, {size} bytes", path.display(), version.trim());
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+/// With names of folders that are the same wherever it is built.
+fn rustflags() -> String {
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let home =
+        home.map_or(String::new(), |home| format!(" --remap-path-prefix={}=cargo", home.display()));
+    let root = cargo::root().display();
+    format!("{RUSTFLAGS} --remap-path-prefix={root}=provost{home}")
 }
 
 /// The host's target triple; glibc's, whose static binaries also run on musl systems.

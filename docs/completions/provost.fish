@@ -1,0 +1,113 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_provost_global_optspecs
+    string join \n config= v/verbose h/help V/version
+end
+
+function __fish_provost_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_provost_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_provost_using_subcommand
+    set -l cmd (__fish_provost_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c provost -n "__fish_provost_needs_command" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_needs_command" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_needs_command" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_needs_command" -s V -l version -d 'Print version'
+complete -c provost -n "__fish_provost_needs_command" -f -a "boot" -d 'Run what this boot needs'
+complete -c provost -n "__fish_provost_needs_command" -f -a "kickstart" -d 'Run the postscripts, from an installer'
+complete -c provost -n "__fish_provost_needs_command" -f -a "run" -d 'Run one script, or a list, whether or not it has run before'
+complete -c provost -n "__fish_provost_needs_command" -f -a "status" -d 'Say how the last run went'
+complete -c provost -n "__fish_provost_needs_command" -f -a "log" -d 'Print a script\'s newest log; without a name, of the one that failed or ran last'
+complete -c provost -n "__fish_provost_needs_command" -f -a "check" -d 'Say what this node goes by, who says so, and whether it would do; changes nothing'
+complete -c provost -n "__fish_provost_needs_command" -f -a "gather" -d 'Put records, logs and the machine\'s facts into one file, log-bundle-ID.tar.gz'
+complete -c provost -n "__fish_provost_needs_command" -f -a "analyze" -d 'Say what went wrong, where the time went, and what else looks wrong'
+complete -c provost -n "__fish_provost_needs_command" -f -a "report" -d 'Report what could not be reported yet'
+complete -c provost -n "__fish_provost_needs_command" -f -a "record" -d 'Add an entry to the journal of a service that is not run by provost, as lib-sh does'
+complete -c provost -n "__fish_provost_needs_command" -f -a "fetch" -d 'Fetch one file for a script, verified by its digest, as lib-sh does'
+complete -c provost -n "__fish_provost_needs_command" -f -a "release" -d 'Let a node run again that the guard holds'
+complete -c provost -n "__fish_provost_needs_command" -f -a "stamp" -d 'Mark in an image what has been done there: the steps named, else all that don\'t run each time'
+complete -c provost -n "__fish_provost_needs_command" -f -a "reboot-request" -d 'In a script: have the node rebooted when the script has ended well'
+complete -c provost -n "__fish_provost_using_subcommand boot" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand boot" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand boot" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand kickstart" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand kickstart" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand kickstart" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand run" -s P -d 'A list of scripts with their arguments, as in "s1 p1 p2,s2"' -r
+complete -c provost -n "__fish_provost_using_subcommand run" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand run" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand run" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand status" -l format -r -f -a "text\t'For people'
+json\t'One document, for programs'"
+complete -c provost -n "__fish_provost_using_subcommand status" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand status" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provost -n "__fish_provost_using_subcommand log" -l format -r -f -a "text\t'For people'
+json\t'One document, for programs'"
+complete -c provost -n "__fish_provost_using_subcommand log" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand log" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provost -n "__fish_provost_using_subcommand check" -l format -r -f -a "text\t'For people'
+json\t'One document, for programs'"
+complete -c provost -n "__fish_provost_using_subcommand check" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand check" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provost -n "__fish_provost_using_subcommand gather" -l to -d 'The folder for it' -r -F
+complete -c provost -n "__fish_provost_using_subcommand gather" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand gather" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand gather" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand analyze" -l format -r -f -a "text\t'For people'
+json\t'One document, for programs'"
+complete -c provost -n "__fish_provost_using_subcommand analyze" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand analyze" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand analyze" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provost -n "__fish_provost_using_subcommand report" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand report" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand report" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand record" -l file -d 'The journal, an array of records; it and its folder are made, and a damaged one is mended' -r -F
+complete -c provost -n "__fish_provost_using_subcommand record" -l service -d 'The service\'s name; that of the file without its ending, if none is given' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l stage -d 'The stage\'s name' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l result -d 'How it ended' -r -f -a "success\t''
+failure\t''"
+complete -c provost -n "__fish_provost_using_subcommand record" -l run -d 'The process that speaks, as PID.START.BOOT: its number, its start by field 22 of /proc/PID/stat, the kernel\'s boot_id. A run whose process is gone is closed as interrupted by the next start' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l pre-command -d 'The command before the service that this entry is of' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l post-command -d 'The command after the service that this entry is of' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l error-line -d 'Where it failed, as LINE FUNCTION FILE' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l error-message -d 'The last lines of output' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l command -d 'The command that failed' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l exit-code -d 'The exit status' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l signal -d 'The signal that ended it, e.g. SIGTERM' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand record" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand record" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand fetch" -l sha256 -d 'Its SHA-256, in hexadecimal; what has another is never written to FILE' -r
+complete -c provost -n "__fish_provost_using_subcommand fetch" -l to -d 'Where it goes' -r -F
+complete -c provost -n "__fish_provost_using_subcommand fetch" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand fetch" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand fetch" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand release" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand release" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand release" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand stamp" -l root -d 'The image\'s root folder' -r -F
+complete -c provost -n "__fish_provost_using_subcommand stamp" -s P -d 'A list of scripts with their arguments, as in "s1 p1 p2,s2"' -r
+complete -c provost -n "__fish_provost_using_subcommand stamp" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand stamp" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand stamp" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand reboot-request" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand reboot-request" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand reboot-request" -s h -l help -d 'Print help'

@@ -1,0 +1,137 @@
+//! Debian packages, by dpkg-deb.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::package::{Package, architecture, compress, dist};
+use crate::cargo;
+
+/// Who answers for the packages.
+pub(super) const MAINTAINER: &str = "Provost developers <provost@users.noreply.github.com>";
+
+/// Builds the package of what is put together.
+pub(super) fn build(package: &Package) -> Result<()> {
+    let (root, name) = (package.root(), package.name);
+    let doc = root.join("usr/share/doc").join(name);
+    fs::write(doc.join("copyright"), COPYRIGHT)?;
+    fs::remove_file(doc.join("LICENSE"))?;
+    // Debian has zsh look elsewhere.
+    let zsh = root.join("usr/share/zsh");
+    fs::rename(zsh.join("site-functions"), zsh.join("vendor-completions"))?;
+    let date = cargo::command("date")
+        .args(["-u", "-R", "-d", &format!("@{}", package.time)])
+        .output()
+        .context("starting date")?;
+    let date = String::from_utf8_lossy(&date.stdout).trim().to_owned();
+    let version = format!("{}-1", package.version);
+    fs::write(
+        doc.join("changelog.Debian"),
+        format!(
+            "{name} ({version}) unstable; urgency=medium\n\n  * Initial release.\n\n -- {MAINTAINER}  {date}\n"
+        ),
+    )?;
+    compress(&doc, |name| name == "changelog.Debian")?;
+    let overrides = root.join("usr/share/lintian/overrides");
+    fs::create_dir_all(&overrides)?;
+    fs::write(overrides.join(name), overrides_of(name))?;
+    package.settle()?;
+    control(package, &version, &root.join("DEBIAN"))?;
+    let (architecture, _) = architecture();
+    let file = dist().join(format!("{name}_{version}_{architecture}.deb"));
+    let status = cargo::command("dpkg-deb")
+        .env("SOURCE_DATE_EPOCH", package.time.to_string())
+        .args(["--root-owner-group", "-Zxz", "--build"])
+        .args([&root, &file])
+        .status()
+        .context("starting dpkg-deb")?;
+    if !status.success() {
+        bail!("dpkg-deb: {status}");
+    }
+    lint(&file)?;
+    println!("{}", file.display());
+    // What follows starts from what all packages share.
+    package.stage()
+}
+
+fn control(package: &Package, version: &str, folder: &Path) -> Result<()> {
+    let (architecture, _) = architecture();
+    let size = size(&package.root())?.div_ceil(1024);
+    fs::create_dir_all(folder)?;
+    let about = wrapped(package.about);
+    let text = format!(
+        "Package: {}\nVersion: {version}\nArchitecture: {architecture}\nMaintainer: {MAINTAINER}\n\
+         Installed-Size: {size}\nSection: admin\nPriority: optional\nDescription: {}\n{about}",
+        package.name, package.summary,
+    );
+    fs::write(folder.join("control"), text)?;
+    fs::write(folder.join("conffiles"), format!("/etc/provost/{}\n", package.config))?;
+    sums(&package.root(), folder)
+}
+
+/// What dpkg checks installed files by.
+fn sums(root: &Path, control: &Path) -> Result<()> {
+    let script = "find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum";
+    let out = cargo::command("sh").args(["-c", script]).current_dir(root).output()?;
+    if !out.status.success() {
+        bail!("md5sum: {}", out.status);
+    }
+    Ok(fs::write(control.join("md5sums"), out.stdout)?)
+}
+
+fn size(path: &Path) -> Result<u64> {
+    if !path.is_dir() {
+        return Ok(fs::metadata(path)?.len());
+    }
+    super::package::list(path)?.iter().map(|path| size(path)).sum()
+}
+
+/// A description's paragraph.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        if lines.last().is_some_and(|line| line.len() + word.len() > 74) {
+            lines.push(String::new());
+        }
+        let line = lines.last_mut().expect("there is one from the start");
+        line.push(' ');
+        line.push_str(word);
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// What lintian may say, with the reason.
+fn overrides_of(name: &str) -> String {
+    let programs: &[&str] =
+        if name == "provost" { &["provost"] } else { &["provostctl", "provostd"] };
+    let mut text = "# One static file that runs in every image and installer.\n".to_owned();
+    for program in programs {
+        text += &format!("{name}: shared-library-lacks-prerequisites [usr/bin/{program}]\n");
+    }
+    if name == "provost" {
+        text += "# Its shell library waits for dpkg's lock.\n";
+        text += "provost: uses-dpkg-database-directly [usr/bin/provost]\n";
+    }
+    text + &format!("# It isn't in Debian's archive.\n{name}: initial-upload-closes-no-bugs *\n")
+}
+
+fn lint(file: &Path) -> Result<()> {
+    if !cargo::is_there("lintian") {
+        println!("SKIPPED: lintian isn't here, so nobody looks after {}", file.display());
+        return Ok(());
+    }
+    let file = file.to_string_lossy();
+    cargo::run("lintian", &["--fail-on", "error,warning", "--allow-root", &file])
+}
+
+const COPYRIGHT: &str = "\
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: provost
+
+Files: *
+Copyright: 2026 Provost developers
+License: Apache-2.0
+ On Debian systems, the complete text of the Apache License, Version 2.0, is
+ in /usr/share/common-licenses/Apache-2.0.
+";

@@ -1,0 +1,203 @@
+//! The files of a package, where they are installed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo;
+
+/// One package.
+pub(super) struct Package {
+    pub(super) name: &'static str,
+    /// One line.
+    pub(super) summary: &'static str,
+    /// Some more.
+    pub(super) about: &'static str,
+    programs: &'static [&'static str],
+    units: &'static [&'static str],
+    /// Under /etc/provost; an admin's changes to it are kept.
+    pub(super) config: &'static str,
+    has_library: bool,
+    pub(super) version: String,
+    /// Of the commit, in seconds since 1970: the time of all files, so that a package is the same
+    /// whenever it is built.
+    pub(super) time: u64,
+}
+
+impl Package {
+    pub(super) fn all() -> Result<[Self; 2]> {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let time = commit_time()?;
+        Ok([
+            Self {
+                name: "provost",
+                summary: "run a node's provisioning scripts",
+                about: "Runs the postscripts of a freshly installed or booted node of a cluster, \
+                        each under a time-out, and tells the management node at once which \
+                        command of which script failed, where and why.",
+                programs: &["provost"],
+                units: &["provost-boot.service", "provost-report.service", "provost-report.timer"],
+                config: "provost.toml",
+                has_library: true,
+                version: version.clone(),
+                time,
+            },
+            Self {
+                name: "provost-server",
+                summary: "publish provisioning scripts and take the nodes' reports",
+                about: "The management node's side of Provost: provostctl signs and publishes \
+                        what nodes run and shows how they fare; provostd serves it and keeps \
+                        what they report.",
+                programs: &["provostd", "provostctl"],
+                units: &["provostd.service"],
+                config: "provostd.toml",
+                has_library: false,
+                version,
+                time,
+            },
+        ])
+    }
+
+    /// Where the files are put together.
+    pub(super) fn root(&self) -> PathBuf {
+        dist().join("stage").join(self.name)
+    }
+
+    /// Puts the files together.
+    pub(super) fn stage(&self) -> Result<()> {
+        let root = self.root();
+        if root.exists() {
+            fs::remove_dir_all(&root).context("removing what was put together before")?;
+        }
+        let source = cargo::root();
+        for name in self.programs {
+            self.put(&dist().join(name), &format!("usr/bin/{name}"), 0o755)?;
+            for (from, to) in [
+                (format!("{name}.bash"), format!("usr/share/bash-completion/completions/{name}")),
+                (format!("_{name}"), format!("usr/share/zsh/site-functions/_{name}")),
+                (
+                    format!("{name}.fish"),
+                    format!("usr/share/fish/vendor_completions.d/{name}.fish"),
+                ),
+            ] {
+                self.put(&source.join("docs/completions").join(from), &to, 0o644)?;
+            }
+        }
+        for page in list(&source.join("docs/man"))? {
+            let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let of = name.split(['-', '.']).next().unwrap_or_default();
+            if self.programs.contains(&of) {
+                self.put(&page, &format!("usr/share/man/man8/{name}"), 0o644)?;
+            }
+        }
+        for unit in self.units {
+            self.put(
+                &source.join("units").join(unit),
+                &format!("usr/lib/systemd/system/{unit}"),
+                0o644,
+            )?;
+        }
+        if self.has_library {
+            for module in list(&source.join("lib-sh"))? {
+                let name = module.file_name().unwrap_or_default().to_string_lossy();
+                if !name.ends_with(".sh") {
+                    continue;
+                }
+                self.put(&module, &format!("usr/share/provost/lib-sh/{name}"), 0o644)?;
+            }
+        }
+        let config = source.join("xtask/packages").join(self.config);
+        self.put(&config, &format!("etc/provost/{}", self.config), 0o644)?;
+        let doc = format!("usr/share/doc/{}", self.name);
+        self.put(&source.join("CHANGELOG.md"), &format!("{doc}/changelog"), 0o644)?;
+        self.put(&source.join("LICENSE"), &format!("{doc}/LICENSE"), 0o644)?;
+        compress(&root.join("usr/share/man/man8"), |_| true)?;
+        compress(&root.join(doc), |name| name == "changelog")?;
+        self.settle()
+    }
+
+    fn put(&self, from: &Path, to: &str, mode: u32) -> Result<()> {
+        let to = self.root().join(to);
+        fs::create_dir_all(to.parent().unwrap_or(&to))?;
+        fs::copy(from, &to).with_context(|| format!("copying {}", from.display()))?;
+        Ok(fs::set_permissions(&to, PermissionsExt::from_mode(mode))?)
+    }
+
+    /// Gives all that is below the package's root the commit's time, and folders their mode.
+    pub(super) fn settle(&self) -> Result<()> {
+        let time = UNIX_EPOCH + Duration::from_secs(self.time);
+        let mut left = vec![self.root()];
+        while let Some(path) = left.pop() {
+            if path.is_dir() {
+                fs::set_permissions(&path, PermissionsExt::from_mode(0o755))?;
+                left.extend(list(&path)?);
+            }
+            fs::File::open(&path)?.set_modified(time)?;
+        }
+        Ok(())
+    }
+
+    /// The same files as a tar ball, to be unpacked at /.
+    pub(super) fn tar(&self) -> Result<()> {
+        let file = dist().join(format!("{}-{}.tar.gz", self.name, self.version));
+        let status = cargo::command("tar")
+            .args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"])
+            .args(["--use-compress-program=gzip -9n", "-cf"])
+            .arg(&file)
+            .arg("-C")
+            .arg(self.root())
+            .args(["etc", "usr"])
+            .status()
+            .context("starting tar")?;
+        if !status.success() {
+            bail!("tar: {status}");
+        }
+        println!("{}", file.display());
+        Ok(())
+    }
+}
+
+/// Where what is given away is put.
+pub(super) fn dist() -> PathBuf {
+    cargo::root().join("dist")
+}
+
+/// What is in a folder, by name.
+pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))?;
+    let mut paths = entries.map(|e| Ok(e?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Packs files of a folder with gzip, with no time in them.
+pub(super) fn compress(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
+    for path in list(folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if wanted(&name) {
+            cargo::run("gzip", &["-9nf", &path.to_string_lossy()])?;
+        }
+    }
+    Ok(())
+}
+
+/// This machine's architecture, by Debian's name and by RPM's.
+pub(super) fn architecture() -> (&'static str, &'static str) {
+    match std::env::consts::ARCH {
+        "x86_64" => ("amd64", "x86_64"),
+        "aarch64" => ("arm64", "aarch64"),
+        other => (other, other),
+    }
+}
+
+fn commit_time() -> Result<u64> {
+    if let Ok(given) = std::env::var("SOURCE_DATE_EPOCH") {
+        return given.parse().context("SOURCE_DATE_EPOCH isn't a number of seconds");
+    }
+    let out = cargo::command("git").args(["log", "-1", "--format=%ct"]).output();
+    let out = out.context("asking git for the time of the commit")?;
+    String::from_utf8_lossy(&out.stdout).trim().parse().context("git told no time of a commit")
+}

@@ -1,0 +1,77 @@
+//! RPM packages, by rpmbuild.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::deb::MAINTAINER;
+use super::package::{Package, architecture, dist, list};
+use crate::cargo;
+
+/// Builds the package of what is put together.
+pub(super) fn build(package: &Package) -> Result<()> {
+    let work = tempfile::tempdir()?;
+    let spec = work.path().join(format!("{}.spec", package.name));
+    fs::write(&spec, text(package)?)?;
+    let define = |name: &str, value: &Path| format!("{name} {}", value.display());
+    let status = cargo::command("rpmbuild")
+        .env("SOURCE_DATE_EPOCH", package.time.to_string())
+        .args(["-bb", "--quiet", "--define", &define("_topdir", work.path())])
+        .args(["--define", "use_source_date_epoch_as_buildtime 1"])
+        .args(["--define", "clamp_mtime_to_source_date_epoch 1"])
+        .args(["--define", "_buildhost provost"])
+        .args(["--define", &define("_rpmdir", &work.path().join("done"))])
+        .args(["--buildroot".as_ref(), work.path().join("root").as_os_str()])
+        .arg(&spec)
+        .status()
+        .context("starting rpmbuild")?;
+    if !status.success() {
+        bail!("rpmbuild: {status}");
+    }
+    let (_, architecture) = architecture();
+    let name = format!("{}-{}-1.{architecture}.rpm", package.name, package.version);
+    let file = dist().join(&name);
+    fs::copy(work.path().join("done").join(architecture).join(&name), &file)
+        .with_context(|| format!("looking for {name}"))?;
+    println!("{}", file.display());
+    Ok(())
+}
+
+fn text(package: &Package) -> Result<String> {
+    let root = package.root();
+    let mut files = String::new();
+    collect(&root, &root, &mut files)?;
+    let Package { name, summary, about, version, .. } = package;
+    Ok(format!(
+        "%global debug_package %{{nil}}\n\
+         %global __strip /bin/true\n\
+         %global _build_id_links none\n\
+         Name: {name}\nVersion: {version}\nRelease: 1\nSummary: {summary}\nLicense: Apache-2.0\n\
+         Packager: {MAINTAINER}\n\
+         AutoReqProv: no\n\n\
+         %description\n{about}\n\n\
+         %install\nmkdir -p %{{buildroot}}\ncp -a '{}/.' %{{buildroot}}\n\n\
+         %files\n{files}",
+        root.display()
+    ))
+}
+
+/// The files, each with what rpm has to know of it.
+fn collect(root: &Path, folder: &Path, files: &mut String) -> Result<()> {
+    for path in list(folder)? {
+        if path.is_dir() {
+            collect(root, &path, files)?;
+            continue;
+        }
+        let name = format!("/{}", path.strip_prefix(root)?.display());
+        let kind = match &*name {
+            name if name.starts_with("/etc/") => "%config(noreplace) ",
+            name if name.starts_with("/usr/share/doc/") => "%doc ",
+            _ => "",
+        };
+        let mode = if name.starts_with("/usr/bin/") { "0755" } else { "0644" };
+        files.push_str(&format!("%attr({mode}, root, root) {kind}{name}\n"));
+    }
+    Ok(())
+}
