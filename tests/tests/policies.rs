@@ -1,7 +1,9 @@
 //! When a step runs, how often, and what is remembered of it.
 
 use std::path::Path;
+use std::time::Duration;
 
+use provost_tests::processes::until;
 use provost_tests::{Cluster, Node, pipe};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -52,6 +54,21 @@ fn skipped(node: &Node, stage: usize) -> String {
 
 /// What a script does to have its runner die as in a power cut.
 const KILL_RUNNER: &str = "kill -9 \"$(sed 's/.*process //' \"$FOLDER/nodes/cn001/state/lock\")\"";
+
+#[test]
+fn a_wish_that_is_no_file_stops_no_run() {
+    let pipes = script("", "mkfifo \"$PROVOST_SKIP\" \"$PROVOST_REBOOT\"");
+    let cluster =
+        cluster("[\"pipes\", \"after\"]", &[("pipes", &pipes), ("after", &script("", ""))]);
+    let node = cluster.node("cn001");
+    let mut run = node.spawn(&["kickstart"]);
+    let ended = until(Duration::from_secs(60), || run.try_wait().unwrap().is_some());
+    if !ended {
+        run.kill().unwrap();
+    }
+    assert!(ended, "the run waits for a pipe that nobody writes to");
+    assert_eq!(ran(&cluster), ["pipes", "after"]);
+}
 
 #[test]
 fn a_step_runs_when_its_policy_says() {

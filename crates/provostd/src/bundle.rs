@@ -176,11 +176,13 @@ fn names(wanted: &HeaderValue, tag: &HeaderValue) -> bool {
 }
 
 fn absent(path: &str) -> Refusal {
-    Refusal::new(
-        StatusCode::NOT_FOUND,
-        format!("{path} is not published"),
-        "on the management node: provostctl publish, to the folder that provostd.toml calls www",
-    )
+    let hint = if path.starts_with("plans/") {
+        "on the management node: name this node in site.toml, then provostctl publish, to the \
+         folder that provostd.toml calls www"
+    } else {
+        "on the management node: provostctl publish, to the folder that provostd.toml calls www"
+    };
+    Refusal::new(StatusCode::NOT_FOUND, format!("{path} is not published"), hint)
 }
 
 fn is_digest(text: &str) -> bool {

@@ -18,9 +18,18 @@ pub(crate) struct Attempts {
     file: PathBuf,
     most: usize,
     attempts: Vec<Attempt>,
+    /// The last release by the management node that was heeded, by its clock.
+    released: Option<Timestamp>,
 }
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+/// What is on the disk.
+#[derive(Default, Serialize, Deserialize)]
+struct Counted {
+    attempts: Vec<Attempt>,
+    released: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Attempt {
     service: Service,
     run: String,
@@ -35,19 +44,19 @@ impl Attempts {
     pub(crate) fn read(state: &Path, most: u32) -> io::Result<Self> {
         let file = state.join("attempts.json");
         let most = most.max(1) as usize;
-        let attempts = match std::fs::read(&file) {
+        let Counted { attempts, released } = match std::fs::read(&file) {
             Ok(text) => serde_json::from_slice(&text).unwrap_or_else(|_| {
                 let unknown = |_| Attempt {
                     service: Service::Boot,
                     run: String::new(),
                     began: Timestamp::UNIX_EPOCH,
                 };
-                (1..most).map(unknown).collect()
+                Counted { attempts: (1..most).map(unknown).collect(), released: None }
             }),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Counted::default(),
             Err(e) => return Err(e),
         };
-        Ok(Self { file, most, attempts })
+        Ok(Self { file, most, attempts, released })
     }
 
     /// Why nothing may run, if nothing may.
@@ -74,12 +83,15 @@ impl Attempts {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
     }
 
-    /// Forgets the attempts that began before an admin released the node, but for `present`.
+    /// Forgets the attempts but for `present`, since an admin released the node; once for each
+    /// release, whose time is the management node's: this node's clock may be years off.
     pub(super) fn released(&mut self, at: Timestamp, present: &str) -> io::Result<()> {
-        let before = self.attempts.len();
-        // Both are in whole seconds; who was released within the second of a try has failed first.
-        self.attempts.retain(|attempt| attempt.began > at || attempt.run == present);
-        if self.attempts.len() == before { Ok(()) } else { self.write() }
+        if self.released.is_some_and(|last| at <= last) {
+            return Ok(());
+        }
+        self.released = Some(at);
+        self.attempts.retain(|attempt| attempt.run == present);
+        self.write()
     }
 
     /// Forgets them all: a run ended well, or the admin here says so. Returns how many there were.
@@ -89,7 +101,8 @@ impl Attempts {
     }
 
     fn write(&self) -> io::Result<()> {
-        write_durably(&self.file, &serde_json::to_vec(&self.attempts)?)
+        let (attempts, released) = (self.attempts.clone(), self.released);
+        write_durably(&self.file, &serde_json::to_vec(&Counted { attempts, released })?)
     }
 }
 
@@ -126,12 +139,29 @@ mod tests {
         let held = attempts.held("cn001").unwrap();
         assert!(held.message.contains("3 runs in a row"), "{held}");
         assert!(held.hint.contains("provostctl release cn001"), "{held}");
-        attempts.released("2000-01-01T00:00:00Z".parse().unwrap(), "").unwrap();
-        assert!(read(state.path()).held("cn001").is_some(), "that was before them");
-        attempts.released(Timestamp::MAX, "run 3").unwrap();
-        assert!(read(state.path()).held("cn001").is_none());
-        assert_eq!(read(state.path()).clear().unwrap(), 1);
+        assert_eq!(attempts.clear().unwrap(), 3);
         assert_eq!(read(state.path()).number(), 0);
+    }
+
+    #[test]
+    fn a_release_counts_once_whatever_this_clock_says() {
+        for at in ["1970-01-02T00:00:00Z", "2200-01-01T00:00:00Z"] {
+            let at = at.parse().unwrap();
+            let state = tempfile::tempdir().unwrap();
+            for n in 1..=3 {
+                read(state.path()).count(Service::Boot, &format!("run {n}")).unwrap();
+            }
+            read(state.path()).released(at, "run 3").unwrap();
+            assert_eq!(read(state.path()).number(), 1, "released at {at}");
+            for n in 4..=5 {
+                read(state.path()).count(Service::Boot, &format!("run {n}")).unwrap();
+                read(state.path()).released(at, &format!("run {n}")).unwrap();
+            }
+            assert!(
+                read(state.path()).held("cn001").is_some(),
+                "released at {at}, again and again"
+            );
+        }
     }
 
     #[test]

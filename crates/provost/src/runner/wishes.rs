@@ -1,8 +1,12 @@
 //! What a step says to its runner besides its exit status: a file for each wish, whose name it is
 //! given in its environment.
 
+use std::fs::OpenOptions;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 /// How much of a wish is read, in bytes.
 const MOST: u64 = 1000;
@@ -42,7 +46,9 @@ impl Wishes {
 /// Takes the file's first line.
 fn take(path: &Path, otherwise: &str) -> Option<String> {
     let mut text = Vec::new();
-    let file = std::fs::File::open(path).ok()?;
+    // Whatever a script has put there: a pipe without a writer must not stop the run.
+    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     // A wish that can't be read is one all the same.
     let _ = file.take(MOST).read_to_end(&mut text);
     let _ = std::fs::remove_file(path);
