@@ -137,7 +137,8 @@ with_timeout() {
 
 #: fetch URL SHA256 DEST
 #: Gets a file by HTTP with Provost's own client, with its time-outs, and puts it to DEST once its
-#: SHA-256 is as given; never anything else. A DEST that is right already is left alone.
+#: SHA-256 is as given; never anything else. A DEST that is right already is left alone. Missing
+#: folders are made.
 #: Status: 0 if DEST is right, else 1; 2 for wrong use.
 #: Example: fetch http://10.0.0.1/fw.bin "$sha256" /opt/fw.bin
 fetch() {
@@ -156,6 +157,8 @@ fetch() {
             "install the node's binary, or put it on PATH"
         return
     fi
+    mkdir -p "${_provost_path%/*}/" ||
+        _provost_error fetch "cannot make the folder of $3" "the line above says why" || return
     "${PROVOST_BIN:-provost}" fetch --sha256 "$2" --to "$_provost_path" -- "$1" || return 1
     changed "fetched $3"
 }

@@ -28,7 +28,7 @@ package_is_installed() {
 #: Status: 0 if all are installed, else 1; 2 for wrong use.
 #: Example: package_install chrony rsyslog
 package_install() {
-    local name count
+    local name count before
     _provost_packages package_install "$@" || return
     if _provost_has "$@"; then
         return 0
@@ -38,7 +38,10 @@ package_install() {
         _provost_has "$name" || set -- "$@" "$name"
     done
     shift "$count"
-    _provost_change package_install install "$@" && changed "installed $*"
+    # A group, a pattern or another name for something may be there already.
+    before="$(_provost_list | cksum)"
+    _provost_change package_install install "$@" || return
+    [ "$before" = "$(_provost_list | cksum)" ] || changed "installed $*"
 }
 
 #: package_remove NAME…
@@ -210,7 +213,7 @@ _provost_apt() {
     esac
     _provost_in_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -q -y \
         -o "DPkg::Lock::Timeout=${PROVOST_LOCK_TIMEOUT:-300}" \
-        -o Acquire::Retries=2 -o APT::Get::Assume-Yes=true \
+        -o Acquire::Retries=2 -o Dpkg::Use-Pty=0 -o APT::Get::Assume-Yes=true \
         -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@" </dev/null
 }
 

@@ -42,6 +42,16 @@ fn a_failure_is_placed_in_the_script_and_not_in_the_library() {
 }
 
 #[test]
+fn a_script_that_calls_provost_speaks_of_this_node() {
+    let script = "#!/bin/sh\nset -eu\ncd /\n\"$PROVOST_BIN\" status >\"$PROVOST_TEST/status\"\n";
+    let ground = Ground::new(&[("s", script)]);
+    ground.command(World::Walk, &["boot"]).output().unwrap();
+    assert_eq!(ground.end_of("boot", "s")["result"], "success");
+    let status = std::fs::read_to_string(ground.path("status")).unwrap();
+    assert!(status.contains("cn001"), "{status}");
+}
+
+#[test]
 fn a_file_is_fetched_only_if_its_digest_is_right() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/x", server.local_addr().unwrap());
@@ -64,6 +74,8 @@ fn a_file_is_fetched_only_if_its_digest_is_right() {
         let end = end_of(&script);
         assert_eq!(end["result"], result, "{end}");
         assert_eq!(to.exists(), result == "success", "{end}");
+        let hint = end["hint"].as_str().unwrap_or_default();
+        assert_eq!(hint.contains("the digest"), result == "failure", "{end}");
     }
     assert_eq!(std::fs::read(folder.path().join("x")).unwrap(), b"hello\n");
 }

@@ -1,5 +1,9 @@
 //! `syncfiles`.
 
+use std::io::{Read, Write};
+
+use provost_tests::program;
+
 use crate::root::{Kind, Root};
 
 const REMOVE: [(&str, &str); 1] = [("SYNCFILES_REMOVE", "yes")];
@@ -84,4 +88,40 @@ fn a_list_that_reaches_beyond_the_bundle_or_gives_root_away_is_refused() {
     assert!(!root.path("/etc/x").exists());
     let out = root.script("syncfiles", &[("NOSYNCFILES", "1")]).expect(0);
     assert!(out.stdout.starts_with("skipped: "));
+}
+
+/// The SHA-256 of "hello\n".
+const HELLO: &str = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
+
+#[test]
+fn a_file_comes_by_its_address_if_its_digest_is_right() {
+    let Some(root) = Root::new(Kind::Chroot) else { return };
+    std::fs::copy(program("provost"), root.path("/usr/bin/provost")).unwrap();
+    let server = root.listener();
+    let url = format!("http://{}/fw.bin", server.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in server.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n";
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let other = HELLO.replace('b', "c");
+    root.write("_sync/list", &format!("{url}#sha256={other} -> /opt/fw/\n"));
+    root.refuses("syncfiles", &[], &["SHA-256"]);
+    assert!(!root.path("/opt/fw/fw.bin").exists());
+
+    // The owner without a group, the mode with and without its zero.
+    for mode in ["0640", "600"] {
+        root.write("_sync/list", &format!("{url}#sha256={HELLO} -> /opt/fw/ {mode} man\n"));
+        root.settles("syncfiles", &[]);
+    }
+    assert_eq!(root.text("/opt/fw/fw.bin"), "hello\n");
+    assert_eq!(root.mode("/opt/fw/fw.bin"), 0o600);
+    assert_eq!(root.sh("stat -c %U /opt/fw/fw.bin", &[]).stdout, "man\n");
+
+    root.write("_sync/list", "# nothing\n");
+    root.script("syncfiles", &REMOVE).expect(0);
+    assert!(!root.path("/opt/fw/fw.bin").exists());
 }

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
 use provost_tests::Out;
+use rustix::thread::LinkNameSpaceType;
 use tempfile::TempDir;
 
 /// What nodes have, besides a minimal Debian.
@@ -111,6 +114,18 @@ impl Root {
         let path = self.path(&format!("/run/bundle/{path}").replace("/run/bundle//", "/"));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+    }
+
+    /// A socket on its loopback, for a server that is outside of it.
+    pub(crate) fn listener(&self) -> TcpListener {
+        let net = fs::File::open(format!("/proc/{}/ns/net", self.pid)).unwrap();
+        // A thread has a network of its own, and its sockets stay there.
+        let bind = move || {
+            let kind = Some(LinkNameSpaceType::Network);
+            rustix::thread::move_into_link_name_space(net.as_fd(), kind).unwrap();
+            TcpListener::bind("127.0.0.1:0").unwrap()
+        };
+        std::thread::spawn(bind).join().unwrap()
     }
 
     /// Runs shell commands in it, in the bundle's folder, with `env` alone.

@@ -12,7 +12,7 @@ use reqwest::{Client, StatusCode, Url};
 
 use super::retry::{self, Miss};
 use super::source::{Source, broken};
-use crate::console::complain;
+use crate::console::{complain, harmless};
 use crate::failure::Failure;
 use crate::settings::Input;
 
@@ -38,7 +38,10 @@ pub(crate) fn main(input: &Input, args: &FetchArgs) -> ExitCode {
     match result {
         Ok(()) => ExitCode::Done,
         Err(failure) => {
-            complain(&format!("error: {failure}"));
+            // As a script says it: the runner takes the hint from there.
+            let text: String =
+                failure.to_string().lines().map(|line| harmless(line) + "\n").collect();
+            let _ = std::io::stderr().write_all(format!("error: {text}").as_bytes());
             failure.exit_code()
         }
     }

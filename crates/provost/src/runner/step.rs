@@ -134,6 +134,9 @@ impl Run<'_> {
         if reboots > 0 {
             env.push(("PROVOST_RESUME".to_owned(), reboots.to_string()));
         }
+        if let Some(config) = job.settings.config.as_deref().and_then(Path::to_str) {
+            env.push(("PROVOST_CONFIG".to_owned(), config.to_owned()));
+        }
         let mut start = self.of_step(Phase::StageStart, job);
         start.attempt = attempt;
         // It may have succeeded before, and may now leave half of something.

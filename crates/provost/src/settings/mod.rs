@@ -20,6 +20,8 @@ pub(crate) use values::default;
 
 /// The settings of a run, checked.
 pub(crate) struct Settings {
+    /// The configuration file, where somebody has named one; scripts that call `provost` find it.
+    pub(crate) config: Option<PathBuf>,
     pub(crate) node: String,
     /// Tried in order. Each ends with a slash.
     pub(crate) servers: Vec<Url>,
@@ -144,7 +146,10 @@ impl Input {
             failures.push(Failure::config(message, hint));
         }
         let mut note = |failure| failures.push(failure);
+        let named = Some(&self.config).filter(|(_, origin)| *origin != Origin::Default);
         let settings = Settings {
+            // Scripts have a working folder of their own.
+            config: named.and_then(|(file, _)| std::path::absolute(file).ok()),
             node: node.clone(),
             servers: self.servers(&mut note),
             token: self.token().map_err(&mut note).ok().flatten(),
