@@ -273,6 +273,20 @@ fn a_run_that_was_killed_is_closed_by_the_next_one() {
 }
 
 #[test]
+fn a_boot_that_was_killed_is_closed_by_whatever_runs_next() {
+    let (cluster, node, mut child) = hanging();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    cluster.script("hangs", OK).publish().expect(0);
+    node.provost(&["run", "hangs"]).expect(0).says(&["was cut off"]);
+    let journal = node.journal("boot");
+    assert_eq!(journal.last().unwrap()["phase"], "service end");
+    let shown = cluster.ctl_json(&["show", "cn001"]);
+    assert_eq!(shown["node"]["status"], "failed");
+    assert_eq!(shown["node"]["cause"], "interrupted");
+}
+
+#[test]
 fn what_could_not_be_reported_goes_with_the_next_chance() {
     let mut cluster = cluster("[nodes.cn001]\npostscripts = [\"one\"]\n", &[("one", OK)]);
     let node = cluster.node("cn001");

@@ -5,6 +5,7 @@ use provost_exec::Secrets;
 use provost_record::{Journal, JournalError, Phase, Record, Service};
 use tokio::sync::{oneshot, watch};
 
+use super::paused::Paused;
 use crate::settings::Paths;
 
 /// The most bytes of a journal whose entries are all reported; a longer one is put aside.
@@ -55,10 +56,7 @@ impl Recorder {
         match resumed {
             Some(end) => seq = go_on(&mut journal, end)?,
             None => {
-                if let Some(end) = journal.close_interrupted()?.last() {
-                    let run = &end.run;
-                    said.push(format!("run {run} was cut off; it is recorded as interrupted"));
-                }
+                said.extend(journal.close_interrupted()?.last().map(was_cut_off));
                 let (limit, keep) = if may_rotate { (ROTATE_AT, 0) } else { (MOST, MOST / 2) };
                 let left = journal.rotate(limit, keep)?;
                 if let Some(left) = left.filter(|_| !may_rotate) {
@@ -152,6 +150,36 @@ impl Recorder {
             Ok(Err(_)) | Err(_) => self.journal.sync(),
         }
     }
+}
+
+/// Closes what a crash cut off in the journals of the services beside `present`: while this run has
+/// the lock, no run of theirs goes on. One that waits for a reboot isn't cut off. Returns what is
+/// to be said about that.
+pub(super) fn close_others(paths: &Paths, present: Service) -> Vec<String> {
+    let waits = Paused::read(&paths.state).map(|paused| paused.run);
+    let close = |service: Service| -> Result<Option<Record>, JournalError> {
+        let path = paths.journal(service);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let mut journal = Journal::open(path)?;
+        if waits.is_some() && journal.last_run()?.last().map(|last| &last.run) == waits.as_ref() {
+            return Ok(None);
+        }
+        Ok(journal.close_interrupted()?.pop())
+    };
+    let others = Service::ALL.into_iter().filter(|service| *service != present);
+    others
+        .filter_map(|service| match close(service) {
+            Ok(end) => end.map(|end| was_cut_off(&end)),
+            // That journal's own next run will say more.
+            Err(e) => Some(e.to_string()),
+        })
+        .collect()
+}
+
+fn was_cut_off(end: &Record) -> String {
+    format!("run {} was cut off; it is recorded as interrupted", end.run)
 }
 
 /// Adds the last record before the reboot, if a power cut took it, and returns the number up to

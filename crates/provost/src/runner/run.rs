@@ -9,7 +9,7 @@ use super::guard::{Attempts, held_there};
 use super::lock::{Refused, RunLock};
 use super::markers::Markers;
 use super::paused::{Paused, Progress};
-use super::recorder::Recorder;
+use super::recorder::{Recorder, close_others};
 use super::root::Root;
 use super::told::rounded;
 use super::{Wanted, release, signals, steps};
@@ -102,7 +102,11 @@ impl<'a> Run<'a> {
         let disk = |e: std::io::Error| {
             let state = paths.state.display();
             let message = format!("counting the attempts in {state}: {e}");
-            Failure::config(message, "run as root, and see that it is on a writable file system")
+            let hint = match e.kind() {
+                std::io::ErrorKind::StorageFull => "make room on that file system",
+                _ => "run as root, and see that it is on a writable file system",
+            };
+            Failure::config(message, hint)
         };
         let new = || uuid::Uuid::now_v7().to_string();
         let id = paused.as_ref().map_or_else(new, |paused| paused.run.clone());
@@ -126,6 +130,7 @@ impl<'a> Run<'a> {
         let resumed = paused.as_ref().map(|paused| &paused.end);
         let (mut recorder, said) = Recorder::open(paths, service, &node, &id, may_rotate, resumed)?;
         said.iter().for_each(|line| console.say(line));
+        close_others(paths, service).iter().for_each(|line| console.say(line));
         let orders = signals::watch()
             .map_err(|e| Failure::config(format!("watching for signals: {e}"), "see ulimit -n"))?;
         let mut start = recorder.record(Phase::ServiceStart);
