@@ -209,6 +209,23 @@ impl Node {
         command
     }
 
+    /// Runs a line of shell on this node, with the programs of the node and of the management
+    /// node.
+    pub fn shell(&self, line: &str, cluster: &Cluster) -> Out {
+        let mut command = Command::new("sh");
+        let programs = program("provost").parent().unwrap().to_owned();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = [self.path("fakes"), programs].into_iter();
+        let folders = folders.chain(std::env::split_paths(&path));
+        command
+            .env("PATH", std::env::join_paths(folders).unwrap())
+            .env("PROVOST_CONFIG", self.path("provost.toml"))
+            .env("PROVOSTCTL_ADMIN", cluster.daemon().socket())
+            .args(["-c", line])
+            .stdin(Stdio::null());
+        command.output().unwrap().into()
+    }
+
     /// Runs `provost ARGS` on this node.
     pub fn provost(&self, args: &[&str]) -> Out {
         self.command(args).output().unwrap().into()

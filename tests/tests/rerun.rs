@@ -109,3 +109,41 @@ fn bundles_come_from_nodes_and_from_the_store_where_a_node_is_dead() {
     let left = std::fs::read_dir(to).unwrap().count();
     assert_eq!(left, 2);
 }
+
+/// The page's commands, those of `provostctl` with a way to the nodes of the test.
+fn commands_of_the_page(ssh_config: &str) -> Vec<String> {
+    let page = include_str!("../../docs/rerun-and-gather.md");
+    let is_command = |line: &&str| ["provost ", "provostctl "].iter().any(|p| line.starts_with(p));
+    let lines = page.lines().filter(is_command);
+    let with_way = |line: &str| {
+        let way = format!("--ssh-config '{ssh_config}' ");
+        ["rerun ", "gather "].iter().fold(line.to_owned(), |line, command| {
+            let command = format!("provostctl {command}");
+            line.replace(&command, &format!("{command}{way}"))
+        })
+    };
+    lines.map(with_way).collect()
+}
+
+#[test]
+fn the_commands_of_the_page_do_what_it_says() {
+    let cluster = cluster();
+    let Some(mut network) = Network::new(&cluster) else { return };
+    for name in ["otherpkgs", "mount_scratch", "syslog"] {
+        cluster.script(name, "#!/bin/sh\n");
+    }
+    cluster.publish().expect(0);
+    let nodes = ["cn001", "cn002", "cn003"].map(|name| cluster.node(name));
+    nodes.iter().for_each(|node| network.join(node));
+    let to = cluster.path("bundles").display().to_string();
+    std::fs::create_dir(&to).unwrap();
+    let commands = commands_of_the_page(&network.config());
+    assert_eq!(commands.len(), 8, "{commands:#?}");
+    for command in commands {
+        let command = command.replace("--to /tmp", &format!("--to '{to}'"));
+        let out = nodes[0].shell(&command, &cluster);
+        assert_eq!(out.code, Some(0), "{command}\n{}\n{}", out.stdout, out.stderr);
+    }
+    // One of `provost gather`, three of `provostctl gather`.
+    assert_eq!(std::fs::read_dir(to).unwrap().count(), 4);
+}

@@ -18,6 +18,8 @@ const NO_SUCH_COMMAND: i32 = 127;
 
 /// `provostctl rerun`.
 #[derive(clap::Args)]
+#[command(override_usage = "provostctl rerun [OPTIONS] NODES SCRIPT [ARGS]…
+       provostctl rerun [OPTIONS] NODES -P LIST")]
 pub(crate) struct Rerun {
     #[command(flatten)]
     ssh: Ssh,

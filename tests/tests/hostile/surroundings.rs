@@ -10,7 +10,7 @@ echo "umask $(umask)"
 echo "stdin $(readlink /proc/$$/fd/0)"
 echo "oom $(cat /proc/$$/oom_score_adj)"
 echo "files $(ulimit -Sn)"
-awk '/^Sig(Blk|Ign)/ { print $1, $2 }' /proc/self/status
+awk '/^Sig(Blk|Ign)/ { print $1, $2 }' /proc/$$/status
 awk '{ sub(/.*\) /, ""); print "session", $4, "terminal", $5 }' /proc/$$/stat
 echo "self $$"
 echo "cgroup $(grep '^0::' /proc/$$/cgroup)"

@@ -4,6 +4,9 @@ use std::path::Path;
 
 use crate::failure::Failure;
 
+/// How many of those who look may be in the way, one after the other.
+const LOOKERS: usize = 1000;
+
 /// Keeps a second run out for as long as it lives, and no longer: the kernel takes it back from
 /// a run that was killed.
 pub(crate) struct RunLock {
@@ -37,7 +40,7 @@ impl RunLock {
             .truncate(false)
             .open(&path)
             .map_err(failed)?;
-        match file.try_lock() {
+        match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
@@ -63,5 +66,40 @@ impl RunLock {
     pub(crate) fn is_taken(state: &Path) -> bool {
         let Ok(file) = File::open(state.join("lock")) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    }
+}
+
+/// Takes the lock, unless another run has it: who only looks shares it for an instant.
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..LOOKERS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => file.try_lock_shared()?,
+            ended => return ended,
+        }
+        file.unlock().map_err(TryLockError::Error)?;
+        std::thread::yield_now();
+    }
+    file.try_lock()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_looks_whether_a_run_goes_on_keeps_none_from_beginning() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().to_owned();
+        std::fs::write(state.join("lock"), "").unwrap();
+        let looker = std::thread::spawn({
+            let state = state.clone();
+            move || (0..20_000).filter(|_| RunLock::is_taken(&state)).count()
+        });
+        while !looker.is_finished() {
+            assert!(RunLock::take(&state, "this run").is_ok());
+        }
+        let lock = RunLock::take(&state, "this run");
+        assert!(lock.is_ok() && RunLock::is_taken(&state));
+        assert!(matches!(RunLock::take(&state, "another"), Err(Refused::Busy(_))));
     }
 }
