@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::Out;
+use crate::{Cluster, Out};
 
 /// A copy of this machine's root, in which everything may be changed; it is seen in a mount
 /// namespace of its own, and gone with it. As in an installer, no systemd runs, no name can be
@@ -74,6 +74,17 @@ impl Chroot {
     #[track_caller]
     pub fn text(&self, inside: &str) -> String {
         std::fs::read_to_string(self.path(inside)).unwrap_or_else(|e| panic!("{inside}: {e}"))
+    }
+}
+
+impl Cluster {
+    /// The script in the %post that `provostctl snippet kickstart cn001 MORE…` prints.
+    pub fn post_script(&self, more: &[&str]) -> String {
+        let args = [&["snippet", "kickstart", "cn001"], more].concat();
+        let text = self.ctl(&args).expect(0).stdout;
+        let (head, rest) = text.split_once('\n').unwrap();
+        assert!(head.starts_with("%post --erroronfail --log=/var/log/"), "{head}");
+        rest.strip_suffix("%end\n").unwrap().to_owned()
     }
 }
 

@@ -21,12 +21,8 @@ fn snippet(cluster: &Cluster, installer: &str) -> String {
     cluster.ctl(&["snippet", installer, "cn001", "--token"]).expect(0).stdout
 }
 
-/// The script in a kickstart's %post.
 fn body(cluster: &Cluster) -> String {
-    let text = snippet(cluster, "kickstart");
-    let (head, rest) = text.split_once('\n').unwrap();
-    assert!(head.starts_with("%post --erroronfail --log=/var/log/"), "{head}");
-    rest.strip_suffix("%end\n").unwrap().to_owned()
+    cluster.post_script(&["--token"])
 }
 
 fn mode(path: &Path) -> u32 {
@@ -94,33 +90,6 @@ fn a_failure_stops_the_install_and_is_told_on_the_console() {
 }
 
 #[test]
-fn without_the_program_nothing_runs_and_the_console_says_so() {
-    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
-    let body = body(&cluster);
-    // One that was changed on the way is as bad as none. Nobody waits here.
-    let wrong = body.replacen("sha256=", "sha256=0", 1).replace("sleep", ": sleep");
-    root.sh(&wrong).expect(1).says(&["nothing has run"]);
-    assert!(root.text("/dev/console").contains("nothing has run"));
-    assert!(!root.path("/usr/bin/provost").exists());
-}
-
-#[test]
-fn what_an_installer_has_is_enough() {
-    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
-    let body = body(&cluster);
-    for missing in ["curl", "wget", "python3"] {
-        let here = root.sh("for p in curl wget python3; do command -v $p; done").stdout;
-        root.sh(&body).expect(0);
-        println!("installed with the first of {}", here.replace('\n', " "));
-        root.sh(&format!("rm -f /usr/bin/provost $(command -v {missing})")).expect(0);
-    }
-    let left = root.sh("for p in curl wget python3; do command -v $p; done").stdout;
-    assert_eq!(left, "", "bash's turn");
-    root.sh(&body).expect(0);
-    assert!(root.path("/usr/bin/provost").exists());
-}
-
-#[test]
 fn a_configuration_of_the_admins_is_let_be() {
     let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
     let own = "[run]\nslow = \"5s\"\n";
@@ -131,6 +100,22 @@ fn a_configuration_of_the_admins_is_let_be() {
     assert!(root.text("/etc/provost/provost.d/00-kickstart.toml").contains("cn001"));
     boot(&root).expect(0);
     assert_eq!(cluster.status("cn001")["status"], "booted");
+}
+
+#[test]
+fn what_a_package_has_put_there_is_let_be_and_enabled() {
+    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let unit = "/usr/lib/systemd/system/provost-boot.service";
+    let packaged = "mkdir -p /usr/lib/systemd/system; echo '#!/bin/sh' >/usr/bin/provost";
+    root.sh(packaged).expect(0);
+    std::fs::write(root.path(unit), "[Install]\nWantedBy=a.target b.target\n").unwrap();
+    root.sh(&body(&cluster)).expect(0);
+    assert_eq!(root.text("/usr/bin/provost"), "#!/bin/sh\n");
+    assert!(!root.path("/etc/systemd/system/provost-boot.service").exists());
+    for target in ["a", "b"] {
+        let link = format!("/etc/systemd/system/{target}.target.wants/provost-boot.service");
+        assert_eq!(std::fs::read_link(root.path(&link)).unwrap(), Path::new(unit));
+    }
 }
 
 #[test]

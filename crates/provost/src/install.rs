@@ -60,7 +60,8 @@ impl<'a> Install<'a> {
     pub(crate) fn enable(&self) -> Result<(), Failure> {
         let unit = packaged(BOOT).unwrap_or_else(|| self.units.join(BOOT));
         let text = std::fs::read_to_string(&unit).map_err(|e| failed(&unit, &e))?;
-        for target in text.lines().filter_map(|line| line.strip_prefix("WantedBy=")) {
+        let wanted = text.lines().filter_map(|line| line.strip_prefix("WantedBy="));
+        for target in wanted.flat_map(str::split_ascii_whitespace) {
             let link = self.units.join(format!("{target}.wants")).join(BOOT);
             put_link(&unit, &link).map_err(|e| failed(&link, &e))?;
         }

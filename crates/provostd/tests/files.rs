@@ -6,6 +6,7 @@ mod server;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use provostd::{Config, NodeConfig};
 use server::Server;
 
 /// An answer, as it came.
@@ -104,4 +105,32 @@ async fn a_publish_between_two_parts_makes_the_whole_file_come() {
         let changed = get(&[("If-None-Match", &tag)]);
         assert_eq!((changed.status, changed.body.as_slice()), (200, &b"second one"[..]));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_nodes_program_is_served_by_its_digest_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let binary = folder.path().join("node");
+    std::fs::write(&binary, "0123456789").unwrap();
+    let config = Config { node: NodeConfig { binary: binary.clone() }, ..server::config(&folder) };
+    let server = Server::start_with(folder, &config).await;
+    // Of the file above, and of "another".
+    let digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882";
+    let next = "ae448ac86c4e8e4dec645729708ef41873ae79c6dff84eff73360989487f08e5";
+    let at = |digest: &str| format!("/bin/{digest}/provost");
+    let whole = get(&server, &at(digest), &[]);
+    assert_eq!((whole.status, whole.body.as_slice()), (200, &b"0123456789"[..]));
+    assert_eq!(whole.tag(), format!("\"{digest}\""));
+    assert!(whole.header("cache-control").unwrap().contains("immutable"));
+    let rest = get(&server, &at(digest), &[("Range", "bytes=8-")]);
+    assert_eq!((rest.status, rest.body.as_slice()), (206, &b"89"[..]));
+    for other in [next, "x", "..%2f..%2fetc"] {
+        assert_eq!(get(&server, &at(other), &[]).status, 404, "{other}");
+    }
+    // An upgrade of the management node: the old name is no longer what is there.
+    std::fs::write(binary.with_extension("new"), "another").unwrap();
+    std::fs::rename(binary.with_extension("new"), &binary).unwrap();
+    let gone = get(&server, &at(digest), &[]);
+    assert!(gone.status == 404 && String::from_utf8_lossy(&gone.body).contains("snippet"));
+    assert_eq!(get(&server, &at(next), &[]).body, b"another");
 }

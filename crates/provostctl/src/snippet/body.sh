@@ -23,8 +23,10 @@ with urllib.request.urlopen(sys.argv[1], timeout=15) as answer, open(sys.argv[2]
             exec 3<>"/dev/tcp/${host%]}/${at##*:}" || exit
             printf "GET /%s HTTP/1.0\r\nHost: %s\r\n\r\n" "${url#*/}" "$at" >&3
             read -r _ status _ <&3
-            while read -r line <&3 && [ "${#line}" -gt 1 ]; do :; done
-            [ "$status" = 200 ] && cat <&3 >"$2"' bash "$1" "$2"
+            while read -r line <&3 && [ "${#line}" -gt 1 ]; do
+                case ${line,,} in content-length:*) size=${line//[!0-9]/} ;; esac
+            done
+            [ "$status" = 200 ] && head -c "${size:-100000000}" <&3 >"$2"' bash "$1" "$2"
     fi
 }
 
