@@ -29,7 +29,7 @@ complete -c provost -n "__fish_provost_needs_command" -s v -l verbose -d 'Say wh
 complete -c provost -n "__fish_provost_needs_command" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_needs_command" -s V -l version -d 'Print version'
 complete -c provost -n "__fish_provost_needs_command" -f -a "boot" -d 'Run what this boot needs'
-complete -c provost -n "__fish_provost_needs_command" -f -a "kickstart" -d 'Run the postscripts, from an installer'
+complete -c provost -n "__fish_provost_needs_command" -f -a "kickstart" -d 'Run the postscripts, from an installer, and leave in the new root what its boots need'
 complete -c provost -n "__fish_provost_needs_command" -f -a "run" -d 'Run one script, or a list, whether or not it has run before'
 complete -c provost -n "__fish_provost_needs_command" -f -a "status" -d 'Say how the last run went'
 complete -c provost -n "__fish_provost_needs_command" -f -a "log" -d 'Print a script\'s newest log; without a name, of the one that failed or ran last'

@@ -1,7 +1,6 @@
 //! What `provostctl snippet` prints, run as installers run it, in a root that they have filled.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use provost_tests::{Chroot, Cluster, Out};
@@ -25,8 +24,18 @@ fn body(cluster: &Cluster) -> String {
     cluster.post_script(&["--token"])
 }
 
-fn mode(path: &Path) -> u32 {
-    std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
+/// What docs/kickstart.md says of the new root: paths, and their modes without leading zeros.
+fn documented() -> Vec<(String, String)> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/kickstart.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let cells = |line: &str| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let mode = cells.get(2)?.strip_prefix('0')?.to_owned();
+        Some((cells[1].trim_matches('`').to_owned(), mode))
+    };
+    let rows: Vec<_> = page.lines().filter_map(cells).collect();
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    rows
 }
 
 /// The next boot of the root.
@@ -47,16 +56,11 @@ fn a_root_is_installed_and_goes_on_at_its_first_boot() {
     assert!(main.contains("node = \"cn001\"") && main.contains(&cluster.key()), "{main}");
     let token = root.text("/etc/provost/token");
     assert!(body.contains(token.trim()) && !main.contains(token.trim()));
-    for (path, wanted) in [
-        ("/etc/provost/token", 0o600),
-        ("/etc/provost/provost.toml", 0o644),
-        ("/etc/systemd/system/provost-boot.service", 0o644),
-        ("/etc/systemd/system/provost-report.timer", 0o644),
-        ("/usr/bin/provost", 0o755),
-    ] {
-        assert_eq!(mode(&root.path(path)), wanted, "{path}");
-        assert_eq!(std::fs::metadata(root.path(path)).unwrap().uid(), 0);
+    for (path, mode) in documented() {
+        let files = root.sh(&format!("stat -c '%u %a' {path}")).expect(0).stdout;
+        assert!(files.lines().all(|file| file == format!("0 {mode}")), "{path}: {files}");
     }
+    assert_eq!(root.sh("ls /etc/systemd/system/provost-*").stdout.lines().count(), 3);
     let wants = "/etc/systemd/system/multi-user.target.wants/provost-boot.service";
     let unit = std::fs::read_link(root.path(wants)).unwrap();
     assert_eq!(unit, Path::new("/etc/systemd/system/provost-boot.service"));
@@ -98,6 +102,24 @@ fn a_configuration_of_the_admins_is_let_be() {
     root.sh(&body(&cluster)).expect(0);
     assert_eq!(root.text("/etc/provost/provost.toml"), own);
     assert!(root.text("/etc/provost/provost.d/00-kickstart.toml").contains("cn001"));
+    boot(&root).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booted");
+}
+
+#[test]
+fn a_script_for_many_nodes_takes_name_and_token_from_the_kernel_command_line() {
+    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let text = cluster.ctl(&["snippet", "kickstart", "cn[001-004]"]).expect(0).stdout;
+    let script = text.split_once('\n').unwrap().1.replace("%end\n", "");
+    let token = cluster.ctl(&["token", "cn001"]).expect(0).stdout;
+    let token = token.trim().strip_prefix("cn001 ").unwrap();
+    let line = format!("quiet provost.node=cn001 provost.token={token}\n");
+    std::fs::write(root.path("/run/cmdline"), line).unwrap();
+    root.sh("mount --bind /run/cmdline /proc/cmdline").expect(0);
+    root.sh(&script).expect(0);
+    assert_eq!(root.text("/etc/provost/token").trim(), token);
+    // The disk's kernel has another one.
+    root.sh("umount /proc/cmdline").expect(0);
     boot(&root).expect(0);
     assert_eq!(cluster.status("cn001")["status"], "booted");
 }

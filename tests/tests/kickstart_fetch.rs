@@ -95,11 +95,6 @@ fn a_node_without_a_token_says_what_it_lacks() {
         .expect(3)
         .says(&["hint: make a token with `provostctl token NODE`"]);
     assert!(root.text("/dev/console").contains("the kickstart FAILED with 3"));
-    // As the kernel's command line would give it.
-    let token = cluster.ctl(&["token", "cn001"]).expect(0).stdout;
-    let token = token.split_whitespace().last().unwrap();
-    root.sh(&format!("export PROVOST_TOKEN={token}\n{}", cluster.post_script(&[]))).expect(0);
-    assert_eq!(root.text("/etc/provost/token").trim(), token);
 }
 
 #[test]

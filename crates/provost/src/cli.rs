@@ -32,7 +32,7 @@ struct Cli {
 enum Command {
     /// Run what this boot needs
     Boot,
-    /// Run the postscripts, from an installer
+    /// Run the postscripts, from an installer, and leave in the new root what its boots need
     Kickstart,
     /// Run one script, or a list, whether or not it has run before
     Run(RunArgs),

@@ -2,7 +2,7 @@
 //! program, what the installer was told, and the units. Files and links alone, since systemctl
 //! does nothing in an installer's chroot.
 
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -75,7 +75,8 @@ impl<'a> Install<'a> {
         if this == there || (there.exists() && packaged(BOOT).is_some()) {
             return Ok(());
         }
-        put(there, &std::fs::read(this)?, 0o755)
+        let mut this = File::open(this)?;
+        replace(there, 0o755, |file| io::copy(&mut this, file).map(drop))
     }
 
     /// What only the installer knows: what the environment says, its kernel's command line, its
@@ -123,25 +124,30 @@ fn packaged(unit: &str) -> Option<PathBuf> {
     PACKAGED.iter().map(|folder| Path::new(folder).join(unit)).find(|path| path.exists())
 }
 
-/// Writes a file, unless it is there with these bytes and this mode. After a power cut there is
-/// either the old one or the new one.
+/// Writes a file, unless it is there with these bytes and this mode.
 fn put(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mode = Permissions::from_mode(mode);
     let same = std::fs::symlink_metadata(path)
-        .is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o7777 == mode.mode())
+        .is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o7777 == mode)
         && std::fs::read(path).is_ok_and(|old| old == bytes);
-    if same {
-        return Ok(());
-    }
+    if same { Ok(()) } else { replace(path, mode, |file| file.write_all(bytes)) }
+}
+
+/// Lets `write` fill a file that takes the place of what is there, so that after a power cut there
+/// is either the old one or the new one.
+fn replace(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
+    write(file.as_file_mut())?;
     // Not at its making, where the umask would have its say.
-    file.as_file().set_permissions(mode)?;
+    file.as_file().set_permissions(Permissions::from_mode(mode))?;
     file.as_file().sync_all()?;
     file.persist(path)?;
-    std::fs::File::open(folder)?.sync_all()
+    File::open(folder)?.sync_all()
 }
 
 fn put_link(to: &Path, link: &Path) -> io::Result<()> {
@@ -155,7 +161,7 @@ fn put_link(to: &Path, link: &Path) -> io::Result<()> {
         _ => {}
     }
     symlink(to, link)?;
-    std::fs::File::open(folder)?.sync_all()
+    File::open(folder)?.sync_all()
 }
 
 fn failed(path: &Path, e: &io::Error) -> Failure {
