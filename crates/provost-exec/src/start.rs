@@ -189,8 +189,14 @@ fn command(step: &Step, interpreter: &Interpreter, notes: &Path) -> Command {
     command.args(&step.args).current_dir(&step.folder).env_clear();
     command.envs(step.env.iter().map(|(k, v)| (k, v)));
     trace::arrange(&mut command, step, notes);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(nothing()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+/// What has nothing to read: /dev/null, or, in a chroot without it, a pipe that has ended.
+fn nothing() -> Stdio {
+    let null = File::open("/dev/null").map(Stdio::from);
+    null.or_else(|_| io::pipe().map(|(end, _)| end.into())).unwrap_or_else(|_| Stdio::null())
 }
 
 #[expect(unsafe_code, reason = "code that runs between fork and exec")]

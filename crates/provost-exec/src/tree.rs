@@ -5,11 +5,12 @@
 //! step leaves somebody behind stays with them, and the next step has a new keeper.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions};
 
 use crate::cgroup::Leaf;
 
@@ -18,6 +19,9 @@ const KILL_LIMIT: Duration = Duration::from_secs(2);
 
 /// How often the own children are looked at between two looks at all processes.
 const QUICK_LOOKS: usize = 50;
+
+/// The highest number that a process can have (`PID_MAX_LIMIT`).
+const MOST_PIDS: i32 = 1 << 22;
 
 /// Makes this process the parent of orphaned descendants.
 pub(crate) fn adopt_orphans() -> std::io::Result<()> {
@@ -116,6 +120,36 @@ pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>) {
         }
         if alive.is_empty() || Instant::now() >= until {
             break;
+        }
+    }
+    if !Path::new("/proc/self").exists() {
+        kill_by_number(program, until);
+    }
+}
+
+/// Where /proc isn't mounted: asks of each number whether it is a child of this process, and so
+/// finds orphans that left the group. Numbers above our own come first, as children's do.
+fn kill_by_number(program: Option<Pid>, until: Instant) {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let is_child = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let mut is_any_alive = true;
+    while is_any_alive && (program.is_some() || reap()) {
+        is_any_alive = false;
+        for (asked, number) in (own + 1..=MOST_PIDS).chain(1..own).enumerate() {
+            if asked % 1024 == 0 && Instant::now() >= until {
+                return;
+            }
+            let Some(pid) = Pid::from_raw(number) else { continue };
+            match rustix::process::waitid(WaitId::Pid(pid), is_child) {
+                Ok(None) => {
+                    is_any_alive = true;
+                    let _ = rustix::process::kill_process(pid, Signal::KILL);
+                }
+                Ok(Some(_)) if Some(pid) != program => {
+                    let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+                }
+                Ok(Some(_)) | Err(_) => {}
+            }
         }
     }
 }

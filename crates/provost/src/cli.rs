@@ -202,10 +202,8 @@ fn steps(list: Option<String>, script: Vec<String>) -> Result<Vec<Step>, Failure
         let mut words = script.into_iter();
         let script = words.next().unwrap_or_default();
         // What can't be published can't be run, and a path may lead out of what was verified.
-        provost_bundle::check_path(&script).map_err(|e| {
-            let message = format!("{script:?} can't be a script's name: {e}");
-            Failure::config(message, "name a script as it is in the published folder")
-        })?;
+        provost_bundle::check_path(&script)
+            .map_err(|e| Failure::config(e, "name a script as it is in the published folder"))?;
         return Ok(vec![Step { script, args: words.collect() }]);
     };
     Step::parse_list(&list).map_err(|e| Failure::config(&e, e.hint()))

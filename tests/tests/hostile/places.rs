@@ -5,13 +5,16 @@ use std::path::Path;
 
 use provost_tests::{Ground, World};
 
-use crate::scripts::{LIMIT, script, works};
+use crate::scripts::{LIMIT, LONG, script, works};
 
 /// Somebody who isn't root.
 const NOBODY: u32 = 65534;
 /// Runs the rest of its arguments where nothing is mounted on /proc.
 const NO_PROC: [&str; 6] =
     ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"];
+/// Runs the rest of its arguments where nothing is in /dev.
+const NO_DEV: [&str; 6] =
+    ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /dev && exec \"$@\"", "sh"];
 /// Runs the rest of its arguments as the child of a process 1 that waits for nobody else, and
 /// then names the processes that are there.
 const CHILD_OF_1: [&str; 8] = [
@@ -80,6 +83,33 @@ fn without_proc_a_script_and_its_group_end() {
         let cause = if name == "exits_137" { "exit" } else { "timeout" };
         assert_eq!(ground.end_of("run", name)["cause"], cause, "{}", run.said);
     }
+}
+
+#[test]
+fn without_proc_who_left_the_group_ends_as_well() {
+    if !can(&NO_PROC) {
+        return;
+    }
+    for name in ["setsid", "nohup", "other_user"] {
+        let ground = Ground::new(&[(name, &script(name))]);
+        let run = ground.start_by(&NO_PROC, World::Walk, &["run", name]).end(LONG);
+        ground.nobody_is_left(&run.said);
+        assert_eq!(ground.end_of("run", name)["cause"], "timeout", "{}", run.said);
+    }
+}
+
+/// As in an installer's chroot that nobody has furnished.
+#[test]
+fn without_dev_a_script_runs() {
+    if !can(&NO_DEV) {
+        return;
+    }
+    let name = "reads_stdin";
+    let ground = Ground::new(&[(name, &script(name))]);
+    let run = ground.start_by(&NO_DEV, World::Walk, &["run", name]).end(LONG);
+    ground.nobody_is_left(&run.said);
+    let end = ground.end_of("run", name);
+    assert_eq!((&end["cause"], &end["exitCode"]), (&"exit".into(), &3.into()), "{}", run.said);
 }
 
 #[test]

@@ -62,8 +62,9 @@ impl Attempts {
     /// Why nothing may run, if nothing may.
     pub(crate) fn held(&self, node: &str) -> Option<Failure> {
         let last = self.attempts.last().filter(|_| self.attempts.len() >= self.most)?;
+        let s = if self.attempts.len() == 1 { "" } else { "s" };
         let message = format!(
-            "this node is held: {} runs in a row did not end well, the last was the {} of {}",
+            "this node is held: {} run{s} in a row did not end well, the last was the {} of {}",
             self.attempts.len(),
             last.service,
             last.began

@@ -19,7 +19,7 @@ const ANSWER: Duration = Duration::from_secs(5);
 pub(crate) fn main(input: &Input) -> ExitCode {
     let paths = input.paths();
     let mut console = Console::new(input, false);
-    let cleared = Attempts::read(&paths.state, input.guard().max_attempts)
+    let cleared = Attempts::read(&paths.state, input.guard().max_attempts.get())
         .and_then(|mut attempts| attempts.clear());
     match cleared {
         Ok(n) => {

@@ -113,7 +113,7 @@ impl<'a> Run<'a> {
         let about = console.about();
         (about.service, about.run) = (service.to_string(), id.clone());
         let mut attempts =
-            Attempts::read(&paths.state, input.guard().max_attempts).map_err(disk)?;
+            Attempts::read(&paths.state, input.guard().max_attempts.get()).map_err(disk)?;
         let is_attempt = service != Service::Run && paused.is_none();
         let held = attempts.held(&node).filter(|_| is_attempt);
         let attempt = match &paused {

@@ -4,6 +4,7 @@ mod fragment;
 mod sources;
 mod values;
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use provost_bundle::{Limit, Trust, TrustError};
@@ -85,7 +86,7 @@ pub(crate) struct RunLimits {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Guard {
     /// Runs of `kickstart` or `boot` in a row that don't end well.
-    pub(crate) max_attempts: u32,
+    pub(crate) max_attempts: NonZeroU32,
     /// Reboots in one run that its scripts ask for.
     pub(crate) max_reboots: u32,
 }

@@ -37,7 +37,7 @@ pub(super) fn look(paths: &Paths, node: &str, guard: Guard) -> Vec<Finding> {
 
 /// How near this node is to being held.
 fn attempts(state: &Path, node: &str, guard: Guard) -> Finding {
-    let most = guard.max_attempts;
+    let most = guard.max_attempts.get();
     match Attempts::read(state, most) {
         Ok(attempts) => match attempts.held(node) {
             Some(held) => Finding::note("guard", held.message, held.hint),

@@ -118,6 +118,7 @@ fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
     for (text, part) in [
         ("\n[fetch]\ndeadlin = \"2m\"\n", "10.toml:3: fetch.deadlin: unknown field"),
         ("[fetch]\nstall_timeout = 3\n", "10.toml:2: fetch.stall_timeout: "),
+        ("[guard]\nmax_attempts = 0\n", "10.toml:2: guard.max_attempts: "),
         ("fetch = 3\n", "10.toml:1: fetch: "),
         ("\n[fetsh]\n", "10.toml:2: fetsh: unknown field"),
         ("node = \"b\"\nnode = \"c\"\n", "10.toml:2: "),
