@@ -340,28 +340,42 @@ _provost_record_append() {
     if [[ -n $lock ]]; then
         exec {lock}>&-
     else
-        rm -rf -- "$file.lock"
+        rm -f -- "$file.lock"
     fi
     return "$status"
 }
 
-# A folder as a lock, which says whose it is.
+# A file as a lock, which says whose it is from the moment that it is there.
 _provost_record_lock() {
-    local tries=0 holder
-    until mkdir -- "$1" 2>/dev/null; do
-        holder=
-        { read -r holder <"$1/run"; } 2>/dev/null
-        # A folder without a name is one that its maker is about to name, or was killed before.
-        if { [[ -n $holder ]] && ! _provost_record_is_alive "$holder"; } ||
-            { [[ -z $holder ]] && ((tries % 50 == 49)); }; then
-            mv -T -- "$1" "$1.$BASHPID" 2>/dev/null && rm -rf -- "$1.$BASHPID"
-            continue
+    local tries=0 own="$1.$BASHPID"
+    _provost_record_process "$BASHPID"
+    printf '%s\n' "$_provost_record_run" >"$own" || return
+    until ln -- "$own" "$1" 2>/dev/null; do
+        if _provost_record_is_left "$1"; then
+            # By one alone, who looks again: what has come since then is another's.
+            if ln -- "$own" "$1.left" 2>/dev/null; then
+                ! _provost_record_is_left "$1" || rm -f -- "$1"
+                rm -f -- "$1.left"
+                continue
+            fi
+            ! _provost_record_is_left "$1.left" || rm -f -- "$1.left"
         fi
-        ((++tries <= 600)) || return 1
+        if ((++tries > 600)); then
+            rm -f -- "$own"
+            return 1
+        fi
         sleep 0.1
     done
-    _provost_record_process "$BASHPID"
-    printf '%s\n' "$_provost_record_run" >"$1/run"
+    rm -f -- "$own"
+}
+
+# Whether the lock $1 is there and its holder isn't; a power cut may have left it without a name.
+_provost_record_is_left() {
+    local holder again
+    { holder=$(cat -- "$1"); } 2>/dev/null || return 1
+    [[ $holder != [0-9]*.*.* ]] || ! _provost_record_is_alive "$holder" || return 1
+    # It may have given the lock up before it ended.
+    { again=$(cat -- "$1"); } 2>/dev/null && [[ $again == "$holder" ]]
 }
 
 # Sets _provost_record_run to what names the process $1 as no other ever.

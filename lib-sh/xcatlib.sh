@@ -4,7 +4,7 @@
 # of this folder. New scripts source provost.sh.
 
 # shellcheck source=/dev/null
-. "${PROVOST_LIB:-"${BASH_SOURCE[0]%/*}"}/provost.sh" || return 1
+. "${PROVOST_LIB:-"$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"}/provost.sh" || return 1
 
 #= xCAT's names
 #

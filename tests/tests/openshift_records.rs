@@ -212,6 +212,42 @@ fn writers_at_once_lose_nothing() {
     }
 }
 
+/// A folder with all programs that the library calls but `flock`, as in a small image.
+fn programs_without_flock(service: &Service) -> PathBuf {
+    let folder = service.path("programs");
+    std::fs::create_dir(&folder).unwrap();
+    let names = "awk bash cat cp date iconv ln mkdir mv rm sleep sync tr";
+    for name in names.split(' ') {
+        let from = ["/usr/bin", "/bin"].map(|f| Path::new(f).join(name));
+        let from = from.iter().find(|path| path.exists()).unwrap();
+        std::os::unix::fs::symlink(from, folder.join(name)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn writers_at_once_lose_nothing_without_flock_either() {
+    let service = Service::new(Way::Shell);
+    let path = programs_without_flock(&service);
+    let body = "record_service_stage_start s\nrecord_service_stage_success\n";
+    let lock = service.path("records/svc.json.lock");
+    std::fs::create_dir(service.path("records")).unwrap();
+    // What a kill or a power cut may leave: no name, no such process, nothing that names one.
+    for (round, left) in (1..).zip(["", "999999999.1.none\n", "garbage\n"]) {
+        std::fs::write(&lock, left).unwrap();
+        // All are made first, since each writes the script.
+        let mut commands: Vec<Command> = (0..20).map(|_| service.command(body)).collect();
+        let start = |command: &mut Command| command.env("PATH", &path).spawn().unwrap();
+        let writers: Vec<Child> = commands.iter_mut().map(start).collect();
+        for mut writer in writers {
+            assert!(writer.wait().unwrap().success());
+        }
+        assert_eq!(service.entries().len(), round * 20 * 4, "{left:?}");
+        let files = std::fs::read_dir(service.path("records")).unwrap().count();
+        assert_eq!(files, 1, "{left:?}: locks are left");
+    }
+}
+
 #[test]
 fn a_damaged_file_is_mended() {
     let entry = r#"{"timestamp":"2026-11-20T17:00:01Z","phase":"service start"}"#;
