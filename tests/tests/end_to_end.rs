@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
+use provost_tests::processes::until;
 use provost_tests::{Cluster, pipe};
 use serde_json::{Value, json};
 
@@ -438,4 +439,23 @@ fn wait_for_follows_a_node_to_its_end() {
     let out = cluster.ctl(&["wait-for", "cn002", "--status", "booted", "--timeout", "1s"]);
     out.expect(124).says(&["cn002", "defined"]);
     std::io::stderr().flush().unwrap();
+}
+
+#[test]
+fn whoever_keeps_a_journal_locked_does_not_hang_a_run() {
+    let cluster = cluster("[nodes.cn001]\npostscripts = [\"one\"]\n", &[("one", OK)]);
+    let node = cluster.node("cn001");
+    node.provost(&["boot"]).expect(0);
+    let reader = std::fs::File::open(node.path("log/services/boot.json")).unwrap();
+    reader.lock_shared().unwrap();
+    let mut boot = node.spawn(&["boot"]);
+    let ended = until(Duration::from_secs(100), || boot.try_wait().unwrap().is_some());
+    if !ended {
+        boot.kill().unwrap();
+    }
+    assert_eq!(boot.wait().unwrap().code(), Some(2));
+    let told = cluster.ctl_json(&["show", "cn001"])["node"]["hint"].clone();
+    assert!(told.as_str().unwrap().contains("fuser"), "{told}");
+    drop(reader);
+    node.provost(&["boot"]).expect(0);
 }

@@ -1,7 +1,8 @@
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 
@@ -12,6 +13,30 @@ use crate::{Phase, Record};
 const RESERVE: u64 = 64 * 1024;
 /// With fewer blanks than these left, in bytes, more are put there.
 const LOW: u64 = 32 * 1024;
+
+/// How long a journal's lock is waited for: whoever may read a journal may lock it as well, and
+/// keep it.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest time between two looks at a lock; nothing tells when one is free.
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+
+/// Takes a lock by `try_lock`, if it can be had in time.
+pub(super) fn in_time(mut try_lock: impl FnMut() -> Result<(), TryLockError>) -> io::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    let mut pause = Duration::from_micros(20);
+    loop {
+        match try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(e)) => return Err(e),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => {
+                let why = format!("another program has kept it locked for {PATIENCE:?}");
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
 
 /// A journal while no other writer is at it.
 pub(super) struct Locked<'a> {
@@ -43,10 +68,10 @@ pub(super) fn content_len(file: &File) -> io::Result<u64> {
 }
 
 impl<'a> Locked<'a> {
-    /// Waits for the other writers; opens the file anew if it was rotated away in the meantime.
+    /// Waits for the other writers, if not for ever; opens the file anew if it was rotated away in the meantime.
     pub(super) fn take(path: &'a Path, file: &'a mut File) -> io::Result<Self> {
         loop {
-            file.lock()?;
+            in_time(|| file.try_lock())?;
             let ours = file.metadata()?.ino();
             match std::fs::metadata(path) {
                 Ok(there) if there.ino() == ours => return Ok(Self { path, file }),

@@ -84,6 +84,10 @@ impl JournalError {
         match self.source.kind() {
             io::ErrorKind::StorageFull => format!("make room on the file system of {folder}"),
             io::ErrorKind::PermissionDenied => format!("run as a user who may write to {folder}"),
+            io::ErrorKind::TimedOut => {
+                let path = self.path.display();
+                format!("find who has it open, and end that: fuser -v {path}")
+            }
             _ => format!("see that {folder} is a folder on a writable file system"),
         }
     }
@@ -213,7 +217,7 @@ impl Journal {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
                 file => file?,
             };
-            file.lock_shared()?;
+            locked::in_time(|| file.try_lock_shared())?;
             let len = file.metadata()?.len();
             let mut text = vec![0; len.saturating_sub(from).min(most) as usize];
             file.read_exact_at(&mut text, from)?;
