@@ -9,3 +9,4 @@ mod packages;
 mod prefix;
 mod root;
 mod runner;
+mod services;
