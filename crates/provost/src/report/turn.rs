@@ -1,5 +1,6 @@
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 
 use crate::settings::Paths;
 
@@ -15,6 +16,8 @@ impl Turn {
         let folder = paths.state.join("report");
         std::fs::create_dir_all(&folder)?;
         let mut options = File::options();
+        // Whoever may open it could keep it.
+        options.mode(0o600);
         let file = options.create(true).truncate(false).write(true).open(folder.join("lock"))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { _file: file })),

@@ -16,11 +16,13 @@ pub(super) enum Root {
 }
 
 impl Root {
+    /// A file that can't be read is there all the same: a kickstart ended well, and its scripts
+    /// must not run on what it installed.
     pub(super) fn read(state: &Path) -> Self {
-        match std::fs::read_to_string(file(state)).as_deref().map(str::trim) {
-            Ok("installed") => Self::Installed,
-            Ok("booted") => Self::Booted,
-            _ => Self::Other,
+        match std::fs::read(file(state)) {
+            Ok(text) if text.trim_ascii() == b"booted" => Self::Booted,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Self::Other,
+            Ok(_) | Err(_) => Self::Installed,
         }
     }
 
@@ -40,4 +42,23 @@ impl Root {
 
 fn file(state: &Path) -> PathBuf {
     state.join("root")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_installed_stays_so_when_its_file_is_damaged() {
+        let state = tempfile::tempdir().unwrap();
+        assert_eq!(Root::read(state.path()), Root::Other);
+        Root::installed(state.path()).unwrap();
+        assert_eq!(Root::read(state.path()), Root::Installed);
+        Root::Installed.booted(state.path()).unwrap();
+        assert_eq!(Root::read(state.path()), Root::Booted);
+        for damaged in ["", "boo", "\0\0\0"] {
+            std::fs::write(file(state.path()), damaged).unwrap();
+            assert_eq!(Root::read(state.path()), Root::Installed, "{damaged:?}");
+        }
+    }
 }
