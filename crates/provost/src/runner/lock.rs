@@ -46,8 +46,14 @@ impl RunLock {
                 let mut holder = String::new();
                 // What can't be read is left out of the message.
                 let _ = file.read_to_string(&mut holder);
-                let message = format!("another run is going on: {}", holder.trim());
-                let hint = "wait for its end, or see `provost status`";
+                if is_alive(&holder) {
+                    let message = format!("another run is going on: {}", holder.trim());
+                    let hint = "wait for its end, or see `provost status`";
+                    return Err(Refused::Busy(Failure::config(message, hint)));
+                }
+                // Whoever may read the file may lock it as well.
+                let message = format!("{} is locked, and not by the last run", path.display());
+                let hint = format!("see who locks it, and end that: fuser -v {}", path.display());
                 return Err(Refused::Busy(Failure::config(message, hint)));
             }
             Err(TryLockError::Error(e)) => return Err(failed(e)),
@@ -67,6 +73,13 @@ impl RunLock {
         let Ok(file) = File::open(state.join("lock")) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
+}
+
+/// Whether the process that `note` names is there. One that says nothing yet has just begun.
+fn is_alive(note: &str) -> bool {
+    let pid = note.trim().rsplit(' ').next().and_then(|pid| pid.parse().ok());
+    let pid = pid.and_then(rustix::process::Pid::from_raw);
+    pid.is_none_or(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
 /// Takes the lock, unless another run has it: who only looks shares it for an instant.
@@ -101,5 +114,24 @@ mod tests {
         let lock = RunLock::take(&state, "this run");
         assert!(lock.is_ok() && RunLock::is_taken(&state));
         assert!(matches!(RunLock::take(&state, "another"), Err(Refused::Busy(_))));
+    }
+
+    #[test]
+    fn a_lock_of_no_run_is_told_from_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let path = dir.path().join("lock");
+        let busy = || match RunLock::take(dir.path(), "a run") {
+            Err(Refused::Busy(why)) => why.to_string(),
+            Err(Refused::Failed(why)) => panic!("{why}"),
+            Ok(_) => panic!("it is locked"),
+        };
+        std::fs::write(&path, format!("provost boot, process {}\n", child.id())).unwrap();
+        let other = File::open(&path).unwrap();
+        other.lock().unwrap();
+        assert!(busy().contains("fuser"), "{}", busy());
+        std::fs::write(&path, format!("provost boot, process {}\n", std::process::id())).unwrap();
+        assert!(busy().contains("another run is going on"), "{}", busy());
     }
 }
