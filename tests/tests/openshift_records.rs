@@ -249,6 +249,21 @@ fn writers_at_once_lose_nothing_without_flock_either() {
 }
 
 #[test]
+fn what_is_no_record_makes_no_file_unreadable() {
+    for way in WAYS {
+        for text in ["[1,2]", "[[1]]", "[\n1,\n2\n]\n", "null"] {
+            let service = Service::new(way);
+            std::fs::create_dir(service.path("records")).unwrap();
+            std::fs::write(service.records(), text).unwrap();
+            assert!(service.run("").success());
+            assert_eq!(service.story(), ["service start", "service end success"], "{text}");
+            let kept = std::fs::read_to_string(service.path("records/svc.damaged")).unwrap();
+            assert_eq!(kept, text);
+        }
+    }
+}
+
+#[test]
 fn a_damaged_file_is_mended() {
     let entry = r#"{"timestamp":"2026-11-20T17:00:01Z","phase":"service start"}"#;
     let pretty = "[\n    {\n        \"timestamp\": \"2026-11-20T17:00:01Z\",\n        \"phase\": \"service start\"\n    }\n]\n";

@@ -164,12 +164,17 @@ impl<'a> Locked<'a> {
         let mut text = vec![0; len as usize];
         self.file.read_exact_at(&mut text, 0)?;
         let trimmed = text.trim_ascii_end();
-        if let Ok(entries) = serde_json::from_slice::<Vec<&RawValue>>(trimmed) {
+        // Readers take objects alone: one entry that is none makes the whole file unreadable.
+        let object = |json: &[u8]| json.starts_with(b"{");
+        let array = serde_json::from_slice::<Vec<&RawValue>>(trimmed).ok();
+        let array = array.filter(|entries| entries.iter().all(|e| object(e.get().as_bytes())));
+        if let Some(entries) = array {
             let whole = self.lay_out(entries.iter().map(|e| e.get().as_bytes()))?;
             debug_assert_eq!(whole, entries.len());
             return Ok(None);
         }
-        let readable = |line: &&[u8]| serde_json::from_slice::<&RawValue>(line).is_ok();
+        let readable =
+            |line: &&[u8]| object(line) && serde_json::from_slice::<&RawValue>(line).is_ok();
         let entries: Vec<&[u8]> = lines(&text).map(|(l, _)| l).take_while(readable).collect();
         let used: u64 = entries.iter().map(|e| e.len() as u64 + 2).sum();
         let mut aside = None;
