@@ -17,6 +17,12 @@ use crate::cgroup::Leaf;
 /// How long survivors of SIGKILL are looked for; one that is left then hangs in the kernel.
 const KILL_LIMIT: Duration = Duration::from_secs(2);
 
+/// How much longer a descendant may take to end that only waits for a processor, on a machine that
+/// has too few.
+const STARVED: Duration = Duration::from_secs(1);
+/// How often it is looked at meanwhile.
+const STARVED_LOOK: Duration = Duration::from_millis(20);
+
 /// How often the own children are looked at between two looks at all processes.
 const QUICK_LOOKS: usize = 50;
 
@@ -169,18 +175,26 @@ fn children() -> Vec<Pid> {
     pids.filter_map(Pid::from_raw).collect()
 }
 
-/// Gives descendants that are about to end up to `limit` to do so. Says whether any is left.
+/// Gives descendants that are about to end up to `limit` to do so, and longer where they only wait
+/// for a processor. Says whether any is left.
 pub(crate) fn settle(limit: Duration) -> bool {
     let until = Instant::now() + limit;
+    let starved_until = until + STARVED;
     while reap() {
-        let pidfds: Vec<_> = descendants()
+        let left_alive = descendants();
+        let now = Instant::now();
+        let left = if now < until {
+            until - now
+        } else if now < starved_until && left_alive.iter().all(|(pid, _)| is_runnable(*pid)) {
+            // Nothing tells that one of them waits for something else now.
+            STARVED_LOOK
+        } else {
+            return true;
+        };
+        let pidfds: Vec<_> = left_alive
             .into_iter()
             .filter_map(|(pid, _)| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok())
             .collect();
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return true;
-        }
         let mut fds: Vec<_> = pidfds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let left = left.try_into().unwrap_or_default();
         if poll(&mut fds, Some(&left)).is_err() {
@@ -188,4 +202,11 @@ pub(crate) fn settle(limit: Duration) -> bool {
         }
     }
     false
+}
+
+/// Whether a process waits for nothing but a processor, or has ended meanwhile.
+fn is_runnable(pid: Pid) -> bool {
+    let stat = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    let state = stat.iter().rposition(|b| *b == b')').and_then(|at| stat.get(at + 2));
+    matches!(state, None | Some(b'R' | b'Z' | b'X'))
 }

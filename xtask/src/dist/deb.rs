@@ -60,9 +60,11 @@ fn control(package: &Package, version: &str, folder: &Path) -> Result<()> {
     let size = size(&package.root())?.div_ceil(1024);
     fs::create_dir_all(folder)?;
     let about = wrapped(package.about);
+    // provostd hands the node's program to installers.
+    let recommends = if package.name == "provost" { "" } else { "Recommends: provost\n" };
     let text = format!(
         "Package: {}\nVersion: {version}\nArchitecture: {architecture}\nMaintainer: {MAINTAINER}\n\
-         Installed-Size: {size}\nSection: admin\nPriority: optional\nDescription: {}\n{about}",
+         Installed-Size: {size}\nSection: admin\nPriority: optional\n{recommends}Description: {}\n{about}",
         package.name, package.summary,
     );
     fs::write(folder.join("control"), text)?;

@@ -2,21 +2,32 @@ use std::process::Command;
 
 use crate::cargo;
 
-/// A program that steps use; Debian's package has the same name.
+/// A program that steps use.
 struct Tool {
     name: &'static str,
+    /// Debian's package of it.
+    package: &'static str,
     needed: bool,
     what_for: &'static str,
 }
 
 const TOOLS: [Tool; 6] = [
-    Tool { name: "shellcheck", needed: true, what_for: "looks for mistakes in shell scripts" },
-    Tool { name: "shfmt", needed: true, what_for: "checks the format of shell scripts" },
-    Tool { name: "minisign", needed: true, what_for: "checks our signatures by the stock tool" },
-    Tool { name: "debootstrap", needed: false, what_for: "makes the root that postscripts run in" },
-    Tool { name: "openssh-server", needed: false, what_for: "is how an admin reaches nodes" },
-    Tool { name: "jq", needed: false, what_for: "is what the benchmark of records compares with" },
+    tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
+    tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
+    tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
+    tool("debootstrap", "debootstrap", false, "makes the root that postscripts run in"),
+    tool("sshd", "openssh-server", false, "is how an admin reaches nodes"),
+    tool("jq", "jq", false, "is what the benchmark of records compares with"),
 ];
+
+const fn tool(
+    name: &'static str,
+    package: &'static str,
+    needed: bool,
+    what_for: &'static str,
+) -> Tool {
+    Tool { name, package, needed, what_for }
+}
 
 /// What says whether installers understand our kickstart files; Debian has no package of it.
 const KSVALIDATOR: &str = "target/python/bin/ksvalidator";
@@ -26,7 +37,7 @@ const KSVALIDATOR: &str = "target/python/bin/ksvalidator";
 pub(super) fn install_missing() -> Vec<&'static str> {
     install_ksvalidator();
     let missing = || TOOLS.iter().filter(|tool| !cargo::is_there(tool.name));
-    let names: Vec<&str> = missing().map(|tool| tool.name).collect();
+    let names: Vec<&str> = missing().map(|tool| tool.package).collect();
     if names.is_empty() {
         println!("all here");
         return Vec::new();
@@ -37,7 +48,7 @@ pub(super) fn install_missing() -> Vec<&'static str> {
     } else {
         println!("not installed by this, which takes root and apt-get: {}", names.join(" "));
     }
-    for Tool { name, needed, what_for } in missing() {
+    for Tool { name, needed, what_for, .. } in missing() {
         println!("MISSING{}: {name}, which {what_for}", if *needed { "" } else { " (optional)" });
     }
     missing().filter(|tool| tool.needed).map(|tool| tool.name).collect()
