@@ -21,7 +21,6 @@ const PACKAGES: &str = "rsyslog,chrony,openssh-server,sudo,iproute2,ifupdown,net
 /// What debootstrap can't install, since it configures it ahead of what it needs.
 const LATER: &str = "network-manager";
 
-
 /// Makes the system of `$1`, with `$2` for what is changed, `$3` as scripts and `$4` as our shell
 /// library; with `$5` it becomes `/`. Then waits until nobody needs it any more.
 const BEGIN: &str = r#"set -e
@@ -239,6 +238,7 @@ fn make_base() -> Result<PathBuf, String> {
     command.args(["--variant=minbase", &format!("--include={PACKAGES}"), "bookworm"]);
     let mut later = Command::new("chroot");
     later.arg(&new).args(["apt-get", "install", "-q", "-y", "--no-install-recommends", LATER]);
+    // From where debootstrap takes it by itself.
     command.arg(&new);
     for mut command in [command, later] {
         command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());

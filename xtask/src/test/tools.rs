@@ -11,10 +11,13 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 6] = [
+const TOOLS: [Tool; 9] = [
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
+    tool("busybox", "busybox", true, "is a shell that the shell library has to work in"),
+    tool("strace", "strace", false, "kills nodes at the system calls of their runs"),
+    tool("nginx", "nginx-light", false, "is a real web server with a file that it may not read"),
     tool("debootstrap", "debootstrap", false, "makes the root that postscripts run in"),
     tool("sshd", "openssh-server", false, "is how an admin reaches nodes"),
     tool("jq", "jq", false, "is what the benchmark of records compares with"),
