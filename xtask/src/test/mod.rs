@@ -1,5 +1,6 @@
 //! `cargo xtask test`: all that decides whether a change may go in.
 
+pub(crate) mod machines;
 mod shell;
 mod steps;
 mod tools;

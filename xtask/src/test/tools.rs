@@ -71,7 +71,7 @@ fn install_ksvalidator() {
     }
 }
 
-fn apt_get(args: &[&str]) -> bool {
+pub(super) fn apt_get(args: &[&str]) -> bool {
     println!("apt-get {}", args.join(" "));
     let status = Command::new("apt-get")
         .args(["--quiet", "--quiet"])

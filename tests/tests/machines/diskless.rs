@@ -1,0 +1,120 @@
+//! A diskless node boots, and all or something goes wrong.
+
+use provost_tests::Cluster;
+use serde_json::{Value, json};
+
+use crate::image::Image;
+use crate::machine::Machine;
+
+/// A management node whose only node runs `scripts`, and that node switched on.
+fn boot(scripts: &[(&str, &str)]) -> (Cluster, Machine) {
+    let mut cluster = Cluster::new();
+    let (last, first) = scripts.split_last().unwrap();
+    for (name, text) in scripts {
+        cluster.script(name, text);
+    }
+    let first: Vec<&str> = first.iter().map(|(name, _)| *name).collect();
+    cluster
+        .site(&format!(
+            "[nodes.cn001]\npostscripts = {first:?}\npostbootscripts = [{:?}]\n",
+            last.0
+        ))
+        .publish()
+        .expect(0);
+    cluster.start();
+    let machine = Image::of(&cluster, "cn001", "").boot();
+    (cluster, machine)
+}
+
+fn waits_for(cluster: &Cluster, status: &str) -> Value {
+    cluster.ctl(&["wait-for", "cn001", "--status", status, "--timeout", "1m"]).expect(0);
+    cluster.status("cn001")
+}
+
+/// The records of the stages' ends, as name and result.
+fn ends(cluster: &Cluster) -> Vec<(String, String)> {
+    let shown = cluster.ctl_json(&["show", "cn001"]);
+    let records = shown["runs"][0]["records"].as_array().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    records
+        .iter()
+        .filter(|r| r["phase"] == "stage end")
+        .map(|r| (text(&r["stage"]), text(&r["result"])))
+        .collect()
+}
+
+const FIRST: &str = "#!/bin/bash\necho \"first on $NODE\" >/etc/first\n";
+const LAST: &str = "#!/bin/sh\n[ -s /etc/first ] && echo last >/etc/last\n";
+
+#[test]
+#[ignore = "boots a machine: cargo xtask test --vm"]
+fn a_node_boots_and_runs_its_scripts() {
+    let (cluster, mut machine) = boot(&[("first", FIRST), ("last", LAST)]);
+    machine.says("boot ended well");
+    let node = waits_for(&cluster, "booted");
+    assert_eq!(node["service"], "boot", "{node:#}");
+    let ends = ends(&cluster);
+    let well = |name: &str| (name.to_owned(), "success".to_owned());
+    assert_eq!(ends, [well("fetch"), well("first"), well("last")]);
+
+    machine.log_in();
+    assert_eq!(machine.shell("cat /etc/first /etc/last").0, "first on cn001\nlast\n");
+    assert_eq!(machine.shell("systemctl is-active provost-boot").0, "active\n");
+    assert_eq!(machine.shell("systemctl is-system-running --wait").0, "running\n");
+    let (status, _) = machine.shell("provost status --format json");
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!((&status["result"], &status["unreported"]), (&json!("success"), &json!(0)));
+    let (boot_id, _) = machine.shell("cat /proc/sys/kernel/random/boot_id");
+    let shown = cluster.ctl_json(&["show", "cn001"]);
+    assert_eq!(shown["runs"][0]["records"][0]["bootId"], boot_id.trim());
+}
+
+const BROKEN: &str = "#!/bin/bash\nset -e\nprepare() {\n    cat /no/such/file\n}\nprepare\n";
+
+#[test]
+#[ignore = "boots a machine: cargo xtask test --vm"]
+fn a_script_that_fails_is_told_everywhere() {
+    let (cluster, mut machine) = boot(&[("broken", BROKEN), ("last", LAST)]);
+    // On the console, without anybody asking.
+    machine.says("broken: FAILED");
+    let node = waits_for(&cluster, "failed");
+    assert_eq!((&node["stage"], &node["cause"]), (&json!("broken"), &json!("exit")), "{node:#}");
+    assert!(node["errorLine"].as_str().unwrap().starts_with("4 prepare "), "{node:#}");
+    assert!(node["errorMessage"].as_str().unwrap().contains("/no/such/file"), "{node:#}");
+
+    tells_an_admin(&mut machine, "broken");
+    assert!(!machine.shell("test -e /etc/last").1, "a script ran after the failure");
+    // The management node has the log.
+    let log = cluster.ctl(&["log", "cn001", "broken"]).expect(0).stdout;
+    assert!(log.contains("/no/such/file"), "{log}");
+}
+
+const HANGS: &str = "#!/bin/bash\n# /// provost\n# timeout = \"3s\"\n# ///\n\
+    trap '' TERM\nsetsid sleep 54321 &\nsleep 54321\n";
+
+#[test]
+#[ignore = "boots a machine: cargo xtask test --vm"]
+fn a_script_that_hangs_ends_at_its_timeout() {
+    let (cluster, mut machine) = boot(&[("hangs", HANGS), ("last", LAST)]);
+    machine.says("hangs: FAILED");
+    let node = waits_for(&cluster, "failed");
+    assert_eq!((&node["stage"], &node["cause"]), (&json!("hangs"), &json!("timeout")), "{node:#}");
+    tells_an_admin(&mut machine, "hangs");
+}
+
+/// Whoever logs in is told of `script`, and so is whoever asks systemd.
+#[track_caller]
+fn tells_an_admin(machine: &mut Machine, script: &str) {
+    let greeting = machine.log_in();
+    assert!(greeting.contains(script), "the greeting says nothing of {script}:\n{greeting}");
+    assert_eq!(machine.shell("systemctl is-failed provost-boot").0, "failed\n");
+    // The rest of the boot didn't wait, and is well.
+    assert_eq!(machine.shell("systemctl is-system-running --wait").0, "degraded\n");
+    let (failed, _) = machine.shell("systemctl list-units --failed --plain --no-legend");
+    assert_eq!(failed.lines().count(), 1, "{failed}");
+    for command in ["journalctl --no-pager -u provost-boot", "cat /etc/issue.d/*", "provost status"]
+    {
+        let (said, _) = machine.shell(command);
+        assert!(said.contains(script), "{command} says nothing of {script}:\n{said}");
+    }
+}

@@ -1,0 +1,146 @@
+//! A machine under QEMU's plain emulation, and what goes over its serial line.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::NamedTempFile;
+
+/// The longest that a machine may take to say what is waited for: a boot takes 15 s of a processor
+/// that it has for itself.
+pub(crate) const LONG: Duration = Duration::from_secs(120);
+
+/// The kernel's arguments: nothing that costs an emulator time, a power-off rather than a wait
+/// when the kernel panics.
+const APPEND: &str = "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on";
+
+/// A machine that is on. It goes off with this, as if its power were cut.
+pub(crate) struct Machine {
+    qemu: Child,
+    keyboard: ChildStdin,
+    serial: Arc<Serial>,
+    /// Read again at each reboot.
+    _initrd: NamedTempFile,
+    /// How much of the serial line has been waited for, in bytes.
+    seen: usize,
+}
+
+#[derive(Default)]
+struct Serial {
+    line: Mutex<Line>,
+    more: Condvar,
+}
+
+#[derive(Default)]
+struct Line {
+    bytes: Vec<u8>,
+    off: bool,
+}
+
+impl Machine {
+    /// Switches on a machine that boots `kernel` with `initrd`.
+    pub(crate) fn start(kernel: &Path, initrd: NamedTempFile) -> Self {
+        let mut qemu = Command::new("qemu-system-x86_64")
+            // Never kvm, even where there is one: the same everywhere.
+            .args(["-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "max"])
+            .args(["-smp", "1", "-m", "1024", "-nographic"])
+            .arg("-kernel")
+            .arg(kernel)
+            .arg("-initrd")
+            .arg(initrd.path())
+            .args(["-append", APPEND])
+            .args(["-netdev", "user,id=n0", "-device", "virtio-net-pci,netdev=n0,romfile="])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("QEMU starts");
+        let keyboard = qemu.stdin.take().unwrap();
+        let mut screen = qemu.stdout.take().unwrap();
+        let serial = Arc::new(Serial::default());
+        let writer = Arc::clone(&serial);
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            loop {
+                let n = screen.read(&mut bytes).unwrap_or(0);
+                let mut line = writer.line.lock().unwrap();
+                line.bytes.extend_from_slice(&bytes[..n]);
+                line.off = n == 0;
+                writer.more.notify_all();
+                if n == 0 {
+                    return;
+                }
+            }
+        });
+        Self { qemu, keyboard, serial, _initrd: initrd, seen: 0 }
+    }
+
+    /// Waits until the machine says `text`, after all that has been waited for. Returns what it
+    /// said before that.
+    #[track_caller]
+    pub(crate) fn says(&mut self, text: &str) -> String {
+        let until = Instant::now() + LONG;
+        let mut line = self.serial.line.lock().unwrap();
+        loop {
+            let new = &line.bytes[self.seen..];
+            if let Some(at) = new.windows(text.len()).position(|part| part == text.as_bytes()) {
+                let before = String::from_utf8_lossy(&new[..at]).into_owned();
+                self.seen += at + text.len();
+                return before;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if line.off || left.is_zero() {
+                let why = if line.off { "is off" } else { "is silent about it" };
+                drop(line); // the rest of the story is told at the end of the test
+                panic!("the machine was to say {text:?}, and {why}");
+            }
+            line = self.serial.more.wait_timeout(line, left).unwrap().0;
+        }
+    }
+
+    /// Types a line.
+    pub(crate) fn types(&mut self, line: &str) {
+        writeln!(self.keyboard, "{line}").expect("the machine is on");
+    }
+
+    /// Waits for the login prompt and logs in as root. Returns what stood between the prompt and
+    /// the shell.
+    #[track_caller]
+    pub(crate) fn log_in(&mut self) -> String {
+        self.says("login: ");
+        self.types("root");
+        let greeting = self.says("root@");
+        // Nothing of a pager's or an editor's in what commands print.
+        self.shell("export TERM=dumb");
+        greeting
+    }
+
+    /// Runs a command at the prompt. Returns what it printed, and whether it ended well.
+    #[track_caller]
+    pub(crate) fn shell(&mut self, command: &str) -> (String, bool) {
+        // The line is echoed, once or twice; the quotes keep that from looking like the answer.
+        self.types(&format!("echo be''gin; {command}; echo sta''tus=$?."));
+        self.says("begin\r\n");
+        let printed = self.says("status=").replace('\r', "");
+        let status = self.says(".");
+        (printed, status == "0")
+    }
+
+    /// All that it has said so far.
+    pub(crate) fn said(&self) -> String {
+        String::from_utf8_lossy(&self.serial.line.lock().unwrap().bytes).into_owned()
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = self.qemu.kill();
+        let _ = self.qemu.wait();
+        if thread::panicking() {
+            eprintln!("the machine's serial line:\n{}\n(end of the serial line)", self.said());
+        }
+    }
+}
