@@ -7,17 +7,23 @@
 #: Status: the command's.
 #: Example: run mkfs.xfs -q "$disk"
 run() {
-    local status=0 began
     _provost_quote "$@"
-    printf '+ %s\n' "$_provost_quoted"
+    _provost_run_as "$_provost_quoted" "$@" || return
+}
+
+# _provost_run_as SHOWN CMD…: the same for a function of this library, which is shown as the
+# command that it stands for.
+_provost_run_as() {
+    local shown="$1" status=0 began
+    shift
+    printf '+ %s\n' "$shown"
     _provost_clock
     began="$_provost_now"
     "$@" || status=$?
     [ "$status" -ne 0 ] || return 0
     _provost_clock
     _provost_tenths $(((_provost_now - began) / 10))
-    _provost_quote "$@"
-    printf '%s: exit status %s after %s s\n' "$_provost_quoted" "$status" "$_provost_seconds" >&2
+    printf '%s: exit status %s after %s s\n' "$shown" "$status" "$_provost_seconds" >&2
     return "$status"
 }
 

@@ -158,8 +158,9 @@ _provost_list() {
 
 # _provost_change FUNCTION install|remove|update NAME…: waits for locks and tries again.
 _provost_change() {
-    local function="$1" verb="$2" status try=1 pause=2 end
+    local function="$1" verb="$2" status try=1 pause=2 end tool="$_provost_manager"
     shift 2
+    [ "$tool" != apt ] || tool=apt-get
     _provost_clock
     end=$((_provost_now + ${PROVOST_LOCK_TIMEOUT:-300} * 100))
     if [ "$_provost_manager" = apt ]; then
@@ -168,7 +169,9 @@ _provost_change() {
     fi
     while :; do
         status=0
-        run "_provost_$_provost_manager" "$verb" "$@" || status=$?
+        _provost_quote "$verb" "$@"
+        _provost_run_as "$tool $_provost_quoted" "_provost_$_provost_manager" "$verb" "$@" ||
+            status=$?
         [ $status -ne 0 ] || return 0
         _provost_clock
         case "$_provost_manager:$status" in
@@ -199,7 +202,7 @@ _provost_know_names() {
     if [ "$1" != update ] && _provost_apt "$@" --simulate >/dev/null 2>&1; then
         return 0
     fi
-    run _provost_apt lists || return
+    _provost_run_as 'apt-get update' _provost_apt lists || return
     [ "$1" = update ] || _provost_apt "$@" --simulate >/dev/null
 }
 
