@@ -32,7 +32,8 @@ fn find(folder: &Path, files: &mut Vec<String>) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(reading)? {
         let entry = entry.with_context(reading)?;
         let (path, name, kind) = (entry.path(), entry.file_name(), entry.file_type()?);
-        let generated = name == ".git" || name == "target" || name == "dist";
+        let generated =
+            [".git", "target", "dist", "completions"].iter().any(|folder| name == *folder);
         if kind.is_dir() && !generated {
             find(&path, files)?;
         } else if kind.is_file() && is_shell(&path).with_context(reading)? {
