@@ -122,11 +122,27 @@ pub fn command() -> clap::Command {
 
 /// Parses the command line and does what it says.
 pub fn main() -> std::process::ExitCode {
+    if let Some(args) = record_alone() {
+        return record::main(args).into();
+    }
     // Before any TLS: where no provider is installed, rustls panics.
     if rustls::crypto::ring::default_provider().install_default().is_err() {
         complain("TLS was set up twice; this is a defect of provost");
     }
     run().into()
+}
+
+/// The arguments of `provost record`, which a service calls for each of its stages: to read the
+/// command lines of all commands would take as long as the rest. What isn't simply that is left
+/// to them.
+fn record_alone() -> Option<record::RecordArgs> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != "record" {
+        return None;
+    }
+    let command = record::RecordArgs::augment_args(clap::Command::new("record"));
+    let matches = command.no_binary_name(true).try_get_matches_from(args).ok()?;
+    record::RecordArgs::from_arg_matches(&matches).ok()
 }
 
 fn run() -> ExitCode {
