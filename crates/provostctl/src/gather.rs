@@ -134,7 +134,8 @@ fn place(bundle: NamedTempFile, folder: &Path, node: &str, name: &str) -> io::Re
         true => folder.join(name),
         false => folder.join(format!("{node}-{name}")),
     };
-    bundle.persist(&path).map_err(|e| e.error)?;
+    // One that was gathered before stays.
+    bundle.persist_noclobber(&path).map_err(|e| e.error)?;
     File::open(folder)?.sync_all()?;
     Ok(path)
 }

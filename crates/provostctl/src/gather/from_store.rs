@@ -74,7 +74,7 @@ fn services(known: &Known) -> BTreeMap<String, Vec<&str>> {
 
 fn pack(files: &BTreeMap<String, String>, node: &str, folder: &Path) -> io::Result<PathBuf> {
     let now = Timestamp::now();
-    let id = format!("log-bundle-{node}-{}", now.strftime("%Y%m%d%H%M%S"));
+    let id = format!("log-bundle-{node}-{}", now.strftime("%Y%m%d%H%M%S%3f"));
     let gz = GzEncoder::new(NamedTempFile::new_in(folder)?, Compression::default());
     let mut tar = Builder::new(gz);
     for (name, text) in files {
