@@ -277,6 +277,26 @@ fn a_killed_script_names_its_signal_and_an_ended_run_is_no_success() {
 }
 
 #[test]
+fn a_core_file_is_told_of_where_there_is_one() {
+    let bench = Bench::new();
+    let core = |limit: &str| {
+        let outcome = bench.run(&format!("#!/bin/bash\nulimit -c {limit}\nkill -SEGV $$\n"));
+        let Ended::Signal { name, core } = outcome.ended else { panic!("{outcome:?}") };
+        assert_eq!(name, "SIGSEGV");
+        core
+    };
+    assert!(!core("0"));
+    let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
+    if pattern.trim_end() != "core" {
+        eprintln!("skipped: core files go elsewhere here: {pattern}");
+        return;
+    }
+    assert!(core("unlimited"));
+    let files = std::fs::read_dir(bench.path()).unwrap().flatten();
+    assert!(files.into_iter().any(|f| f.file_name().to_string_lossy().starts_with("core")));
+}
+
+#[test]
 fn descendants_that_outlive_the_script_are_named_and_don_t_hold_it_up() {
     let mut bench = Bench::new();
     let script = "#!/bin/bash\nsleep 300 &\necho done\n";

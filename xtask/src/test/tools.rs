@@ -11,7 +11,7 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 9] = [
+const TOOLS: [Tool; 10] = [
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
@@ -21,6 +21,7 @@ const TOOLS: [Tool; 9] = [
     tool("debootstrap", "debootstrap", false, "makes the root that postscripts run in"),
     tool("sshd", "openssh-server", false, "is how an admin reaches nodes"),
     tool("jq", "jq", false, "is what the benchmark of records compares with"),
+    tool("faketime", "faketime", false, "steps the wall clock under a run"),
 ];
 
 const fn tool(
