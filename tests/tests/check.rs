@@ -418,8 +418,8 @@ fn a_node_without_configuration_is_found_by_what_its_machine_was_told() {
     let xcat = "mkdir /opt/xcat && cp \"$HERE/xcat/xcatinfo\" /opt/xcat\n";
     let dhcp = "mkdir /var/lib/dhcp && cp \"$HERE/dhcp/dhclient.leases\" /var/lib/dhcp\n";
     for (mounts, server, from) in [
-        ([kernel, xcat, dhcp], "http://127.0.0.1:8480", "kernel command line, XCAT="),
-        ([nothing, xcat, dhcp], "http://127.0.0.2:8480", "file /opt/xcat/xcatinfo"),
+        ([kernel, xcat, dhcp], "http://127.0.0.1:80", "kernel command line, XCAT="),
+        ([nothing, xcat, dhcp], "http://127.0.0.2:80", "file /opt/xcat/xcatinfo"),
         (
             [nothing, dhcp, ""],
             "http://10.255.255.254:8480",

@@ -7,7 +7,8 @@ use std::path::Path;
 use provost_tests::{Out, program};
 use serde_json::Value;
 
-const SECTIONS: [&str; 8] = ["", "trust", "paths", "fetch", "run", "report", "log", "guard"];
+const SECTIONS: [&str; 9] =
+    ["", "source", "trust", "paths", "fetch", "run", "report", "log", "guard"];
 
 fn page(name: &str) -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("docs");

@@ -11,9 +11,6 @@ pub(crate) use kernel::KernelLine;
 pub(crate) use lease::Lease;
 pub(crate) use xcat::{XcatInfo, host};
 
-/// The port of provostd. xCAT's ports, which stand beside its addresses, are other services'.
-const PORT: u16 = 8480;
-
 /// The longest file that is read here, in bytes; a longer one is something else.
 const MOST: u64 = 1 << 20;
 
@@ -39,9 +36,9 @@ impl Machine {
         KernelLine::new(&String::from_utf8_lossy(&line))
     }
 
-    /// What xCAT's own scripts noted when they installed this root.
-    pub(crate) fn xcatinfo(&self) -> Option<XcatInfo> {
-        let path = self.root.join("opt/xcat/xcatinfo");
+    /// What xCAT's own scripts noted in `folder` when they installed this root.
+    pub(crate) fn xcatinfo(&self, folder: &Path) -> Option<XcatInfo> {
+        let path = self.root.join(folder.strip_prefix("/").unwrap_or(folder)).join("xcatinfo");
         let text = read(&path)?;
         Some(XcatInfo::parse(path, &String::from_utf8_lossy(&text)))
     }
@@ -50,11 +47,6 @@ impl Machine {
     pub(crate) fn lease(&self) -> Option<Lease> {
         lease::newest(&self.root, jiff::Timestamp::now())
     }
-}
-
-/// The address of a provostd on `host`.
-pub(crate) fn url(host: &str) -> String {
-    format!("http://{host}:{PORT}")
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {

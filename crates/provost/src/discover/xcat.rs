@@ -7,6 +7,9 @@ pub(crate) struct XcatInfo {
     /// The management or service node, fit for a URL.
     pub(crate) server: Option<String>,
     pub(crate) node: Option<String>,
+    /// The web server's port, and where it has the postscripts.
+    pub(crate) http_port: Option<u16>,
+    pub(crate) install_dir: Option<String>,
 }
 
 impl XcatInfo {
@@ -21,7 +24,9 @@ impl XcatInfo {
         };
         let server = get("XCATSERVER").and_then(|text| host(&text));
         let node = get("NODE").filter(|name| provost_plan::is_node_name(name));
-        Self { path, server, node }
+        let http_port = get("HTTPPORT").and_then(|port| port.parse().ok());
+        let install_dir = get("INSTALLDIR").filter(|path| path.starts_with('/'));
+        Self { path, server, node, http_port, install_dir }
     }
 }
 
@@ -78,6 +83,7 @@ mod tests {
         );
         assert_eq!(info.server.as_deref(), Some("10.0.0.1"));
         assert_eq!(info.node.as_deref(), Some("cn007"));
+        assert_eq!((info.http_port, info.install_dir.as_deref()), (Some(80), Some("/install")));
         for text in ["", "XCATSERVER=\nNODE=''\n", "\0\u{fffd}=\nXCATSERVER=$(id)\nNODE=../x\n"] {
             let info = parse(text);
             assert!(info.server.is_none() && info.node.is_none(), "{text:?}");

@@ -1,3 +1,4 @@
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use provost_bundle::Limit;
@@ -15,6 +16,7 @@ pub(super) struct Fragment {
     pub(super) node: String,
     pub(super) servers: Vec<String>,
     pub(super) token_file: Option<PathBuf>,
+    pub(super) source: SourceFragment,
     pub(super) trust: TrustFragment,
     pub(super) paths: Paths,
     pub(super) fetch: FetchFragment,
@@ -22,6 +24,26 @@ pub(super) struct Fragment {
     pub(super) report: ReportFragment,
     pub(super) log: LogFragment,
     pub(super) guard: Guard,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SourceFragment {
+    pub(super) kind: Kind,
+    pub(super) install_dir: String,
+    pub(super) tftp_dir: String,
+    pub(super) xcatd_port: NonZeroU16,
+    pub(super) monitor_port: NonZeroU16,
+}
+
+/// What the management node is.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    /// It serves what `provostctl publish` made.
+    Provost,
+    /// It is xCAT's.
+    Xcat,
 }
 
 #[derive(Debug, Deserialize)]

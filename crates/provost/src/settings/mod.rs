@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::failure::Failure;
 use crate::messages::MessageSettings;
-use fragment::{Fragment, Offline};
+use fragment::{Fragment, Kind, Offline};
 pub(crate) use sources::Input;
 pub(crate) use values::Origin;
 #[cfg(test)]
@@ -37,6 +37,23 @@ pub(crate) struct Settings {
     /// Which variables of the environment are secret: patterns of their names.
     pub(crate) redact: Vec<String>,
     pub(crate) guard: Guard,
+    /// Only where the management node is xCAT's.
+    #[allow(dead_code, reason = "read by what comes next")]
+    pub(crate) xcat: Option<Xcat>,
+}
+
+/// What a node has to know of its xCAT management node. The hosts are those of `servers`.
+#[derive(Clone, Debug)]
+#[allow(dead_code, reason = "read by what comes next")]
+pub(crate) struct Xcat {
+    /// Where `postscripts` is under the web server: a path without a slash at its begin or end.
+    pub(crate) install_dir: String,
+    /// Where `mypostscripts` is, likewise.
+    pub(crate) tftp_dir: String,
+    /// Where xcatd answers requests in XML over TLS.
+    pub(crate) xcatd_port: u16,
+    /// Where it takes a node's status.
+    pub(crate) monitor_port: u16,
 }
 
 /// A bearer token. It has no `Debug`, so that no log shows it.
@@ -46,11 +63,18 @@ pub(crate) struct Token(pub(crate) String);
 /// Where things are.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "read by what comes next")]
 pub(crate) struct Paths {
     pub(crate) state: PathBuf,
     pub(crate) log: PathBuf,
     /// Where the system's own configuration is.
     pub(crate) etc: PathBuf,
+    /// Where a node of an xCAT management node has its scripts.
+    pub(crate) xcatpost: PathBuf,
+    /// Where it has xCAT's own files.
+    pub(crate) xcat: PathBuf,
+    /// Where it has xCAT's log.
+    pub(crate) xcat_log: PathBuf,
 }
 
 /// How long fetching may take.
@@ -167,6 +191,7 @@ impl Input {
             report_deadline: report.deadline,
             redact: log.redact.clone(),
             guard: self.guard(),
+            xcat: self.xcat().map_err(&mut note).ok().flatten(),
         };
         self.messages().map_err(&mut note).ok();
         (settings, failures)
@@ -184,14 +209,43 @@ impl Input {
         servers.iter().filter_map(|text| server(text, &from).map_err(&mut *note).ok()).collect()
     }
 
+    /// What there is to know of xCAT's management node, if it is one.
+    fn xcat(&self) -> Result<Option<Xcat>, Failure> {
+        let source = &self.fragment.source;
+        if source.kind == Kind::Provost {
+            return Ok(None);
+        }
+        let folder = |key: &str, text: &str| {
+            let path = text.trim_matches('/').to_owned();
+            provost_bundle::check_path(&path).map(|()| path).map_err(|e| {
+                let message = format!("the folder {text:?}{} can't be used: {e}", self.from(key));
+                Failure::config(message, format!("set {key} as in /install"))
+            })
+        };
+        Ok(Some(Xcat {
+            install_dir: folder("source.install_dir", &source.install_dir)?,
+            tftp_dir: folder("source.tftp_dir", &source.tftp_dir)?,
+            xcatd_port: source.xcatd_port.get(),
+            monitor_port: source.monitor_port.get(),
+        }))
+    }
+
     fn trust(&self) -> Result<Trust, Failure> {
         let trust = &self.fragment.trust;
         if trust.keys.is_empty() && trust.manifest_sha256.is_none() && !trust.unsigned {
-            return Err(Failure::config(
-                "[trust] says nothing: there is no key that a bundle could be trusted by",
-                "set [trust] keys = [\"RW…\"] to the line that `provostctl key new` printed \
-                 (`unsigned = true` would run anything)",
-            ));
+            let (message, hint) = match self.fragment.source.kind {
+                Kind::Provost => (
+                    "[trust] says nothing: there is no key that a bundle could be trusted by",
+                    "set [trust] keys = [\"RW…\"] to the line that `provostctl key new` printed \
+                     (`unsigned = true` would run anything)",
+                ),
+                Kind::Xcat => (
+                    "[trust] says nothing, and an xCAT management node signs nothing",
+                    "set [trust] unsigned = true to run what it serves, as xCAT itself does; or \
+                     publish beside it and set keys",
+                ),
+            };
+            return Err(Failure::config(message, hint));
         }
         let wrong = |e: TrustError| {
             let from = match e {

@@ -10,6 +10,12 @@ use crate::failure::Failure;
 
 /// Where the configuration is where nobody says otherwise.
 const DEFAULT: &str = "/etc/provost/provost.toml";
+/// Where xCAT's note is where nobody says otherwise.
+const XCAT: &str = "/opt/xcat";
+/// The port of provostd. xCAT's ports, which stand beside its addresses, are other services'.
+const PORT: u16 = 8480;
+/// The port of an xCAT management node's web server.
+const HTTP_PORT: u16 = 80;
 
 /// What all sources together say, not yet checked as a whole.
 pub(crate) struct Input {
@@ -59,27 +65,30 @@ impl Input {
             Some((kernel.get(&format!("provost.{name}"))?.to_owned(), Origin::Kernel))
         });
         if let Some(host) = kernel.get("XCAT").and_then(discover::host) {
-            values.offer("servers", vec![discover::url(&host)], Origin::KernelOfXcat("XCAT"));
+            values.offer("servers", vec![host], Origin::KernelOfXcat("XCAT"));
         }
         if let Some(node) = kernel.get("NODE").filter(|node| provost_plan::is_node_name(node)) {
             values.offer("node", node, Origin::KernelOfXcat("NODE"));
         }
         files(&config.0, must_exist, &mut values, &mut mistakes);
-        if let Some(info) = machine.xcatinfo() {
-            let origin = || Origin::File(info.path.clone());
-            if let Some(host) = info.server {
-                values.offer("servers", vec![discover::url(&host)], origin());
-            }
-            if let Some(node) = info.node {
-                values.offer("node", node, origin());
-            }
+        let mut http_port = kernel.get("XCATHTTPPORT").and_then(|port| port.parse().ok());
+        let folder = values.text("paths.xcat").unwrap_or(XCAT);
+        if let Some(info) = machine.xcatinfo(Path::new(folder)) {
+            http_port = http_port.or(info.http_port);
+            let mut offer = |key, value: Option<toml::Value>| {
+                value.map(|value| values.offer(key, value, Origin::XcatInfo(info.path.clone())))
+            };
+            offer("servers", info.server.map(|host| vec![host].into()));
+            offer("node", info.node.map(Into::into));
+            offer("source.install_dir", info.install_dir.map(Into::into));
         }
         if values.origin("servers").is_none()
             && let Some(lease) = machine.lease()
         {
-            let urls = lease.servers.iter().map(|address| discover::url(&address.to_string()));
-            values.offer("servers", urls.collect::<Vec<_>>(), Origin::Lease(lease.path));
+            let hosts = lease.servers.iter().map(ToString::to_string);
+            values.offer("servers", hosts.collect::<Vec<_>>(), Origin::Lease(lease.path));
         }
+        infer(&mut values, http_port);
         values.offer("node", host_name(), Origin::HostName);
         let fragment = conclude(&mut values, &mut mistakes);
         Self { config, values, fragment, token, mistakes }
@@ -103,6 +112,31 @@ impl Input {
     /// Where a token comes from that was given directly.
     pub(crate) fn token_origin(&self) -> Option<&Origin> {
         self.token.as_ref().map(|(_, origin)| origin)
+    }
+}
+
+/// What the management node is, where nobody says; then the URLs of servers of which only the hosts
+/// are known. Keys that a bundle must be signed with are no use with xCAT's, unless somebody has
+/// published beside it, and says so.
+fn infer(values: &mut Values, http_port: Option<u16>) {
+    use Origin::{KernelOfXcat, Lease, XcatInfo};
+    let origin = values.origin("servers");
+    let has_trust =
+        ["trust.keys", "trust.manifest_sha256"].iter().any(|key| values.origin(key).is_some());
+    let is_host = matches!(origin, Some(KernelOfXcat(_) | Lease(_) | XcatInfo(_)));
+    if matches!(origin, Some(KernelOfXcat(_) | XcatInfo(_))) && !has_trust {
+        values.offer("source.kind", "xcat", Origin::Inferred("servers"));
+    }
+    let port = match values.text("source.kind") {
+        Some("xcat") => http_port.unwrap_or(HTTP_PORT),
+        _ => PORT,
+    };
+    if is_host {
+        let url =
+            |host: &toml::Value| format!("http://{}:{port}", host.as_str().unwrap_or_default());
+        values.replace("servers", |hosts| {
+            hosts.as_array().into_iter().flatten().map(url).collect::<Vec<_>>().into()
+        });
     }
 }
 

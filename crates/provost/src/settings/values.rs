@@ -21,8 +21,12 @@ pub(crate) enum Origin {
     Kernel,
     /// The kernel's command line, an argument of xCAT's.
     KernelOfXcat(&'static str),
-    /// A file of the configuration, or xCAT's note.
+    /// A file of the configuration.
     File(PathBuf),
+    /// What xCAT noted on this root.
+    XcatInfo(PathBuf),
+    /// What is said about this other key.
+    Inferred(&'static str),
     /// What a DHCP client keeps of the lease it has.
     Lease(PathBuf),
     /// The machine's own name.
@@ -38,7 +42,8 @@ impl fmt::Display for Origin {
             Self::Environment(name) => write!(f, "environment {name}"),
             Self::Kernel => f.write_str("kernel command line"),
             Self::KernelOfXcat(name) => write!(f, "kernel command line, {name}="),
-            Self::File(path) => write!(f, "file {}", path.display()),
+            Self::File(path) | Self::XcatInfo(path) => write!(f, "file {}", path.display()),
+            Self::Inferred(key) => write!(f, "inferred from {key}"),
             Self::Lease(path) => write!(f, "DHCP lease {}", path.display()),
             Self::HostName => f.write_str("host name"),
             Self::Default => f.write_str("default"),
@@ -54,6 +59,18 @@ impl Values {
     /// Takes `value` for `key` if no source that was asked before had one.
     pub(super) fn offer(&mut self, key: &str, value: impl Into<Value>, origin: Origin) {
         self.0.entry(key.to_owned()).or_insert_with(|| (value.into(), origin));
+    }
+
+    /// The text of `key`, if one was offered.
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key)?.0.as_str()
+    }
+
+    /// Takes `with` for `key` in place of what is there, from the same source.
+    pub(super) fn replace(&mut self, key: &str, with: impl FnOnce(&Value) -> Value) {
+        if let Some((value, _)) = self.0.get_mut(key) {
+            *value = with(value);
+        }
     }
 
     /// Where the value of `key` comes from.

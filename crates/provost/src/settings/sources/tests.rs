@@ -65,17 +65,12 @@ fn each_source_is_asked_in_its_order() {
     next(
         "proc/cmdline",
         "XCAT=10.0.0.3:3001 NODE=cn3",
-        "[\"http://10.0.0.3:8480\"]",
+        "[\"http://10.0.0.3:80\"]",
         "kernel command line, XCAT=",
     );
     next("proc/cmdline", "XCAT=$(x) NODE=../x", "[\"http://d\"]", "file /etc/provost.d/10.toml");
     next("etc/provost.d/10.toml", "", "[\"http://f\"]", "file /etc/provost.toml");
-    next(
-        "etc/provost.toml",
-        "node = \"f\"",
-        "[\"http://10.0.0.5:8480\"]",
-        "file /opt/xcat/xcatinfo",
-    );
+    next("etc/provost.toml", "node = \"f\"", "[\"http://10.0.0.5:80\"]", "file /opt/xcat/xcatinfo");
     next(
         "opt/xcat/xcatinfo",
         "XCATSERVER=\n\0",
@@ -84,6 +79,55 @@ fn each_source_is_asked_in_its_order() {
     );
     next("run/systemd/netif/leases/2", "garbage", "[]", "default");
     assert!(ground.read(&[]).mistakes.is_empty());
+}
+
+#[test]
+fn what_the_management_node_is_follows_from_who_names_it_and_how_it_is_trusted() {
+    let kernel = ("proc/cmdline", "XCAT=10.0.0.3:3001");
+    let info = ("opt/xcat/xcatinfo", "XCATSERVER=10.0.0.5\nHTTPPORT=81\nINSTALLDIR='/inst/'\n");
+    let read = |files: &[(&str, &str)]| {
+        let ground = Ground::new(files);
+        let input = ground.read(&[]);
+        let (kind, from) = told(&ground, &input, "source.kind");
+        let settings = input.usable().0;
+        let xcat = settings.xcat.map(|xcat| xcat.install_dir).unwrap_or_default();
+        (kind, from, settings.servers.iter().map(ToString::to_string).collect::<String>(), xcat)
+    };
+    let expect = |files: &[(&str, &str)], kind: &str, from: &str, server: &str, folder: &str| {
+        let (kind, folder) = (format!("{kind:?}"), folder.to_owned());
+        assert_eq!(read(files), (kind, from.to_owned(), server.to_owned(), folder));
+    };
+    let inferred = "inferred from servers";
+    expect(&[kernel], "xcat", inferred, "http://10.0.0.3/", "install");
+    expect(&[kernel, info], "xcat", inferred, "http://10.0.0.3:81/", "inst");
+    let ported = ("proc/cmdline", "XCAT=10.0.0.3:3001 XCATHTTPPORT=8080");
+    expect(&[ported, info], "xcat", inferred, "http://10.0.0.3:8080/", "inst");
+    expect(&[info], "xcat", inferred, "http://10.0.0.5:81/", "inst");
+    let unsigned = ("etc/provost.toml", "[trust]\nunsigned = true\n");
+    expect(&[info, unsigned], "xcat", inferred, "http://10.0.0.5:81/", "inst");
+    let keys = ("etc/provost.toml", "[trust]\nkeys = [\"RW\"]\n");
+    expect(&[info, keys], "provost", "default", "http://10.0.0.5:8480/", "");
+    let said = ("etc/provost.toml", "[source]\nkind = \"xcat\"\n[trust]\nkeys = [\"RW\"]\n");
+    let file = "file /etc/provost.toml";
+    expect(&[info, said], "xcat", file, "http://10.0.0.5:81/", "inst");
+    let other = ("etc/provost.toml", "[source]\nkind = \"provost\"\n");
+    expect(&[kernel, other], "provost", file, "http://10.0.0.3:8480/", "");
+    let elsewhere = ("etc/provost.toml", "servers = [\"http://10.0.0.1\"]\n");
+    expect(&[info, elsewhere], "provost", "default", "http://10.0.0.1/", "");
+    let lease = ("run/systemd/netif/leases/2", LEASE);
+    let said = ("etc/provost.toml", "[source]\nkind = \"xcat\"\n[paths]\nxcat = \"/nowhere\"\n");
+    let both = "http://10.0.0.6/http://10.0.0.7/";
+    expect(&[info, said, lease], "xcat", file, both, "install");
+}
+
+#[test]
+fn a_folder_of_xcats_is_one() {
+    let text = "[source]\nkind = \"xcat\"\ninstall_dir = \"/install/../etc\"\n";
+    let ground = Ground::new(&[("etc/provost.toml", text)]);
+    let (settings, failures) = ground.read(&[]).usable();
+    assert!(settings.xcat.is_none());
+    let told: String = failures.iter().map(|failure| failure.message.clone()).collect();
+    assert!(told.contains("\"/install/../etc\" (from file"), "{told}");
 }
 
 #[test]
