@@ -148,7 +148,9 @@ fn a_stop_pauses_script_and_clocks() {
         run.signal(Signal::TSTP);
         assert!(until(SOON, || is_stopped(runner)), "the runner waits");
         let still = |p: &provost_tests::processes::Process| p.comm != "sleep" || p.state == 'T';
-        assert!(is_stopped(script) && ground.processes().iter().all(still), "so does its tree");
+        // A stop takes hold of a process when it is next scheduled.
+        let all_still = || is_stopped(script) && ground.processes().iter().all(still);
+        assert!(until(SOON, all_still), "so does its tree");
         // Longer than its time-out and its grace.
         assert!(!run.ends_within(Duration::from_millis(3500)));
         run.signal(Signal::CONT);
