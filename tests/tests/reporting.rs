@@ -20,6 +20,8 @@ fn cluster() -> (Cluster, Node, Faulty) {
     cluster.script("one", "#!/bin/sh\necho one\n");
     cluster.script("bad", "#!/bin/sh\n# /// provost\n# on_failure = \"continue\"\n# ///\nexit 3\n");
     plan(&cluster, &["one", "bad", "one two"]);
+    // Neither side holds a node that fails here over and over.
+    cluster.configure_daemon("[guard]\nmax_attempts = 100\n");
     cluster.start();
     let node = cluster.node("cn001");
     let proxy = Faulty::before(cluster.daemon().nodes());
