@@ -7,10 +7,14 @@ use std::process::{Child, Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
+use crate::script::{Language, Script};
 use crate::{Step, oom, trace};
 
 /// The kernel reads no more of a script's first line than this, in bytes.
 const SHEBANG_LEN: usize = 256;
+
+/// What shows the commands of a shell script.
+const BASH: &str = "/bin/bash";
 
 /// What an ELF header (`e_machine`) may say here; an x86_64 kernel runs i386 as well.
 const MACHINES: &[u16] = if cfg!(target_arch = "x86_64") {
@@ -178,19 +182,33 @@ fn look(program: &Path) -> Result<Interpreter, Why> {
 
 fn command(step: &Step, interpreter: &Interpreter, notes: &Path) -> Command {
     let program = format!("./{}", step.name);
-    let mut command = match interpreter {
-        Interpreter::FirstLine => Command::new(&program),
-        Interpreter::Shell => {
-            let mut shell = Command::new("/bin/sh");
-            shell.arg(&program);
-            shell
-        }
+    let shown = step.xtrace.then(|| options(step, interpreter)).flatten();
+    let mut command = match (interpreter, shown) {
+        (_, Some(options)) => by(BASH, options, &program),
+        (Interpreter::FirstLine, None) => Command::new(&program),
+        (Interpreter::Shell, None) => by("/bin/sh", Vec::new(), &program),
     };
     command.args(&step.args).current_dir(&step.folder).env_clear();
     command.envs(step.env.iter().map(|(k, v)| (k, v)));
     trace::arrange(&mut command, step, notes);
     command.stdin(nothing()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+fn by(shell: &str, options: Vec<String>, program: &str) -> Command {
+    let mut command = Command::new(shell);
+    command.args(options).arg(program);
+    command
+}
+
+/// The options for bash, if it is to show what the script does: also those that the script's
+/// first line has, without which it wouldn't be the same script.
+fn options(step: &Step, interpreter: &Interpreter) -> Option<Vec<String>> {
+    let script = Script::read(&step.folder.join(&step.name))?;
+    let is_script = script.text.starts_with("#!") || matches!(interpreter, Interpreter::Shell);
+    let is_shell = matches!(script.language, Language::Bash | Language::Sh);
+    (is_script && is_shell && Path::new(BASH).exists())
+        .then(|| ["-x".to_owned()].into_iter().chain(script.options).collect())
 }
 
 /// What has nothing to read: /dev/null, or, in a chroot without it, a pipe that has ended.

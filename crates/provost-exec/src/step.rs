@@ -21,6 +21,9 @@ pub struct Step {
     /// The file that bash reads first, so as to tell where a script fails
     /// (see [`install_trace`](crate::install_trace)).
     pub trace: Option<PathBuf>,
+    /// Whether bash runs it if it is a shell script, and shows each command, as xCAT's debug mode
+    /// has it.
+    pub xtrace: bool,
     /// How long what may take.
     pub limits: Limits,
     /// What becomes of descendants that outlive it.

@@ -44,6 +44,7 @@ pub(crate) fn watch(script: &Script, step: &Step) -> Option<String> {
     // In its own EXIT trap, it could see that `exit` is a function.
     let looks = |file: &Script| {
         file.has_word(&["BASH_COMMAND", "BASH_LINENO", "FUNCNAME", "caller"])
+            || step.xtrace
             || file.sets('x', "xtrace")
             || file.options.iter().any(|o| is_flag(o, 'x') || o == "xtrace")
     };

@@ -21,6 +21,7 @@ struct Bench {
     folder: tempfile::TempDir,
     limits: Limits,
     leak: LeakPolicy,
+    xtrace: bool,
 }
 
 impl Bench {
@@ -31,7 +32,7 @@ impl Bench {
             grace: Duration::from_millis(300),
             leak: Duration::from_millis(300),
         };
-        Self { folder: tempfile::tempdir().unwrap(), limits, leak: LeakPolicy::Warn }
+        Self { folder: tempfile::tempdir().unwrap(), limits, leak: LeakPolicy::Warn, xtrace: false }
     }
 
     fn path(&self) -> &Path {
@@ -54,6 +55,7 @@ impl Bench {
             trace: Some(provost_exec::install_trace(self.path()).unwrap()),
             limits: self.limits,
             leak: self.leak,
+            xtrace: self.xtrace,
             lines: false,
             secrets: Secrets::default(),
         }
@@ -100,6 +102,25 @@ impl Bench {
 
 fn command(outcome: &Outcome) -> String {
     outcome.place.clone().unwrap_or_default().command.unwrap_or_default()
+}
+
+#[test]
+fn bash_shows_each_command_of_a_shell_script_and_nothing_of_the_trace() {
+    let bench = Bench { xtrace: true, ..Bench::new() };
+    let outcome = bench.run("#!/bin/bash -e\necho \"$0\"\nfalse\necho no\n");
+    assert!(matches!(outcome.ended, Ended::Exit(1)), "{outcome:?}");
+    assert_eq!(bench.line(&outcome), "3 main DIR/script");
+    let log = bench.log();
+    let shown: String = log.lines().filter(|l| l.starts_with("stderr F ")).collect();
+    assert_eq!(shown, "stderr F + echo ./scriptstderr F + false", "{log}");
+    assert!(log.contains("stdout F ./script\n"), "{log}");
+    for script in ["#!/bin/sh\necho ${BASH_VERSION:+bash} $2\n", "echo ${BASH_VERSION:+bash} $2\n"]
+    {
+        bench.run(script);
+        assert!(bench.log().contains("stdout F bash two words\n"), "{}", bench.log());
+    }
+    bench.run("#!/usr/bin/perl\nprint \"$ARGV[0]\\n\";\n");
+    assert_eq!(bench.log(), "stdout F one\n");
 }
 
 #[test]

@@ -82,6 +82,7 @@ impl Bench {
                 leak: Duration::from_secs(5),
             },
             leak: LeakPolicy::Warn,
+            xtrace: false,
             lines: false,
             secrets: Secrets::default(),
         };

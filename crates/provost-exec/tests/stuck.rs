@@ -25,6 +25,7 @@ fn a_keeper_that_is_stuck_does_not_hold_the_run_up() {
         trace: None,
         limits: Limits { timeout: short, slow: short, grace: short, leak: short },
         leak: LeakPolicy::Warn,
+        xtrace: false,
         lines: false,
         secrets: Secrets::default(),
     };

@@ -16,5 +16,6 @@ mod resolve;
 mod runner;
 mod secrets;
 mod settings;
+mod xcat;
 
 pub use cli::{command, main};

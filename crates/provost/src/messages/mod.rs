@@ -9,10 +9,13 @@ mod syslog;
 
 pub(crate) use notices::{put_up, say_failure, take_down};
 pub(crate) use outlet::Outlet;
-pub(crate) use settings::MessageSettings;
+pub(crate) use settings::{MessageSettings, PORT as SYSLOG_PORT, Server as SyslogServer};
+pub(crate) use syslog::Syslog;
 
 use journald::Journald;
-use syslog::Syslog;
+
+/// What the messages of a run are called in the system's logs.
+const TAG: &str = "provost";
 
 /// Whom a message is from.
 #[derive(Default)]
@@ -26,7 +29,7 @@ pub(crate) struct About {
 
 /// How grave a message is, in the numbers of syslog(3).
 #[derive(Clone, Copy)]
-enum Severity {
+pub(crate) enum Severity {
     Error = 3,
     Warning = 4,
     Info = 6,
@@ -56,7 +59,7 @@ impl Messages {
     pub(crate) fn new(settings: MessageSettings, node: String) -> Self {
         Self {
             about: About { node, ..About::default() },
-            syslog: settings.syslog.and_then(Syslog::new),
+            syslog: settings.syslog.and_then(|server| Syslog::new(server, TAG)),
             journald: settings.journal.and_then(|socket| Journald::new(&socket)),
         }
     }

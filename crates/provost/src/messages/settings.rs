@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use crate::failure::Failure;
 
 /// Where syslog servers listen.
-const PORT: u16 = 514;
+pub(crate) const PORT: u16 = 514;
 /// What turns one of them off.
 const OFF: &str = "off";
 

@@ -19,35 +19,44 @@ const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// No wait is above this.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-pub(super) enum Syslog {
+/// A server, and what messages to it are called.
+pub(crate) struct Syslog {
+    way: Way,
+    tag: &'static str,
+}
+
+enum Way {
     Udp(UdpSocket),
     Tcp(Outlet),
 }
 
 impl Syslog {
     /// None where the machine has no room for it.
-    pub(super) fn new(server: Server) -> Option<Self> {
-        match server {
-            Server::Udp(address) => udp(address).ok().map(Self::Udp),
-            Server::Tcp(address) => Outlet::new(move |lines| tcp(address, lines)).map(Self::Tcp),
-        }
+    pub(crate) fn new(server: Server, tag: &'static str) -> Option<Self> {
+        let way = match server {
+            Server::Udp(address) => udp(address).ok().map(Way::Udp),
+            Server::Tcp(address) => Outlet::new(move |lines| tcp(address, lines)).map(Way::Tcp),
+        };
+        Some(Self { way: way?, tag })
     }
 
-    pub(super) fn tell(&mut self, severity: Severity, about: &About, text: &str) {
-        let message = message(severity, about, text);
-        match self {
+    /// `text` is one line. Nobody is waited for.
+    pub(crate) fn tell(&mut self, severity: Severity, about: &About, text: &str) {
+        let tag = self.tag;
+        let message = message(tag, severity, about, text);
+        match &mut self.way {
             // A refusal that came back for an earlier one is told with this one, which then
             // hasn't gone.
-            Self::Udp(socket) => match socket.send(message.as_bytes()) {
+            Way::Udp(socket) => match socket.send(message.as_bytes()) {
                 Err(e) if e.kind() == ErrorKind::ConnectionRefused => {
                     let _ = socket.send(message.as_bytes());
                 }
                 // Syslog by UDP promises nothing.
                 _ => {}
             },
-            Self::Tcp(outlet) => {
+            Way::Tcp(outlet) => {
                 let lost = |n| format!("{n} messages were lost: nobody took them");
-                let lost = |n| framed(&self::message(Severity::Warning, about, &lost(n)));
+                let lost = |n| framed(&self::message(tag, Severity::Warning, about, &lost(n)));
                 outlet.send(framed(&message), lost);
             }
         }
@@ -98,12 +107,12 @@ fn framed(message: &str) -> Vec<u8> {
     format!("{} {message}", message.len()).into_bytes()
 }
 
-fn message(severity: Severity, about: &About, text: &str) -> String {
+fn message(tag: &str, severity: Severity, about: &About, text: &str) -> String {
     let priority = FACILITY * 8 + severity as u8;
     let (now, pid) = (provost_record::now(), std::process::id());
     let node = field(&about.node, 255);
     let id = field(about.stage.as_ref().unwrap_or(&about.service), 32);
-    let mut message = format!("<{priority}>1 {now} {node} provost {pid} {id} - {text}");
+    let mut message = format!("<{priority}>1 {now} {node} {tag} {pid} {id} - {text}");
     message.truncate(message.floor_char_boundary(MOST));
     message
 }
@@ -122,7 +131,7 @@ mod tests {
     fn a_message_is_as_rfc_5424_has_it_and_not_too_long() {
         let about =
             About { node: "cn 001".into(), stage: Some("été".into()), ..About::default() };
-        let text = message(Severity::Error, &about, &"ä".repeat(3000));
+        let text = message("provost", Severity::Error, &about, &"ä".repeat(3000));
         assert!(text.starts_with("<163>1 20") && text.len() <= MOST, "{text}");
         let words: Vec<&str> = text.splitn(8, ' ').collect();
         assert_eq!((words[2], words[3], words[5], words[6]), ("cn001", "provost", "t", "-"));

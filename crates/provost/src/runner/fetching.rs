@@ -109,6 +109,7 @@ impl Run<'_> {
     ) -> Result<(Settings, Client), Failure> {
         let (settings, failures) = input.usable();
         self.hide(secrets(&settings, &BTreeMap::new()));
+        self.begin_xcat_log(input, &settings);
         let client = crate::http::client(&settings)?;
         // What is right serves to report what is wrong.
         if !settings.servers.is_empty() {

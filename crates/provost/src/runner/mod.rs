@@ -20,6 +20,7 @@ mod steps;
 mod succeeded;
 mod told;
 mod wishes;
+mod xcat;
 
 use std::io::Write;
 use std::path::Path;

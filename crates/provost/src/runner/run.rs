@@ -85,6 +85,8 @@ pub(super) struct Run<'a> {
     pub(super) hold: Option<watch::Receiver<Option<String>>>,
     pub(super) markers: Markers,
     pub(super) progress: Progress,
+    /// Where the management node is xCAT's.
+    pub(super) xcat_log: Option<crate::xcat::Log>,
 }
 
 impl<'a> Run<'a> {
@@ -163,6 +165,7 @@ impl<'a> Run<'a> {
             hold: None,
             markers,
             progress,
+            xcat_log: None,
         })
     }
 
@@ -183,6 +186,7 @@ impl<'a> Run<'a> {
         let mut end = self.recorder.record(Phase::ServiceEnd);
         end.duration_ms = Some(milliseconds(self.ran()));
         end.result = Some(if ended.is_ok() { Outcome::Success } else { Outcome::Failure });
+        self.end_xcat(root, ended.is_ok());
         let exit = match ended {
             Ok(()) => ExitCode::Done,
             Err(broken) => {
@@ -256,6 +260,7 @@ impl<'a> Run<'a> {
             let steps = self.progress.left(steps::select(wanted, &fetched, root));
             return Err(self.refuse(&failure, &steps));
         }
+        self.note_xcat(input, &settings, &fetched, root);
         self.stages(&settings, &fetched, wanted, root).await
     }
 

@@ -12,7 +12,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::fetch::{Fetched, fetch};
 use crate::secrets::secrets;
-use crate::settings::{Input, Paths};
+use crate::settings::{Input, Paths, Settings};
 
 /// Marks `wanted`, or, where none are named, every step of the node's plan that runs once or at a
 /// change, as done in the image at `root`. What a script is at present is taken from the servers.
@@ -57,7 +57,9 @@ async fn stamp(
     let all: Vec<Step> = plan.cloned().collect();
     let mut count = 0;
     for step in wanted.unwrap_or(&all) {
-        let Some(marker) = marker(&fetched, &paths, step, wanted.is_some())? else { continue };
+        let Some(marker) = marker(&settings, &fetched, &paths, step, wanted.is_some())? else {
+            continue;
+        };
         markers.put(&marker).map_err(|e| {
             let message = format!("stamping {step} in {}: {e}", state.display());
             Failure::config(message, "run as root, and see that there is room")
@@ -71,12 +73,13 @@ async fn stamp(
 
 /// The marker of `step`; none where it has none, which is a mistake if the step was named.
 fn marker(
+    settings: &Settings,
     fetched: &Fetched,
     paths: &Paths,
     step: &Step,
     named: bool,
 ) -> Result<Option<Marker>, Failure> {
-    let env = steps::environment(fetched, paths, "", "", step);
+    let env = steps::environment(settings, fetched, paths, None, "", step);
     let entry = fetched.manifest.file(&step.script);
     let marker = entry.and_then(|entry| Marker::of(step, entry, &env));
     if marker.is_some() || !named {

@@ -59,8 +59,14 @@ impl Run<'_> {
     /// how the run goes on, if the step wants a reboot before.
     pub(super) async fn step(&mut self, job: &Job<'_>) -> Result<(Record, Option<Paused>), Broken> {
         let step = job.step;
-        let env =
-            steps::environment(job.fetched, self.paths, self.service.as_str(), &self.id, step);
+        let env = steps::environment(
+            job.settings,
+            job.fetched,
+            self.paths,
+            Some(self.service),
+            &self.id,
+            step,
+        );
         let entry = job.fetched.manifest.file(&step.script);
         let marker = entry.and_then(|entry| Marker::of(step, entry, &env));
         let again = self.progress.again.take_if(|again| again.step == *step);
@@ -149,6 +155,10 @@ impl Run<'_> {
             self.console.say(&format!("{}: FAILED\nerror: {failure}", self.title(job)));
             return Ok((end, Then::Over));
         }
+        let is_there = job.fetched.manifest.file(&job.step.script).is_some();
+        if let Some(xcat) = self.xcat_log.as_mut().filter(|_| is_there) {
+            xcat.begins(&job.step.script);
+        }
         let executed = self.execute(job, start, env, &log).await?;
         let mut end = told::fill(self.recorder.record(Phase::StageEnd), job.step, &executed);
         let left = job.settings.run.deadline.duration().saturating_sub(self.ran());
@@ -165,6 +175,9 @@ impl Run<'_> {
             then = Then::Again(wait);
         } else if !matches!(end.cause, Some(Cause::Missing | Cause::Exec)) {
             keep_log(self.paths, &self.id, &log);
+        }
+        if let Some(xcat) = &mut self.xcat_log {
+            xcat.ended(&end, &log);
         }
         match &then {
             Then::Reboot(_) => self.recorder.put_durably(end.clone()).await?,

@@ -5,6 +5,7 @@ use std::path::Path;
 use provost_bundle::{Leak, OnFailure, Policy, Resume, Trace, When};
 use provost_exec::{LeakPolicy, Limits, Secrets};
 use provost_plan::Step;
+use provost_record::Service;
 
 use super::root::Root;
 use super::{Wanted, library};
@@ -38,9 +39,10 @@ pub(super) fn policy<'f>(fetched: &'f Fetched, step: &Step) -> Option<&'f Policy
 
 /// What the script gets as its environment: what the plan says, and little more.
 pub(super) fn environment(
+    settings: &Settings,
     fetched: &Fetched,
     paths: &Paths,
-    service: &str,
+    service: Option<Service>,
     run: &str,
     step: &Step,
 ) -> Vec<(String, String)> {
@@ -56,14 +58,23 @@ pub(super) fn environment(
     }
     let path = plan.env.get("PATH").map_or(PATH, String::as_str);
     let library = library::folder(&paths.state).display().to_string();
-    // Last, so that a script that is called as a command doesn't take its place.
-    set("PATH", &format!("{path}:{}:{library}", fetched.folder.display()));
+    match &settings.xcat {
+        // Last, so that a script that is called as a command doesn't take its place.
+        None => set("PATH", &format!("{path}:{}:{library}", fetched.folder.display())),
+        Some(xcat) => {
+            set("PATH", &format!("{}:{library}", crate::xcat::path(&fetched.folder, path)));
+            let service = service.unwrap_or(Service::Boot);
+            for (name, value) in crate::xcat::environment(xcat, settings.servers.first(), service) {
+                set(name, &value);
+            }
+        }
+    }
     set("PROVOST_LIB", &library);
     // For the library, since an installer may have this binary anywhere.
     if let Some(binary) = std::env::current_exe().ok().as_deref().and_then(Path::to_str) {
         set("PROVOST_BIN", binary);
     }
-    set("PROVOST_SERVICE", service);
+    set("PROVOST_SERVICE", service.map_or("", Service::as_str));
     set("PROVOST_RUN", run);
     set("PROVOST_STAGE", &step.script);
     env
@@ -102,6 +113,7 @@ pub(super) fn prepare(
             Some(Leak::Kill) => LeakPolicy::Kill,
             Some(Leak::Fail) => LeakPolicy::Fail,
         },
+        xtrace: settings.xcat.is_some() && crate::xcat::is_debugged(&fetched.plan.env),
         lines: false,
         secrets: Secrets::default(),
     }

@@ -1,0 +1,88 @@
+use std::net::IpAddr;
+
+use provost_record::Service;
+
+use super::root::Root;
+use super::run::Run;
+use crate::fetch::Fetched;
+use crate::settings::{Input, Origin, Settings};
+use crate::xcat::{Info, Log, note_result};
+
+impl Run<'_> {
+    /// Tells xCAT's log what happens from now on, where the management node is xCAT's.
+    pub(super) fn begin_xcat_log(&mut self, input: &Input, settings: &Settings) {
+        if settings.xcat.is_none() || self.xcat_log.is_some() {
+            return;
+        }
+        let mut log = Log::new(&self.paths.xcat_log, &self.node, self.service);
+        let syslog = input.messages().ok().and_then(|messages| messages.syslog);
+        let host = settings.servers.first().and_then(|server| server.host_str());
+        match (syslog, host.and_then(address)) {
+            (Some(server), _) => log.send_to(server),
+            (None, Some(ip)) if !has_syslog(input) => log.send_to_master(ip),
+            (None, _) => {}
+        }
+        self.xcat_log = Some(log);
+    }
+
+    /// Has the node know about itself what xCAT's own scripts let it know before postscripts run.
+    pub(super) fn note_xcat(
+        &mut self,
+        input: &Input,
+        settings: &Settings,
+        fetched: &Fetched,
+        root: Root,
+    ) {
+        let (Some(xcat), Some(server)) = (&settings.xcat, settings.servers.first()) else { return };
+        let master = fetched.plan.env.get("MASTER_IP").and_then(|ip| address(ip));
+        if let (Some(log), Some(ip), false) = (&mut self.xcat_log, master, has_syslog(input)) {
+            log.send_to_master(ip);
+        }
+        let info = Info {
+            xcat,
+            plan: &fetched.plan,
+            server,
+            service: self.service,
+            installed: root != Root::Other,
+            moved: origin(input, "servers") == Some(&Origin::Flag("-M")),
+        };
+        if let Err(e) = info.note(&self.paths.xcat) {
+            self.not_in_xcatinfo(&e);
+        }
+    }
+
+    /// What xCAT's own scripts leave at the end.
+    pub(super) fn end_xcat(&mut self, root: Root, well: bool) {
+        let Some(log) = &mut self.xcat_log else { return };
+        match self.service {
+            Service::Boot if root != Root::Booted => log.completed(well),
+            Service::Boot | Service::Run => {}
+            Service::Kickstart => {
+                if let Err(e) = note_result(&self.paths.xcat, well) {
+                    self.not_in_xcatinfo(&e);
+                }
+            }
+        }
+    }
+
+    /// A script that wants to know will say so itself.
+    fn not_in_xcatinfo(&mut self, e: &std::io::Error) {
+        let folder = self.paths.xcat.display();
+        self.console.say(&format!("bringing {folder}/xcatinfo up to date: {e}"));
+    }
+}
+
+/// Whether somebody says where syslog goes.
+fn has_syslog(input: &Input) -> bool {
+    origin(input, "log.syslog").is_some_and(|origin| *origin != Origin::Default)
+}
+
+fn origin<'i>(input: &'i Input, key: &str) -> Option<&'i Origin> {
+    input.values().find(|(name, ..)| *name == key).map(|(.., origin)| origin)
+}
+
+/// The address of a host, as a URL or a table has it. A name isn't looked up, since that takes
+/// time.
+fn address(host: &str) -> Option<IpAddr> {
+    host.trim_matches(['[', ']']).parse().ok()
+}

@@ -1,0 +1,190 @@
+//! `xcat.log`, and the same lines in the management node's syslog, where tools look for them.
+//!
+//! xCAT's variants say the start and the end of a script in two forms, and each tool knows one of
+//! them: here both are said.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use provost_record::{Cause, Record, Service};
+use rustix::fs::OFlags;
+
+use super::label::{kind, label};
+use crate::messages::{About, SYSLOG_PORT, Severity, Syslog, SyslogServer};
+use crate::runner::how;
+
+/// How much of one script's output stands in xcat.log, in bytes: its end. All of it is in our own
+/// log.
+const MOST_OUTPUT: u64 = 256 * 1024;
+/// What timeout(1) ends with when time is over.
+const TIMED_OUT: i32 = 124;
+/// What a script is said to have returned that didn't end by itself.
+const NO_STATUS: i32 = 255;
+
+/// Where the start and the end of each script are told.
+pub(crate) struct Log {
+    file: Option<File>,
+    syslog: Option<Syslog>,
+    about: About,
+    kind: &'static str,
+    label: &'static str,
+}
+
+impl Log {
+    /// Of one run on `node`. What can't be written is lost: it is in our own logs.
+    pub(crate) fn new(folder: &Path, node: &str, service: Service) -> Self {
+        let about =
+            About { node: node.to_owned(), service: service.to_string(), ..About::default() };
+        let file = std::fs::create_dir_all(folder).and_then(|()| append(&folder.join("xcat.log")));
+        Self { file: file.ok(), syslog: None, about, kind: kind(service), label: label(service) }
+    }
+
+    /// Sends the lines to `server` from now on.
+    pub(crate) fn send_to(&mut self, server: SyslogServer) {
+        self.syslog = Syslog::new(server, self.label);
+    }
+
+    /// Sends them to the syslog of the management node from now on, by UDP.
+    pub(crate) fn send_to_master(&mut self, ip: IpAddr) {
+        self.send_to(SyslogServer::Udp(SocketAddr::new(ip, SYSLOG_PORT)));
+    }
+
+    /// `script` begins.
+    pub(crate) fn begins(&mut self, script: &str) {
+        let kind = self.kind;
+        self.about.stage = Some(script.to_owned());
+        self.say(Severity::Info, &format!("{kind} start..: {script}"));
+        self.say(Severity::Info, &format!("Running {kind}: {script}"));
+    }
+
+    /// A script has ended as `end` says; its output is in `log`.
+    pub(crate) fn ended(&mut self, end: &Record, log: &Path) {
+        let (kind, script) = (self.kind, end.stage.as_deref().unwrap_or_default());
+        if let Some(file) = &mut self.file {
+            // It is in our own log all the same.
+            let _ = copy_output(log, file);
+        }
+        if end.cause == Some(Cause::Missing) {
+            self.say(Severity::Error, &format!("{kind} {script} does NOT exist."));
+        } else {
+            let returned = returned(end);
+            self.say(Severity::Info, &format!("{kind} end...: {script} {returned}"));
+            self.say(Severity::Info, &format!("{kind} {script} {returned}"));
+        }
+        self.about.stage = None;
+    }
+
+    /// The node is as its scripts make it, or they failed.
+    pub(crate) fn completed(&mut self, well: bool) {
+        let node = &self.about.node;
+        let (severity, text) = match well {
+            true => (Severity::Info, format!("provision completed.({node})")),
+            false => (Severity::Error, format!("provision completed with error.({node})")),
+        };
+        self.say(severity, &text);
+    }
+
+    fn say(&mut self, severity: Severity, text: &str) {
+        if let Some(file) = &mut self.file {
+            let now = jiff::Timestamp::now().strftime("%a %b %e %H:%M:%S UTC %Y");
+            let priority = match severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Info => "info",
+            };
+            let line = format!("{now} [{priority}]: {}: {text}\n", self.label);
+            let _ = file.write_all(line.as_bytes());
+        }
+        if let Some(syslog) = &mut self.syslog {
+            syslog.tell(severity, &self.about, text);
+        }
+    }
+}
+
+/// What stands there may be a pipe that nobody reads.
+fn append(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().create(true).append(true).custom_flags(flags).open(path)
+}
+
+/// How a script ended, in words that tools look for.
+fn returned(end: &Record) -> String {
+    if !end.is_failure() {
+        return "return with 0".to_owned();
+    }
+    match (end.exit_code, end.cause) {
+        (Some(code), _) if code != 0 => format!("return with {code}"),
+        (_, cause) => {
+            let code = if cause == Some(Cause::Timeout) { TIMED_OUT } else { NO_STATUS };
+            let how = how(cause, end.exit_code, end.signal.as_deref());
+            format!("return with {code} ({how})")
+        }
+    }
+}
+
+/// Adds the end of the output in a step's log, without what stands before each line there.
+fn copy_output(log: &Path, to: &mut impl Write) -> io::Result<()> {
+    let mut log = File::open(log)?;
+    let skipped = log.metadata()?.len().saturating_sub(MOST_OUTPUT);
+    log.seek(SeekFrom::Start(skipped))?;
+    let mut out = Vec::new();
+    let mut lines = BufReader::new(log).split(b'\n');
+    if skipped > 0 {
+        // That line is cut.
+        lines.next();
+        out.extend_from_slice(b"(what it printed before is in provost's log)\n");
+    }
+    let mut whole = true;
+    for line in lines {
+        let line = line?;
+        let mut words = line.splitn(4, |b| *b == b' ').skip(2);
+        let (tag, text) = (words.next(), words.next().unwrap_or_default());
+        out.extend_from_slice(text);
+        whole = tag != Some(b"P");
+        if whole {
+            out.push(b'\n');
+        }
+    }
+    if !whole {
+        out.push(b'\n');
+    }
+    to.write_all(&out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_copied_as_it_was_printed_and_of_much_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        std::fs::write(&log, "T stdout F one two\nT stderr P a\nT stderr F b\nT stdout P end\n")
+            .unwrap();
+        let mut out = Vec::new();
+        copy_output(&log, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "one two\nab\nend\n");
+        std::fs::write(&log, "T stdout F 0123456789\n".repeat(20_000)).unwrap();
+        let mut out = Vec::new();
+        copy_output(&log, &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert!(out.len() < 256 * 1024 && out.lines().skip(1).all(|line| line == "0123456789"));
+        assert!(out.starts_with("(what it printed before"));
+    }
+
+    #[test]
+    fn what_has_no_status_is_no_success() {
+        let end = |cause, exit_code| Record {
+            result: Some(provost_record::Outcome::Failure),
+            cause: Some(cause),
+            exit_code,
+            ..Record::new(provost_record::Phase::StageEnd)
+        };
+        assert_eq!(returned(&end(Cause::Exit, Some(3))), "return with 3");
+        assert_eq!(returned(&end(Cause::Timeout, None)), "return with 124 (time-out)");
+        assert_eq!(returned(&end(Cause::Exit, Some(0))), "return with 255 (exit status 0)");
+    }
+}

@@ -1,0 +1,14 @@
+//! What a node does that belongs to an xCAT management node.
+
+mod environment;
+#[cfg_attr(not(test), allow(dead_code, reason = "fetching from xCAT will call it"))]
+mod folder;
+mod info;
+mod label;
+mod log;
+
+pub(crate) use environment::{environment, is_debugged, path};
+#[allow(unused_imports, reason = "fetching from xCAT will call it")]
+pub(crate) use folder::complete;
+pub(crate) use info::{Info, note_result};
+pub(crate) use log::Log;
