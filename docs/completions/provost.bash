@@ -31,6 +31,9 @@ _provost() {
             provost,gather)
                 cmd="provost__subcmd__gather"
                 ;;
+            provost,install)
+                cmd="provost__subcmd__install"
+                ;;
             provost,kickstart)
                 cmd="provost__subcmd__kickstart"
                 ;;
@@ -58,6 +61,12 @@ _provost() {
             provost,status)
                 cmd="provost__subcmd__status"
                 ;;
+            provost,xcatdsklspost)
+                cmd="provost__subcmd__xcatdsklspost"
+                ;;
+            provost,xcatinstallpost)
+                cmd="provost__subcmd__xcatinstallpost"
+                ;;
             *)
                 ;;
         esac
@@ -65,7 +74,7 @@ _provost() {
 
     case "${cmd}" in
         provost)
-            opts="-v -h -V --config --verbose --help --version boot kickstart run status log check gather analyze report record fetch release stamp reboot-request"
+            opts="-v -h -V --config --verbose --help --version boot kickstart run status log check gather analyze report record fetch release stamp install xcatdsklspost xcatinstallpost reboot-request"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -181,6 +190,24 @@ _provost() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provost__subcmd__install)
+            opts="-v -h --xcat --remove --config --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -411,6 +438,42 @@ _provost() {
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provost__subcmd__xcatdsklspost)
+            opts="-v -h --config --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provost__subcmd__xcatinstallpost)
+            opts="-v -h --config --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -41,6 +41,9 @@ complete -c provost -n "__fish_provost_needs_command" -f -a "record" -d 'Add an 
 complete -c provost -n "__fish_provost_needs_command" -f -a "fetch" -d 'Fetch one file for a script, verified by its digest, as lib-sh does'
 complete -c provost -n "__fish_provost_needs_command" -f -a "release" -d 'Let a node run again that the guard holds'
 complete -c provost -n "__fish_provost_needs_command" -f -a "stamp" -d 'Mark in an image what has been done there: the steps named, else all that don\'t run each time'
+complete -c provost -n "__fish_provost_needs_command" -f -a "install" -d 'Have xCAT\'s own programs on this node call provost, or no longer'
+complete -c provost -n "__fish_provost_needs_command" -f -a "xcatdsklspost" -d 'Do what xCAT\'s program of that name does, as its boot unit and updatenode call it'
+complete -c provost -n "__fish_provost_needs_command" -f -a "xcatinstallpost" -d 'Do what xCAT\'s program of that name does: the first boot of a node that xCAT has installed'
 complete -c provost -n "__fish_provost_needs_command" -f -a "reboot-request" -d 'In a script: have the node rebooted when the script has ended well'
 complete -c provost -n "__fish_provost_using_subcommand boot" -l config -d 'The configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand boot" -s v -l verbose -d 'Say what the running script prints, terminal or not'
@@ -108,6 +111,17 @@ complete -c provost -n "__fish_provost_using_subcommand stamp" -s P -d 'A list o
 complete -c provost -n "__fish_provost_using_subcommand stamp" -l config -d 'The configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand stamp" -s v -l verbose -d 'Say what the running script prints, terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand stamp" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand install" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand install" -l xcat -d 'xcatdsklspost, and on a node that xCAT has installed xcatinstallpost, too'
+complete -c provost -n "__fish_provost_using_subcommand install" -l remove -d 'Put back what was there before'
+complete -c provost -n "__fish_provost_using_subcommand install" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand install" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand xcatdsklspost" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand xcatdsklspost" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand xcatdsklspost" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand xcatinstallpost" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand xcatinstallpost" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand xcatinstallpost" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand reboot-request" -l config -d 'The configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand reboot-request" -s v -l verbose -d 'Say what the running script prints, terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand reboot-request" -s h -l help -d 'Print help'

@@ -10,8 +10,9 @@ use crate::console::complain;
 use crate::failure::Failure;
 use crate::fetch::{self, FetchArgs};
 use crate::record::RecordArgs;
-use crate::runner::Wanted;
-use crate::settings::{Input, Origin};
+use crate::runner::{Shown, Wanted};
+use crate::settings::{Flag, Input, Origin};
+use crate::xcat::{self, Call, called, kind};
 use crate::{inspect, record, report, runner};
 
 /// Runs this node's provisioning scripts, records what happens, and reports it.
@@ -75,11 +76,41 @@ enum Command {
     Release,
     /// Mark in an image what has been done there: the steps named, else all that don't run each time
     Stamp(StampArgs),
+    /// Have xCAT's own programs on this node call provost, or no longer
+    #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+    Install {
+        /// xcatdsklspost, and on a node that xCAT has installed xcatinstallpost, too
+        #[arg(long, group = "what")]
+        xcat: bool,
+        /// Put back what was there before
+        #[arg(long, group = "what")]
+        remove: bool,
+    },
+    /// Do what xCAT's program of that name does, as its boot unit and updatenode call it
+    Xcatdsklspost {
+        /// As xcatdsklspost takes them
+        #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Do what xCAT's program of that name does: the first boot of a node that xCAT has installed
+    Xcatinstallpost,
     /// In a script: have the node rebooted when the script has ended well
     RebootRequest {
         /// Why
         reason: Vec<String>,
     },
+}
+
+impl Command {
+    /// What it says of the settings.
+    fn flags(&self) -> Result<Vec<Flag>, Failure> {
+        match self {
+            Self::Xcatdsklspost { args } => Call::read(args).map(|call| call.flags),
+            Self::Install { .. } => Ok(vec![kind("install --xcat")]),
+            Self::Xcatinstallpost => Ok(Call::first_boot().flags),
+            _ => Ok(Vec::new()),
+        }
+    }
 }
 
 #[derive(Args)]
@@ -147,7 +178,7 @@ fn record_alone() -> Option<record::RecordArgs> {
 
 fn run() -> ExitCode {
     let parsed = Cli::command()
-        .try_get_matches()
+        .try_get_matches_from(called(std::env::args_os()))
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
@@ -168,20 +199,26 @@ fn run() -> ExitCode {
         Command::Record(args) => return record::main(args),
         command => command,
     };
-    let input = Input::read(cli.config.map(|file| match matches.value_source("config") {
+    let config = cli.config.map(|file| match matches.value_source("config") {
         Some(ValueSource::EnvVariable) => (file, Origin::Environment("PROVOST_CONFIG".to_owned())),
         _ => (file, Origin::Flag("--config")),
-    }));
+    });
+    let flags = match command.flags() {
+        Ok(flags) => flags,
+        Err(failure) => return refuse(&failure),
+    };
+    let input = Input::read(config, flags);
     let check = matches!(command, Command::Check { .. });
     if !check && !input.mistakes.is_empty() {
         input.mistakes.iter().for_each(|failure| complain(&format!("error: {failure}")));
         return ExitCode::Usage;
     }
+    let shown = Shown::told(cli.verbose);
     match command {
-        Command::Boot => runner::main(&input, Wanted::Boot, cli.verbose),
-        Command::Kickstart => runner::main(&input, Wanted::Postscripts, cli.verbose),
+        Command::Boot => runner::main(&input, Wanted::Boot, shown),
+        Command::Kickstart => runner::main(&input, Wanted::Postscripts, shown),
         Command::Run(args) => match steps(args.list, args.script) {
-            Ok(steps) => runner::main(&input, Wanted::Named(steps), cli.verbose),
+            Ok(steps) => runner::main(&input, Wanted::Named(steps), shown),
             Err(failure) => refuse(&failure),
         },
         Command::Check { format } => inspect::check(&input, format == Format::Json),
@@ -194,6 +231,12 @@ fn run() -> ExitCode {
             inspect::analyze(&input, bundle.as_deref(), format == Format::Json)
         }
         Command::Report => report::main(&input),
+        Command::Install { remove, .. } => xcat::install(&input, remove),
+        Command::Xcatdsklspost { args } => match Call::read(&args) {
+            Ok(call) => call.run(&input),
+            Err(failure) => refuse(&failure),
+        },
+        Command::Xcatinstallpost => Call::first_boot().run(&input),
         Command::Release => runner::release(&input),
         Command::Stamp(StampArgs { root, list: None, script }) if script.is_empty() => {
             runner::stamp(&input, &root, None)

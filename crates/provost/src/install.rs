@@ -16,7 +16,8 @@ use crate::settings::{Input, Origin, Settings};
 const PROGRAM: &str = "/usr/bin/provost";
 /// The unit that runs what a boot needs.
 const BOOT: &str = "provost-boot.service";
-const UNITS: [(&str, &str); 3] = [
+/// Their names and texts; the first is the boot's.
+pub(crate) const UNITS: [(&str, &str); 3] = [
     (BOOT, include_str!("../../../units/provost-boot.service")),
     ("provost-report.service", include_str!("../../../units/provost-report.service")),
     ("provost-report.timer", include_str!("../../../units/provost-report.timer")),
@@ -125,7 +126,7 @@ fn packaged(unit: &str) -> Option<PathBuf> {
 }
 
 /// Writes a file, unless it is there with these bytes and this mode.
-fn put(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+pub(crate) fn put(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let same = std::fs::symlink_metadata(path)
         .is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o7777 == mode)
         && std::fs::read(path).is_ok_and(|old| old == bytes);
@@ -150,7 +151,8 @@ fn replace(
     File::open(folder)?.sync_all()
 }
 
-fn put_link(to: &Path, link: &Path) -> io::Result<()> {
+/// Makes a link, in place of what is there.
+pub(crate) fn put_link(to: &Path, link: &Path) -> io::Result<()> {
     if std::fs::read_link(link).is_ok_and(|there| there == to) {
         return Ok(());
     }

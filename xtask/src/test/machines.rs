@@ -7,11 +7,10 @@ use super::tools::apt_get;
 use crate::{cargo, dist};
 
 /// What making and booting an image takes: the program, and Debian's package of it.
-const TOOLS: [(&str, &str); 5] = [
+const TOOLS: [(&str, &str); 4] = [
     ("qemu-system-x86_64", "qemu-system-x86"),
     ("debootstrap", "debootstrap"),
     ("cpio", "cpio"),
-    ("mke2fs", "e2fsprogs"),
     ("zstd", "zstd"),
 ];
 
@@ -19,7 +18,7 @@ const TOOLS: [(&str, &str); 5] = [
 pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::default();
     steps.run("tools", install_missing)?;
-    steps.run("the node's binary", dist::node)?;
+    steps.run("the node's binary", dist::run)?;
     steps.run("machines", || {
         // Each keeps a processor busy.
         let threads = std::thread::available_parallelism()?.to_string();

@@ -1,6 +1,7 @@
 //! A run from its first record to its last: one loop decides what comes next.
 
 mod broken;
+mod echo;
 mod fetching;
 mod guard;
 mod library;
@@ -22,17 +23,19 @@ mod told;
 mod wishes;
 mod xcat;
 
-use std::io::Write;
+use std::io::{Write, stdout};
 use std::path::Path;
 
 use provost_exec::Supervisor;
 use provost_plan::Step;
+use provost_plan::mypostscript::{Group, List};
 use provost_record::{ExitCode, Service};
 
 use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::settings::Input;
 
+use echo::Echo;
 pub(crate) use guard::{Attempts, held_there};
 pub(crate) use lock::RunLock;
 pub(crate) use paused::Paused;
@@ -48,6 +51,12 @@ pub(crate) enum Wanted {
     Postscripts,
     /// What this boot needs: `boot`.
     Boot,
+    /// The same, of a root that others have installed.
+    FirstBoot,
+    /// The same, of such a root that has booted before.
+    Reboot,
+    /// The lists of the plan, or one part of them: `run`.
+    Listed(Option<(List, Option<Group>)>),
     /// These steps, whatever the plan says: `run`.
     Named(Vec<Step>),
 }
@@ -56,9 +65,27 @@ impl Wanted {
     fn service(&self) -> Service {
         match self {
             Self::Postscripts => Service::Kickstart,
-            Self::Boot => Service::Boot,
-            Self::Named(_) => Service::Run,
+            Self::Boot | Self::FirstBoot | Self::Reboot => Service::Boot,
+            Self::Listed(_) | Self::Named(_) => Service::Run,
         }
+    }
+}
+
+/// What is shown of what scripts print.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Shown {
+    /// Their last line, on a terminal.
+    Live,
+    /// The same, whoever looks on.
+    Lines,
+    /// All of it, on stdout.
+    All,
+}
+
+impl Shown {
+    /// As the command line's `--verbose` says.
+    pub(crate) fn told(verbose: bool) -> Self {
+        if verbose { Self::Lines } else { Self::Live }
     }
 }
 
@@ -84,14 +111,15 @@ pub(crate) fn remove_durably(path: &Path) -> std::io::Result<()> {
 }
 
 /// Runs `wanted` on a loop of its own.
-pub(crate) fn main(input: &Input, wanted: Wanted, verbose: bool) -> ExitCode {
+pub(crate) fn main(input: &Input, wanted: Wanted, shown: Shown) -> ExitCode {
     // First of all, while this process has one thread.
     let supervisor = Supervisor::start();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match (supervisor, runtime) {
         (Ok(supervisor), Ok(runtime)) => {
-            let console = Console::new(input, verbose);
-            runtime.block_on(run(input, wanted, console, supervisor))
+            let console = Console::new(input, shown == Shown::Lines);
+            let echo = Some(shown).filter(|s| *s == Shown::All).and_then(|_| Echo::new(stdout()));
+            runtime.block_on(run(input, wanted, console, echo, supervisor))
         }
         (Err(e), _) | (_, Err(e)) => {
             let failure = Failure::config(

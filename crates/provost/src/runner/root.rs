@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::Wanted;
+
 /// How far an installed root is. A root without this file, as of a diskless node, was never
 /// installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,16 @@ impl Root {
             Ok(text) if text.trim_ascii() == b"booted" => Self::Booted,
             Err(e) if e.kind() == io::ErrorKind::NotFound => Self::Other,
             Ok(_) | Err(_) => Self::Installed,
+        }
+    }
+
+    /// What it is where the caller knows more than the disk: a root that others installed has no
+    /// file.
+    pub(super) fn meant(self, wanted: &Wanted) -> Self {
+        match (self, wanted) {
+            (Self::Other, Wanted::FirstBoot) => Self::Installed,
+            (Self::Other, Wanted::Reboot) => Self::Booted,
+            (root, _) => root,
         }
     }
 

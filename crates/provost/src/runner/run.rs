@@ -5,6 +5,7 @@ use provost_record::{ExitCode, Outcome, Phase, Service};
 use tokio::sync::watch;
 
 use super::broken::Broken;
+use super::echo::Echo;
 use super::guard::{Attempts, held_there};
 use super::lock::{Refused, RunLock};
 use super::markers::Markers;
@@ -26,6 +27,7 @@ pub(super) async fn run(
     input: &Input,
     wanted: Wanted,
     mut console: Console,
+    echo: Option<Echo>,
     supervisor: Supervisor,
 ) -> ExitCode {
     let service = wanted.service();
@@ -44,7 +46,7 @@ pub(super) async fn run(
         return paused.reboot(&paths.state, &mut console).await;
     }
     match Run::begin(input, &paths, service, paused, &mut console, supervisor).await {
-        Ok(run) => run.go(input, &wanted).await,
+        Ok(run) => Run { echo, ..run }.go(input, &wanted).await,
         Err(why) => cannot_begin(input, service, &why, &mut console).await,
     }
 }
@@ -76,6 +78,8 @@ pub(super) struct Run<'a> {
     began: Instant,
     pub(super) recorder: Recorder,
     pub(super) console: &'a mut Console,
+    /// Whoever gets all that scripts print.
+    pub(super) echo: Option<Echo>,
     pub(super) supervisor: Supervisor,
     pub(super) orders: watch::Receiver<Orders>,
     attempts: Attempts,
@@ -158,6 +162,7 @@ impl<'a> Run<'a> {
             began,
             recorder,
             console,
+            echo: None,
             supervisor,
             orders,
             attempts,
@@ -171,7 +176,7 @@ impl<'a> Run<'a> {
 
     async fn go(mut self, input: &Input, wanted: &Wanted) -> ExitCode {
         let mut reporter = None;
-        let root = Root::read(&self.paths.state);
+        let root = Root::read(&self.paths.state).meant(wanted);
         let ended = match self.all(input, wanted, root, &mut reporter).await {
             Ok(Some(paused)) => {
                 self.flush(reporter).await;

@@ -204,7 +204,7 @@ impl Run<'_> {
         let mut prepared = steps::prepare(settings, fetched, step, env, log, trace);
         let left = settings.run.deadline.duration().saturating_sub(self.ran());
         prepared.limits.timeout = prepared.limits.timeout.min(left);
-        prepared.lines = self.console.is_live();
+        prepared.lines = self.console.is_live() || self.echo.is_some();
         prepared.secrets = self.recorder.secrets().clone();
         let Limits { timeout, grace, leak, .. } = prepared.limits;
         start.limit_ms = (timeout + grace + leak).as_millis().try_into().ok();
@@ -213,16 +213,26 @@ impl Run<'_> {
         let name = self.title(job);
         self.console.about().stage = Some(step.script.clone());
         let began = std::time::Instant::now();
-        let (console, slow) = (&mut *self.console, settings.run.slow);
+        let (console, echo, slow) = (&mut *self.console, &self.echo, settings.run.slow);
+        if let Some(echo) = echo {
+            echo.begin(&prepared.log);
+        }
         let tell = |event| match event {
             Event::Slow => console.say(&format!("{name}: still running after {slow}")),
             Event::Terminating => console.say(&format!("{name}: is being ended (SIGTERM)")),
             Event::Killing => {
                 console.say(&format!("{name}: did not end; it is being killed (SIGKILL)"));
             }
-            Event::Line(last) => console.live(&name, &rounded(began.elapsed()), &last),
+            Event::Line(last) => match echo {
+                Some(echo) => echo.more(),
+                None => console.live(&name, &rounded(began.elapsed()), &last),
+            },
         };
-        Ok(self.supervisor.execute(&prepared, &mut self.orders, tell).await)
+        let executed = self.supervisor.execute(&prepared, &mut self.orders, tell).await;
+        if let Some(echo) = &self.echo {
+            echo.more();
+        }
+        Ok(executed)
     }
 
     /// How long to wait before the step is tried again, if it is: what a script does may succeed

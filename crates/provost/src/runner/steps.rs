@@ -5,6 +5,7 @@ use std::path::Path;
 use provost_bundle::{Leak, OnFailure, Policy, Resume, Trace, When};
 use provost_exec::{LeakPolicy, Limits, Secrets};
 use provost_plan::Step;
+use provost_plan::mypostscript::List;
 use provost_record::Service;
 
 use super::root::Root;
@@ -22,13 +23,16 @@ pub(super) fn select(wanted: &Wanted, fetched: &Fetched, root: Root) -> Vec<Step
     let plan = &fetched.plan;
     match (wanted, root) {
         (Wanted::Named(steps), _) => steps.clone(),
-        (Wanted::Postscripts, _) => plan.postscripts.clone(),
-        (Wanted::Boot, Root::Other) => {
+        (Wanted::Postscripts | Wanted::Listed(Some((List::Postscripts, None))), _) => {
+            plan.postscripts.clone()
+        }
+        (Wanted::Listed(Some((List::Postbootscripts, None))), _) => plan.postbootscripts.clone(),
+        (Wanted::Listed(Some((_, Some(_)))), _) => Vec::new(),
+        (Wanted::Listed(None), _) | (Wanted::Boot, Root::Other) => {
             plan.postscripts.iter().chain(&plan.postbootscripts).cloned().collect()
         }
-        (Wanted::Boot, Root::Installed) => plan.postbootscripts.clone(),
-        (Wanted::Boot, Root::Booted) if plan.runbootscripts => plan.postbootscripts.clone(),
-        (Wanted::Boot, Root::Booted) => Vec::new(),
+        (_, Root::Booted) if !plan.runbootscripts => Vec::new(),
+        (Wanted::Boot | Wanted::FirstBoot | Wanted::Reboot, _) => plan.postbootscripts.clone(),
     }
 }
 

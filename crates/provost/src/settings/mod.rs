@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::failure::Failure;
 use crate::messages::MessageSettings;
 use fragment::{Fragment, Kind, Offline};
-pub(crate) use sources::Input;
+pub(crate) use sources::{Flag, Input};
 pub(crate) use values::Origin;
 #[cfg(test)]
 pub(crate) use values::default;

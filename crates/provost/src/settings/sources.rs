@@ -17,6 +17,9 @@ const PORT: u16 = 8480;
 /// The port of an xCAT management node's web server.
 const HTTP_PORT: u16 = 80;
 
+/// A value that the command line gives, by its key.
+pub(crate) type Flag = (&'static str, toml::Value, Origin);
+
 /// What all sources together say, not yet checked as a whole.
 pub(crate) struct Input {
     /// The configuration file.
@@ -30,12 +33,12 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Reads all sources: the environment, the kernel's command line, the configuration file with
-    /// its drop-ins (`provost.d/*.toml` beside it, the last by name counting most), what xCAT
+    /// Reads all sources: the flags, the environment, the kernel's command line, the configuration
+    /// file with its drop-ins (`provost.d/*.toml` beside it, the last by name counting most), what xCAT
     /// noted, the DHCP leases, the host's name. What one says, the next ones can't change. A file
     /// that was asked for must be there.
-    pub(crate) fn read(config: Option<(PathBuf, Origin)>) -> Self {
-        Self::read_on(&Machine::here(), config, |name| std::env::var(name).ok())
+    pub(crate) fn read(config: Option<(PathBuf, Origin)>, flags: Vec<Flag>) -> Self {
+        Self::read_on(&Machine::here(), config, flags, |name| std::env::var(name).ok())
     }
 
     /// The configuration file and its drop-ins.
@@ -48,12 +51,16 @@ impl Input {
     fn read_on(
         machine: &Machine,
         config: Option<(PathBuf, Origin)>,
+        flags: Vec<Flag>,
         environment: impl Fn(&str) -> Option<String>,
     ) -> Self {
         let must_exist = config.is_some();
         let config = config.unwrap_or((DEFAULT.into(), Origin::Default));
         let (mut values, mut token, mut mistakes) = (Values::default(), None, Vec::new());
 
+        for (key, value, origin) in flags {
+            values.offer(key, value, origin);
+        }
         let variable = |name: &str| format!("PROVOST_{}", name.to_ascii_uppercase());
         said(&mut values, &mut token, |name| {
             let name = variable(name);

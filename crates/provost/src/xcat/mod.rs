@@ -1,14 +1,18 @@
 //! What a node does that belongs to an xCAT management node.
 
+mod arguments;
 mod environment;
 #[cfg_attr(not(test), allow(dead_code, reason = "fetching from xCAT will call it"))]
 mod folder;
 mod info;
+mod install;
 mod label;
 mod log;
 
+pub(crate) use arguments::{Call, called, kind};
 pub(crate) use environment::{environment, is_debugged, path};
 #[allow(unused_imports, reason = "fetching from xCAT will call it")]
 pub(crate) use folder::complete;
 pub(crate) use info::{Info, note_result};
+pub(crate) use install::main as install;
 pub(crate) use log::Log;

@@ -26,7 +26,7 @@ impl Ground {
         let get = |name: &str| {
             environment.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned())
         };
-        Input::read_on(&Machine::at(self.folder.path()), config, get)
+        Input::read_on(&Machine::at(self.folder.path()), config, Vec::new(), get)
     }
 }
 
