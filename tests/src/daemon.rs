@@ -69,7 +69,8 @@ impl Daemon {
         self.address("admin")
     }
 
-    fn address(&self, door: &str) -> String {
+    /// The address of the door that `listen.json` calls so.
+    pub fn address(&self, door: &str) -> String {
         let text = std::fs::read_to_string(self.data.join("listen.json")).unwrap();
         let listen: Value = serde_json::from_str(&text).unwrap();
         listen[door].as_str().unwrap().to_owned()

@@ -3,7 +3,10 @@
 //! bash evaluates the preamble, elsewhere; the lists are read here, so that nothing in them can
 //! become a pattern or a second command.
 
+mod write;
+
 use crate::Step;
+pub use write::write;
 
 /// What a management node of xCAT's has one node run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,11 +137,28 @@ impl MyPostscript {
 }
 
 impl List {
+    const ALL: [Self; 2] = [Self::Postscripts, Self::Postbootscripts];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Postscripts => "postscripts",
+            Self::Postbootscripts => "postbootscripts",
+        }
+    }
+
     fn named(name: &str) -> Option<Self> {
-        match name {
-            "postscripts" => Some(Self::Postscripts),
-            "postbootscripts" => Some(Self::Postbootscripts),
-            _ => None,
+        Self::ALL.into_iter().find(|list| list.name() == name)
+    }
+}
+
+impl Group {
+    const ALL: [Self; 3] = [Self::Defaults, Self::Osimage, Self::Node];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Defaults => "defaults",
+            Self::Osimage => "osimage",
+            Self::Node => "node",
         }
     }
 }
@@ -180,12 +200,7 @@ impl Marker {
             let list = List::named(name)?;
             return Some(if begins { Self::Begin(list) } else { Self::End(list) });
         };
-        let group = match group {
-            "defaults" => Group::Defaults,
-            "osimage" => Group::Osimage,
-            "node" => Group::Node,
-            _ => return None,
-        };
+        let group = Group::ALL.into_iter().find(|of| of.name() == group)?;
         let list = List::named(list)?;
         Some(if begins { Self::BeginGroup(group, list) } else { Self::EndGroup(group, list) })
     }

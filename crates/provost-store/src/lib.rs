@@ -4,6 +4,7 @@
 //! With the feature `sqlite`: [`Sqlite`], the embedded store.
 
 mod attempts;
+mod claim;
 mod node;
 mod status;
 mod store;
@@ -12,6 +13,7 @@ mod store;
 mod sqlite;
 
 pub use attempts::{Released, Standing};
+pub use claim::{Claim, Says};
 pub use node::{Node, Status, UpdateStatus};
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;

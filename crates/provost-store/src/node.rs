@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
 use jiff::Timestamp;
 use provost_record::Cause;
 use serde::{Deserialize, Serialize};
@@ -124,4 +127,10 @@ pub struct Node {
     /// Which try this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
+    /// Who said the status, if nobody proved it with a token: the node's address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_by: Option<IpAddr>,
+    /// How programs on the node are, in their own words, by name (xCAT's `hpcbootstatus`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub appstatus: BTreeMap<String, String>,
 }

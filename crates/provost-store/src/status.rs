@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use self::progress::Progress;
 use crate::attempts::Attempts;
-use crate::{Node, Standing, Status, UpdateStatus};
+use crate::claim::Claims;
+use crate::{Claim, Node, Says, Standing, Status, UpdateStatus};
 
 /// What is remembered of a node so that each further record moves its status: a fold over its
 /// records, in the order in which they arrive.
@@ -31,6 +32,8 @@ pub struct NodeState {
     rerun_is_newer: bool,
     /// Kickstarts and boots in vain.
     attempts: Attempts,
+    /// What was said of it without a token.
+    claims: Claims,
 }
 
 impl NodeState {
@@ -90,6 +93,9 @@ impl NodeState {
         });
         let Some(progress) = current else { return };
         progress.apply(record);
+        if service != Service::Run {
+            self.claims.status = None;
+        }
         match (service, record.phase) {
             (Service::Run, Phase::ServiceStart) => self.updatestatus = Some(UpdateStatus::Syncing),
             (Service::Run, Phase::ServiceEnd) => {
@@ -115,6 +121,31 @@ impl NodeState {
             }
             (Service::Boot, Phase::ServiceEnd) => self.turn(Status::Booted, record),
             _ => {}
+        }
+    }
+
+    /// Takes in a claim, at the server's time `at`. Says whether it counts: what has no token
+    /// moves no status while a kickstart or boot is going on that is reported with one.
+    pub fn claim(&mut self, claim: &Claim, at: Timestamp) -> bool {
+        self.last_seen = Some(at);
+        match &claim.says {
+            Says::Program { program, appstatus } => {
+                self.claims.program(program.clone(), appstatus.clone())
+            }
+            Says::Status { status, message } => {
+                let goes_on = |life: &Progress| life.ended.is_none() && life.lost.is_none();
+                if self.life.as_ref().is_some_and(goes_on) {
+                    return false;
+                }
+                self.claims.status(*status, claim.by, message.clone(), at);
+                self.rerun_is_newer = false;
+                match status {
+                    Status::Installing => self.kickstarted = false,
+                    Status::Booting => self.kickstarted = true,
+                    _ => {}
+                }
+                true
+            }
         }
     }
 
@@ -151,7 +182,11 @@ impl NodeState {
         let rerun = self.rerun.as_ref().filter(|rerun| {
             let is_done = rerun.ended == Some(Outcome::Success);
             let is_lost = self.life.as_ref().is_some_and(|life| life.lost.is_some());
-            let has_failed = self.status == Status::Failed || is_lost;
+            let claimed = self.claims.status.as_ref().map(|claimed| claimed.status);
+            let has_failed = match claimed {
+                Some(claimed) => claimed == Status::Failed,
+                None => self.status == Status::Failed || is_lost,
+            };
             self.rerun_is_newer && !(is_done && has_failed)
         });
         let lost = |line: &Option<Progress>| line.as_ref().and_then(|line| line.lost);
@@ -167,9 +202,15 @@ impl NodeState {
             last_seen: self.last_seen,
             ..Node::default()
         };
-        match rerun.or(self.life.as_ref()) {
-            Some(progress) => progress.show(node),
-            None => node,
+        let node = self.claims.programs(node);
+        match (rerun, &self.claims.status, &self.life) {
+            // Why the claim says what it says isn't why the rerun ended as it did.
+            (Some(rerun), Some(claimed), _) => {
+                rerun.show(Node { error_message: None, hint: None, ..claimed.show(node) })
+            }
+            (Some(progress), None, _) | (None, None, Some(progress)) => progress.show(node),
+            (None, Some(claimed), _) => claimed.show(node),
+            (None, None, None) => node,
         }
     }
 }

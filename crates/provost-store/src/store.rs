@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
-use crate::{Node, Released, Standing};
+use crate::{Claim, Node, Released, Standing};
 
 /// The longest record that is taken, in bytes. Lists of what a script left behind are the longest
 /// things in one.
@@ -59,6 +59,8 @@ pub enum Event {
     Record(Arc<RawValue>),
     /// A node was given up.
     Lost(Arc<Lost>),
+    /// What somebody at a node's address said of it was taken in.
+    Claim(Arc<Claim>),
 }
 
 /// A node that fell silent.
@@ -117,7 +119,13 @@ pub trait Store: Send + Sync + 'static {
         at: Timestamp,
     ) -> Answer<'a, Ingested>;
 
-    /// Every record that is newly stored and every node that is given up, from now on, in order.
+    /// Takes in what is said of a node without a token; a node that wasn't known is known from
+    /// then on. Says whether it counts: not while a kickstart or boot is going on that is
+    /// reported with a token. `at` is the server's time.
+    fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool>;
+
+    /// Every record that is newly stored, every node that is given up and every claim that counts,
+    /// from now on, in order.
     fn events(&self) -> broadcast::Receiver<Event>;
 
     /// All nodes, by name.

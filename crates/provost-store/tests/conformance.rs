@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use provost_store::{
-    Event, Lost, Released, Report, Sqlite, Standing, Status, Store, Token, UploadedLog,
+    Claim, Event, Lost, Released, Report, Says, Sqlite, Standing, Status, Store, Token, UploadedLog,
 };
 use serde_json::json;
 
@@ -20,6 +20,7 @@ async fn conforms(store: &dyn Store) {
     logs(store).await;
     attempts(store).await;
     silence(store).await;
+    claims(store).await;
 }
 
 async fn tokens(store: &dyn Store) {
@@ -178,6 +179,48 @@ async fn logs(store: &dyn Store) {
         assert!(store.put_log("cn001", log(&format!("{name}/z")), vec![]).await.is_err(), "{name}");
         assert!(store.put_log(name, log("01-x"), vec![]).await.is_err(), "{name}");
     }
+}
+
+async fn claims(store: &dyn Store) {
+    let claim = |says| Claim { node: "old001".into(), by: [10, 0, 0, 1].into(), says };
+    let status = |status, message: Option<&str>| {
+        claim(Says::Status { status, message: message.map(str::to_owned) })
+    };
+    let record = |run: &str, seq, more| report("old001", run, seq, more);
+    let node = async || store.node("old001").await.unwrap().unwrap();
+    let mut events = store.events();
+    assert!(store.claim(status(Status::Netbooting, None), at()).await.unwrap());
+    let told = events.try_recv().unwrap();
+    assert!(matches!(told, Event::Claim(told) if *told == status(Status::Netbooting, None)));
+    assert!(store.claim(status(Status::Failed, Some("no room")), at()).await.unwrap());
+    let failed = node().await;
+    assert_eq!((failed.status, failed.claimed_by), (Status::Failed, Some([10, 0, 0, 1].into())));
+    assert_eq!((failed.error_message.as_deref(), failed.since), (Some("no room"), Some(at())));
+    assert_eq!(store.standing("old001", None).await.unwrap().attempts, 0, "no run is known");
+
+    // What a token proves stands in its place, and as long as it goes on, nothing else does.
+    let start = json!({"phase": "service start"});
+    store.ingest("old001", vec![record("c1", 1, start)], at()).await.unwrap();
+    assert_eq!((node().await.status, node().await.claimed_by), (Status::Netbooting, None));
+    while events.try_recv().is_ok() {}
+    assert!(!store.claim(status(Status::Booted, None), at()).await.unwrap());
+    assert!(events.try_recv().is_err(), "what doesn't count isn't told");
+    assert_eq!(node().await.status, Status::Netbooting);
+    let end = json!({"phase": "service end", "result": "failure", "cause": "fetch"});
+    store.ingest("old001", vec![record("c1", 2, end)], at()).await.unwrap();
+    assert_eq!(node().await.run.as_deref(), Some("c1"));
+    assert!(store.claim(status(Status::Booted, None), at()).await.unwrap());
+    let booted = node().await;
+    assert_eq!((booted.status, booted.run, booted.cause), (Status::Booted, None, None));
+
+    let program =
+        |name: &str| claim(Says::Program { program: name.to_owned(), appstatus: "up".to_owned() });
+    let mut taken = 0;
+    for n in 0..100 {
+        taken += u32::from(store.claim(program(&n.to_string()), at()).await.unwrap());
+    }
+    assert_eq!((taken, node().await.appstatus.len()), (32, 32), "it doesn't grow for ever");
+    assert!(store.claim(program("0"), at()).await.unwrap());
 }
 
 fn at() -> Timestamp {

@@ -79,6 +79,9 @@ impl View<'_> {
         if let Some(since) = node.since {
             let _ = write!(head, " since {since} ({} ago)", text::ago(since, now));
         }
+        if let Some(address) = node.claimed_by {
+            let _ = write!(head, ", as {address} says without a token");
+        }
         if let Some(updatestatus) = node.updatestatus {
             let _ = write!(head, ", last rerun {}", updatestatus.as_str());
         }
@@ -86,6 +89,12 @@ impl View<'_> {
             let _ = write!(head, ", heard of {} ago", text::ago(seen, now));
         }
         self.line(&head);
+        if node.claimed_by.is_some() {
+            self.fact("says", node.error_message.as_deref());
+        }
+        for (program, appstatus) in &node.appstatus {
+            self.line(&format!("  {}: {}", text::line(program), text::line(appstatus)));
+        }
     }
 
     /// `boot 0198… of 2026-11-20T17:00:01Z: failed after 8.2s (attempt 1, bundle 42, plan 7)`

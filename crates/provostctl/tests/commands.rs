@@ -47,6 +47,7 @@ async fn serve_with(folder: &TempDir, lost_after: &str) -> Daemon {
         guard: Default::default(),
         node: Default::default(),
         lost_after: lost_after.parse().unwrap(),
+        xcat: Default::default(),
     };
     Daemon::start(&config).await.unwrap()
 }

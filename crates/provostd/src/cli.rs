@@ -58,6 +58,9 @@ async fn serve(config: &Config) -> Result<(), DaemonError> {
     let at = daemon.addresses();
     tracing::info!(data = %config.data.display(), www = %config.www.display(), "serving");
     tracing::info!("nodes at http://{}, admins at http://{}", at.nodes, at.admin);
+    if let Some(at) = at.monitor {
+        tracing::info!("nodes of xCAT's at {at}: whoever has a node's address can speak for it");
+    }
     if !at.admin.ip().is_loopback() {
         tracing::warn!("whoever reaches {} can read all records and logs", at.admin);
     }

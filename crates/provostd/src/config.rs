@@ -32,6 +32,9 @@ pub struct Config {
     /// How much longer than its stage may take a node may be silent before it is given up.
     #[serde(default = "lost_after")]
     pub lost_after: Limit,
+    /// What is done for nodes that still run xCAT's own scripts: nothing unless it says so.
+    #[serde(default)]
+    pub xcat: XcatConfig,
 }
 
 /// What nodes are given besides the bundle.
@@ -47,6 +50,57 @@ impl Default for NodeConfig {
         // Where the daemon doesn't know its own place, installers get nothing.
         let here = std::env::current_exe().unwrap_or_default();
         Self { binary: here.with_file_name("provost") }
+    }
+}
+
+/// Ports for nodes that still run xCAT's own scripts. They have no token: whoever has the address
+/// of a node can speak for it, and gets what its plan says.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(try_from = "XcatFile")]
+pub struct XcatConfig {
+    /// xCAT's port 3002: takes their status, and has their `mypostscript`.
+    pub monitor: Option<SocketAddr>,
+    /// xCAT's port 3001: has their `mypostscript` over TLS.
+    pub xcatd: Option<Xcatd>,
+    /// Whether an address that no plan has as IPADDR is looked up.
+    pub dns: bool,
+}
+
+/// A port with TLS.
+#[derive(Clone, Debug)]
+pub struct Xcatd {
+    /// Where it is.
+    pub listen: SocketAddr,
+    /// The certificate and those that vouch for it, PEM.
+    pub tls_cert: PathBuf,
+    /// Its secret key, PEM.
+    pub tls_key: PathBuf,
+}
+
+/// `[xcat]` as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct XcatFile {
+    monitor: Option<SocketAddr>,
+    xcatd: Option<SocketAddr>,
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+    #[serde(default)]
+    dns: bool,
+}
+
+impl TryFrom<XcatFile> for XcatConfig {
+    type Error = &'static str;
+
+    fn try_from(file: XcatFile) -> Result<Self, Self::Error> {
+        let xcatd = match (file.xcatd, file.tls_cert, file.tls_key) {
+            (Some(listen), Some(tls_cert), Some(tls_key)) => {
+                Some(Xcatd { listen, tls_cert, tls_key })
+            }
+            (None, None, None) => None,
+            _ => return Err("`xcatd`, `tls_cert` and `tls_key` go together"),
+        };
+        Ok(Self { monitor: file.monitor, xcatd, dns: file.dns })
     }
 }
 
@@ -139,7 +193,8 @@ impl ConfigError {
             }
             Self::Invalid { .. } => {
                 "its keys are data, www, store (\"sqlite\"), listen and admin (\"ADDRESS:PORT\"), \
-                 lost_after, [guard] max_attempts, and [node] binary"
+                 lost_after, [guard] max_attempts, [node] binary, and [xcat] monitor, xcatd, \
+                 tls_cert, tls_key and dns"
                     .into()
             }
         }
@@ -160,7 +215,14 @@ impl Config {
             .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         let node = NodeConfig { binary: folder.join(config.node.binary) };
-        Ok(Self { data: folder.join(config.data), www: folder.join(config.www), node, ..config })
+        let xcatd = config.xcat.xcatd.map(|xcatd| Xcatd {
+            tls_cert: folder.join(xcatd.tls_cert),
+            tls_key: folder.join(xcatd.tls_key),
+            ..xcatd
+        });
+        let (data, www) = (folder.join(config.data), folder.join(config.www));
+        let xcat = XcatConfig { xcatd, ..config.xcat };
+        Ok(Self { data, www, node, xcat, ..config })
     }
 }
 
@@ -182,6 +244,9 @@ mod tests {
         assert!(error("www = '/w'\nlisten_on = 1").contains("listen_on"));
         assert!(error("www = '/w'\n[guard]\nmax_attempts = 0").contains("max_attempts"));
         assert!(error("").contains("www"));
+        assert!(config.xcat.monitor.is_none() && config.xcat.xcatd.is_none() && !config.xcat.dns);
+        assert!(error("www = '/w'\n[xcat]\nxcatd = '0.0.0.0:3001'").contains("tls_cert"));
+        assert!(error("www = '/w'\n[xcat]\nport = 3002").contains("port"));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::config::{Config, StoreKind};
 use crate::door::{self, Stop};
 use crate::installer::NodeProgram;
 use crate::silence::Silence;
+use crate::xcat::{self, TlsError, Xcat};
 use crate::{App, admin_door, nodes_door};
 
 /// How many nodes are served at once; each costs a file descriptor, and one more for what is
@@ -37,6 +38,12 @@ pub struct Addresses {
     pub nodes: SocketAddr,
     /// The admins' door.
     pub admin: SocketAddr,
+    /// Where nodes of xCAT's say how they are, if they can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub monitor: Option<SocketAddr>,
+    /// Where they get what they run over TLS, if they can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xcatd: Option<SocketAddr>,
 }
 
 /// A daemon that serves.
@@ -73,6 +80,9 @@ pub enum DaemonError {
     /// The signals that end it.
     #[error("listening for signals: {0}")]
     Signals(io::Error),
+    /// The certificate for nodes of xCAT's.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// An address.
     #[error("listening on {address} ({key}): {source}")]
     Listen {
@@ -100,6 +110,11 @@ impl DaemonError {
             }
             Self::Store(error) => error.hint().into(),
             Self::Signals(_) => "see the limits of this process (ulimit -n)".into(),
+            Self::Tls(_) => {
+                "see `tls_cert` and `tls_key` under [xcat] of provostd.toml: PEM files that \
+                             provostd's user may read"
+                    .into()
+            }
             Self::Listen { key, address, source } => match source.kind() {
                 io::ErrorKind::AddrInUse => format!(
                     "see who has the port (ss -ltnp sport = :{}), or change `{key}`",
@@ -122,6 +137,16 @@ impl Daemon {
         raise_file_limit();
         let (nodes, nodes_at) = listen("listen", config.listen).await?;
         let (admin, admin_at) = listen("admin", config.admin).await?;
+        let monitor = match config.xcat.monitor {
+            Some(address) => Some(listen("xcat.monitor", address).await?),
+            None => None,
+        };
+        let xcatd = match &config.xcat.xcatd {
+            Some(xcatd) => {
+                Some((xcat::acceptor(xcatd)?, listen("xcat.xcatd", xcatd.listen).await?))
+            }
+            None => None,
+        };
         let (stop, stopped) = Stop::new();
         let app = Arc::new(App {
             silence: Silence::new(Arc::clone(&store), config.lost_after.duration()),
@@ -147,9 +172,22 @@ impl Daemon {
         tasks.spawn(door::serve(admin, reading, ADMIN_SEATS, stopped.clone()));
         let whole = admin_door::whole(Arc::clone(&app));
         tasks.spawn(door::serve(local, whole, ADMIN_SEATS, stopped.clone()));
+        let mut addresses =
+            Addresses { nodes: nodes_at, admin: admin_at, monitor: None, xcatd: None };
+        let xcat = Arc::new(Xcat::new(Arc::clone(&app), config.xcat.dns));
+        if let Some((listener, at)) = monitor {
+            addresses.monitor = Some(at);
+            let xcat = Arc::clone(&xcat);
+            let talk = move |stream| xcat::monitor(Arc::clone(&xcat), stream);
+            tasks.spawn(xcat::serve(listener, stopped.clone(), talk));
+        }
+        if let Some((tls, (listener, at))) = xcatd {
+            addresses.xcatd = Some(at);
+            let talk = move |stream| xcat::xcatd(Arc::clone(&xcat), tls.clone(), stream);
+            tasks.spawn(xcat::serve(listener, stopped.clone(), talk));
+        }
         tasks.spawn(async move { app.silence.watch(stopped).await });
 
-        let addresses = Addresses { nodes: nodes_at, admin: admin_at };
         let listen_file = data.join("listen.json");
         write_whole(&listen_file, &addresses)
             .map_err(|e| file_error("writing", &listen_file, e))?;

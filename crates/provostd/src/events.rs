@@ -10,8 +10,7 @@ use tokio::sync::broadcast::error::RecvError;
 use crate::App;
 
 /// A stream of what is stored from now on: one `record` event per record, one `lost` event per
-/// node that fell silent. One who reads too
-/// slowly gets a `missed` event with the number of those that were dropped.
+/// node that fell silent, one `claim` event per claim that counts. One who reads too slowly gets a `missed` event with the number of those that were dropped.
 pub(crate) fn stream(app: &Arc<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
     let start = (app.store.events(), app.stop.clone());
     let events = stream::unfold(start, |(mut records, mut stop)| async {
@@ -22,6 +21,9 @@ pub(crate) fn stream(app: &Arc<App>) -> Sse<impl Stream<Item = Result<Event, Inf
         let event = match record {
             Ok(Told::Record(json)) => Event::default().event("record").data(json.get()),
             Ok(Told::Lost(lost)) => Event::default().event("lost").data(json!(*lost).to_string()),
+            Ok(Told::Claim(claim)) => {
+                Event::default().event("claim").data(json!(*claim).to_string())
+            }
             Err(RecvError::Lagged(missed)) => {
                 Event::default().event("missed").data(json!({ "missed": missed }).to_string())
             }

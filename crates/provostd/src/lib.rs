@@ -19,10 +19,12 @@ mod nodes_door;
 mod refusal;
 mod silence;
 mod tokens;
+mod xcat;
 
 pub use cli::{command, main};
-pub use config::{Config, ConfigError, Guard, NodeConfig};
+pub use config::{Config, ConfigError, Guard, NodeConfig, XcatConfig, Xcatd};
 pub use daemon::{Addresses, Daemon, DaemonError};
+pub use xcat::TlsError;
 
 /// What the handlers of all doors share.
 struct App {

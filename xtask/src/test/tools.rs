@@ -11,7 +11,7 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 10] = [
+const TOOLS: [Tool; 12] = [
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
@@ -20,6 +20,8 @@ const TOOLS: [Tool; 10] = [
     tool("nginx", "nginx-light", false, "is a real web server with a file that it may not read"),
     tool("debootstrap", "debootstrap", false, "makes the root that postscripts run in"),
     tool("sshd", "openssh-server", false, "is how an admin reaches nodes"),
+    tool("gawk", "gawk", false, "is what xCAT's nodes say their status by"),
+    tool("openssl", "openssl", false, "is what they fetch their scripts' environment by"),
     tool("jq", "jq", false, "is what the benchmark of records compares with"),
     tool("faketime", "faketime", false, "steps the wall clock under a run"),
 ];

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::writer::Done;
-use crate::{Event, Ingested, Lost, NodeState, Released, Report, Token};
+use crate::{Claim, Event, Ingested, Lost, NodeState, Released, Report, Token};
 
 pub(super) fn ingest(
     db: &Connection,
@@ -40,6 +40,14 @@ pub(super) fn ingest(
     done.answer.standing = state.standing(present);
     done.answer.due = state.due();
     Ok(done)
+}
+
+pub(super) fn claim(db: &Connection, claim: &Claim, at: Timestamp) -> rusqlite::Result<Done<bool>> {
+    let mut state = state_of(db, &claim.node)?.unwrap_or_else(|| NodeState::new(&claim.node, at));
+    let counts = state.claim(claim, at);
+    save(db, &claim.node, &state)?;
+    let events = counts.then(|| Event::Claim(Arc::new(claim.clone())));
+    Ok(Done { answer: counts, events: events.into_iter().collect() })
 }
 
 pub(super) fn lose(

@@ -22,8 +22,8 @@ use self::logs::Logs;
 use self::schema::SchemaError;
 use self::writer::Writer;
 use crate::{
-    Answer, Event, Ingested, Lost, Node, NodeState, Released, Report, Standing, Store, StoreError,
-    StoredRun, Token, UploadedLog,
+    Answer, Claim, Event, Ingested, Lost, Node, NodeState, Released, Report, Standing, Store,
+    StoreError, StoredRun, Token, UploadedLog,
 };
 
 /// How many connections read at once.
@@ -96,6 +96,11 @@ impl Store for Sqlite {
     ) -> Answer<'a, Ingested> {
         let name = node.to_owned();
         let work = move |db: &Connection| changes::ingest(db, &name, &batch, at);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool> {
+        let work = move |db: &Connection| changes::claim(db, &claim, at);
         Box::pin(self.writer.submit(&self.path, work))
     }
 

@@ -9,7 +9,7 @@ use toml::Value;
 use super::xcat::{DEFAULTS, Scripts, Xcat};
 
 /// A node's environment, by xCAT's names: the attributes that its tables have for it.
-const ENVIRONMENT: [(&str, &str); 10] = [
+const ENVIRONMENT: [(&str, &str); 11] = [
     ("OSVER", "os"),
     ("ARCH", "arch"),
     ("PROFILE", "profile"),
@@ -20,6 +20,7 @@ const ENVIRONMENT: [(&str, &str); 10] = [
     ("PRIMARYNIC", "primarynic"),
     ("NODEROUTENAMES", "routenames"),
     ("MACADDRESS", "mac"),
+    ("IPADDR", "ip"),
 ];
 
 /// What stands in lsdef as `nicips.eth0`, and in the environment as `NICIPS=eth0!…`.

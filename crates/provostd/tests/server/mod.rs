@@ -84,6 +84,7 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         guard: Default::default(),
         node: Default::default(),
         lost_after: "60s".parse().unwrap(),
+        xcat: Default::default(),
     }
 }
 

@@ -1,0 +1,106 @@
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{Node, Status};
+
+/// How many programs' status is kept of a node.
+const PROGRAMS: usize = 32;
+
+/// What somebody at a node's address says of it without a token, as xCAT's nodes do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Claim {
+    /// The node whose address it is.
+    pub node: String,
+    /// The address.
+    #[serde(rename = "claimedBy")]
+    pub by: IpAddr,
+    /// What is said.
+    #[serde(flatten)]
+    pub says: Says,
+}
+
+/// What is said of a node without a token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Says {
+    /// How far it is.
+    Status {
+        /// The word.
+        status: Status,
+        /// What stood behind the word.
+        #[serde(rename = "errorMessage", skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// How a program on it is.
+    Program {
+        /// Its name.
+        program: String,
+        /// How it is, in its own words.
+        appstatus: String,
+    },
+}
+
+/// What is remembered of a node's claims.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Claims {
+    /// Its status, until a report that has a token says another one.
+    pub(crate) status: Option<ClaimedStatus>,
+    /// How its programs are, by their names.
+    programs: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ClaimedStatus {
+    pub(crate) status: Status,
+    since: Timestamp,
+    by: IpAddr,
+    message: Option<String>,
+}
+
+impl Claims {
+    /// Takes in that the node has `status` at the server's time `at`.
+    pub(crate) fn status(
+        &mut self,
+        status: Status,
+        by: IpAddr,
+        message: Option<String>,
+        at: Timestamp,
+    ) {
+        let same = self.status.as_ref().filter(|before| before.status == status);
+        let since = same.map_or(at, |before| before.since);
+        self.status = Some(ClaimedStatus { status, since, by, message });
+    }
+
+    /// Takes in how a program is. Says whether there was room for it.
+    pub(crate) fn program(&mut self, name: String, is: String) -> bool {
+        let room = self.programs.len() < PROGRAMS || self.programs.contains_key(&name);
+        if room {
+            self.programs.insert(name, is);
+        }
+        room
+    }
+
+    /// Adds to a node what no report says.
+    pub(crate) fn programs(&self, node: Node) -> Node {
+        Node { appstatus: self.programs.clone(), ..node }
+    }
+}
+
+impl ClaimedStatus {
+    /// Fills in what is claimed.
+    pub(crate) fn show(&self, node: Node) -> Node {
+        let has_failed = self.status == Status::Failed;
+        Node {
+            status: self.status,
+            since: Some(self.since),
+            claimed_by: Some(self.by),
+            error_message: self.message.clone().filter(|_| has_failed),
+            hint: has_failed.then(|| "see /var/log/xcat/xcat.log on the node".to_owned()),
+            ..node
+        }
+    }
+}

@@ -1,0 +1,167 @@
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::time::Duration;
+
+use provost_plan::Plan;
+use tokio::process::Command;
+use tokio::sync::{Mutex, Semaphore};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+/// Where a plan says which address its node has, as xCAT's environment does.
+const ADDRESS: &str = "IPADDR";
+/// How long an address may take to be looked up, the wait for its turn included.
+const LOOKUP: Duration = Duration::from_secs(5);
+/// How many addresses are looked up at once.
+const LOOKUPS: usize = 16;
+/// How many strangers are remembered, so that each is told of once.
+const STRANGERS: usize = 1024;
+
+/// Which node has which address: as the published plans say, or the host's name service.
+pub(super) struct Peers {
+    plans: PathBuf,
+    index: Mutex<Option<(Stamp, Arc<Index>)>>,
+    dns: Option<Semaphore>,
+    strangers: StdMutex<HashSet<IpAddr>>,
+}
+
+/// Changes whenever plans are published: device, inode, and time of the change.
+type Stamp = (u64, u64, i64, i64);
+
+#[derive(Default)]
+struct Index {
+    addresses: HashMap<IpAddr, String>,
+    nodes: HashSet<String>,
+}
+
+impl Peers {
+    /// By the plans in the folder `plans`; with `dns`, an address that none of them has is looked
+    /// up.
+    pub(super) fn new(plans: PathBuf, dns: bool) -> Self {
+        let dns = dns.then(|| Semaphore::new(LOOKUPS));
+        Self { plans, index: Mutex::default(), dns, strangers: StdMutex::default() }
+    }
+
+    /// The node that has this address.
+    pub(super) async fn node(&self, address: IpAddr) -> Option<String> {
+        let index = match self.index().await {
+            Ok(index) => index,
+            Err(error) => {
+                tracing::error!(
+                    hint = "provostctl publish, to the folder that provostd.toml calls www",
+                    "no node is known by its address: reading {}: {error}",
+                    self.plans.display()
+                );
+                return None;
+            }
+        };
+        if let Some(node) = index.addresses.get(&address) {
+            return Some(node.clone());
+        }
+        if let Some(node) = self.look_up(address, &index).await {
+            return Some(node);
+        }
+        self.tell_of(address);
+        None
+    }
+
+    /// The plans' addresses, read anew once they have changed, by one while the others wait.
+    async fn index(&self) -> io::Result<Arc<Index>> {
+        let mut index = self.index.lock().await;
+        let about = tokio::fs::metadata(&self.plans).await?;
+        let stamp = (about.dev(), about.ino(), about.mtime(), about.mtime_nsec());
+        if let Some((read, index)) = &*index
+            && *read == stamp
+        {
+            return Ok(Arc::clone(index));
+        }
+        let plans = self.plans.clone();
+        let read =
+            spawn_blocking(move || Index::read(&plans)).await.map_err(io::Error::other)??;
+        let read = Arc::new(read);
+        *index = Some((stamp, Arc::clone(&read)));
+        self.strangers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(read)
+    }
+
+    /// Asks the host's own name service, in a process, since that can take for ever.
+    async fn look_up(&self, address: IpAddr, index: &Index) -> Option<String> {
+        let dns = self.dns.as_ref()?;
+        let asking = async {
+            let _turn = dns.acquire().await.map_err(io::Error::other)?;
+            let mut getent = Command::new("getent");
+            getent.args(["hosts", &address.to_string()]).stdin(Stdio::null()).kill_on_drop(true);
+            getent.stderr(Stdio::null()).output().await
+        };
+        let answer = match timeout(LOOKUP, asking).await {
+            Ok(Ok(answer)) => String::from_utf8_lossy(&answer.stdout).into_owned(),
+            Ok(Err(error)) => {
+                tracing::warn!("looking {address} up: getent: {error}");
+                return None;
+            }
+            Err(_) => {
+                tracing::warn!("looking {address} up: no answer within {LOOKUP:?}");
+                return None;
+            }
+        };
+        let names = answer.split_whitespace().skip(1);
+        let mut all = names.flat_map(|name| [name, name.split('.').next().unwrap_or(name)]);
+        all.find(|name| index.nodes.contains(*name)).map(str::to_owned)
+    }
+
+    fn tell_of(&self, address: IpAddr) {
+        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        if strangers.len() < STRANGERS && strangers.insert(address) {
+            tracing::warn!(
+                hint = format!(
+                    "write env.{ADDRESS} = \"{address}\" to its section of site.toml, \
+                                and publish"
+                ),
+                "{address} is no node's address, so nothing that it says is heard"
+            );
+        }
+    }
+}
+
+impl Index {
+    fn read(plans: &Path) -> io::Result<Self> {
+        let mut index = Self::default();
+        let mut twice = HashSet::new();
+        for entry in std::fs::read_dir(plans)? {
+            let path = entry?.path();
+            if path.extension().is_none_or(|extension| extension != "toml") {
+                continue;
+            }
+            let plan = match Plan::parse(&std::fs::read(&path)?) {
+                Ok(plan) => plan,
+                Err(error) => {
+                    tracing::warn!("{}: {error}", path.display());
+                    continue;
+                }
+            };
+            index.nodes.insert(plan.node.clone());
+            let Some(text) = plan.env.get(ADDRESS).filter(|text| !text.is_empty()) else {
+                continue;
+            };
+            let Ok(address) = text.parse::<IpAddr>() else {
+                tracing::warn!("the plan of {}: {ADDRESS} {text:?} is no address", plan.node);
+                continue;
+            };
+            let address = address.to_canonical();
+            if let Some(other) = index.addresses.insert(address, plan.node.clone()) {
+                tracing::warn!(
+                    "{other} and {} both have the address {address}: it is taken for neither's",
+                    plan.node
+                );
+                twice.insert(address);
+            }
+        }
+        index.addresses.retain(|address, _| !twice.contains(address));
+        Ok(index)
+    }
+}
