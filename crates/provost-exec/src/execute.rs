@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::Child;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -11,6 +11,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use crate::capture::{Capture, Stream};
 use crate::cgroup::Leaf;
 use crate::clock::Clock;
+use crate::spawn::Spawned;
 use crate::start::{Footing, NotStarted, Why, start};
 use crate::wait::{signal_name, wait};
 use crate::wire::{Line, Order, Said};
@@ -51,7 +52,8 @@ pub(crate) fn execute(
     let began = Instant::now();
     let capture = Capture::new(&step.log, &step.secrets);
     let notes = step.log.with_extension("notes");
-    let child = start(step, &notes, footing).and_then(|child| {
+    let watch = trace::arrange(step, &notes);
+    let child = start(step, &watch, footing).and_then(|child| {
         let program = step.folder.join(&step.name);
         let other = |e: io::Error| NotStarted { program, why: Why::Other(e.to_string()) };
         Running::new(child, step, capture, leaf).map_err(other)
@@ -69,7 +71,7 @@ pub(crate) fn execute(
         tree::reap();
         return Done::RunnerGone;
     }
-    let (outcome, leftovers) = running.conclude(began, &notes);
+    let (outcome, leftovers) = running.conclude(began, &notes, !watch.is_empty());
     Done::Ended(Box::new(outcome), leftovers)
 }
 
@@ -98,12 +100,12 @@ struct Running<'a> {
 
 impl<'a> Running<'a> {
     fn new(
-        mut child: Child,
+        child: Spawned,
         step: &'a Step,
         capture: Capture,
         leaf: Option<&'a Leaf>,
     ) -> io::Result<Self> {
-        let pid = Pid::from_child(&child);
+        let Spawned { pid, stdout, stderr } = child;
         let pidfd = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
         let now = Instant::now();
         let clock = Clock::new(&step.limits);
@@ -112,7 +114,7 @@ impl<'a> Running<'a> {
             leaf,
             pid,
             pidfd,
-            pipes: [child.stdout.take().map(Into::into), child.stderr.take().map(Into::into)],
+            pipes: [Some(stdout), Some(stderr)],
             capture,
             status: None,
             ending: None,
@@ -267,7 +269,12 @@ impl<'a> Running<'a> {
     }
 
     /// What came of it, and what is left behind.
-    fn conclude(mut self, began: Instant, notes: &std::path::Path) -> (Outcome, Option<Leftovers>) {
+    fn conclude(
+        mut self,
+        began: Instant,
+        notes: &Path,
+        watched: bool,
+    ) -> (Outcome, Option<Leftovers>) {
         let (status, usage) = self.status.unwrap_or_default();
         let ended = match self.ending.take() {
             Some(Ending::TimedOut) => Ended::TimedOut(self.step.limits.timeout),
@@ -290,8 +297,10 @@ impl<'a> Running<'a> {
                 place.map(|place| place.without(&self.step.secrets))
             }
             _ => {
-                // There is none where nothing failed.
-                let _ = std::fs::remove_file(notes);
+                if watched {
+                    // There is none where nothing failed.
+                    let _ = std::fs::remove_file(notes);
+                }
                 None
             }
         };

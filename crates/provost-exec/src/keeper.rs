@@ -59,19 +59,43 @@ fn become_keeper() {
         let _ = rustix::stdio::dup2_stderr(null.as_fd());
     }
     ignore_signals();
+    close_at_exec();
 }
 
 /// A keeper ends with its runner, not before: what ends a unit or a session tells all of its
-/// processes at once. A handler, since what is ignored would stay ignored in the scripts.
-#[expect(unsafe_code, reason = "setting a signal's handler")]
+/// processes at once. A handler, since what is ignored stays ignored in the scripts, and a shell
+/// could not even trap it; so nothing else that the runner's caller ignored or blocked stays so.
+#[expect(unsafe_code, reason = "setting signals' handlers")]
 fn ignore_signals() {
     extern "C" fn nothing(_: libc::c_int) {}
     let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
-    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGTSTP, libc::SIGPIPE] {
-        // SAFETY: the handler does nothing, which is safe at any moment.
-        unsafe { libc::signal(signal, handler) };
+    let ours = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGTSTP, libc::SIGPIPE];
+    for signal in 1..=LAST_SIGNAL {
+        let how = if ours.contains(&signal) { handler } else { libc::SIG_DFL };
+        // SAFETY: the handler does nothing, which is safe at any moment. KILL and STOP are
+        // refused, which does no harm.
+        unsafe { libc::signal(signal, how) };
+    }
+    // SAFETY: the set is plain data that `sigemptyset` fills in.
+    unsafe {
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
     }
 }
+
+/// What the runner's caller left open for it isn't for the scripts. An old kernel that doesn't
+/// know the call leaves it open.
+#[expect(unsafe_code, reason = "a call that no safe wrapper makes")]
+fn close_at_exec() {
+    // SAFETY: a system call on numbers; what is closed is closed at exec, not now.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC) };
+}
+
+/// The last signal's number, the real-time ones included.
+const LAST_SIGNAL: libc::c_int = 64;
+/// `CLOSE_RANGE_CLOEXEC`, which the C library's headers may not have.
+const CLOSE_ON_EXEC: libc::c_uint = 4;
 
 /// Takes orders until the runner is gone.
 fn keep(mut line: Line, footing: &Footing) {

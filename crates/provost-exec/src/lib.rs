@@ -20,6 +20,7 @@ mod python;
 mod script;
 mod secrets;
 mod shell;
+mod spawn;
 mod start;
 mod step;
 mod supervisor;

@@ -1,14 +1,14 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use crate::script::{Language, Script};
-use crate::{Step, oom, trace};
+use crate::spawn::{Program, Spawned};
+use crate::{Step, oom};
 
 /// The kernel reads no more of a script's first line than this, in bytes.
 const SHEBANG_LEN: usize = 256;
@@ -105,25 +105,36 @@ pub(crate) const GO: u8 = b'g';
 const GATE_SHUT: i32 = libc::ECANCELED;
 
 /// Starts the step's program in a session of its own, its output in pipes. It begins once the
-/// gate lets it.
-pub(crate) fn start(step: &Step, notes: &Path, footing: &Footing) -> Result<Child, NotStarted> {
+/// gate lets it. `watch` is what its environment has besides the step's.
+pub(crate) fn start(
+    step: &Step,
+    watch: &[(&str, String)],
+    footing: &Footing,
+) -> Result<Spawned, NotStarted> {
     let program = step.folder.join(&step.name);
-    let failed = |why| NotStarted { program: program.clone(), why };
-    let interpreter = look(&program).map_err(|why| {
-        // Nobody else takes the byte that was for this one.
-        let _ = pass(footing.gate.as_fd());
-        failed(why)
-    })?;
-    let mut command = command(step, &interpreter, notes);
-    detach(&mut command, footing);
-    command.spawn().map_err(|e| {
-        failed(match e.kind() {
+    let asked = AtomicBool::new(false);
+    let begin = || {
+        prepare(footing)?;
+        asked.store(true, Ordering::Relaxed);
+        pass(footing.gate.as_fd())
+    };
+    let other = |e: io::Error| Why::Other(e.to_string());
+    let spawned = look(&program).and_then(|interpreter| {
+        let command = command(step, &interpreter, watch).map_err(other)?;
+        command.spawn(&nothing().map_err(other)?, begin).map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied => Why::Denied,
             ErrorKind::ExecutableFileBusy => Why::Busy,
             _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
             _ if e.raw_os_error() == Some(GATE_SHUT) => Why::NotRecorded,
-            _ => Why::Other(e.to_string()),
+            _ => other(e),
         })
+    });
+    spawned.map_err(|why| {
+        if !asked.load(Ordering::Relaxed) {
+            // Nobody else takes the byte that was for this one.
+            let _ = pass(footing.gate.as_fd());
+        }
+        NotStarted { program, why }
     })
 }
 
@@ -180,25 +191,23 @@ fn look(program: &Path) -> Result<Interpreter, Why> {
     Ok(Interpreter::FirstLine)
 }
 
-fn command(step: &Step, interpreter: &Interpreter, notes: &Path) -> Command {
+fn command(
+    step: &Step,
+    interpreter: &Interpreter,
+    watch: &[(&str, String)],
+) -> io::Result<Program> {
     let program = format!("./{}", step.name);
     let shown = step.xtrace.then(|| options(step, interpreter)).flatten();
-    let mut command = match (interpreter, shown) {
-        (_, Some(options)) => by(BASH, options, &program),
-        (Interpreter::FirstLine, None) => Command::new(&program),
-        (Interpreter::Shell, None) => by("/bin/sh", Vec::new(), &program),
+    let mut words = match (interpreter, shown) {
+        (_, Some(options)) => [vec![BASH.to_owned()], options].concat(),
+        (Interpreter::FirstLine, None) => Vec::new(),
+        (Interpreter::Shell, None) => vec!["/bin/sh".to_owned()],
     };
-    command.args(&step.args).current_dir(&step.folder).env_clear();
-    command.envs(step.env.iter().map(|(k, v)| (k, v)));
-    trace::arrange(&mut command, step, notes);
-    command.stdin(nothing()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn by(shell: &str, options: Vec<String>, program: &str) -> Command {
-    let mut command = Command::new(shell);
-    command.args(options).arg(program);
-    command
+    words.push(program);
+    words.extend_from_slice(&step.args);
+    let env = step.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let env = env.chain(watch.iter().map(|(name, value)| (*name, value.as_str())));
+    Program::new(&step.folder, &words, env)
 }
 
 /// The options for bash, if it is to show what the script does: also those that the script's
@@ -212,41 +221,19 @@ fn options(step: &Step, interpreter: &Interpreter) -> Option<Vec<String>> {
 }
 
 /// What has nothing to read: /dev/null, or, in a chroot without it, a pipe that has ended.
-fn nothing() -> Stdio {
-    let null = File::open("/dev/null").map(Stdio::from);
-    null.or_else(|_| io::pipe().map(|(end, _)| end.into())).unwrap_or_else(|_| Stdio::null())
+fn nothing() -> io::Result<OwnedFd> {
+    let null = File::open("/dev/null").map(OwnedFd::from);
+    null.or_else(|_| io::pipe().map(|(end, _)| end.into()))
 }
 
-#[expect(unsafe_code, reason = "code that runs between fork and exec")]
-fn detach(command: &mut Command, footing: &Footing) {
-    // The keeper owns the descriptor for as long as it lives, and so does each of its forks.
-    let gate = std::os::fd::AsRawFd::as_raw_fd(&footing.gate);
-    let oom = footing.oom.clone();
-    let prepare = move || {
-        rustix::process::setsid()?;
-        // What the caller ignored would stay ignored, and a shell could not even trap it.
-        for signal in 1..=LAST_SIGNAL {
-            // SAFETY: no handler is involved; KILL and STOP are refused, which does no harm.
-            unsafe { libc::signal(signal, libc::SIG_DFL) };
-        }
-        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-        if let Some(value) = &oom {
-            oom::restore(value);
-        }
-        // A keeper that is killed leaves no script behind that nobody watches.
-        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-        // SAFETY: the keeper's descriptor is open in this fork of it.
-        pass(unsafe { BorrowedFd::borrow_raw(gate) })?;
-        // SAFETY: a system call on numbers; what is closed is closed at exec, not now. An old
-        // kernel that doesn't know it leaves open what others left open for us.
-        unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC) };
-        Ok(())
-    };
-    // SAFETY: `prepare` makes system calls; it neither allocates nor takes a lock.
-    unsafe { command.pre_exec(prepare) };
+/// What a program does before it begins. System calls only: see [`Program::spawn`].
+fn prepare(footing: &Footing) -> io::Result<()> {
+    rustix::process::setsid()?;
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+    if let Some(value) = &footing.oom {
+        oom::restore(value);
+    }
+    // A keeper that is killed leaves no script behind that nobody watches.
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    Ok(())
 }
-
-/// The last signal's number, the real-time ones included.
-const LAST_SIGNAL: libc::c_int = 64;
-/// `CLOSE_RANGE_CLOEXEC`, which the C library's headers may not have.
-const CLOSE_ON_EXEC: libc::c_uint = 4;

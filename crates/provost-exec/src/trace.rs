@@ -7,7 +7,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
@@ -69,16 +68,24 @@ pub fn install(folder: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Has bash read the step's trace first and write its notes to `notes`, if the step is a bash
-/// script that won't see any of it.
-pub(crate) fn arrange(command: &mut Command, step: &Step, notes: &Path) {
-    let Some(trace) = &step.trace else { return };
-    let Some(script) = Script::read(&step.folder.join(&step.name)) else { return };
-    let Some(watched) = watch(&script, step) else { return };
-    command.env("BASH_ENV", trace).env("PROVOST_NOTES", notes).env("PROVOST_TRACE", watched);
-    if let Some((_, own)) = step.env.iter().rfind(|(name, _)| name == "BASH_ENV") {
-        command.env("PROVOST_BASH_ENV", own);
-    }
+/// What has bash read the step's trace first and write its notes to `notes`: variables of its
+/// environment. None if the step is no bash script, or one that would see some of it.
+pub(crate) fn arrange(step: &Step, notes: &Path) -> Vec<(&'static str, String)> {
+    let watched = || {
+        let trace = step.trace.as_ref()?;
+        let watched = watch(&Script::read(&step.folder.join(&step.name))?, step)?;
+        let path = |path: &Path| path.to_str().map(str::to_owned);
+        let mut env = vec![
+            ("BASH_ENV", path(trace)?),
+            ("PROVOST_NOTES", path(notes)?),
+            ("PROVOST_TRACE", watched),
+        ];
+        if let Some((_, own)) = step.env.iter().rfind(|(name, _)| name == "BASH_ENV") {
+            env.push(("PROVOST_BASH_ENV", own.clone()));
+        }
+        Some(env)
+    };
+    watched().unwrap_or_default()
 }
 
 /// Finds the place where a script failed that ended with `status`. Takes the notes away.

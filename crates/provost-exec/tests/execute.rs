@@ -265,6 +265,28 @@ fn what_cannot_start_is_explained() {
 }
 
 #[test]
+fn what_let_a_step_begin_that_could_not_lets_no_other_begin() {
+    let bench = Bench::new();
+    bench.write("#!/bin/sh\n");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (_order, mut orders) = watch::channel(Orders::default());
+    let mut supervisor = supervisor();
+    let cannot = [
+        Step { args: vec!["a\0b".to_owned()], ..bench.step() },
+        Step { folder: "/nowhere".into(), ..bench.step() },
+    ];
+    for step in cannot {
+        supervisor.gate().open(true);
+        let outcome = runtime.block_on(supervisor.execute(&step, &mut orders, |_| {}));
+        assert!(matches!(outcome.ended, Ended::NotStarted(_)), "{outcome:?}");
+        supervisor.gate().open(false);
+        let outcome = runtime.block_on(supervisor.execute(&bench.step(), &mut orders, |_| {}));
+        let Ended::NotStarted(why) = outcome.ended else { panic!("{outcome:?}") };
+        assert!(matches!(why.why, Why::NotRecorded), "{why}");
+    }
+}
+
+#[test]
 fn a_script_that_takes_too_long_is_ended_with_all_its_descendants() {
     let mut bench = Bench::new();
     bench.limits.timeout = Duration::from_millis(500);

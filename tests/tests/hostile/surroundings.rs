@@ -16,8 +16,8 @@ echo "self $$"
 echo "cgroup $(grep '^0::' /proc/$$/cgroup)"
 "#;
 /// What a careless caller leaves to whom it starts.
-const CARELESS: &str =
-    r#"umask 077; ulimit -Sn 99; exec 7</dev/null; trap "" HUP QUIT USR1; exec "$@""#;
+const CARELESS: &str = r#"umask 077; ulimit -Sn 99; exec 7</dev/null; trap "" HUP QUIT USR1
+    exec env --block-signal=USR2,RTMIN+1 "$@""#;
 /// The signals that have names; those of the C library itself are its own affair.
 const NAMED: u64 = (1 << 31) - 1;
 

@@ -1,6 +1,7 @@
 //! Which steps a run has, and how each is to be run.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use provost_bundle::{Leak, OnFailure, Policy, Resume, Trace, When};
 use provost_exec::{LeakPolicy, Limits, Secrets};
@@ -17,6 +18,10 @@ use crate::settings::{Paths, Settings};
 const INHERITED: [&str; 3] = ["HOME", "LANG", "TZ"];
 /// Where programs are looked for before the bundle, where the plan doesn't say.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// This binary, which an installer may have anywhere.
+static BINARY: LazyLock<Option<String>> =
+    LazyLock::new(|| std::env::current_exe().ok()?.into_os_string().into_string().ok());
 
 /// The steps of this run, in order.
 pub(super) fn select(wanted: &Wanted, fetched: &Fetched, root: Root) -> Vec<Step> {
@@ -74,8 +79,8 @@ pub(super) fn environment(
         }
     }
     set("PROVOST_LIB", &library);
-    // For the library, since an installer may have this binary anywhere.
-    if let Some(binary) = std::env::current_exe().ok().as_deref().and_then(Path::to_str) {
+    // For the library.
+    if let Some(binary) = &*BINARY {
         set("PROVOST_BIN", binary);
     }
     set("PROVOST_SERVICE", service.map_or("", Service::as_str));
