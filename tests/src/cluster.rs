@@ -161,9 +161,10 @@ impl Node {
 
     /// Writes the node's configuration: its name, token and paths, and `text`.
     pub fn configure(&self, text: &str) {
-        let [state, log, etc] = ["state", "log", "etc"].map(|name| self.path(name));
+        let names = ["state", "log", "etc", "xcatpost", "xcat", "xcat_log"];
+        let paths = names.map(|name| format!("{name} = {:?}\n", self.path(name))).concat();
         let head = format!("node = {:?}\ntoken_file = {:?}\n", self.name, self.path("token"));
-        let tail = format!("[paths]\nstate = {state:?}\nlog = {log:?}\netc = {etc:?}\n");
+        let tail = format!("[paths]\n{paths}");
         std::fs::write(self.path("provost.toml"), head + text + &tail).unwrap();
     }
 

@@ -14,6 +14,7 @@ mod seed;
 mod sshd;
 mod told;
 mod web_server;
+pub mod xcat;
 
 pub use chroot::Chroot;
 pub use cluster::{Cluster, Node, pipe};

@@ -14,6 +14,12 @@ impl KernelLine {
             values.map(|value: &str| value.trim_matches('"')).filter(|value| !value.is_empty());
         values.next()
     }
+
+    /// Whether `name` is there, with a value or without.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let mut words = self.0.split_ascii_whitespace();
+        words.any(|word| word.split('=').next() == Some(name))
+    }
 }
 
 #[cfg(test)]
@@ -28,5 +34,6 @@ mod tests {
         assert_eq!(line.get("provost.node"), Some("b"));
         assert_eq!(line.get("provost.key"), None);
         assert_eq!(line.get("quiet"), None);
+        assert!(line.has("quiet") && line.has("provost.key") && !line.has("provost"));
     }
 }

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::report::Spool;
 use crate::runner::{Paused, RunLock, how, rounded};
 use crate::settings::{Input, Paths};
+use crate::xcat::{Fate, Told, told};
 
 /// `provost status --format json`.
 #[derive(Serialize)]
@@ -17,6 +18,8 @@ struct Status<'a> {
     #[serde(flatten)]
     run: Option<&'a Run>,
     unreported: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    monitor: Option<&'a [Told]>,
 }
 
 /// Says how the last run went, or how far the present one is.
@@ -26,13 +29,20 @@ pub(crate) fn status(input: &Input, json: bool) -> ExitCode {
             let (paths, last) = (input.paths(), runs.last());
             let node = last.map_or_else(|| input.node(), |(_, node)| node.clone());
             let run = last.map(|(run, _)| run);
-            let unreported = Spool::new(&paths).unreported_at_all();
+            let monitor = input.is_xcat().then(|| told(&paths.state));
+            let monitor = monitor.as_deref();
+            // What xCAT isn't told stays in the journal for good.
+            let unreported = match monitor {
+                Some(_) => 0,
+                None => Spool::new(&paths).unreported_at_all(),
+            };
             if json {
-                let status = Status { node: &node, run, unreported };
+                let status = Status { node: &node, run, unreported, monitor };
                 let text = serde_json::to_string_pretty(&status).unwrap_or_default();
                 print(&format!("{text}\n"));
             } else {
-                print(&tell(&node, run, unreported));
+                let monitor = monitor.map_or(String::new(), tell_monitor);
+                print(&(tell(&node, run, unreported) + &monitor));
             }
             ExitCode::Done
         }
@@ -105,6 +115,26 @@ fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
         text += &format!("\n{unreported} records are not reported yet\n");
     }
     text
+}
+
+/// What the management node was told of this node's status.
+fn tell_monitor(all: &[Told]) -> String {
+    let mut text = String::new();
+    for told in all {
+        let result = match told.result {
+            Fate::Read => format!("read by the install monitor at {}", told.at),
+            Fate::Superseded => "not told: it was over before".to_owned(),
+            Fate::Waiting => format!("not told yet, tries: {}", told.tries),
+        };
+        text += &format!("  {:<24} {result}\n", harmless(&told.told));
+        let why = [("error", &told.error), ("hint", &told.hint)];
+        for (name, value) in why.into_iter().filter(|_| told.result == Fate::Waiting) {
+            text += &value
+                .as_ref()
+                .map_or(String::new(), |v| format!("    {name:<8} {}\n", harmless(v)));
+        }
+    }
+    if text.is_empty() { text } else { format!("\ntold to xCAT:\n{text}") }
 }
 
 fn wants_reboot(stage: &Stage) -> bool {

@@ -10,12 +10,17 @@ use super::spool::Spool;
 use crate::failure::Failure;
 use crate::secrets::secrets;
 use crate::settings::Input;
+use crate::xcat::tell_failed;
 
 /// How long it may take at the most.
 const TIME: Duration = Duration::from_secs(10);
 
 /// Tells that a run of `service` failed before its first record.
 pub(crate) async fn tell_failure(input: &Input, service: Service, failure: &Failure) -> bool {
+    let settings = input.usable().0;
+    if let Some(xcat) = &settings.xcat {
+        return tell_failed(&settings, xcat, &input.paths(), service).await;
+    }
     let start = Record {
         service: service.to_string(),
         node: input.node(),
@@ -39,6 +44,10 @@ pub(crate) async fn tell_failure(input: &Input, service: Service, failure: &Fail
 /// did. Nothing is tried twice: the console has told it already.
 pub(crate) async fn tell(input: &Input, mut records: Vec<Record>) -> bool {
     let (settings, _) = input.usable();
+    if settings.xcat.is_some() {
+        // It takes no records.
+        return false;
+    }
     let secrets = secrets(&settings, &BTreeMap::new());
     for text in records.iter_mut().flat_map(Record::texts_mut) {
         *text = secrets.hide(text).into_owned();

@@ -24,10 +24,12 @@ use crate::failure::Failure;
 use crate::runner::RunLock;
 use crate::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
+use crate::xcat::tell_rest;
 pub(crate) use direct::{tell, tell_failure};
 pub(crate) use logs::keep as keep_log;
 use post::{Post, Present, Stuck};
 pub(crate) use spool::Spool;
+pub(crate) use timer::start as start_timer;
 
 /// The first wait after a report that failed is below this, the next ones below its doubles.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
@@ -97,19 +99,10 @@ impl Reporter {
         self.hold.clone()
     }
 
-    /// Gives the rest its time: less of it if the run was ended by a signal, none after another
-    /// signal. Returns what there is to say about it.
+    /// Gives the rest its time. Returns what there is to say about it.
     pub(crate) async fn finish(self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
         self.finishing.send_replace(true);
-        let stopped = orders.borrow_and_update().stop.is_some();
-        let deadline = if stopped { self.deadline.min(WHEN_STOPPED) } else { self.deadline };
-        let abort = self.task.abort_handle();
-        tokio::select! {
-            // What a task that failed has left shows in the count.
-            _ = tokio::time::timeout(deadline, self.task) => {}
-            _ = orders.wait_for(|now| now.hurry || (now.stop.is_some() && !stopped)) => {}
-        }
-        abort.abort();
+        last_time(self.task, self.deadline, orders).await;
         let left = self.spool.unreported_at_all();
         let logs = logs::waiting(&self.paths).len();
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,6 +120,31 @@ impl Reporter {
         }
         say
     }
+}
+
+/// Gives a run's last `task` its time: less of it if the run was ended by a signal, none after
+/// another signal.
+pub(crate) async fn last_time(
+    task: JoinHandle<()>,
+    deadline: Duration,
+    orders: &mut watch::Receiver<Orders>,
+) {
+    let stopped = orders.borrow_and_update().stop.is_some();
+    let deadline = if stopped { deadline.min(WHEN_STOPPED) } else { deadline };
+    let abort = task.abort_handle();
+    tokio::select! {
+        // What a task that failed has left is counted by whoever began it.
+        _ = tokio::time::timeout(deadline, task) => {}
+        _ = orders.wait_for(|now| now.hurry || (now.stop.is_some() && !stopped)) => {}
+    }
+    abort.abort();
+}
+
+/// How long to wait after so many tries in a row that failed: anything below a limit that begins
+/// at `first` and doubles up to `longest`, so that not all nodes come back at once.
+pub(crate) fn jitter(first: Duration, longest: Duration, failures: u32) -> Duration {
+    let most = first.saturating_mul(1 << failures.min(10)).min(longest);
+    Duration::from_micros(fastrand::u64(0..=most.as_micros() as u64))
 }
 
 fn count(n: usize, what: &str) -> String {
@@ -172,10 +190,8 @@ async fn work(
             return;
         }
         failures += 1;
-        let most = FIRST_WAIT.saturating_mul(1 << failures.min(10)).min(LONGEST_WAIT);
-        let wait = Duration::from_micros(fastrand::u64(0..=most.as_micros() as u64));
         tokio::select! {
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep(jitter(FIRST_WAIT, LONGEST_WAIT, failures)) => {}
             _ = finish.changed() => {}
         }
     }
@@ -189,15 +205,11 @@ pub(crate) fn main(input: &Input) -> ExitCode {
         console.say("a run is going on, which reports by itself");
         return ExitCode::Busy;
     }
-    let spool = Spool::new(&paths);
-    let before = spool.unreported_at_all();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(report(input, &paths, &mut console)),
         Err(e) => Err(Failure::config(e, "see ulimit -n and the free memory")),
     };
-    let left = spool.unreported_at_all();
-    console.say(&format!("{} records reported, {left} left", before.saturating_sub(left)));
     match result {
         Ok(()) => ExitCode::Done,
         Err(failure) => {
@@ -210,9 +222,25 @@ pub(crate) fn main(input: &Input) -> ExitCode {
 async fn report(input: &Input, paths: &Paths, console: &mut Console) -> Result<(), Failure> {
     let settings = input.settings()?;
     console.hide(secrets(&settings, &BTreeMap::new()));
-    let client = crate::http::client(&settings)?;
+    if let Some(xcat) = &settings.xcat {
+        return tell_rest(&settings, xcat, paths, |text| console.say(text)).await;
+    }
+    let spool = Spool::new(paths);
+    let before = spool.unreported_at_all();
+    let result = report_rest(&settings, paths, console).await;
+    let left = spool.unreported_at_all();
+    console.say(&format!("{} records reported, {left} left", before.saturating_sub(left)));
+    result
+}
+
+async fn report_rest(
+    settings: &Settings,
+    paths: &Paths,
+    console: &mut Console,
+) -> Result<(), Failure> {
+    let client = crate::http::client(settings)?;
     let until = Instant::now() + settings.report_deadline.duration();
-    let mut post = Post::new(&settings, &client, paths, Spool::new(paths), None);
+    let mut post = Post::new(settings, &client, paths, Spool::new(paths), None);
     let late = "see why the server is slow, or raise `deadline` under [report]";
     let mut last = Failure::new(Cause::Fetch, "reporting: not done in time", late);
     loop {

@@ -13,7 +13,7 @@ const UNIT: &str = "provost-report.timer";
 const TIME: Duration = Duration::from_secs(2);
 
 /// Starts the timer where there is one. Says whether systemd took it.
-pub(super) fn start(paths: &Paths) -> bool {
+pub(crate) fn start(paths: &Paths) -> bool {
     let here = paths.etc.join("systemd/system");
     let folders =
         [here.as_path(), "/usr/lib/systemd/system".as_ref(), "/lib/systemd/system".as_ref()];

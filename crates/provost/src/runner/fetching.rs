@@ -6,6 +6,7 @@ use provost_record::{Cause, JournalError, Outcome, Phase};
 use reqwest::Client;
 
 use super::broken::Broken;
+use super::outbox::Outbox;
 use super::root::Root;
 use super::run::{Run, milliseconds};
 use super::stages::names;
@@ -27,14 +28,13 @@ impl Run<'_> {
         input: &Input,
         wanted: &Wanted,
         root: Root,
-        reporter: &mut Option<Reporter>,
     ) -> Result<(Settings, Fetched), Broken> {
         let began = Instant::now();
         // Settings that are wrong fail at once, in the stage itself.
         let deadline = input.settings().ok().map(|settings| settings.fetch.deadline.duration());
         let limit_ms = deadline.and_then(|deadline| deadline.as_millis().try_into().ok());
         self.begin_fetch(limit_ms).await?;
-        let fetched = self.try_fetch(input, reporter).await;
+        let fetched = self.try_fetch(input, root).await;
         let passed_over = match &fetched {
             Ok((_, fetched)) => &fetched.passed_over,
             Err(not) => &not.passed_over,
@@ -102,22 +102,24 @@ impl Run<'_> {
     }
 
     /// What every exchange with the servers needs; and reporting begins.
-    pub(super) fn connect(
+    pub(super) async fn connect(
         &mut self,
         input: &Input,
-        reporter: &mut Option<Reporter>,
+        root: Root,
     ) -> Result<(Settings, Client), Failure> {
         let (settings, failures) = input.usable();
         self.hide(secrets(&settings, &BTreeMap::new()));
         self.begin_xcat_log(input, &settings);
-        let client = crate::http::client(&settings)?;
         // What is right serves to report what is wrong.
-        if !settings.servers.is_empty() {
-            let reporter = reporter.get_or_insert_with(|| {
-                let live = (self.service, self.recorder.synced());
-                Reporter::spawn(&settings, &client, self.paths, live, &self.id)
-            });
+        if self.outbox.is_none() {
+            self.outbox = Outbox::to_xcat(&settings, self.paths, self.service, root).await;
+        }
+        let client = crate::http::client(&settings)?;
+        if self.outbox.is_none() && !settings.servers.is_empty() {
+            let live = (self.service, self.recorder.synced());
+            let reporter = Reporter::spawn(&settings, &client, self.paths, live, &self.id);
             self.hold = Some(reporter.hold());
+            self.outbox = Some(Outbox::Records(reporter));
         }
         failures.into_iter().next().map_or(Ok((settings, client)), Err)
     }
@@ -125,10 +127,10 @@ impl Run<'_> {
     async fn try_fetch(
         &mut self,
         input: &Input,
-        reporter: &mut Option<Reporter>,
+        root: Root,
     ) -> Result<(Settings, Fetched), NotFetched> {
         // Reporting comes first, so that a fetch that fails is reported, too.
-        let (settings, client) = self.connect(input, reporter)?;
+        let (settings, client) = self.connect(input, root).await?;
         let mut orders = self.orders.clone();
         let fetched = tokio::select! {
             fetched = fetch(&settings, &client, self.paths, &self.id, self.console) => fetched?,

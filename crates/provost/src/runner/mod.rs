@@ -7,6 +7,7 @@ mod guard;
 mod library;
 mod lock;
 mod markers;
+mod outbox;
 mod paused;
 mod reboot;
 mod recorder;

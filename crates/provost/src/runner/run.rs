@@ -9,6 +9,7 @@ use super::echo::Echo;
 use super::guard::{Attempts, held_there};
 use super::lock::{Refused, RunLock};
 use super::markers::Markers;
+use super::outbox::Outbox;
 use super::paused::{Paused, Progress};
 use super::recorder::{Recorder, close_others};
 use super::root::Root;
@@ -18,7 +19,7 @@ use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::install::Install;
 use crate::messages::{put_up, say_failure};
-use crate::report::{Reporter, Spool, tell, tell_failure};
+use crate::report::{Spool, tell, tell_failure};
 use crate::settings::{Input, Paths};
 
 /// Runs `wanted` from the first record to the last. Says, records and reports what happens, and
@@ -85,6 +86,7 @@ pub(super) struct Run<'a> {
     attempts: Attempts,
     /// Why nothing may run, as far as this node knows.
     held: Option<Failure>,
+    pub(super) outbox: Option<Outbox>,
     /// Why the management node wants nothing more to run, while it does.
     pub(super) hold: Option<watch::Receiver<Option<String>>>,
     pub(super) markers: Markers,
@@ -132,7 +134,7 @@ impl<'a> Run<'a> {
         if let Some(marker) = paused.as_ref().and_then(|paused| paused.marker.as_ref()) {
             markers.put(marker).map_err(disk)?;
         }
-        let may_rotate = Spool::new(paths).unreported(service) == 0;
+        let may_rotate = input.is_xcat() || Spool::new(paths).unreported(service) == 0;
         let resumed = paused.as_ref().map(|paused| &paused.end);
         let (mut recorder, said) = Recorder::open(paths, service, &node, &id, may_rotate, resumed)?;
         said.iter().for_each(|line| console.say(line));
@@ -167,6 +169,7 @@ impl<'a> Run<'a> {
             orders,
             attempts,
             held,
+            outbox: None,
             hold: None,
             markers,
             progress,
@@ -175,11 +178,10 @@ impl<'a> Run<'a> {
     }
 
     async fn go(mut self, input: &Input, wanted: &Wanted) -> ExitCode {
-        let mut reporter = None;
         let root = Root::read(&self.paths.state).meant(wanted);
-        let ended = match self.all(input, wanted, root, &mut reporter).await {
+        let ended = match self.all(input, wanted, root).await {
             Ok(Some(paused)) => {
-                self.flush(reporter).await;
+                self.flush().await;
                 if self.orders.borrow().stop.is_some() {
                     return ExitCode::Interrupted;
                 }
@@ -205,11 +207,14 @@ impl<'a> Run<'a> {
         };
         let verdict = if exit == ExitCode::Done { "ended well" } else { "FAILED" };
         let unrecorded = self.recorder.next(&end);
+        self.tell_end(exit).await;
         let exit = match self.recorder.put_durably(end).await {
             Ok(()) => exit,
             Err(e) => {
                 tell(input, vec![unrecorded]).await;
-                Broken::from(e).exit
+                let exit = Broken::from(e).exit;
+                self.tell_end(exit).await;
+                exit
             }
         };
         if exit == ExitCode::Done && self.service != Service::Run {
@@ -224,13 +229,19 @@ impl<'a> Run<'a> {
         }
         let took = rounded(self.ran());
         self.console.say(&format!("{} {verdict} after {took}", self.service));
-        self.flush(reporter).await;
+        self.flush().await;
         exit
     }
 
-    async fn flush(&mut self, reporter: Option<Reporter>) {
-        if let Some(reporter) = reporter {
-            let said = reporter.finish(&mut self.orders).await;
+    async fn tell_end(&self, exit: ExitCode) {
+        if let Some(outbox) = &self.outbox {
+            outbox.ended(self.service, exit == ExitCode::Done).await;
+        }
+    }
+
+    async fn flush(&mut self) {
+        if let Some(outbox) = self.outbox.take() {
+            let said = outbox.finish(&mut self.orders).await;
             said.iter().for_each(|text| self.console.say(text));
         }
     }
@@ -246,12 +257,11 @@ impl<'a> Run<'a> {
         input: &Input,
         wanted: &Wanted,
         root: Root,
-        reporter: &mut Option<Reporter>,
     ) -> Result<Option<Paused>, Broken> {
         if let Some(failure) = self.held.take() {
-            self.wait_for_release(input, reporter, failure).await?;
+            self.wait_for_release(input, root, failure).await?;
         }
-        let (settings, fetched) = self.fetch(input, wanted, root, reporter).await?;
+        let (settings, fetched) = self.fetch(input, wanted, root).await?;
         if let Some(at) = fetched.released {
             self.released(at)?;
         }
@@ -273,10 +283,10 @@ impl<'a> Run<'a> {
     async fn wait_for_release(
         &mut self,
         input: &Input,
-        reporter: &mut Option<Reporter>,
+        root: Root,
         failure: Failure,
     ) -> Result<(), Broken> {
-        if let Ok((settings, client)) = self.connect(input, reporter) {
+        if let Ok((settings, client)) = self.connect(input, root).await {
             let released = tokio::select! {
                 at = release::asked(&settings, &client, &self.id) => at,
                 _ = self.orders.wait_for(|orders| orders.stop.is_some()) => None,

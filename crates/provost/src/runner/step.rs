@@ -8,6 +8,7 @@ use provost_record::{Cause, Outcome, Phase, Record, Service, Stage};
 
 use super::broken::Broken;
 use super::markers::Marker;
+use super::outbox::Outbox;
 use super::paused::Paused;
 use super::run::Run;
 use super::steps;
@@ -173,7 +174,9 @@ impl Run<'_> {
             (end, then) = self.succeeded(job, end, marker, wish, (this.attempt, reboots));
         } else if let Some(wait) = self.wait_after(&end, this).filter(|wait| *wait < left) {
             then = Then::Again(wait);
-        } else if !matches!(end.cause, Some(Cause::Missing | Cause::Exec)) {
+        } else if !matches!(end.cause, Some(Cause::Missing | Cause::Exec))
+            && self.outbox.as_ref().is_some_and(Outbox::takes_logs)
+        {
             keep_log(self.paths, &self.id, &log);
         }
         if let Some(xcat) = &mut self.xcat_log {

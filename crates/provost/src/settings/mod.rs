@@ -133,6 +133,11 @@ impl Input {
         self.fragment.paths.clone()
     }
 
+    /// Whether the management node is xCAT's.
+    pub(crate) fn is_xcat(&self) -> bool {
+        self.fragment.source.kind == Kind::Xcat
+    }
+
     /// Where messages go.
     pub(crate) fn messages(&self) -> Result<MessageSettings, Failure> {
         let log = &self.fragment.log;

@@ -8,6 +8,9 @@ mod info;
 mod install;
 mod label;
 mod log;
+mod monitor;
+mod status;
+mod told;
 
 pub(crate) use arguments::{Call, called, kind};
 pub(crate) use environment::{environment, is_debugged, path};
@@ -16,3 +19,5 @@ pub(crate) use folder::complete;
 pub(crate) use info::{Info, note_result};
 pub(crate) use install::main as install;
 pub(crate) use log::Log;
+pub(crate) use status::{Status, beginning, end, tell_failed, tell_rest};
+pub(crate) use told::{Fate, Told, told};

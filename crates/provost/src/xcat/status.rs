@@ -1,0 +1,211 @@
+//! Tells an xCAT management node how far this node is: in the background, in order, again and again
+//! until its monitor has read it.
+
+use std::time::Duration;
+
+use provost_exec::Orders;
+use provost_record::{Cause, Service};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::monitor::Monitor;
+use super::told::{Book, Fate, NEXT, Told, told};
+use crate::discover::Machine;
+use crate::failure::Failure;
+use crate::report::{jitter, last_time, start_timer};
+use crate::settings::{Paths, Settings, Xcat};
+
+/// The first wait after a try that failed is below this, the next ones below its doubles.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// No wait is above this: all nodes of a cluster may be waiting for one monitor.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// How long it may take where no run is going on.
+const AT_ONCE: Duration = Duration::from_secs(10);
+
+/// Who tells it during a run.
+pub(crate) struct Status {
+    book: Book,
+    task: JoinHandle<()>,
+    /// Changes when there is more to tell; true once there won't be more.
+    news: watch::Sender<bool>,
+    deadline: Duration,
+    node: String,
+    paths: Paths,
+}
+
+/// What is told when a run of `service` begins; `installed` is whether a kickstart made this root.
+pub(crate) fn beginning(service: Service, installed: bool) -> &'static [&'static str] {
+    match service {
+        Service::Kickstart => &["installstatus installing"],
+        Service::Boot if installed => &["installstatus postbooting"],
+        Service::Boot => &["installstatus netbooting"],
+        // Whoever runs updatenode notes how that ended.
+        Service::Run => &[],
+    }
+}
+
+/// What is told when one ends. A node that failed doesn't install itself again, which might go on
+/// for ever.
+pub(crate) fn end(service: Service, well: bool) -> &'static [&'static str] {
+    match (service, well) {
+        (Service::Kickstart, true) => &[NEXT],
+        (Service::Kickstart, false) => &[NEXT, "installstatus failed"],
+        (Service::Boot, true) => &["installstatus booted"],
+        (Service::Boot, false) => &["installstatus failed"],
+        (Service::Run, _) => &[],
+    }
+}
+
+impl Status {
+    /// Begins to tell what earlier runs have left, then `words`. None where an admin wants nothing
+    /// to be told.
+    pub(crate) async fn begin(
+        settings: &Settings,
+        xcat: &Xcat,
+        paths: &Paths,
+        words: &[&'static str],
+    ) -> Option<Self> {
+        if Machine::here().kernel_line().has("nonodestatus") {
+            return None;
+        }
+        let book = Book::of(&paths.state);
+        if !words.is_empty() {
+            book.begin(words).await;
+        }
+        let (news, heard) = watch::channel(false);
+        let monitor = Monitor::new(settings, xcat.monitor_port);
+        let task = tokio::spawn(work(monitor, book.clone(), heard));
+        let (deadline, node) = (settings.report_deadline.duration(), settings.node.clone());
+        Some(Self { book, task, news, deadline, node, paths: paths.clone() })
+    }
+
+    /// Has `words` told as well. When this returns they are on the disk.
+    pub(crate) async fn tell(&self, words: &[&'static str]) {
+        self.book.add(words).await;
+        self.news.send_replace(false);
+    }
+
+    /// Gives the rest its time, as a run's last report gets it. Returns what there is to say about
+    /// all that was told.
+    pub(crate) async fn finish(self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
+        self.news.send_replace(true);
+        let began = Instant::now();
+        last_time(self.task, self.deadline, orders).await;
+        let (mut all, mut unkept) = self.book.all().await;
+        if all.iter().any(|told| told.is_waiting() && told.error.is_none()) {
+            let message = format!(
+                "telling the install monitor: no greeting in the {} s that there were for it",
+                began.elapsed().as_secs()
+            );
+            let hint = "it is busy with others, or stuck (systemctl restart xcatd); or raise \
+                        `deadline` under [report]";
+            self.book.tried(None, Some(&Failure::new(Cause::Fetch, message, hint))).await;
+            (all, unkept) = self.book.all().await;
+        }
+        let list = |result| {
+            let told = all.iter().filter(|told| told.result == result);
+            told.map(|told| told.told.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let (read, waiting) = (list(Fate::Read), list(Fate::Waiting));
+        let mut say = Vec::new();
+        if !read.is_empty() {
+            say.push(format!(
+                "the install monitor has read: {read}; `lsdef {} -i status` there tells what came \
+                 of it",
+                self.node
+            ));
+        }
+        let Some(first) = all.iter().find(|told| told.is_waiting()) else { return say };
+        let timer = if start_timer(&self.paths) { "a timer, " } else { "" };
+        say.push(format!(
+            "the install monitor could not be told yet: {waiting}; it goes with {timer}the next \
+             run or `provost report`\n{}",
+            failure(first)
+        ));
+        if first.told == NEXT {
+            say.push(format!(
+                "until it is told `{NEXT}`, this node installs itself again whenever it boots from \
+                 the network; by hand, on the management node: nodeset {} boot",
+                self.node
+            ));
+        }
+        let file = self.paths.state.join("monitor.json");
+        say.extend(unkept.map(|why| format!("keeping that in {}: {why}", file.display())));
+        say
+    }
+}
+
+async fn work(monitor: Monitor, book: Book, mut news: watch::Receiver<bool>) {
+    let mut failures = 0;
+    loop {
+        let last = *news.borrow_and_update();
+        if book.next().await.is_none() {
+            if last || news.changed().await.is_err() {
+                return;
+            }
+            continue;
+        }
+        if try_once(&monitor, &book).await {
+            failures = 0;
+            continue;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(jitter(FIRST_WAIT, LONGEST_WAIT, failures)) => failures += 1,
+            // What is new deserves tries of its own.
+            _ = news.changed() => failures = 0,
+        }
+    }
+}
+
+async fn try_once(monitor: &Monitor, book: &Book) -> bool {
+    let ready = match monitor.ready().await {
+        Ok(ready) => ready,
+        Err(failure) => {
+            book.tried(None, Some(&failure)).await;
+            return false;
+        }
+    };
+    // Something newer may have come while it was busy with others.
+    let Some(words) = book.next().await else { return true };
+    let said = ready.say(&words).await;
+    book.tried(Some(&words), said.as_ref().err()).await;
+    said.is_ok()
+}
+
+/// Tells what earlier runs have left: `provost report`.
+pub(crate) async fn tell_rest(
+    settings: &Settings,
+    xcat: &Xcat,
+    paths: &Paths,
+    say: impl FnMut(&str),
+) -> Result<(), Failure> {
+    let (_orders, mut orders) = watch::channel(Orders::default());
+    let Some(status) = Status::begin(settings, xcat, paths, &[]).await else { return Ok(()) };
+    status.finish(&mut orders).await.iter().map(String::as_str).for_each(say);
+    let left = told(&paths.state).into_iter().find(Told::is_waiting);
+    left.map_or(Ok(()), |left| Err(failure(&left)))
+}
+
+/// Tells that a run of `service` failed before it could begin. Says whether the monitor knows.
+pub(crate) async fn tell_failed(
+    settings: &Settings,
+    xcat: &Xcat,
+    paths: &Paths,
+    service: Service,
+) -> bool {
+    let (_orders, mut orders) = watch::channel(Orders::default());
+    let words = end(service, false);
+    let Some(mut status) = Status::begin(settings, xcat, paths, words).await else { return false };
+    status.deadline = status.deadline.min(AT_ONCE);
+    let book = status.book.clone();
+    // What there is to say about it is in the error that was told already.
+    let _ = status.finish(&mut orders).await;
+    !words.is_empty() && !book.all().await.0.iter().any(Told::is_waiting)
+}
+
+/// Why it isn't told.
+fn failure(told: &Told) -> Failure {
+    let message = told.error.clone().unwrap_or_default();
+    Failure::new(Cause::Fetch, message, told.hint.clone().unwrap_or_default())
+}
