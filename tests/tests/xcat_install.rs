@@ -184,3 +184,43 @@ fn a_folder_that_takes_no_files_is_told() {
     let out = node.provost(&["install", "--xcat"]).expect(2);
     out.says(&["xcatdsklspost in its place", "hint: run it as root"]);
 }
+
+#[test]
+fn what_updatenode_copies_to_the_node_hands_over_and_without_the_program_goes_on_as_xcat() {
+    let library = "#!/bin/bash\nmsgutil_r() { :; }\n";
+    // As the first lines of the management node's own script are.
+    let copy = "#!/bin/bash\n[ -f \"$XCATPOST/xcatlib.sh\" ] && . \"$XCATPOST/xcatlib.sh\"\n\
+                echo \"as xCAT does: $*\"\n";
+    let node = Node::new("");
+    node.write("xcatpost/xcatlib.sh", library, 0o755);
+    node.write("xcat/xcatdsklspost", ORIGINAL, 0o755);
+    node.write("fileAbCdEf.dsh", copy, 0o755);
+    node.write("other.dsh", copy, 0o755);
+    let updatenode = |program: &str, args: &[&str]| -> Out {
+        let mut command = Command::new(node.path(program));
+        command.env("XCATPOST", node.path("xcatpost")).env("NODE", "cn001");
+        command.args(args).output().unwrap().into()
+    };
+    let args = ["1", "-m", "127.0.0.1:1", "a b,c", "--tftp", "/tftpboot"];
+    let before = updatenode("fileAbCdEf.dsh", &args).expect(0).stdout;
+
+    node.provost(&["install", "--xcat"]).expect(0);
+    node.provost(&["install", "--xcat"]).expect(0);
+    let lines = text(&node.path("xcatpost/xcatlib.sh"));
+    assert_eq!(lines.lines().count(), 3, "{lines}");
+    assert!(lines.starts_with("#!/bin/bash\n"));
+    // It says why it runs nothing.
+    let out = updatenode("fileAbCdEf.dsh", &args).expect(2).says(&["[trust]"]);
+    assert_eq!(out.stdout, "returned from postscript\n");
+    // Whoever else sources it isn't meant, however strict it is.
+    assert_eq!(updatenode("other.dsh", &["1"]).expect(0).stdout, "as xCAT does: 1\n");
+    let strict = format!("set -eu; . '{}'; echo on", node.path("xcatpost/xcatlib.sh").display());
+    let out: Out = Command::new("bash").args(["-c", &strict]).output().unwrap().into();
+    assert_eq!(out.expect(0).stdout, "on\n");
+
+    std::fs::rename(node.path("provost"), node.path("away")).unwrap();
+    assert_eq!(updatenode("fileAbCdEf.dsh", &args).expect(0).stdout, before);
+    std::fs::rename(node.path("away"), node.path("provost")).unwrap();
+    node.provost(&["install", "--remove"]).expect(0);
+    assert_eq!(text(&node.path("xcatpost/xcatlib.sh")), library);
+}

@@ -6,7 +6,7 @@ use super::root::Root;
 use super::run::Run;
 use crate::fetch::Fetched;
 use crate::settings::{Input, Origin, Settings};
-use crate::xcat::{Info, Log, note_result};
+use crate::xcat::{Info, Log, hand_over, note_result};
 
 impl Run<'_> {
     /// Tells xCAT's log what happens from now on, where the management node is xCAT's.
@@ -48,6 +48,10 @@ impl Run<'_> {
         };
         if let Err(e) = info.note(&self.paths.xcat) {
             self.not_in_xcatinfo(&e);
+        }
+        if let Err(e) = hand_over(&fetched.folder, &self.paths.xcat) {
+            let folder = fetched.folder.display();
+            self.console.say(&format!("having updatenode come here by {folder}/xcatlib.sh: {e}"));
         }
     }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use provost_record::ExitCode;
 
+use super::handover;
 use crate::console::complain;
 use crate::failure::Failure;
 use crate::install::{UNITS, put, put_link};
@@ -44,6 +45,7 @@ pub(crate) fn main(input: &Input, remove: bool) -> ExitCode {
 /// Where the files are, and what they call.
 struct Place {
     xcat: PathBuf,
+    xcatpost: PathBuf,
     etc: PathBuf,
     program: PathBuf,
     /// With the configuration that was named.
@@ -63,7 +65,7 @@ impl Place {
             let config = std::path::absolute(config).map_err(|e| failed(config, &e))?;
             command += &format!(" --config {}", quoted(&config));
         }
-        Ok(Self { xcat: paths.xcat, etc: paths.etc, program, command })
+        Ok(Self { xcat: paths.xcat, xcatpost: paths.xcatpost, etc: paths.etc, program, command })
     }
 
     fn install(&self, input: &Input) -> Result<(), Failure> {
@@ -74,6 +76,7 @@ impl Place {
                 self.put_wrapper(name, &path).map_err(|e| failed(&path, &e))?;
             }
         }
+        hand_over(&self.xcatpost, &self.xcat).map_err(|e| failed(&self.xcatpost, &e))?;
         self.see_to_boots().map_err(|e| failed(&self.etc.join(UNIT), &e))?;
         let program = self.program.display();
         complain(&format!(
@@ -148,6 +151,7 @@ impl Place {
             let path = self.xcat.join(name);
             take_away(&path).map_err(|e| failed(&path, &e))?;
         }
+        handover::take_line(&self.xcatpost).map_err(|e| failed(&self.xcatpost, &e))?;
         let unit = self.etc.join(UNIT);
         if is_ours(&unit) {
             let removed = remove_file(&self.link()).and_then(|()| remove_file(&unit));
@@ -160,6 +164,17 @@ impl Place {
         made.for_each(|folder| std::fs::remove_dir(folder).unwrap_or_default());
         Ok(())
     }
+}
+
+/// Has every `updatenode` come here, on a node where this is installed: `xcatpost` has the scripts
+/// and `xcat` xCAT's programs.
+pub(crate) fn hand_over(xcatpost: &Path, xcat: &Path) -> io::Result<()> {
+    let wrapper = xcat.join(PROGRAMS[0]);
+    if !is_ours(&wrapper) {
+        return Ok(());
+    }
+    let program = std::env::current_exe()?;
+    handover::put_line(xcatpost, &quoted(&program), &quoted(&wrapper))
 }
 
 /// Puts back what was at `path` before.

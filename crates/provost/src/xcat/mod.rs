@@ -4,6 +4,7 @@ mod arguments;
 mod environment;
 #[cfg_attr(not(test), allow(dead_code, reason = "fetching from xCAT will call it"))]
 mod folder;
+mod handover;
 mod info;
 mod install;
 mod label;
@@ -17,7 +18,7 @@ pub(crate) use environment::{environment, is_debugged, path};
 #[allow(unused_imports, reason = "fetching from xCAT will call it")]
 pub(crate) use folder::complete;
 pub(crate) use info::{Info, note_result};
-pub(crate) use install::main as install;
+pub(crate) use install::{hand_over, main as install};
 pub(crate) use log::Log;
 pub(crate) use status::{Status, beginning, end, tell_failed, tell_rest};
 pub(crate) use told::{Fate, Told, told};
