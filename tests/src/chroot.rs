@@ -5,21 +5,21 @@ use std::process::{Child, Command, Stdio};
 
 use crate::{Cluster, Out};
 
-/// A copy of this machine's root, in which everything may be changed; it is seen in a mount
-/// namespace of its own, and gone with it. As in an installer, no systemd runs, no name can be
-/// looked up, /proc and /sys are mounted, and the network is the host's.
+/// A copy of a root, in which everything may be changed; it is seen in a mount namespace of its
+/// own, and gone with it. As in an installer, no systemd runs, no name can be looked up, /proc and
+/// /sys are mounted, and the network is the host's.
 pub struct Chroot {
     holder: Child,
     folder: PathBuf,
 }
 
-/// Lays a layer that can be written over `/`, and waits until its standard input ends.
+/// Lays a layer that can be written over the root `$2`, and waits until its standard input ends.
 const MAKE: &str = r#"
 set -e
 mount -t tmpfs -o mode=755 tmpfs "$1"
 cd "$1"
 mkdir up work root
-mount -t overlay -o "lowerdir=/,upperdir=$1/up,workdir=$1/work" overlay root
+mount -t overlay -o "lowerdir=$2,upperdir=$1/up,workdir=$1/work" overlay root
 mount -t proc proc root/proc
 mount -t sysfs sysfs root/sys
 mount -t tmpfs -o mode=755 tmpfs root/dev
@@ -36,11 +36,18 @@ exec cat >/dev/null
 "#;
 
 impl Chroot {
-    /// A new root below `folder`; none, said aloud, where this process may make none.
+    /// This machine's root as a new root below `folder`; none, said aloud, where this process may
+    /// make none.
     pub fn new(folder: &Path) -> Option<Self> {
+        Self::of("/".as_ref(), folder)
+    }
+
+    /// The same of the root at `lower`.
+    pub fn of(lower: &Path, folder: &Path) -> Option<Self> {
         std::fs::create_dir_all(folder).unwrap();
         let mut unshare = Command::new("unshare");
-        unshare.args(["--mount", "--propagation", "private", "sh", "-c", MAKE, "sh"]).arg(folder);
+        unshare.args(["--mount", "--propagation", "private", "sh", "-c", MAKE, "sh"]);
+        unshare.args([folder, lower]);
         let unshare = unshare.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut holder = unshare.spawn().unwrap();
         let mut said = String::new();
@@ -56,11 +63,28 @@ impl Chroot {
 
     /// Runs `script` by sh in the root, with the environment that an installer gives.
     pub fn sh(&self, script: &str) -> Out {
-        let mut command = Command::new("nsenter");
-        command.args(["--target", &self.holder.id().to_string(), "--mount", "chroot"]);
+        let mut command = self.inside("chroot");
         command.arg(self.folder.join("root")).args(["/bin/sh", "-c", script]);
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/root");
         command.stdin(Stdio::null()).output().unwrap().into()
+    }
+
+    /// Makes `file` a disk of `size`, as mke2fs(8) takes it, with what is in the root. Nothing can
+    /// be run in the root afterwards.
+    #[track_caller]
+    pub fn write_to(&self, file: &Path, size: &str) {
+        let write =
+            r#"cd "$1" && umount -R proc sys dev tmp run && mke2fs -q -F -t ext4 -d . "$2" "$3""#;
+        let mut command = self.inside("sh");
+        command.args(["-c", write, "sh"]).arg(self.folder.join("root")).arg(file).arg(size);
+        Out::from(command.stdin(Stdio::null()).output().unwrap()).expect(0);
+    }
+
+    /// A program that sees what is mounted there.
+    fn inside(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command.args(["--target", &self.holder.id().to_string(), "--mount", program]);
+        command
     }
 
     /// A file's place, as it is seen from outside.

@@ -1,46 +1,19 @@
 //! A diskless node boots, and all or something goes wrong.
 
-use provost_tests::Cluster;
+use std::process::Command;
+
+use provost_tests::{Cluster, Out, program};
 use serde_json::{Value, json};
 
 use crate::image::Image;
 use crate::machine::Machine;
+use crate::site::{ended, site, waits_for};
 
 /// A management node whose only node runs `scripts`, and that node switched on.
 fn boot(scripts: &[(&str, &str)]) -> (Cluster, Machine) {
-    let mut cluster = Cluster::new();
-    let (last, first) = scripts.split_last().unwrap();
-    for (name, text) in scripts {
-        cluster.script(name, text);
-    }
-    let first: Vec<&str> = first.iter().map(|(name, _)| *name).collect();
-    cluster
-        .site(&format!(
-            "[nodes.cn001]\npostscripts = {first:?}\npostbootscripts = [{:?}]\n",
-            last.0
-        ))
-        .publish()
-        .expect(0);
-    cluster.start();
-    let machine = Image::of(&cluster, "cn001", "").boot();
+    let cluster = site(scripts);
+    let machine = Image::of(&cluster, "cn001").boot();
     (cluster, machine)
-}
-
-fn waits_for(cluster: &Cluster, status: &str) -> Value {
-    cluster.ctl(&["wait-for", "cn001", "--status", status, "--timeout", "1m"]).expect(0);
-    cluster.status("cn001")
-}
-
-/// The records of the stages' ends, as name and result.
-fn ends(cluster: &Cluster) -> Vec<(String, String)> {
-    let shown = cluster.ctl_json(&["show", "cn001"]);
-    let records = shown["runs"][0]["records"].as_array().unwrap();
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    records
-        .iter()
-        .filter(|r| r["phase"] == "stage end")
-        .map(|r| (text(&r["stage"]), text(&r["result"])))
-        .collect()
 }
 
 const FIRST: &str = "#!/bin/bash\necho \"first on $NODE\" >/etc/first\n";
@@ -53,9 +26,8 @@ fn a_node_boots_and_runs_its_scripts() {
     machine.says("boot ended well");
     let node = waits_for(&cluster, "booted");
     assert_eq!(node["service"], "boot", "{node:#}");
-    let ends = ends(&cluster);
-    let well = |name: &str| (name.to_owned(), "success".to_owned());
-    assert_eq!(ends, [well("fetch"), well("first"), well("last")]);
+    let run = &cluster.ctl_json(&["show", "cn001"])["runs"][0];
+    assert_eq!(ended(run), ["fetch: success", "first: success", "last: success"]);
 
     machine.log_in();
     assert_eq!(machine.shell("cat /etc/first /etc/last").0, "first on cn001\nlast\n");
@@ -65,8 +37,7 @@ fn a_node_boots_and_runs_its_scripts() {
     let status: Value = serde_json::from_str(&status).unwrap();
     assert_eq!((&status["result"], &status["unreported"]), (&json!("success"), &json!(0)));
     let (boot_id, _) = machine.shell("cat /proc/sys/kernel/random/boot_id");
-    let shown = cluster.ctl_json(&["show", "cn001"]);
-    assert_eq!(shown["runs"][0]["records"][0]["bootId"], boot_id.trim());
+    assert_eq!(run["records"][0]["bootId"], boot_id.trim());
 }
 
 const BROKEN: &str = "#!/bin/bash\nset -e\nprepare() {\n    cat /no/such/file\n}\nprepare\n";
@@ -96,10 +67,52 @@ const HANGS: &str = "#!/bin/bash\n# /// provost\n# timeout = \"3s\"\n# ///\n\
 #[ignore = "boots a machine: cargo xtask test --vm"]
 fn a_script_that_hangs_ends_at_its_timeout() {
     let (cluster, mut machine) = boot(&[("hangs", HANGS), ("last", LAST)]);
-    machine.says("hangs: FAILED");
+    machine.says("hangs: FAILED (time-out");
     let node = waits_for(&cluster, "failed");
     assert_eq!((&node["stage"], &node["cause"]), (&json!("hangs"), &json!("timeout")), "{node:#}");
-    tells_an_admin(&mut machine, "hangs");
+    tells_an_admin(&mut machine, "hangs: time-out");
+    // The whole tree is gone.
+    let (names, _) = machine.shell("cat /proc/[0-9]*/comm 2>/dev/null");
+    assert!(names.contains("systemd\n") && !names.contains("sleep"), "{names}");
+}
+
+/// Notes at each boot that it has run.
+const NOTES: &str = "#!/bin/sh\necho \"$PROVOST_STAGE\" >>/etc/ran\n";
+
+#[test]
+#[ignore = "boots a machine: cargo xtask test --vm"]
+fn what_is_stamped_in_the_image_is_skipped_at_every_boot() {
+    let once = NOTES.replacen('\n', "\n# /// provost\n# when = \"once\"\n# ///\n", 1);
+    let cluster = site(&[("stamped", &once), ("always", NOTES)]);
+    let image = Image::of(&cluster, "cn001");
+    stamp(&cluster, &image);
+    for boots in 1..=2 {
+        let mut machine = image.boot();
+        machine.says("boot ended well");
+        waits_for(&cluster, "booted");
+        let shown = cluster.ctl_json(&["show", "cn001"]);
+        assert_eq!(shown["runs"].as_array().unwrap().len(), boots);
+        let run = &shown["runs"][0];
+        assert_eq!(ended(run), ["fetch: success", "stamped: skipped", "always: success"]);
+        machine.log_in();
+        assert_eq!(machine.shell("cat /etc/ran").0, "always\n");
+    }
+}
+
+/// Stamps `image` from outside, on the machine that makes it.
+fn stamp(cluster: &Cluster, image: &Image) {
+    let config = cluster.path("stamp.toml");
+    let text = format!(
+        "node = \"cn001\"\ntoken_file = {:?}\n{}[paths]\nlog = {:?}\n",
+        image.path("etc/provost/token"),
+        cluster.settings_for(&[&cluster.daemon().nodes()]),
+        cluster.path("log"),
+    );
+    std::fs::write(&config, text).unwrap();
+    let mut command = Command::new(program("provost"));
+    command.arg("--config").arg(config).arg("stamp").arg("--root").arg(image.path(""));
+    let out: Out = command.output().unwrap().into();
+    out.expect(0).says(&["stamped: stamped", "1 stamped in"]);
 }
 
 /// Whoever logs in is told of `script`, and so is whoever asks systemd.

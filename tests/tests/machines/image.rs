@@ -1,8 +1,9 @@
-//! What the machines boot: the distribution's kernel, and a root that it unpacks into memory. The
-//! kernel takes archives one after the other, so that a node's own files are a layer of their own.
+//! What diskless machines boot: the distribution's kernel, and a root that it unpacks into memory.
+//! The kernel takes archives one after the other, so that a node's own files are a layer of their
+//! own.
 
 use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom};
+use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,23 +26,20 @@ pub(crate) struct Image {
 
 impl Image {
     /// The image of `node` as the documentation has one made: the node's binary, its units, its
-    /// configuration and its token. `more` goes into the configuration, ahead of the first table.
-    pub(crate) fn of(cluster: &Cluster, node: &str, more: &str) -> Self {
+    /// configuration and its token.
+    pub(crate) fn of(cluster: &Cluster, node: &str) -> Self {
         let image = Self { layer: TempDir::new().unwrap() };
-        let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let provost = fs::read(top.join("dist/provost"));
-        image.add("usr/bin/provost", &provost.expect("cargo xtask dist has been run"), 0o755);
+        image.add("usr/bin/provost", &fs::read(provost()).unwrap(), 0o755);
         for unit in ["provost-boot.service", "provost-report.service", "provost-report.timer"] {
-            let text = fs::read(top.join("units").join(unit)).unwrap();
+            let text = fs::read(top().join("units").join(unit)).unwrap();
             image.add(&format!("usr/lib/systemd/system/{unit}"), &text, 0o644);
         }
         let wants = "etc/systemd/system/multi-user.target.wants/provost-boot.service";
         fs::create_dir_all(image.path(wants).parent().unwrap()).unwrap();
         symlink("/usr/lib/systemd/system/provost-boot.service", image.path(wants)).unwrap();
 
-        let port = cluster.daemon().nodes().rsplit_once(':').unwrap().1.to_owned();
-        let servers = cluster.settings_for(&[&format!("{HOST}:{port}")]);
-        let text = format!("node = {node:?}\ntoken_file = \"/etc/provost/token\"\n{servers}{more}");
+        let servers = cluster.settings_for(&[&from_inside(cluster)]);
+        let text = format!("node = {node:?}\ntoken_file = \"/etc/provost/token\"\n{servers}");
         image.add("etc/provost/provost.toml", text.as_bytes(), 0o644);
         let token = cluster.ctl(&["token", node]).expect(0).stdout;
         image.add("etc/provost/token", token.as_bytes(), 0o600);
@@ -54,7 +52,7 @@ impl Image {
     }
 
     /// Adds a file.
-    pub(crate) fn add(&self, name: &str, bytes: &[u8], mode: u32) {
+    fn add(&self, name: &str, bytes: &[u8], mode: u32) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, bytes).unwrap();
@@ -63,24 +61,61 @@ impl Image {
 
     /// Switches a machine on that boots it.
     pub(crate) fn boot(&self) -> Machine {
-        let base = base();
-        let mut initrd = NamedTempFile::new().unwrap();
-        io::copy(&mut File::open(base.join("root.cpio.zst")).unwrap(), &mut initrd).unwrap();
-        // The next archive begins at a multiple of 4: Documentation/driver-api/early-userspace.
-        let length = initrd.as_file().metadata().unwrap().len();
-        initrd.as_file().set_len(length.next_multiple_of(4)).unwrap();
-        initrd.seek(SeekFrom::End(0)).unwrap();
-        // Owned by root, whoever runs the test, and open to all but for the token.
-        let pack = "cd \"$1\" && chmod 0755 . && find . | cpio --quiet -o -H newc -R 0:0";
-        let packed = Command::new("sh")
-            .args(["-c", pack, "sh"])
-            .arg(self.layer.path())
-            .stdout(initrd.as_file().try_clone().unwrap())
-            .status()
-            .unwrap();
-        assert!(packed.success(), "{packed}");
-        Machine::start(&base.join("vmlinuz"), initrd)
+        Machine::start(&kernel(), initrd(self.layer.path()), None)
     }
+
+    /// Puts it into an unpacked root.
+    pub(crate) fn copy_to(&self, root: &Path) {
+        sh("cp -a \"$1\"/* \"$2\"", &[self.layer.path(), root]);
+    }
+}
+
+/// The server's address as a machine sees it.
+pub(crate) fn from_inside(cluster: &Cluster) -> String {
+    let nodes = cluster.daemon().nodes();
+    format!("{HOST}:{}", nodes.rsplit_once(':').unwrap().1)
+}
+
+/// The program as nodes get it.
+pub(crate) fn provost() -> PathBuf {
+    let path = top().join("dist/provost");
+    assert!(path.exists(), "{} isn't there: cargo xtask dist makes it", path.display());
+    path
+}
+
+fn top() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// What the kernel unpacks: the root that all have in common, and the files of `layer`.
+pub(crate) fn initrd(layer: &Path) -> NamedTempFile {
+    let mut initrd = NamedTempFile::new().unwrap();
+    io::copy(&mut File::open(base().join("root.cpio.zst")).unwrap(), &mut initrd).unwrap();
+    // The next archive begins at a multiple of 4: Documentation/driver-api/early-userspace.
+    let length = initrd.as_file().metadata().unwrap().len();
+    initrd.as_file().set_len(length.next_multiple_of(4)).unwrap();
+    // Open to all but for the token.
+    let pack = "cd \"$1\" && chmod 0755 . && find . | cpio --quiet -o -H newc >>\"$2\"";
+    sh(pack, &[layer, initrd.path()]);
+    initrd
+}
+
+/// Unpacks the root that all have in common.
+pub(crate) fn unpack(folder: &Path) {
+    let unpack = "cd \"$2\" && zstd -q -d -c \"$1\" | cpio --quiet -i -d -m";
+    sh(unpack, &[&base().join("root.cpio.zst"), folder]);
+}
+
+/// The kernel of all.
+pub(crate) fn kernel() -> PathBuf {
+    base().join("vmlinuz")
+}
+
+/// Runs a line of shell, which has to end well.
+#[track_caller]
+fn sh(script: &str, args: &[&Path]) {
+    let status = Command::new("sh").args(["-c", script, "sh"]).args(args).status().unwrap();
+    assert!(status.success(), "{script}: {status}");
 }
 
 /// The folder of the kernel and of the root that all have in common, made once and kept.

@@ -1,7 +1,10 @@
-//! Machines that really boot: a diskless Debian with systemd under an emulator, whose management
-//! node is on this host's loopback. They take root, QEMU and minutes: `cargo xtask test --vm`.
+//! Machines that really boot: Debian with systemd under an emulator, whose management node is on
+//! this host's loopback. They take root, QEMU and minutes: `cargo xtask test --vm`.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod disk;
+mod disk_backed;
 mod diskless;
 mod image;
 mod machine;
+mod site;

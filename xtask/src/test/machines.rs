@@ -7,10 +7,11 @@ use super::tools::apt_get;
 use crate::{cargo, dist};
 
 /// What making and booting an image takes: the program, and Debian's package of it.
-const TOOLS: [(&str, &str); 4] = [
+const TOOLS: [(&str, &str); 5] = [
     ("qemu-system-x86_64", "qemu-system-x86"),
     ("debootstrap", "debootstrap"),
     ("cpio", "cpio"),
+    ("mke2fs", "e2fsprogs"),
     ("zstd", "zstd"),
 ];
 
@@ -18,7 +19,7 @@ const TOOLS: [(&str, &str); 4] = [
 pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::default();
     steps.run("tools", install_missing)?;
-    steps.run("the node's binary", dist::run)?;
+    steps.run("the node's binary", dist::node)?;
     steps.run("machines", || {
         // Each keeps a processor busy.
         let threads = std::thread::available_parallelism()?.to_string();

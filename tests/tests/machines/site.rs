@@ -1,0 +1,46 @@
+//! A management node with one node, and what it knows of that.
+
+use provost_tests::Cluster;
+use serde_json::Value;
+
+/// A management node whose only node runs `scripts`, the last of them as its postbootscript.
+pub(crate) fn site(scripts: &[(&str, &str)]) -> Cluster {
+    let mut cluster = Cluster::new();
+    let (last, first) = scripts.split_last().unwrap();
+    for (name, text) in scripts {
+        cluster.script(name, text);
+    }
+    let first: Vec<&str> = first.iter().map(|(name, _)| *name).collect();
+    cluster
+        .site(&format!(
+            "[nodes.cn001]\npostscripts = {first:?}\npostbootscripts = [{:?}]\n",
+            last.0
+        ))
+        .publish()
+        .expect(0);
+    let program = crate::image::provost();
+    cluster.configure_daemon(&format!("[node]\nbinary = {program:?}\n"));
+    cluster.start();
+    cluster
+}
+
+/// The node, once it has `status`.
+#[track_caller]
+pub(crate) fn waits_for(cluster: &Cluster, status: &str) -> Value {
+    cluster.ctl(&["wait-for", "cn001", "--status", status, "--timeout", "15m"]).expect(0);
+    cluster.status("cn001")
+}
+
+/// How the stages of `run` ended, `NAME: RESULT` each; the result of what needn't run is `skipped`.
+pub(crate) fn ended(run: &Value) -> Vec<String> {
+    let ends = run["records"].as_array().unwrap().iter().filter(|r| r["phase"] == "stage end");
+    ends.map(|end| {
+        let result = if end["skipped"].is_string() { "skipped" } else { text(&end["result"]) };
+        format!("{}: {result}", text(&end["stage"]))
+    })
+    .collect()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
