@@ -7,8 +7,8 @@ usage: cargo xtask COMMAND
 
   demo [--keep]  provision a node inside a temporary folder, then break a script and find out why;
                  --keep leaves the server up at the end
-  test [--vm]    all that decides whether a change may go in: format, lints, tests, the node's binary;
-                 --vm boots machines under QEMU instead, which takes root and minutes
+  test [--vm]    all that decides whether a change may go in: format, lints, tests, the node's binary,
+                 machines that boot under QEMU, which take root; --vm boots these alone
   dist           build static programs and packages into dist/
   manual         write docs/man and docs/completions anew, from the command lines
   bench NAME     measure; NAME is one of: exec, record";

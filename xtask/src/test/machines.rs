@@ -1,46 +1,46 @@
-//! `cargo xtask test --vm`: nodes that are machines, under an emulator.
+//! Nodes that are machines, under an emulator: a step of `cargo xtask test`, or by themselves with
+//! `--vm`.
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail};
 
 use super::steps::Steps;
-use super::tools::apt_get;
+use super::tools;
 use crate::{cargo, dist};
 
-/// What making and booting an image takes: the program, and Debian's package of it.
-const TOOLS: [(&str, &str); 5] = [
-    ("qemu-system-x86_64", "qemu-system-x86"),
-    ("debootstrap", "debootstrap"),
-    ("cpio", "cpio"),
-    ("mke2fs", "e2fsprogs"),
-    ("zstd", "zstd"),
-];
+/// What making an image and booting it takes.
+const PROGRAMS: [&str; 5] = ["qemu-system-x86_64", "debootstrap", "cpio", "zstd", "mke2fs"];
 
-/// Boots each machine with the node's binary as nodes get it.
+/// Boots each machine, and does nothing else.
 pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::default();
-    steps.run("tools", install_missing)?;
-    steps.run("the node's binary", dist::node)?;
-    steps.run("machines", || {
-        // Each keeps a processor busy.
-        let threads = std::thread::available_parallelism()?.to_string();
-        let test = ["test", "-p", "provost-tests", "--test", "machines", "--"];
-        let args = ["--ignored", "--test-threads", &threads];
-        cargo::run("cargo", &[&test[..], &args].concat())
+    steps.run("tools", || {
+        tools::install_missing();
+        Ok(())
     })?;
+    steps.run("the node's binary", dist::node)?;
+    steps.run("machines", || hindrance().map_or_else(boot, |why| bail!(why)))?;
     steps.summary();
     Ok(())
 }
 
-fn install_missing() -> Result<()> {
-    ensure!(rustix::process::geteuid().is_root(), "making a node's image takes root");
-    let missing = || TOOLS.iter().filter(|(program, _)| !cargo::is_there(program));
-    let packages: Vec<&str> = missing().map(|(_, package)| *package).collect();
-    if !packages.is_empty() && cargo::is_there("apt-get") {
-        let install = ["install", "--yes", "--no-install-recommends"];
-        // A failure shows in what is missing afterwards.
-        let _ = apt_get(&["update"]) && apt_get(&[&install[..], &packages].concat());
+/// Why no machine can be booted here, if that is so.
+pub(super) fn hindrance() -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("making a node's image takes root".to_owned());
     }
-    let missing: Vec<&str> = missing().map(|(program, _)| *program).collect();
-    ensure!(missing.is_empty(), "these programs are missing: {}", missing.join(" "));
-    Ok(())
+    // A container's root may mount nothing.
+    let unshared = cargo::command("unshare").args(["--mount", "true"]).status();
+    if !unshared.is_ok_and(|status| status.success()) {
+        return Some("making a node's image takes the right to mount".to_owned());
+    }
+    let missing: Vec<&str> = PROGRAMS.into_iter().filter(|name| !cargo::is_there(name)).collect();
+    (!missing.is_empty()).then(|| format!("these programs are missing: {}", missing.join(" ")))
+}
+
+/// Boots each machine with the node's binary as nodes get it, which is there.
+pub(super) fn boot() -> Result<()> {
+    // Each keeps a processor busy.
+    let threads = std::thread::available_parallelism()?.to_string();
+    let test = ["test", "-p", "provost-tests", "--test", "machines", "--"];
+    cargo::run("cargo", &[&test[..], &["--ignored", "--test-threads", &threads]].concat())
 }

@@ -29,6 +29,13 @@ pub(crate) fn run() -> Result<()> {
     steps.run("the node's binary", dist::node)?;
     steps.run("manual", manual::check)?;
     steps.run("tests", || cargo::run("cargo", &["test", "--workspace"]))?;
+    steps.run("machines", || match machines::hindrance() {
+        None => machines::boot(),
+        Some(why) => {
+            println!("SKIPPED: no machine is booted here: {why}");
+            Ok(())
+        }
+    })?;
     steps.run("demo", || demo::run(false))?;
     steps.run("dependencies", || {
         if cargo::is_there("cargo-deny") {

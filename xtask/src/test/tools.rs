@@ -11,14 +11,18 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 12] = [
+const TOOLS: [Tool; 16] = [
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
     tool("busybox", "busybox", true, "is a shell that the shell library has to work in"),
     tool("strace", "strace", false, "kills nodes at the system calls of their runs"),
     tool("nginx", "nginx-light", false, "is a real web server with a file that it may not read"),
-    tool("debootstrap", "debootstrap", false, "makes the root that postscripts run in"),
+    tool("debootstrap", "debootstrap", true, "makes the roots of machines and postscripts"),
+    tool("qemu-system-x86_64", "qemu-system-x86", true, "is the machine that boots"),
+    tool("cpio", "cpio", true, "packs what a machine boots"),
+    tool("zstd", "zstd", true, "makes that smaller"),
+    tool("mke2fs", "e2fsprogs", true, "makes a machine's disk"),
     tool("sshd", "openssh-server", false, "is how an admin reaches nodes"),
     tool("gawk", "gawk", false, "is what xCAT's nodes say their status by"),
     tool("openssl", "openssl", false, "is what they fetch their scripts' environment by"),
@@ -50,7 +54,9 @@ pub(super) fn install_missing() -> Vec<&'static str> {
     }
     if rustix::process::geteuid().is_root() && cargo::is_there("apt-get") {
         // A failure shows in what is missing afterwards.
-        let _ = apt_get(&["update"]) && apt_get(&[&["install", "--yes"], &names[..]].concat());
+        // Nothing that is only recommended: an emulator would bring a desktop along.
+        let install = ["install", "--yes", "--no-install-recommends"];
+        let _ = apt_get(&["update"]) && apt_get(&[&install[..], &names].concat());
     } else {
         println!("not installed by this, which takes root and apt-get: {}", names.join(" "));
     }
@@ -74,7 +80,7 @@ fn install_ksvalidator() {
     }
 }
 
-pub(super) fn apt_get(args: &[&str]) -> bool {
+fn apt_get(args: &[&str]) -> bool {
     println!("apt-get {}", args.join(" "));
     let status = Command::new("apt-get")
         .args(["--quiet", "--quiet"])
