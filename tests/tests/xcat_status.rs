@@ -1,9 +1,11 @@
 //! An xCAT management node is told how far a node is, and costs it nothing.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::process::Command;
 use std::time::Duration;
 
-use provost_tests::xcat::{Habit, Monitor};
+use provost_tests::faults::Faulty;
+use provost_tests::xcat::monitor::{Habit, Monitor};
 use provost_tests::{Cluster, Node, Out, pipe, processes};
 use serde_json::json;
 
@@ -14,35 +16,70 @@ const POSTBOOTING: &str = "installstatus postbooting";
 const BOOTED: &str = "installstatus booted";
 const FAILED: &str = "installstatus failed";
 
-/// A node with one script.
-fn node(script: &str, monitor: &Monitor) -> (Cluster, Node) {
+fn cluster(script: &str, daemon: &str) -> Cluster {
     let mut cluster = Cluster::new();
-    cluster.script("one", script);
-    cluster.site("[nodes.cn001]\npostscripts = [\"one\"]\n").publish().expect(0);
+    cluster.script("one", script).configure_daemon(daemon);
+    let site = "[nodes.cn001]\nenv.IPADDR = \"127.0.0.1\"\npostscripts = [\"one\"]\n";
+    cluster.site(site).publish().expect(0);
     cluster.start();
-    let node = cluster.node("cn001");
-    configure(&cluster, &node, monitor, "");
-    (cluster, node)
+    cluster
 }
 
-fn configure(cluster: &Cluster, node: &Node, monitor: &Monitor, more: &str) {
-    let server = cluster.daemon().nodes();
-    let (key, port) = (cluster.key(), monitor.port());
-    node.configure(&format!(
-        "servers = [\"http://{server}\"]\n[trust]\nkeys = [\"{key}\"]\n[source]\nkind = \"xcat\"\n\
-         monitor_port = {port}\n[fetch]\ndeadline = \"2s\"\n{more}"
-    ));
+/// A node with one script, which is published beside xCAT's own.
+struct Ground {
+    cluster: Cluster,
+    web: Faulty,
+    node: Node,
+    port: u16,
 }
+
+impl Ground {
+    fn new(script: &str, monitor: &Monitor) -> Self {
+        Self::of(cluster(script, ""), monitor.port())
+    }
+
+    fn of(cluster: Cluster, port: u16) -> Self {
+        let root = cluster.path("root");
+        std::fs::create_dir_all(root.join("install")).unwrap();
+        std::os::unix::fs::symlink(cluster.www(), root.join("install/provost")).unwrap();
+        let (node, web) = (cluster.node("cn001"), Faulty::of(root));
+        let ground = Self { cluster, web, node, port };
+        ground.configure("");
+        ground
+    }
+
+    fn provost(&self, args: &[&str]) -> Out {
+        self.node.provost(args)
+    }
+
+    fn configure(&self, more: &str) {
+        self.configure_with(&[&format!("http://{}", self.web.address())], more);
+    }
+
+    fn configure_with(&self, servers: &[&str], more: &str) {
+        let servers: Vec<String> = servers.iter().map(|s| format!("{s}{AT}")).collect();
+        self.node.configure(&format!(
+            "servers = {servers:?}\n[trust]\nkeys = [\"{}\"]\n[source]\nkind = \"xcat\"\n\
+             monitor_port = {}\n[fetch]\ndeadline = \"2s\"\n{more}",
+            self.cluster.key(),
+            self.port
+        ));
+    }
+
+    /// What came of what was told.
+    fn told(&self) -> Vec<(String, String)> {
+        let status = self.node.status();
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        let all = status["monitor"].as_array().unwrap();
+        all.iter().map(|told| (text(&told["told"]), text(&told["result"]))).collect()
+    }
+}
+
+/// Where it is on the web server.
+const AT: &str = "/install/provost";
 
 /// What is said at the most at the end of a run whose monitor is never there.
-const SHORT: &str = "[report]\ndeadline = \"3s\"\n";
-
-fn monitor_of(node: &Node) -> Vec<(String, String)> {
-    let status = node.status();
-    let all = status["monitor"].as_array().unwrap().clone();
-    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
-    all.iter().map(|told| (text(&told["told"]), text(&told["result"]))).collect()
-}
+const SHORT: &str = "[report]\ndeadline = \"5s\"\n";
 
 fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
     list.iter().map(|(told, result)| (told.to_string(), result.to_string())).collect()
@@ -66,55 +103,61 @@ fn a_script_waits_for_no_monitor_and_a_mended_one_hears_all_in_order() {
     ];
     for habit in bad {
         let monitor = Monitor::start(habit);
-        let (cluster, node) = node("#!/bin/sh\n", &monitor);
-        pipe(&cluster.path("gate"));
-        cluster.script("one", &two_steps(&cluster)).publish().expect(0);
-        let run = node.spawn(&["boot"]);
+        let ground = Ground::new("#!/bin/sh\n", &monitor);
+        pipe(&ground.cluster.path("gate"));
+        ground.cluster.script("one", &two_steps(&ground.cluster)).publish().expect(0);
+        let run = ground.node.spawn(&["boot"]);
         monitor.is_visited();
-        let ran = || cluster.path("ran").exists();
+        let ran = || ground.cluster.path("ran").exists();
         assert!(processes::until(PATIENCE, ran), "{habit:?}: the script waits");
         assert!(monitor.said().is_empty());
         monitor.mend();
         monitor.hears(NETBOOTING);
-        std::fs::write(cluster.path("gate"), "go\n").unwrap();
+        std::fs::write(ground.cluster.path("gate"), "go\n").unwrap();
         let out: Out = run.wait_with_output().unwrap().into();
         let out = out.expect(0).says(&["has read: ", "lsdef cn001 -i status"]);
         assert_eq!(monitor.said(), [NETBOOTING, BOOTED], "{habit:?}:\n{}", out.stderr);
-        assert_eq!(monitor_of(&node), pairs(&[(NETBOOTING, "read"), (BOOTED, "read")]));
+        assert_eq!(ground.told(), pairs(&[(NETBOOTING, "read"), (BOOTED, "read")]));
     }
 }
 
 #[test]
 fn each_fault_is_told_with_its_own_words_and_the_rest_goes_later() {
-    for (habit, words) in [
-        (Habit::Silent, "no greeting in"),
-        (Habit::Closes, "getent hosts"),
-        (Habit::Leaves, "instead of an answer"),
-        (Habit::Forgets, "instead of an answer"),
-        (Habit::Garbage, "HTTP/1.1 400 Bad Request \\u{1b}[31m"),
-        (Habit::Trickles, "no greeting in"),
-    ] {
+    let later = |habit: Habit, words: &str| {
         let monitor = Monitor::start(habit);
-        let (cluster, node) = node("#!/bin/sh\n", &monitor);
-        configure(&cluster, &node, &monitor, SHORT);
-        node.provost(&["boot"]).expect(0).says(&["could not be told yet: ", words, "hint: "]);
-        let text = node.provost(&["status"]).expect(0).stdout;
+        let ground = Ground::new("#!/bin/sh\n", &monitor);
+        ground.configure(SHORT);
+        let told = ["could not be told yet: ", words, "hint: "];
+        ground.provost(&["boot"]).expect(0).says(&told);
+        let text = ground.provost(&["status"]).expect(0).stdout;
         assert!(text.contains("not told yet") && text.contains("hint"), "{habit:?}: {text}");
-        node.provost(&["report"]).expect(3).says(&["could not be told yet: "]);
+        ground.provost(&["report"]).expect(3).says(&["could not be told yet: "]);
         monitor.mend();
-        configure(&cluster, &node, &monitor, "");
-        node.provost(&["report"]).expect(0).says(&["has read: installstatus booted"]);
+        ground.configure("");
+        ground.provost(&["report"]).expect(0).says(&["has read: installstatus booted"]);
         assert_eq!(monitor.said(), [BOOTED], "{habit:?}");
-        node.provost(&["report"]).expect(0);
+        ground.provost(&["report"]).expect(0);
         assert_eq!(monitor.said(), [BOOTED], "{habit:?}: it is told twice");
-    }
+    };
+    std::thread::scope(|scope| {
+        for (habit, words) in [
+            (Habit::Silent, "no greeting in"),
+            (Habit::Closes, "getent hosts"),
+            (Habit::Leaves, "instead of an answer"),
+            (Habit::Forgets, "instead of an answer"),
+            (Habit::Garbage, "HTTP/1.1 400 Bad Request \\u{1b}[31m"),
+            (Habit::Trickles, "no greeting in"),
+        ] {
+            scope.spawn(move || later(habit, words));
+        }
+    });
 }
 
 #[test]
 fn a_done_that_comes_late_is_waited_for_and_nothing_is_told_twice() {
     let monitor = Monitor::start(Habit::Late);
-    let (_cluster, node) = node("#!/bin/sh\n", &monitor);
-    node.provost(&["boot"]).expect(0);
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    ground.provost(&["boot"]).expect(0);
     assert_eq!(monitor.said().last().map(String::as_str), Some(BOOTED));
     assert!(monitor.said().iter().filter(|said| *said == BOOTED).count() == 1);
 }
@@ -122,10 +165,10 @@ fn a_done_that_comes_late_is_waited_for_and_nothing_is_told_twice() {
 #[test]
 fn nodes_that_stand_before_us_and_say_nothing_are_waited_for() {
     let monitor = Monitor::start(Habit::Right);
-    let (_cluster, node) = node("#!/bin/sh\n", &monitor);
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
     let connect = |_| std::net::TcpStream::connect(("127.0.0.1", monitor.port())).unwrap();
     let silent: Vec<_> = (0..5).map(connect).collect();
-    node.provost(&["boot"]).expect(0).says(&["has read: "]);
+    ground.provost(&["boot"]).expect(0).says(&["has read: "]);
     assert_eq!(monitor.said().last().map(String::as_str), Some(BOOTED));
     drop(silent);
 }
@@ -133,93 +176,123 @@ fn nodes_that_stand_before_us_and_say_nothing_are_waited_for() {
 #[test]
 fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
     let monitor = Monitor::refusing();
-    let (cluster, node) = node("#!/bin/sh\n", &monitor);
-    configure(&cluster, &node, &monitor, SHORT);
-    node.provost(&["kickstart"]).expect(0).says(&[
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    ground.configure(SHORT);
+    ground.provost(&["kickstart"]).expect(0).says(&[
         "could not be told yet: next",
         "Connection refused",
         "nodeset cn001 boot",
     ]);
     let kept = [("installstatus installing", "superseded"), ("next", "waiting")];
-    assert_eq!(monitor_of(&node), pairs(&kept));
-    assert_eq!(node.status()["unreported"], 0);
-    node.provost(&["boot"]).expect(0);
+    assert_eq!(ground.told(), pairs(&kept));
+    assert_eq!(ground.node.status()["unreported"], 0);
+    ground.provost(&["boot"]).expect(0);
     let kept = [("next", "waiting"), (POSTBOOTING, "superseded"), (BOOTED, "waiting")];
-    assert_eq!(monitor_of(&node), pairs(&kept));
+    assert_eq!(ground.told(), pairs(&kept));
     monitor.listen();
-    node.provost(&["run", "one"]).expect(0);
+    ground.provost(&["run", "one"]).expect(0);
     assert_eq!(monitor.said(), ["next", BOOTED]);
-    assert!(!node.path("state/report/logs").exists());
+    assert!(!ground.node.path("state/report/logs").exists());
 }
 
 #[test]
 fn a_node_that_failed_does_not_install_itself_again_and_says_that_it_failed() {
     let monitor = Monitor::start(Habit::Right);
-    let (cluster, node) = node("#!/bin/sh\nexit 3\n", &monitor);
-    configure(&cluster, &node, &monitor, "[guard]\nmax_attempts = 4\n");
+    let ground = Ground::new("#!/bin/sh\nexit 3\n", &monitor);
+    ground.configure("[guard]\nmax_attempts = 4\n");
     let told = |of: &[&str], code: i32| {
         let before = monitor.said().len();
-        node.provost(of).expect(code);
+        ground.provost(of).expect(code);
         monitor.said().split_off(before)
     };
     let failed = told(&["kickstart"], 1);
     assert!(failed.ends_with(&["next".to_owned(), FAILED.to_owned()]), "{failed:?}");
     assert_eq!(told(&["boot"], 1).last().unwrap(), FAILED);
     assert!(told(&["run", "one"], 1).is_empty());
-    std::fs::remove_file(cluster.www().join("manifest.toml")).unwrap();
+    std::fs::remove_file(ground.cluster.www().join("manifest.toml")).unwrap();
     let failed = told(&["kickstart"], 3);
     assert!(failed.ends_with(&["next".to_owned(), FAILED.to_owned()]), "{failed:?}");
     assert_eq!(told(&["boot"], 3).last().unwrap(), FAILED);
     assert_eq!(told(&["boot"], 4).last().unwrap(), FAILED);
     // What can't be recorded, and what is wrong in the configuration.
-    node.provost(&["release"]).expect(0);
-    std::fs::remove_dir_all(node.path("log/services")).unwrap();
-    std::fs::write(node.path("log/services"), "no folder").unwrap();
+    ground.provost(&["release"]).expect(0);
+    std::fs::remove_dir_all(ground.node.path("log/services")).unwrap();
+    std::fs::write(ground.node.path("log/services"), "no folder").unwrap();
     assert_eq!(told(&["boot"], 2).last().unwrap(), FAILED);
-    std::fs::remove_file(node.path("log/services")).unwrap();
-    configure(&cluster, &node, &monitor, "ca = \"/nowhere\"\n");
+    std::fs::remove_file(ground.node.path("log/services")).unwrap();
+    ground.configure("ca = \"/nowhere\"\n");
     assert_eq!(told(&["boot"], 2).last().unwrap(), FAILED);
 }
 
 #[test]
 fn next_outlives_a_runner_that_is_killed() {
     let monitor = Monitor::start(Habit::Silent);
-    let (_cluster, node) = node("#!/bin/sh\n", &monitor);
-    let mut run = node.spawn(&["kickstart"]);
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    let mut run = ground.node.spawn(&["kickstart"]);
     let ended = || {
-        let journal = std::fs::read_to_string(node.path("log/services/kickstart.json"));
+        let journal = std::fs::read_to_string(ground.node.path("log/services/kickstart.json"));
         journal.is_ok_and(|text| text.contains("service end"))
     };
     assert!(processes::until(PATIENCE, ended));
     run.kill().unwrap();
     run.wait().unwrap();
     monitor.mend();
-    node.provost(&["report"]).expect(0);
+    ground.provost(&["report"]).expect(0);
     assert_eq!(monitor.said(), ["next"]);
-    assert_eq!(node.status()["result"], json!("success"));
+    assert_eq!(ground.node.status()["result"], json!("success"));
 }
 
 #[test]
 fn what_no_disk_takes_is_told_all_the_same() {
     let monitor = Monitor::start(Habit::Right);
-    let (_cluster, node) = node("#!/bin/sh\n", &monitor);
-    std::fs::create_dir_all(node.path("state/monitor.json/full")).unwrap();
-    node.provost(&["boot"]).expect(0).says(&["has read: "]);
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    std::fs::create_dir_all(ground.node.path("state/monitor.json/full")).unwrap();
+    ground.provost(&["boot"]).expect(0).says(&["has read: "]);
     assert_eq!(monitor.said().last().unwrap(), BOOTED);
 }
 
 #[test]
 fn the_next_server_is_told_where_the_first_is_dead() {
     let monitor = Monitor::start(Habit::Right);
-    let (cluster, node) = node("#!/bin/sh\n", &monitor);
-    let server = cluster.daemon().nodes();
-    let named = server.replace("127.0.0.1", "localhost");
-    node.configure(&format!(
-        "servers = [\"http://127.0.0.2:1\", \"http://{named}\"]\n[trust]\nkeys = [\"{}\"]\n\
-         [source]\nkind = \"xcat\"\nmonitor_port = {}\n",
-        cluster.key(),
-        monitor.port()
-    ));
-    node.provost(&["boot"]).expect(0);
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    let named = ground.web.address().replace("127.0.0.1", "http://localhost");
+    ground.configure_with(&["http://127.0.0.2:1", &named], "");
+    ground.provost(&["boot"]).expect(0);
     assert_eq!(monitor.said().last().unwrap(), BOOTED);
+}
+
+#[test]
+fn provostd_is_told_as_xcat_is() {
+    let cluster = cluster("#!/bin/sh\nexit 3\n", "[xcat]\nmonitor = \"127.0.0.1:0\"\n");
+    let monitor = cluster.daemon().address("monitor");
+    let port = monitor.rsplit_once(':').unwrap().1.parse().unwrap();
+    let ground = Ground::of(cluster, port);
+    ground.provost(&["boot"]).expect(1);
+    assert_eq!(ground.cluster.status("cn001")["status"], "failed");
+    ground.cluster.script("one", "#!/bin/sh\n").publish().expect(0);
+    ground.provost(&["boot"]).expect(0);
+    assert_eq!(ground.cluster.status("cn001")["status"], "booted");
+    ground.provost(&["kickstart"]).expect(0);
+    assert_eq!(ground.cluster.status("cn001")["status"], "booting");
+}
+
+#[test]
+fn nothing_is_told_where_the_kernel_was_told_so() {
+    let monitor = Monitor::start(Habit::Right);
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    std::fs::write(ground.node.path("cmdline"), "quiet nonodestatus\n").unwrap();
+    let line = format!(
+        "mount --bind '{}' /proc/cmdline && exec \"$@\"",
+        ground.node.path("cmdline").display()
+    );
+    let can = Command::new("unshare").args(["-m", "sh", "-c", &line, "sh", "true"]).status();
+    if !can.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: this machine lets us make no mounts");
+        return;
+    }
+    let by = ["unshare", "-m", "sh", "-c", &line, "sh"];
+    let out: Out = ground.node.command_by(&by, &["kickstart"]).output().unwrap().into();
+    out.expect(0).says(&["nonodestatus is on the kernel's command line"]);
+    assert!(monitor.said().is_empty());
+    assert!(ground.told().is_empty());
 }

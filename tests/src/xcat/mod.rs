@@ -1,5 +1,3 @@
 //! An xCAT management node, as its nodes see it.
 
-mod monitor;
-
-pub use monitor::{Habit, Monitor};
+pub mod monitor;

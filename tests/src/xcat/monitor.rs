@@ -1,3 +1,5 @@
+//! xCAT's install monitor, TCP 3002.
+
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -6,7 +8,7 @@ use std::time::Duration;
 /// How long the monitor waits for a node's line before it turns to the next node; xCAT's waits 2 s.
 const LINE: Duration = Duration::from_millis(400);
 
-/// xCAT's install monitor, which serves one node after the other, and has bad habits.
+/// It serves one node after the other, and has bad habits.
 pub struct Monitor {
     inner: Arc<Inner>,
     port: u16,
