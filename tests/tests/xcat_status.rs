@@ -192,6 +192,8 @@ fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
     monitor.listen();
     ground.provost(&["run", "one"]).expect(0);
     assert_eq!(monitor.said(), ["next", BOOTED]);
+    let out = ground.provost(&["run", "one"]).expect(0);
+    assert!(!out.stderr.contains("install monitor"), "{}", out.stderr);
     assert!(!ground.node.path("state/report/logs").exists());
 }
 

@@ -26,6 +26,8 @@ const AT_ONCE: Duration = Duration::from_secs(10);
 /// Who tells it during a run.
 pub(crate) struct Status {
     book: Book,
+    /// What was known of it before.
+    before: Vec<Told>,
     task: JoinHandle<()>,
     /// Changes when there is more to tell; true once there won't be more.
     news: watch::Sender<bool>,
@@ -73,11 +75,12 @@ impl Status {
         if !words.is_empty() {
             book.begin(words).await;
         }
+        let before = book.all().await.0;
         let (news, heard) = watch::channel(false);
         let monitor = Monitor::new(settings, xcat.monitor_port);
         let task = tokio::spawn(work(monitor, book.clone(), heard));
         let (deadline, node) = (settings.report_deadline.duration(), settings.node.clone());
-        Some(Self { book, task, news, deadline, node, paths: paths.clone() })
+        Some(Self { book, before, task, news, deadline, node, paths: paths.clone() })
     }
 
     /// Has `words` told as well. When this returns they are on the disk.
@@ -105,6 +108,7 @@ impl Status {
         }
         let list = |result| {
             let told = all.iter().filter(|told| told.result == result);
+            let told = told.filter(|told| told.is_waiting() || !self.before.contains(told));
             told.map(|told| told.told.as_str()).collect::<Vec<_>>().join(", ")
         };
         let (read, waiting) = (list(Fate::Read), list(Fate::Waiting));
