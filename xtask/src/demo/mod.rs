@@ -97,7 +97,7 @@ impl Demo {
 
     /// A boot that fails, and how its cause is found.
     fn broken(&self) -> Result<()> {
-        println!("$ cat >>scripts/setupntp{}", site::CHANGE);
+        println!("$ cat >>scripts/setupntp\n{}", site::CHANGE);
         let line = site::break_script(&self.folder().join("scripts/setupntp"))?;
         self.publish()?;
         let boot = self.shown("provost boot")?;

@@ -81,14 +81,7 @@ pub(super) fn copy_postscripts(to: &Path) -> Result<()> {
 }
 
 /// A change as admins make them: right but for a file that isn't there.
-pub(super) const CHANGE: &str = r#"
-# Only time servers that have our keys are believed.
-install_keys() {
-    install -m 0640 "$root/srv/ntp/chrony.keys" "$root/etc/chrony.keys"
-}
-trap '[ $? = 0 ] || echo "hint: put the keys into /srv/ntp/chrony.keys of the image" >&2' EXIT
-install_keys
-"#;
+pub(super) const CHANGE: &str = include_str!("setupntp.change");
 
 /// Appends [`CHANGE`] to `script`, and returns the number of the line that will fail.
 pub(super) fn break_script(script: &Path) -> Result<usize> {
