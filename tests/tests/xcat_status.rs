@@ -264,6 +264,27 @@ fn the_next_server_is_told_where_the_first_is_dead() {
 }
 
 #[test]
+fn a_check_says_whether_the_monitor_greets_the_node_and_tells_it_nothing() {
+    let monitor = Monitor::start(Habit::Right);
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    let check = || ground.provost(&["check"]).expect(0).stdout;
+    let expect = |parts: &[&str]| {
+        let told = check();
+        parts.iter().for_each(|part| assert!(told.contains(part), "no {part:?} in {told}"));
+    };
+    expect(&["127.0.0.1:", "greets this node"]);
+    monitor.behave(Habit::Closes);
+    expect(&["closed the connection without a greeting", "hint: see on the management node"]);
+    monitor.behave(Habit::Silent);
+    expect(&["no greeting in 5 s"]);
+    monitor.behave(Habit::Right);
+    monitor.refuse();
+    expect(&["Connection refused"]);
+    assert!(monitor.said().is_empty());
+    assert!(!ground.node.path("state/monitor.json").exists());
+}
+
+#[test]
 fn provostd_is_told_as_xcat_is() {
     let cluster = cluster("#!/bin/sh\nexit 3\n", "[xcat]\nmonitor = \"127.0.0.1:0\"\n");
     let monitor = cluster.daemon().address("monitor");

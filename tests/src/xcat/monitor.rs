@@ -100,8 +100,13 @@ impl Monitor {
     }
 
     /// Changes its habit, and lets go of whom it holds.
+    pub fn behave(&self, habit: Habit) {
+        self.inner.change(|state| state.habit = habit);
+    }
+
+    /// Has it no bad habit any more.
     pub fn mend(&self) {
-        self.inner.change(|state| state.habit = Habit::Right);
+        self.behave(Habit::Right);
     }
 
     /// What it was told, in order.

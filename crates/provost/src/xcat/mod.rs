@@ -20,5 +20,5 @@ pub(crate) use folder::complete;
 pub(crate) use info::{Info, note_result};
 pub(crate) use install::{hand_over, main as install};
 pub(crate) use log::Log;
-pub(crate) use status::{Status, beginning, end, tell_failed, tell_rest};
+pub(crate) use status::{Status, beginning, end, greeting, tell_failed, tell_rest};
 pub(crate) use told::{Fate, Told, told};

@@ -17,9 +17,6 @@ use crate::http::one_line;
 use crate::resolve::Names;
 use crate::settings::Settings;
 
-/// How long the greeting may take, of all servers together: whoever gives up loses its place among
-/// those who wait, and another node's silence costs each of them 2 s.
-const READY: Duration = Duration::from_secs(60);
 /// How long the answer may take. It comes before anything is done about the line.
 const DONE: Duration = Duration::from_secs(10);
 /// The longest line that is read, in bytes.
@@ -41,13 +38,13 @@ pub(super) struct Ready {
 }
 
 impl Monitor {
-    /// The monitors of the hosts of `servers`, at `port`.
-    pub(super) fn new(settings: &Settings, port: u16) -> Self {
+    /// The monitors of the hosts of `servers`, at `port`. All greetings together may take `ready`.
+    pub(super) fn new(settings: &Settings, port: u16, ready: Duration) -> Self {
         let mut servers: Vec<(Url, u16)> =
             settings.servers.iter().map(|url| (url.clone(), port)).collect();
         // Two web servers of one host have one monitor.
         servers.dedup_by(|a, b| a.0.host() == b.0.host());
-        let ready = READY / u32::try_from(servers.len()).unwrap_or(1).max(1);
+        let ready = ready / u32::try_from(servers.len()).unwrap_or(1).max(1);
         let limit = settings.fetch.connect;
         let (names, connect) = (Names::new(limit), limit.duration());
         Self { servers, names, connect, ready, node: settings.node.clone() }
@@ -124,8 +121,13 @@ impl Monitor {
 }
 
 impl Ready {
-    /// Says `words`. Returns who has read them; that they were heeded isn't told by anybody.
-    pub(super) async fn say(mut self, words: &str) -> Result<String, Failure> {
+    /// Whose it is.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Says `words`, until they are read; that they were heeded isn't told by anybody.
+    pub(super) async fn say(mut self, words: &str) -> Result<(), Failure> {
         let name = self.name;
         let said = async {
             self.stream.write_all(format!("{words}\n").as_bytes()).await?;
@@ -133,7 +135,7 @@ impl Ready {
         };
         let busy = "if that lasts: systemctl restart xcatd";
         match timeout(DONE, said).await {
-            Ok(Ok(text)) if text == "done" => Ok(name),
+            Ok(Ok(text)) if text == "done" => Ok(()),
             Ok(Ok(text)) if text.is_empty() => {
                 Err(failed(&name, "it closed the connection instead of an answer", busy))
             }

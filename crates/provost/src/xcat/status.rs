@@ -20,6 +20,9 @@ use crate::settings::{Paths, Settings, Xcat};
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// No wait is above this: all nodes of a cluster may be waiting for one monitor.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// How long the monitor's greeting may take: whoever gives up loses its place among those who
+/// wait, and another node's silence costs each of them 2 s.
+const READY: Duration = Duration::from_secs(60);
 /// How long it may take where no run is going on.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
@@ -68,7 +71,7 @@ impl Status {
         paths: &Paths,
         words: &[&'static str],
     ) -> Option<Self> {
-        if Machine::here().kernel_line().has("nonodestatus") {
+        if is_unwanted() {
             return None;
         }
         let book = Book::of(&paths.state);
@@ -77,7 +80,7 @@ impl Status {
         }
         let before = book.all().await.0;
         let (news, heard) = watch::channel(false);
-        let monitor = Monitor::new(settings, xcat.monitor_port);
+        let monitor = Monitor::new(settings, xcat.monitor_port, READY);
         let task = tokio::spawn(work(monitor, book.clone(), heard));
         let (deadline, node) = (settings.report_deadline.duration(), settings.node.clone());
         Some(Self { book, before, task, news, deadline, node, paths: paths.clone() })
@@ -138,6 +141,24 @@ impl Status {
         say.extend(unkept.map(|why| format!("keeping that in {}: {why}", file.display())));
         say
     }
+}
+
+/// Waits for the monitor's greeting, and says nothing. Returns who greeted; none where an admin
+/// wants nothing to be told.
+pub(crate) async fn greeting(
+    settings: &Settings,
+    xcat: &Xcat,
+    limit: Duration,
+) -> Option<Result<String, Failure>> {
+    if is_unwanted() {
+        return None;
+    }
+    let ready = Monitor::new(settings, xcat.monitor_port, limit).ready().await;
+    Some(ready.map(|ready| ready.name().to_owned()))
+}
+
+fn is_unwanted() -> bool {
+    Machine::here().kernel_line().has("nonodestatus")
 }
 
 async fn work(monitor: Monitor, book: Book, mut news: watch::Receiver<bool>) {

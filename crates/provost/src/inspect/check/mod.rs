@@ -2,6 +2,7 @@
 
 mod finding;
 mod machine;
+mod monitor;
 mod server;
 
 use std::collections::BTreeMap;
@@ -84,11 +85,14 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
         let tries = settings.servers.iter().map(|base| server::attempt(&client, base, &settings));
         futures_util::future::join_all(tries).await
     };
-    let (mut findings, servers) = runtime.block_on(async { tokio::join!(machine, servers) });
+    let monitor = monitor::attempt(&settings);
+    let (mut findings, servers, monitor) =
+        runtime.block_on(async { tokio::join!(machine, servers, monitor) });
     // What hangs in the kernel isn't waited for.
     runtime.shutdown_background();
     let served = servers.iter().any(|(_, served)| *served);
     findings.extend(servers.into_iter().flat_map(|(findings, _)| findings));
+    findings.extend(monitor);
     (findings, served)
 }
 

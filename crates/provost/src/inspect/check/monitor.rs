@@ -1,0 +1,24 @@
+//! Trying the install monitor of an xCAT management node.
+
+use provost_record::Cause;
+
+use super::LIMIT;
+use super::finding::Finding;
+use crate::failure::Failure;
+use crate::settings::Settings;
+use crate::xcat::greeting;
+
+/// Waits for its greeting, and says nothing. None where it isn't told anything by runs either.
+pub(super) async fn attempt(settings: &Settings) -> Option<Finding> {
+    let greeting = greeting(settings, settings.xcat.as_ref()?, LIMIT / 2);
+    let late = || {
+        let message =
+            format!("trying the install monitors: none has greeted within {} s", LIMIT.as_secs());
+        Failure::new(Cause::Fetch, message, "see that xcatd runs: systemctl status xcatd")
+    };
+    let greeted = tokio::time::timeout(LIMIT, greeting).await;
+    Some(match greeted.unwrap_or_else(|_| Some(Err(late())))? {
+        Ok(name) => Finding::ok("monitor", format!("{name} greets this node")),
+        Err(failure) => Finding::failed("monitor", &failure),
+    })
+}
