@@ -131,9 +131,7 @@ impl Cluster {
     /// Sets a node up: its configuration, and a token from the daemon.
     pub fn node(&self, name: &str) -> Node {
         let folder = self.path(&format!("nodes/{name}"));
-        std::fs::create_dir_all(&folder).unwrap();
-        let node = Node { name: name.to_owned(), folder };
-        node.make_fakes();
+        let node = Node::new(name, folder);
         let token = self.ctl(&["token", name]).expect(0).stdout;
         std::fs::write(node.path("token"), token).unwrap();
         node.configure(&self.settings_for(&[&self.daemon().nodes()]));
@@ -149,6 +147,14 @@ impl Cluster {
 }
 
 impl Node {
+    /// A node in `folder`, without configuration.
+    pub(crate) fn new(name: &str, folder: PathBuf) -> Self {
+        std::fs::create_dir_all(&folder).unwrap();
+        let node = Self { name: name.to_owned(), folder };
+        node.make_fakes();
+        node
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name

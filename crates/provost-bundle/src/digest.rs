@@ -1,4 +1,5 @@
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -24,6 +25,21 @@ impl Digest {
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self::from_hasher(Sha256::new_with_prefix(bytes))
+    }
+
+    /// The digest of what `reader` has still to give, and its length in bytes.
+    pub fn read(mut reader: impl io::Read) -> io::Result<(Self, u64)> {
+        let (mut hasher, mut size) = (Sha256::new(), 0);
+        let mut buffer = [0; 16 * 1024];
+        loop {
+            match reader.read(&mut buffer)? {
+                0 => return Ok((Self::from_hasher(hasher), size)),
+                n => {
+                    hasher.update(&buffer[..n]);
+                    size += n as u64;
+                }
+            }
+        }
     }
 
     pub(crate) fn from_hasher(hasher: Sha256) -> Self {

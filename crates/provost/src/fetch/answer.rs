@@ -73,7 +73,7 @@ impl Answer {
         Word { hold, released: header("provost-released").and_then(|time| time.parse().ok()) }
     }
 
-    pub(super) fn header(&self, name: HeaderName) -> Option<&str> {
+    fn header(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name).map(HeaderValue::to_str)?.ok()
     }
 }
@@ -95,10 +95,10 @@ fn title(page: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
-    pub(in super::super) fn answer(headers: &[(&'static str, &str)]) -> Answer {
+    fn answer(headers: &[(&'static str, &str)]) -> Answer {
         let header = |(name, value): &(&'static str, &str)| {
             (HeaderName::from_static(name), value.parse().unwrap())
         };

@@ -6,16 +6,16 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::SignedDuration;
 use provost_bundle::{Manifest, Verdict};
 use provost_plan::Plan;
 use provost_record::Cause;
-use reqwest::header::{self, HeaderMap, HeaderName};
+use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Word};
 use super::retry::Miss;
-use super::source::{Source, http_date};
+use super::source::Source;
+use super::version::Version;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
@@ -36,9 +36,7 @@ struct Document {
     signature: Option<String>,
     /// Where it is from.
     url: String,
-    etag: Option<String>,
-    /// Where there is no ETag.
-    modified: Option<String>,
+    version: Version,
 }
 
 /// Documents that are trusted.
@@ -132,7 +130,7 @@ impl Document {
             return Ok(Self::of(answer, url, signature));
         };
         // Another server's ETag means nothing.
-        let conditions = if kept.url == url { kept.conditions() } else { HeaderMap::new() };
+        let conditions = if kept.url == url { kept.version.conditions() } else { HeaderMap::new() };
         let answer = Answer::get(source, path, most, conditions).await?;
         if answer.is_unchanged {
             return Ok((kept.clone(), answer.word()));
@@ -147,17 +145,8 @@ impl Document {
 
     fn of(answer: Answer, url: String, signature: Option<String>) -> (Self, Word) {
         let word = answer.word();
-        let etag = answer.header(header::ETAG).map(str::to_owned);
-        let modified = if etag.is_none() { modified(&answer) } else { None };
-        (Self { text: answer.text, signature, url, etag, modified }, word)
-    }
-
-    /// The headers by which only another text is sent.
-    fn conditions(&self) -> HeaderMap {
-        let etag = self.etag.as_ref().map(|etag| (header::IF_NONE_MATCH, etag));
-        let modified = self.modified.as_ref().map(|time| (header::IF_MODIFIED_SINCE, time));
-        let value = |(name, text): (HeaderName, &String)| Some((name, text.parse().ok()?));
-        etag.or(modified).and_then(value).into_iter().collect()
+        let version = Version::of(&answer.headers);
+        (Self { text: answer.text, signature, url, version }, word)
     }
 }
 
@@ -167,34 +156,4 @@ fn file(state: &Path) -> PathBuf {
 
 fn plan_path(settings: &Settings) -> String {
     format!("plans/{}.toml", settings.node)
-}
-
-/// The time of the last change, if another change could not have the same one: it is told in whole
-/// seconds (RFC 9110, 8.8.2.2).
-fn modified(answer: &Answer) -> Option<String> {
-    let modified = answer.header(header::LAST_MODIFIED)?;
-    let age = http_date(answer.header(header::DATE)?)?.duration_since(http_date(modified)?);
-    (age >= SignedDuration::from_secs(1)).then(|| modified.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::answer::tests::answer;
-    use super::*;
-
-    #[test]
-    fn a_time_of_change_is_asked_with_only_where_it_can_stand_for_one_text() {
-        let changed = ("last-modified", "Fri, 20 Nov 2026 17:00:01 GMT");
-        let ask = |headers: &[_]| {
-            let (document, _) = Document::of(answer(headers), String::new(), None);
-            let conditions = document.conditions();
-            conditions.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>()
-        };
-        let later = ("date", "Fri, 20 Nov 2026 17:00:02 GMT");
-        assert_eq!(ask(&[changed, later]), ["if-modified-since"]);
-        assert_eq!(ask(&[changed, later, ("etag", "\"1\"")]), ["if-none-match"]);
-        // In that second there may have been another change.
-        assert!(ask(&[changed, ("date", "Fri, 20 Nov 2026 17:00:01 GMT")]).is_empty());
-        assert!(ask(&[changed]).is_empty());
-    }
 }

@@ -61,7 +61,7 @@ async fn fetch(input: &Input, args: &FetchArgs) -> Result<(), Failure> {
 }
 
 async fn transfer(client: &Client, args: &FetchArgs) -> Result<(), Miss> {
-    let source = Source { client, base: &args.url, token: None, run: "" };
+    let source = Source { client, base: &args.url, token: None, run: "", is_xcat: false };
     let mut response = source.ask("", HeaderMap::new(), &[StatusCode::OK]).await?;
     let url = args.url.as_str();
     let Some(size) = response.content_length() else {

@@ -7,6 +7,8 @@ mod file;
 mod retry;
 mod source;
 mod transfer;
+mod version;
+pub(crate) mod xcat;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
 use provost_bundle::{FileEntry, Manifest, Verdict};
 use provost_plan::Plan;
+use provost_plan::mypostscript::MyPostscript;
 use provost_record::Cause;
 use reqwest::Client;
 
@@ -39,6 +42,9 @@ const AT_ONCE: usize = 4;
 pub(crate) struct Fetched {
     pub(crate) manifest: Manifest,
     pub(crate) plan: Plan,
+    /// What the plan is made of where the management node is xCAT's. Its preamble is still to be
+    /// evaluated, which gives the plan its environment.
+    pub(crate) mypostscript: Option<MyPostscript>,
     /// Where the scripts are.
     pub(crate) folder: PathBuf,
     /// The servers that did not serve.
@@ -76,6 +82,10 @@ pub(crate) async fn fetch(
     run: &str,
     console: &mut Console,
 ) -> Result<Fetched, NotFetched> {
+    let unsigned = settings.trust.is_unsigned();
+    if let Some(xcat) = settings.xcat.as_ref().filter(|_| unsigned) {
+        return xcat::fetch((settings, xcat), client, paths, run, console).await;
+    }
     let fetch = Fetch {
         settings,
         bundles: Bundles::open(&paths.state)?,
@@ -84,7 +94,13 @@ pub(crate) async fn fetch(
     };
     let say = |text: &str| console.say(&format!("fetch: {text}"));
     let served = retry::through(&settings.servers, settings.fetch.deadline, say, |server| {
-        fetch.from(Source { client, base: server, token: settings.token.as_ref(), run })
+        fetch.from(Source {
+            client,
+            base: server,
+            token: settings.token.as_ref(),
+            run,
+            is_xcat: false,
+        })
     });
     let (verified, word, passed_over, offline) = match served.await {
         Ok(Served { what: (verified, word), passed_over }) => (verified, word, passed_over, None),
@@ -92,15 +108,20 @@ pub(crate) async fn fetch(
     };
     let Verified { manifest, plan, verdict } = verified;
     if verdict == Verdict::Unsigned {
-        console.say(
-            "WARNING: [trust] says `unsigned = true`: anybody on the way could have changed what \
-             runs here as root",
-        );
+        console.say(UNSIGNED);
     }
-    let folder = fetch.bundles.current();
+    let mut folder = fetch.bundles.current();
+    if settings.xcat.is_some() {
+        xcat::mirror(&manifest, &folder, paths)?;
+        folder.clone_from(&paths.xcatpost);
+    }
     let Word { hold, released } = word;
-    Ok(Fetched { manifest, plan, folder, passed_over, offline, hold, released })
+    let mypostscript = None;
+    Ok(Fetched { manifest, plan, mypostscript, folder, passed_over, offline, hold, released })
 }
+
+const UNSIGNED: &str = "WARNING: [trust] says `unsigned = true`: anybody on the way could have \
+                        changed what runs here as root";
 
 struct Fetch<'a> {
     settings: &'a Settings,

@@ -59,7 +59,14 @@ impl Miss {
         self.why == Why::Torn
     }
 
-    fn may_pass(&self) -> bool {
+    /// The same, after something else that was tried first had failed.
+    pub(super) fn after(self, before: &Failure) -> Self {
+        let message = format!("{}; {}", before.message, self.failure.message);
+        Self { failure: Failure { message, ..self.failure }, ..self }
+    }
+
+    /// Whether another try may end otherwise.
+    pub(super) fn may_pass(&self) -> bool {
         matches!(self.why, Why::Busy(_) | Why::Silent)
     }
 

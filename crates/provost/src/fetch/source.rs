@@ -25,6 +25,8 @@ pub(crate) struct Source<'a> {
     pub(crate) token: Option<&'a Token>,
     /// The present run's id.
     pub(crate) run: &'a str,
+    /// Whether it serves xCAT's files, not what was published.
+    pub(crate) is_xcat: bool,
 }
 
 impl Source<'_> {
@@ -52,7 +54,40 @@ impl Source<'_> {
         let response = request.send().await.map_err(|e| broken(&url, &e))?;
         match good.contains(&response.status()) {
             true => Ok(response),
-            false => Err(refused(&url, path, response).await),
+            false => {
+                let hint = self.hint(path, response.status());
+                Err(refused(&url, hint, response).await)
+            }
+        }
+    }
+
+    /// What an admin can do about a `status` that isn't good.
+    fn hint(&self, path: &str, status: StatusCode) -> String {
+        let readable =
+            "let it read that file (chmod a+r) and enter the folders above it (namei -l)";
+        match status.as_u16() {
+            300..=399 => "no redirect is followed: set `servers` to where the files are".to_owned(),
+            403 if self.is_xcat && path.ends_with('/') => format!(
+                "let the management node's web server list /{path} (Apache: Options Indexes; nginx: \
+                 autoindex on) and enter that folder and those above it (namei -l)"
+            ),
+            403 if self.is_xcat => {
+                format!("on the management node the web server can't read /{path}: {readable}")
+            }
+            404 | 410 if self.is_xcat => format!(
+                "see that the management node's web server serves /{path}, and that the port and \
+                 install_dir under [source] are its own"
+            ),
+            401 => "give this node its token: `provostctl token NODE`, then token_file".to_owned(),
+            403 => format!(
+                "on the management node the web server can't read WWW/{path}: {readable}, or \
+                 publish again"
+            ),
+            404 | 410 => format!(
+                "there is no WWW/{path} on that server: publish there, and see that site.toml names \
+                 this node"
+            ),
+            _ => "see the server's own log".to_owned(),
         }
     }
 }
@@ -81,7 +116,7 @@ pub(crate) fn broken(url: &str, e: &reqwest::Error) -> Miss {
 }
 
 /// What an answer means that wasn't asked for.
-async fn refused(url: &str, path: &str, response: Response) -> Miss {
+async fn refused(url: &str, hint: String, response: Response) -> Miss {
     let status = response.status();
     let wait = response.headers().get(header::RETRY_AFTER).and_then(retry_after);
     let place = response.headers().get(header::LOCATION).map(|place| place.as_bytes().to_owned());
@@ -98,20 +133,7 @@ async fn refused(url: &str, path: &str, response: Response) -> Miss {
     if let Some(error) = told.error {
         message += &format!(": {}", one_line(&error));
     }
-    let hint = match status.as_u16() {
-        _ if told.hint.is_some() => one_line(&told.hint.unwrap_or_default()),
-        300..=399 => "no redirect is followed: set `servers` to where the files are".to_owned(),
-        401 => "give this node its token: `provostctl token NODE`, then token_file".to_owned(),
-        403 => format!(
-            "on the management node the web server can't read WWW/{path}: let it read that file \
-             (chmod a+r) and enter the folders above it (namei -l), or publish again"
-        ),
-        404 | 410 => format!(
-            "there is no WWW/{path} on that server: publish there, and see that site.toml names \
-             this node"
-        ),
-        _ => "see the server's own log".to_owned(),
-    };
+    let hint = told.hint.map_or(hint, |hint| one_line(&hint));
     let failure = Failure::new(Cause::Fetch, message, hint);
     match status {
         _ if passes => Miss::busy(failure, wait),

@@ -13,6 +13,7 @@ use super::stages::names;
 use super::told::rounded;
 use super::{Wanted, steps};
 use crate::failure::Failure;
+use crate::fetch::xcat::evaluate;
 use crate::fetch::{Fetched, NotFetched, age, fetch};
 use crate::report::Reporter;
 use crate::secrets::secrets;
@@ -52,17 +53,21 @@ impl Run<'_> {
             Ok((settings, fetched)) => {
                 self.hide(secrets(&settings, &fetched.plan.env));
                 end.result = Some(Outcome::Success);
-                end.bundle = Some(fetched.manifest.generation);
-                end.plan = Some(fetched.plan.generation);
                 end.stages = names(&self.progress.left(steps::select(wanted, &fetched, root)));
-                let (bundle, plan) = (fetched.manifest.generation, fetched.plan.generation);
                 if let Some(offline) = &fetched.offline {
                     self.console.say(&format!("fetch: {offline}"));
                 }
                 end.skipped.clone_from(&fetched.offline);
-                let age = age(fetched.manifest.created, provost_record::now());
+                let what = if fetched.mypostscript.is_some() {
+                    count(fetched.manifest.files.len(), "file")
+                } else {
+                    let (bundle, plan) = (fetched.manifest.generation, fetched.plan.generation);
+                    (end.bundle, end.plan) = (Some(bundle), Some(plan));
+                    let age = age(fetched.manifest.created, provost_record::now());
+                    format!("bundle {bundle} of {age}, plan {plan}")
+                };
                 self.console.say(&format!(
-                    "fetch: bundle {bundle} of {age}, plan {plan}, {} to run ({})",
+                    "fetch: {what}, {} to run ({})",
                     count(end.stages.len(), "script"),
                     rounded(began.elapsed())
                 ));
@@ -132,7 +137,7 @@ impl Run<'_> {
         // Reporting comes first, so that a fetch that fails is reported, too.
         let (settings, client) = self.connect(input, root).await?;
         let mut orders = self.orders.clone();
-        let fetched = tokio::select! {
+        let mut fetched = tokio::select! {
             fetched = fetch(&settings, &client, self.paths, &self.id, self.console) => fetched?,
             wanted = orders.wait_for(|orders| orders.stop.is_some()) => {
                 let signal = wanted.ok().and_then(|orders| orders.stop).unwrap_or("a signal");
@@ -140,7 +145,12 @@ impl Run<'_> {
                 return Err(Failure::new(Cause::Interrupted, message, "start it again").into());
             }
         };
-        Ok((settings, fetched))
+        let (supervisor, orders) = (&mut self.supervisor, &mut self.orders);
+        let bounds = (&*self.paths.state, settings.run.timeout.duration());
+        match evaluate(&mut fetched, bounds, supervisor, orders).await {
+            Ok(()) => Ok((settings, fetched)),
+            Err(failure) => Err(NotFetched { passed_over: fetched.passed_over, failure }),
+        }
     }
 }
 

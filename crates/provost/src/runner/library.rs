@@ -15,7 +15,7 @@ const FILES: [(&str, &str); 10] = files!(
 );
 
 /// Where the library is.
-pub(super) fn folder(state: &Path) -> PathBuf {
+pub(crate) fn folder(state: &Path) -> PathBuf {
     state.join("lib")
 }
 

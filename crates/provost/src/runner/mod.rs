@@ -38,6 +38,7 @@ use crate::settings::Input;
 
 use echo::Echo;
 pub(crate) use guard::{Attempts, held_there};
+pub(crate) use library::folder as library;
 pub(crate) use lock::RunLock;
 pub(crate) use paused::Paused;
 pub(crate) use reboot::request as request_reboot;

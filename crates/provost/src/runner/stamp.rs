@@ -3,13 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
+use provost_exec::{Orders, Supervisor};
 use provost_plan::Step;
 use provost_record::ExitCode;
+use tokio::sync::watch;
 
 use super::markers::{Marker, Markers};
 use super::steps;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::fetch::xcat::evaluate;
 use crate::fetch::{Fetched, fetch};
 use crate::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
@@ -17,10 +20,15 @@ use crate::settings::{Input, Paths, Settings};
 /// Marks `wanted`, or, where none are named, every step of the node's plan that runs once or at a
 /// change, as done in the image at `root`. What a script is at present is taken from the servers.
 pub(crate) fn main(input: &Input, root: &Path, wanted: Option<&[Step]>) -> ExitCode {
+    // First of all, while this process has one thread.
+    let supervisor = Supervisor::start();
     let mut console = Console::new(input, false);
-    let stamped = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(stamp(input, root, wanted, &mut console)),
-        Err(e) => Err(Failure::config(e, "see ulimit -n and the free memory")),
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let stamped = match (supervisor, runtime) {
+        (Ok(supervisor), Ok(runtime)) => {
+            runtime.block_on(stamp(input, root, wanted, &mut console, supervisor))
+        }
+        (Err(e), _) | (_, Err(e)) => Err(Failure::config(e, "see ulimit -n and the free memory")),
     };
     match stamped {
         Ok(()) => ExitCode::Done,
@@ -36,6 +44,7 @@ async fn stamp(
     root: &Path,
     wanted: Option<&[Step]>,
     console: &mut Console,
+    mut supervisor: Supervisor,
 ) -> Result<(), Failure> {
     if !root.is_dir() {
         let message = format!("stamping the image {}: there is no such folder", root.display());
@@ -46,10 +55,14 @@ async fn stamp(
     // Not in the image: how new this node's plan is says nothing about other nodes'.
     let scratch = tempfile::tempdir()
         .map_err(|e| Failure::config(format!("making a folder: {e}"), "see TMPDIR"))?;
-    let paths = Paths { state: scratch.path().to_owned(), ..input.paths() };
+    let [state, xcatpost] = ["state", "xcatpost"].map(|name| scratch.path().join(name));
+    let paths = Paths { state, xcatpost, ..input.paths() };
     let run = uuid::Uuid::now_v7().to_string();
     let fetched = fetch(&settings, &client, &paths, &run, console).await;
-    let fetched = fetched.map_err(|not| not.failure)?;
+    let mut fetched = fetched.map_err(|not| not.failure)?;
+    let (_whoever, mut orders) = watch::channel(Orders::default());
+    let bounds = (&*paths.state, settings.run.timeout.duration());
+    evaluate(&mut fetched, bounds, &mut supervisor, &mut orders).await?;
     console.hide(secrets(&settings, &fetched.plan.env));
     let state = below(root, &input.paths().state);
     let markers = Markers::new(&state);

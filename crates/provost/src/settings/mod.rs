@@ -38,13 +38,11 @@ pub(crate) struct Settings {
     pub(crate) redact: Vec<String>,
     pub(crate) guard: Guard,
     /// Only where the management node is xCAT's.
-    #[allow(dead_code, reason = "read by what comes next")]
     pub(crate) xcat: Option<Xcat>,
 }
 
 /// What a node has to know of its xCAT management node. The hosts are those of `servers`.
 #[derive(Clone, Debug)]
-#[allow(dead_code, reason = "read by what comes next")]
 pub(crate) struct Xcat {
     /// Where `postscripts` is under the web server: a path without a slash at its begin or end.
     pub(crate) install_dir: String,
@@ -54,6 +52,8 @@ pub(crate) struct Xcat {
     pub(crate) xcatd_port: u16,
     /// Where it takes a node's status.
     pub(crate) monitor_port: u16,
+    /// Whether a bundle is published beside its own scripts, which is then what is fetched.
+    pub(crate) is_published: bool,
 }
 
 /// A bearer token. It has no `Debug`, so that no log shows it.
@@ -63,7 +63,6 @@ pub(crate) struct Token(pub(crate) String);
 /// Where things are.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code, reason = "read by what comes next")]
 pub(crate) struct Paths {
     pub(crate) state: PathBuf,
     pub(crate) log: PathBuf,
@@ -176,12 +175,20 @@ impl Input {
             failures.push(Failure::config(message, hint));
         }
         let mut note = |failure| failures.push(failure);
+        let xcat = self.xcat().map_err(&mut note).ok().flatten();
+        let mut servers = self.servers(&mut note);
+        if let Some(xcat) = xcat.as_ref().filter(|xcat| xcat.is_published) {
+            let folder = |url: &mut Url| {
+                url.set_path(&format!("{}{}/provost/", url.path(), xcat.install_dir))
+            };
+            servers.iter_mut().for_each(folder);
+        }
         let named = Some(&self.config).filter(|(_, origin)| *origin != Origin::Default);
         let settings = Settings {
             // Scripts have a working folder of their own.
             config: named.and_then(|(file, _)| std::path::absolute(file).ok()),
             node: node.clone(),
-            servers: self.servers(&mut note),
+            servers,
             token: self.token().map_err(&mut note).ok().flatten(),
             trust: self.trust().map_err(&mut note).unwrap_or_default(),
             fetch: FetchLimits {
@@ -196,7 +203,7 @@ impl Input {
             report_deadline: report.deadline,
             redact: log.redact.clone(),
             guard: self.guard(),
-            xcat: self.xcat().map_err(&mut note).ok().flatten(),
+            xcat,
         };
         self.messages().map_err(&mut note).ok();
         (settings, failures)
@@ -216,7 +223,7 @@ impl Input {
 
     /// What there is to know of xCAT's management node, if it is one.
     fn xcat(&self) -> Result<Option<Xcat>, Failure> {
-        let source = &self.fragment.source;
+        let Fragment { source, trust, .. } = &self.fragment;
         if source.kind == Kind::Provost {
             return Ok(None);
         }
@@ -232,6 +239,7 @@ impl Input {
             tftp_dir: folder("source.tftp_dir", &source.tftp_dir)?,
             xcatd_port: source.xcatd_port.get(),
             monitor_port: source.monitor_port.get(),
+            is_published: !trust.keys.is_empty() || trust.manifest_sha256.is_some(),
         }))
     }
 

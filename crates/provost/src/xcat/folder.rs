@@ -11,17 +11,19 @@ const CREDENTIALS: [&str; 4] = ["_xcat", "_ssh", "ca", "hostkeys"];
 const LIBRARY: &str = "xcatlib.sh";
 
 /// Completes `new`, which has the files of the tree and takes the place of `old` next:
-/// `mypostscript` in two files, of which one has only what runs after the boot; each script
+/// `mypostscript`, if there is one, in two files, of which one has only what runs after the boot; each script
 /// executable; the credentials of `old`, where the tree has none of these; our own library,
 /// from the folder `library`, where the tree has none.
 pub(crate) fn complete(
     new: &Path,
     old: &Path,
-    mypostscript: &str,
+    mypostscript: Option<&str>,
     library: &Path,
 ) -> io::Result<()> {
-    put(new, "mypostscript", mypostscript)?;
-    put(new, "mypostscript.post", &after_boot(mypostscript))?;
+    if let Some(text) = mypostscript {
+        put(new, "mypostscript", text)?;
+        put(new, "mypostscript.post", &after_boot(text))?;
+    }
     for name in CREDENTIALS {
         if !new.join(name).exists() {
             copy(&old.join(name), &new.join(name))?;
@@ -135,7 +137,7 @@ mod tests {
         }
         symlink("/etc", at("old/_xcat")).unwrap();
         let library = at("lib");
-        complete(&at("new"), &at("old"), "A=1\n", &library).unwrap();
+        complete(&at("new"), &at("old"), Some("A=1\n"), &library).unwrap();
         assert_eq!(mode(&at("new/syslog")), 0o755);
         assert_eq!(mode(&at("new/sub/configure")), 0o700);
         assert_eq!((mode(&at("new/mypostscript")), mode(&at("new/hostkeys/key"))), (0o700, 0o600));

@@ -33,6 +33,11 @@ pub(super) fn take_line(folder: &Path) -> io::Result<()> {
     change(folder, str::to_owned)
 }
 
+/// A library's text as it was before.
+pub(crate) fn without_line(text: &str) -> String {
+    text.split_inclusive('\n').filter(|line| !line.ends_with(MARK)).collect()
+}
+
 /// Makes of the library, without the line, what `with` says.
 fn change(folder: &Path, with: impl Fn(&str) -> String) -> io::Result<()> {
     let path: PathBuf = folder.join("xcatlib.sh");
@@ -42,7 +47,6 @@ fn change(folder: &Path, with: impl Fn(&str) -> String) -> io::Result<()> {
         return Ok(());
     }
     let Ok(old) = std::fs::read_to_string(&path) else { return Ok(()) };
-    let plain: String = old.split_inclusive('\n').filter(|line| !line.ends_with(MARK)).collect();
-    let new = with(&plain);
+    let new = with(&without_line(&old));
     if new == old { Ok(()) } else { put(&path, new.as_bytes(), meta.permissions().mode() & 0o7777) }
 }

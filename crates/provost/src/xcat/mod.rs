@@ -2,7 +2,6 @@
 
 mod arguments;
 mod environment;
-#[cfg_attr(not(test), allow(dead_code, reason = "fetching from xCAT will call it"))]
 mod folder;
 mod handover;
 mod info;
@@ -15,8 +14,8 @@ mod told;
 
 pub(crate) use arguments::{Call, called, kind};
 pub(crate) use environment::{environment, is_debugged, path};
-#[allow(unused_imports, reason = "fetching from xCAT will call it")]
 pub(crate) use folder::complete;
+pub(crate) use handover::without_line;
 pub(crate) use info::{Info, note_result};
 pub(crate) use install::{hand_over, main as install};
 pub(crate) use log::Log;

@@ -4,6 +4,7 @@ mod finding;
 mod machine;
 mod monitor;
 mod server;
+mod xcat;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -31,7 +31,13 @@ pub(super) async fn attempt(
 ) -> (Vec<Finding>, bool) {
     // Belongs to no run: none is left out where the management node counts them.
     let run = uuid::Uuid::now_v7().to_string();
-    let source = Source { client, base, token: settings.token.as_ref(), run: &run };
+    let source = Source {
+        client,
+        base,
+        token: settings.token.as_ref(),
+        run: &run,
+        is_xcat: settings.xcat.as_ref().is_some_and(|xcat| !xcat.is_published),
+    };
     let mut findings = Vec::new();
     let tried = Attempt { source, settings, findings: &mut findings };
     let served = match tokio::time::timeout(LIMIT, tried.all()).await {
@@ -54,6 +60,9 @@ struct Attempt<'a> {
 
 impl Attempt<'_> {
     async fn all(mut self) -> bool {
+        if let Some(xcat) = self.settings.xcat.as_ref().filter(|_| self.source.is_xcat) {
+            return super::xcat::attempt(&self.source, self.settings, xcat, self.findings).await;
+        }
         let manifest = self.manifest().await;
         let Ok(manifest) = manifest else { return false };
         let plan = self.plan(manifest.as_ref()).await;

@@ -1,0 +1,53 @@
+//! A node's `mypostscript`: from the web server where it is made in advance, else from xcatd, which
+//! makes it when it is asked.
+
+use provost_plan::mypostscript::MyPostscript;
+use reqwest::header::HeaderMap;
+
+use super::super::answer::Answer;
+use super::super::retry::Miss;
+use super::super::source::Source;
+use super::xcatd;
+use crate::failure::Failure;
+use crate::settings::{Settings, Xcat};
+
+/// The longest one, in bytes.
+const LONGEST: u64 = 4 << 20;
+
+/// This node's own.
+pub(crate) struct Own {
+    pub(super) text: String,
+    pub(crate) read: MyPostscript,
+    /// Where it is from.
+    pub(crate) from: String,
+    pub(super) is_from_xcatd: bool,
+}
+
+/// Fetches it, and reads it.
+pub(crate) async fn mypostscript(
+    source: &Source<'_>,
+    settings: &Settings,
+    xcat: &Xcat,
+) -> Result<Own, Miss> {
+    let path = format!("{}/mypostscripts/mypostscript.{}", xcat.tftp_dir, settings.node);
+    let served = match Answer::get(source, &path, LONGEST, HeaderMap::new()).await {
+        Ok(answer) => Ok(answer.text),
+        Err(miss) if miss.may_pass() => return Err(miss),
+        Err(miss) => Err(miss.failure),
+    };
+    let is_from_xcatd = served.is_err();
+    let (text, from) = match served {
+        Ok(text) => (text, source.url(&path)),
+        Err(before) => {
+            let text = xcatd::getpostscript(settings, xcat, source.base).await;
+            let host = source.base.host_str().unwrap_or_default();
+            let from = format!("xcatd at {host}:{}", xcat.xcatd_port);
+            (text.map_err(|miss| miss.after(&before))?, from)
+        }
+    };
+    let read = MyPostscript::parse(&text).map_err(|e| {
+        let message = format!("{e}; it is that of {}, from {from}", settings.node);
+        Miss::last(Failure::config(message, e.hint()))
+    })?;
+    Ok(Own { text, read, from, is_from_xcatd })
+}

@@ -1,0 +1,226 @@
+//! A node's `mypostscript` from xcatd itself: XML over TLS.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use provost_record::Cause;
+use reqwest::Url;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_cert_signed_by_trust_anchor;
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use super::super::retry::Miss;
+use super::listing::unescaped;
+use crate::failure::Failure;
+use crate::resolve::Names;
+use crate::runner::rounded;
+use crate::settings::{Settings, Xcat};
+
+/// The longest answer, in bytes.
+const LONGEST: usize = 4 << 20;
+/// How an answer ends.
+const END: &str = "<serverdone>";
+const HINT: &str = "see on the management node that xcatd runs (lsxcatd -a) and that no firewall is \
+     before its port; or have its web server hand the file out: chdef -t site \
+     precreatemypostscripts=1, then nodeset";
+
+/// Asks the xcatd of the host of `server` for the mypostscript of this node.
+pub(super) async fn getpostscript(
+    settings: &Settings,
+    xcat: &Xcat,
+    server: &Url,
+) -> Result<String, Miss> {
+    let host = server.host_str().unwrap_or_default();
+    let asked = format!("asking xcatd at {host}:{} for a mypostscript", xcat.xcatd_port);
+    let exchange = Exchange { settings, asked: &asked };
+    let text = exchange.with(host, xcat.xcatd_port).await?;
+    let refused = |why: &str, hint: &str| {
+        let message = format!("{asked}: {why}");
+        Err(Miss::last(Failure::new(Cause::Fetch, message, hint)))
+    };
+    if let Some(error) = elements(&text, "error").next() {
+        let hint = "see that lsdef on the management node knows this node by that name and address";
+        return refused(&format!("it refuses: {}", crate::http::one_line(&error)), hint);
+    }
+    let lines: Vec<String> = elements(&text, "data").collect();
+    if lines.is_empty() {
+        return refused("it has none for this node", "see that lsdef there knows this node");
+    }
+    Ok(lines.join("\n") + "\n")
+}
+
+struct Exchange<'a> {
+    settings: &'a Settings,
+    asked: &'a str,
+}
+
+impl Exchange<'_> {
+    async fn with(&self, host: &str, port: u16) -> Result<String, Miss> {
+        let (connect, stall) = (self.settings.fetch.connect, self.settings.fetch.stall);
+        let bare = host.trim_matches(['[', ']']);
+        let addresses = match bare.parse() {
+            Ok(address) => vec![address],
+            Err(_) => {
+                Names::new(connect).look_up(bare).await.map_err(|e| self.miss(&e, e.hint()))?
+            }
+        };
+        let Some(address) = addresses.first() else { return Err(self.miss(&"no address", HINT)) };
+        let tcp =
+            self.within(connect.duration(), "connecting", TcpStream::connect((*address, port)));
+        let tcp = tcp.await?;
+        let name = ServerName::try_from(bare.to_owned()).map_err(|e| self.miss(&e, HINT))?;
+        let tls = TlsConnector::from(Arc::new(self.config()?)).connect(name, tcp);
+        let mut tls = self.within(stall.duration(), "the TLS handshake", tls).await?;
+        let request = format!(
+            "<xcatrequest>\n   <command>getpostscript</command>\n   <arg>{}</arg>\n</xcatrequest>\n",
+            self.settings.node
+        );
+        let sent = async {
+            tls.write_all(request.as_bytes()).await?;
+            tls.flush().await
+        };
+        self.within(stall.duration(), "sending the request", sent).await?;
+        let mut answer = Vec::new();
+        loop {
+            let read = tls.read_buf(&mut answer);
+            let n = self.within(stall.duration(), "its answer", read).await?;
+            // The mark may have come in two pieces.
+            let new = answer.len().saturating_sub(n + END.len());
+            if String::from_utf8_lossy(&answer[new..]).contains(END) {
+                break;
+            }
+            if n == 0 {
+                return Err(self.miss(&format!("it broke off after {} bytes", answer.len()), HINT));
+            }
+            if answer.len() > LONGEST {
+                let message = format!("{}: its answer has more than {LONGEST} bytes", self.asked);
+                return Err(Miss::last(Failure::new(Cause::Fetch, message, HINT)));
+            }
+        }
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    }
+
+    async fn within<T>(
+        &self,
+        limit: Duration,
+        what: &str,
+        doing: impl Future<Output = std::io::Result<T>>,
+    ) -> Result<T, Miss> {
+        match tokio::time::timeout(limit, doing).await {
+            Ok(done) => done.map_err(|e| self.miss(&format!("{what}: {e}"), HINT)),
+            Err(_) => Err(self.miss(&format!("{what}: nothing within {}", rounded(limit)), HINT)),
+        }
+    }
+
+    fn miss(&self, why: &dyn Display, hint: &str) -> Miss {
+        Miss::silent(Failure::new(Cause::Fetch, format!("{}: {why}", self.asked), hint))
+    }
+
+    fn config(&self) -> Result<ClientConfig, Miss> {
+        let unusable = |why: &dyn Display| {
+            let hint = "`ca` under [fetch] must name a file of PEM certificates";
+            Miss::last(Failure::config(format!("{}: the CA certificates: {why}", self.asked), hint))
+        };
+        let pem = self.settings.ca.as_deref().unwrap_or_default();
+        let known = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+        let known = known.map_err(|e| unusable(&e))?;
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(known.iter().cloned());
+        let provider = CryptoProvider::get_default().ok_or_else(|| unusable(&"no cryptography"))?;
+        let verifier = Certificates { known, roots, provider: provider.clone() };
+        let config = ClientConfig::builder();
+        let config = config.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
+        Ok(config.with_no_client_auth())
+    }
+}
+
+/// By what xcatd is known: one of these certificates, or one that they vouch for. Its name isn't
+/// looked at, since nodes have its address, of which its certificate says nothing. Where there are
+/// none it could be anybody, as with xCAT's own client.
+#[derive(Debug)]
+struct Certificates {
+    known: Vec<CertificateDer<'static>>,
+    roots: RootCertStore,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Certificates {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if !self.known.is_empty() && !self.known.contains(end_entity) {
+            let certificate = ParsedCertificate::try_from(end_entity)?;
+            let algorithms = self.provider.signature_verification_algorithms.all;
+            let roots = &self.roots;
+            verify_server_cert_signed_by_trust_anchor(
+                &certificate,
+                roots,
+                intermediates,
+                now,
+                algorithms,
+            )?;
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// The texts of the elements `name`, which have no others in them.
+fn elements<'t>(xml: &'t str, name: &str) -> impl Iterator<Item = String> + 't {
+    let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
+    let mut rest = xml;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once(&begin)?;
+        let (text, after) = after.split_once(&end)?;
+        rest = after;
+        Some(unescaped(text))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_read_element_by_element() {
+        let xml = "<xcatresponse>\n<data>a=&apos;1 &amp;lt; 2&apos;</data>\n<data></data>\n\
+                   <data>two\nlines</data></xcatresponse>\n<xcatresponse><serverdone></serverdone>";
+        let data: Vec<String> = elements(xml, "data").collect();
+        assert_eq!(data, ["a='1 &lt; 2'", "", "two\nlines"]);
+        assert_eq!(elements("<error>no</err", "error").next(), None);
+    }
+}

@@ -1,0 +1,38 @@
+//! Trying an xCAT management node.
+
+use provost_plan::mypostscript::List;
+
+use super::finding::Finding;
+use crate::fetch::Source;
+use crate::fetch::xcat::{count, mypostscript};
+use crate::settings::{Settings, Xcat};
+
+/// Asks for the listing of its scripts and for this node's mypostscript. Says also whether both
+/// would serve a run.
+pub(super) async fn attempt(
+    source: &Source<'_>,
+    settings: &Settings,
+    xcat: &Xcat,
+    findings: &mut Vec<Finding>,
+) -> bool {
+    let base = source.base;
+    let (listed, own) = tokio::join!(count(source, xcat), mypostscript(source, settings, xcat));
+    findings.push(match &listed {
+        Ok(n) => Finding::ok("server", format!("{base} lists {n} postscripts and folders")),
+        Err(miss) => Finding::failed("server", &miss.failure),
+    });
+    let unsigned = "what an xCAT management node serves is unsigned";
+    let hint = "publish into its INSTALLDIR/provost and set [trust] keys, so that nobody on the way \
+                can have anything run here as root";
+    findings.push(Finding::note("signature", unsigned, hint));
+    findings.push(match &own {
+        Ok(own) => {
+            let n = |list| own.read.steps(list, None).len();
+            let (post, boot) = (n(List::Postscripts), n(List::Postbootscripts));
+            let from = &own.from;
+            Finding::ok("plan", format!("{post} postscripts, {boot} postbootscripts, by {from}"))
+        }
+        Err(miss) => Finding::failed("plan", &miss.failure),
+    });
+    listed.is_ok_and(|n| n > 0) && own.is_ok()
+}

@@ -1,0 +1,128 @@
+//! The web servers of management nodes, as distributions ship them.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::processes;
+
+/// How long it may take to start.
+const START: Duration = Duration::from_secs(20);
+
+/// Whose web server it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WebKind {
+    /// Apache, which xCAT sets up.
+    Apache,
+    /// nginx, whose listings have links to the folder above.
+    Nginx,
+    /// nginx without listings.
+    NginxWithoutIndex,
+}
+
+/// A running web server, as somebody who isn't root.
+pub struct Web {
+    child: Child,
+    address: String,
+    log: PathBuf,
+}
+
+impl Web {
+    /// Serves `FOLDER/www`. None where there is no such server, or where this isn't root.
+    pub(super) fn start(kind: WebKind, folder: &Path) -> Option<Self> {
+        let (program, version) = match kind {
+            WebKind::Apache => ("apache2", "-v"),
+            WebKind::Nginx | WebKind::NginxWithoutIndex => ("nginx", "-v"),
+        };
+        let mut there = Command::new(program);
+        there.arg(version).stdout(Stdio::null()).stderr(Stdio::null());
+        if there.status().is_err() || !rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED with {program}: it isn't here, or this isn't root");
+            return None;
+        }
+        let at = folder.join(format!("{kind:?}"));
+        std::fs::create_dir_all(&at).unwrap();
+        // It takes no free port by itself.
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let www = folder.join("www");
+        let (config, args) = match kind {
+            WebKind::Apache => (apache(&at, &www, &address), ["-DFOREGROUND", "-f"]),
+            WebKind::Nginx => (nginx(&at, &www, &address, "on"), ["-e", "stderr"]),
+            WebKind::NginxWithoutIndex => (nginx(&at, &www, &address, "off"), ["-e", "stderr"]),
+        };
+        let file = at.join("server.conf");
+        std::fs::write(&file, config).unwrap();
+        let mut command = Command::new(program);
+        command.args(args);
+        if program == "nginx" {
+            command.arg("-c");
+        }
+        let said = std::fs::File::create(at.join("said")).unwrap();
+        command.arg(file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        let child = command.spawn().unwrap();
+        let server = Self { child, address, log: at.join("access.log") };
+        let answers = processes::until(START, || TcpStream::connect(&server.address).is_ok());
+        let said = std::fs::read_to_string(at.join("said")).unwrap();
+        assert!(answers, "{program} doesn't start: {said}");
+        Some(server)
+    }
+
+    /// Where it is, `ADDRESS:PORT`.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What it was asked for and how it answered, `PATH STATUS` each, once `path` is among them.
+    pub fn asked(&self, path: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        processes::until(START, || {
+            let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+            lines = log.lines().map(str::to_owned).collect();
+            lines.iter().any(|line| line.starts_with(&format!("{path} ")))
+        });
+        lines
+    }
+
+    /// Forgets what it was asked for.
+    pub fn forget(&self) {
+        std::fs::File::create(&self.log).unwrap();
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        // So that it ends its workers, too.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let _ = self.child.wait();
+    }
+}
+
+fn apache(at: &Path, www: &Path, address: &str) -> String {
+    let (at, www) = (at.display(), www.display());
+    let modules: String = ["mpm_event", "authz_core", "autoindex", "dir", "mime"]
+        .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
+        .concat();
+    format!(
+        "{modules}ServerRoot {at}\nServerName localhost\nListen {address}\nPidFile {at}/pid\n\
+         User nobody\nGroup nogroup\nErrorLog {at}/error.log\nTypesConfig /etc/mime.types\n\
+         DefaultRuntimeDir {at}\nMutex file:{at}\nLogFormat \"%U %>s\" short\n\
+         CustomLog {at}/access.log short\nDocumentRoot {www}\n<Directory {www}>\n\
+         Options Indexes FollowSymLinks\nIndexOptions FancyIndexing\nRequire all granted\n\
+         </Directory>\n"
+    )
+}
+
+fn nginx(at: &Path, www: &Path, address: &str, autoindex: &str) -> String {
+    let (at, www) = (at.display(), www.display());
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path {at}/{name};\n"))
+        .concat();
+    format!(
+        "user nobody nogroup;\ndaemon off;\nworker_processes 1;\npid {at}/pid;\n\
+         error_log {at}/error.log;\nevents {{}}\nhttp {{\nlog_format short '$uri $status';\n\
+         access_log {at}/access.log short;\n{temporary}server {{\nlisten {address};\nroot {www};\n\
+         autoindex {autoindex};\n}}\n}}\n"
+    )
+}

@@ -1,0 +1,133 @@
+//! xcatd's port for requests in XML over TLS, with its good and its bad habits.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// How it answers.
+#[derive(Clone, Debug)]
+pub enum Habit {
+    /// With this mypostscript.
+    Serve(String),
+    /// With this error.
+    Refuse(String),
+    /// With the first part of an answer.
+    BreakOff,
+    /// Not at all: it takes the connection and says nothing.
+    Silent,
+    /// Not at all, once TLS is there.
+    SilentAfterHandshake,
+}
+
+/// A running one. Its certificate is for a name that no node uses.
+pub struct Xcatd {
+    port: u16,
+    folder: PathBuf,
+    requests: Receiver<String>,
+}
+
+impl Xcatd {
+    /// Starts one whose files are in `folder`.
+    pub fn start(folder: &Path, habit: Habit) -> Self {
+        std::fs::create_dir_all(folder).unwrap();
+        let at = |name: &str| folder.join(name).display().to_string();
+        let made = Command::new("openssl")
+            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"])
+            .args(["-nodes", "-days", "2", "-subj", "/CN=mn.cluster"])
+            .args(["-keyout", &at("key.pem"), "-out", &at("certificate.pem")])
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let certificate = CertificateDer::from_pem_file(at("certificate.pem")).unwrap();
+        let key = PrivateKeyDer::from_pem_file(at("key.pem")).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .unwrap();
+        let config = Arc::new(config);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (told, requests) = channel();
+        std::thread::spawn(move || {
+            // What is silent stays open.
+            let mut silent = Vec::new();
+            for stream in listener.incoming().flatten() {
+                if matches!(habit, Habit::Silent) {
+                    silent.push(stream);
+                    continue;
+                }
+                let (config, habit, told) = (config.clone(), habit.clone(), told.clone());
+                std::thread::spawn(move || {
+                    let request = answer(config, stream, &habit);
+                    let _ = told.send(request.unwrap_or_else(|e| format!("no request: {e}")));
+                });
+            }
+        });
+        Self { port, folder: folder.to_owned(), requests }
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its certificate, PEM.
+    pub fn certificate(&self) -> PathBuf {
+        self.folder.join("certificate.pem")
+    }
+
+    /// The next request that it has had.
+    pub fn request(&self) -> String {
+        self.requests.recv_timeout(crate::SOON).unwrap()
+    }
+}
+
+/// Reads a request and answers it.
+fn answer(config: Arc<ServerConfig>, stream: TcpStream, habit: &Habit) -> std::io::Result<String> {
+    let connection = ServerConnection::new(config).map_err(std::io::Error::other)?;
+    let mut stream = StreamOwned::new(connection, stream);
+    let mut request = String::new();
+    let mut buffer = [0; 4096];
+    while !request.contains("</xcatrequest>") {
+        match stream.read(&mut buffer)? {
+            0 => return Ok(request),
+            n => request += &String::from_utf8_lossy(&buffer[..n]),
+        }
+    }
+    let done = "<xcatresponse>\n<serverdone></serverdone>\n</xcatresponse>\n";
+    let text = match habit {
+        Habit::Serve(text) => {
+            let line = |line: &str| format!("<data>{}</data>\n", escaped(line));
+            let data: String = text.lines().map(line).collect();
+            format!("<xcatresponse>\n{data}</xcatresponse>\n{done}")
+        }
+        Habit::Refuse(why) => {
+            format!("<xcatresponse>\n<error>{why}</error>\n</xcatresponse>\n{done}")
+        }
+        Habit::BreakOff => "<xcatresponse>\n<data>NODE=cn1</data>\n".to_owned(),
+        Habit::Silent | Habit::SilentAfterHandshake => {
+            // Until the other side has had enough.
+            let _ = stream.read(&mut buffer);
+            return Ok(request);
+        }
+    };
+    stream.write_all(text.as_bytes())?;
+    stream.flush()?;
+    // As perl does it: without a word.
+    Ok(request)
+}
+
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&apos;")
+}
