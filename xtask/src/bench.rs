@@ -9,9 +9,9 @@ use crate::{cargo, dist};
 /// Runs the benchmark called `name`.
 pub(crate) fn run(name: &str) -> Result<()> {
     match name {
-        "exec" => exec(),
+        "boot" | "exec" => of_programs(name),
         "record" => record(),
-        _ => bail!("there is no benchmark {name:?}; there are: exec, record"),
+        _ => bail!("there is no benchmark {name:?}; there are: boot, exec, record"),
     }
 }
 
@@ -30,8 +30,8 @@ fn record() -> Result<()> {
     Ok(())
 }
 
-/// How long steps take, of the node's binary as nodes get it.
-fn exec() -> Result<()> {
+/// How long boots or steps take, of the node's binary as nodes get it.
+fn of_programs(name: &str) -> Result<()> {
     dist::node()?;
     let args = ["--release", "-p", "provostd", "-p", "provostctl"];
     let mut programs = cargo::build(&args, &[])?;
@@ -41,7 +41,7 @@ fn exec() -> Result<()> {
         fs::copy(&path, folder.path().join(name))
             .with_context(|| format!("copying {}", path.display()))?;
     }
-    let bench = ["bench", "--quiet", "-p", "provost-tests", "--bench", "exec"];
+    let bench = ["bench", "--quiet", "-p", "provost-tests", "--bench", name];
     let status = cargo::command("cargo")
         .args(bench)
         .env("PROVOST_PROGRAMS", folder.path())

@@ -11,7 +11,7 @@ usage: cargo xtask COMMAND
                  machines that boot under QEMU, which take root; --vm boots these alone
   dist           build static programs and packages into dist/
   manual         write docs/man and docs/completions anew, from the command lines
-  bench NAME     measure; NAME is one of: exec, record";
+  bench NAME     measure; NAME is one of: boot, exec, record";
 
 /// Runs the command that `args` name.
 pub(crate) fn run(args: &[String]) -> Result<()> {

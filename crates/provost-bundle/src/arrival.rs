@@ -56,11 +56,15 @@ impl Arrival {
     /// nothing at its place yet.
     pub fn new(entry: &FileEntry, into: &Path) -> Result<Self, ArrivalError> {
         let path = into.join(&entry.path);
-        let open = || {
-            std::fs::create_dir_all(path.parent().unwrap_or(into))?;
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)
-        };
-        let file = open().map_err(|source| ArrivalError::Disk { path: path.clone(), source })?;
+        let open = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        // Most files come into a folder that is there.
+        let opened = open().or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                std::fs::create_dir_all(path.parent().unwrap_or(into)).and_then(|()| open())
+            }
+            _ => Err(error),
+        });
+        let file = opened.map_err(|source| ArrivalError::Disk { path: path.clone(), source })?;
         let file = Verifying::new(file, &*entry.path, entry.size, entry.sha256);
         let (name, mode) = (entry.path.clone(), entry.mode.bits());
         Ok(Self { name, mode, path: Some(path), file: Some(file) })

@@ -79,6 +79,7 @@ pub fn unpack(pack: impl Read, manifest: &Manifest, into: &Path) -> Result<(), U
     let mut expected: BTreeMap<&str, Option<&FileEntry>> =
         manifest.files.iter().map(|file| (file.path.as_str(), Some(file))).collect();
     let mut long_path = None;
+    let mut buffer = vec![0; 64 * 1024];
     // Raw: the archive's extensions would be read into memory whole, whatever their size.
     for entry in archive.entries()?.raw(true) {
         let mut entry = entry?;
@@ -98,7 +99,7 @@ pub fn unpack(pack: impl Read, manifest: &Manifest, into: &Path) -> Result<(), U
             return Err(UnpackError::Unknown { path });
         };
         let Some(file) = file.take() else { return Err(UnpackError::Twice { path }) };
-        copy(&mut entry, Arrival::new(file, into)?)?;
+        copy(&mut entry, Arrival::new(file, into)?, &mut buffer)?;
     }
     match expected.into_values().flatten().next() {
         Some(file) => Err(UnpackError::Missing { path: file.path.clone() }),
@@ -106,10 +107,9 @@ pub fn unpack(pack: impl Read, manifest: &Manifest, into: &Path) -> Result<(), U
     }
 }
 
-fn copy(from: &mut impl Read, mut to: Arrival) -> Result<(), UnpackError> {
-    let mut buffer = vec![0; 64 * 1024];
+fn copy(from: &mut impl Read, mut to: Arrival, buffer: &mut [u8]) -> Result<(), UnpackError> {
     loop {
-        match from.read(&mut buffer) {
+        match from.read(buffer) {
             Ok(0) => return Ok(to.finish()?),
             Ok(read) => to.write_all(&buffer[..read])?,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
