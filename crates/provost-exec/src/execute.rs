@@ -19,6 +19,9 @@ use crate::{Ended, Event, LeakPolicy, Outcome, Step, Usage, trace, tree};
 
 /// How much is read at once, in bytes; a pipe holds as much.
 pub(crate) const CHUNK: usize = 64 * 1024;
+/// How much a pipe holds of a program that has filled it, in bytes: so it can go on printing while
+/// its log is written. More than this only root may ask for (`/proc/sys/fs/pipe-max-size`).
+const WIDE: usize = 1024 * 1024;
 /// How long a descendant without the script's output may take to end after it, before it counts
 /// as left behind: the first half of a pipeline, say, that is about to get SIGPIPE.
 const SETTLE: Duration = Duration::from_millis(200);
@@ -87,6 +90,8 @@ struct Running<'a> {
     pid: Pid,
     pidfd: OwnedFd,
     pipes: [Option<OwnedFd>; 2],
+    /// Which of them were made to hold more.
+    widened: [bool; 2],
     capture: Capture,
     /// Once the program has ended.
     status: Option<(i32, Usage)>,
@@ -115,6 +120,7 @@ impl<'a> Running<'a> {
             pid,
             pidfd,
             pipes: [Some(stdout), Some(stderr)],
+            widened: [false; 2],
             capture,
             status: None,
             ending: None,
@@ -189,7 +195,14 @@ impl<'a> Running<'a> {
     fn read(&mut self, at: usize, stream: Stream, buffer: &mut [u8]) {
         let Some(pipe) = &self.pipes[at] else { return };
         match rustix::io::read(pipe, &mut *buffer) {
-            Ok(n) if n > 0 => self.capture.take(stream, &buffer[..n]),
+            Ok(n) if n > 0 => {
+                if n == buffer.len() && !self.widened[at] {
+                    // Where the kernel has no more room it goes on as it is.
+                    let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
+                    self.widened[at] = true;
+                }
+                self.capture.take(stream, &buffer[..n]);
+            }
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
             Ok(_) | Err(_) => self.pipes[at] = None,
         }

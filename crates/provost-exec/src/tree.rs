@@ -17,8 +17,8 @@ use crate::cgroup::Leaf;
 /// How long survivors of SIGKILL are looked for; one that is left then hangs in the kernel.
 const KILL_LIMIT: Duration = Duration::from_secs(2);
 
-/// How much longer a descendant may take to end that only waits for a processor, on a machine that
-/// has too few.
+/// How much longer a descendant may take to end that waited or waits for a processor, on a machine
+/// that has too few.
 const STARVED: Duration = Duration::from_secs(1);
 /// How often it is looked at meanwhile.
 const STARVED_LOOK: Duration = Duration::from_millis(20);
@@ -185,8 +185,10 @@ pub(crate) fn settle(limit: Duration) -> bool {
         let now = Instant::now();
         let left = if now < until {
             until - now
-        } else if now < starved_until && left_alive.iter().all(|(pid, _)| is_runnable(*pid)) {
-            // Nothing tells that one of them waits for something else now.
+        } else if now < starved_until
+            && left_alive.iter().all(|(pid, _)| is_runnable(*pid) || starved(*pid) > now - until)
+        {
+            // Nothing tells that one of them has had its time.
             STARVED_LOOK
         } else {
             return true;
@@ -202,6 +204,14 @@ pub(crate) fn settle(limit: Duration) -> bool {
         }
     }
     false
+}
+
+/// How long a process has waited for a processor in all, where the kernel tells.
+fn starved(pid: Pid) -> Duration {
+    let text = std::fs::read_to_string(format!("/proc/{}/schedstat", pid.as_raw_nonzero()));
+    let text = text.unwrap_or_default();
+    let nanoseconds = text.split(' ').nth(1).and_then(|waited| waited.parse().ok());
+    Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
 /// Whether a process waits for nothing but a processor, or has ended meanwhile.
