@@ -152,7 +152,8 @@ proptest! {
 
         let mut journal = Journal::open(&path).unwrap();
         let mended = journal.take_mended();
-        prop_assert_eq!(mended.is_some(), torn != text);
+        // Where no entry was begun, none is lost.
+        prop_assert_eq!(mended.is_some(), torn != text && torn.contains(&b'{'));
         journal.append(&record(9, Phase::StageStart)).unwrap();
         let seqs: Vec<u64> = entries(&path).iter().map(|e| e["seq"].as_u64().unwrap()).collect();
         // A last entry whose newline is gone is whole all the same.
@@ -181,6 +182,24 @@ fn an_empty_file_and_anothers_layout_are_taken_over() {
     let all = entries(&path);
     assert_eq!((all.len(), &all[0]["x"]), (2, &Value::from("a,\nb")));
     assert_eq!(std::fs::read_to_string(&path).unwrap().trim_end().lines().count(), 4);
+}
+
+#[test]
+fn a_torn_file_of_another_layout_is_cut_back_as_well() {
+    for (torn, kept, cut) in [
+        (r#"[{"seq":1,"x":"}, {"},{"seq":2},{"seq":3"#, 2, 8),
+        (r#"[{"seq":1},{"seq":2},"#, 2, 0),
+        ("[\n  {\n    \"seq\": 1\n  },\n  {\n    \"seq\"", 1, 11),
+        (r#"[{"seq":1}, 7, {"seq":2}]"#, 1, 13),
+    ] {
+        let dir = folder();
+        let path = dir.path().join("other.json");
+        std::fs::write(&path, torn).unwrap();
+        let mut journal = Journal::open(&path).unwrap();
+        let mended = journal.take_mended().unwrap();
+        assert_eq!((mended.kept, mended.cut, &mended.aside), (kept, cut, &None), "{torn}");
+        assert_eq!(entries(&path).len(), kept, "{torn}");
+    }
 }
 
 #[test]

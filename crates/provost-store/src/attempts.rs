@@ -55,6 +55,14 @@ impl Attempts {
         }
     }
 
+    /// A run was held: it has tried nothing.
+    pub(crate) fn held(&mut self, run: &str) {
+        if let Some(at) = self.newest.iter().position(|known| known == run) {
+            self.newest.remove(at);
+            self.count -= 1;
+        }
+    }
+
     /// Forgets all attempts. Returns how many there were.
     pub(crate) fn release(&mut self, at: Timestamp) -> u32 {
         self.newest.clear();
@@ -81,6 +89,10 @@ mod tests {
         assert_eq!(attempts.standing(None).attempts, 1000);
         assert_eq!(attempts.standing(Some("999")).attempts, 999);
         assert_eq!(attempts.standing(Some("new")).attempts, 1000);
+        attempts.held("998");
+        attempts.held("998");
+        assert_eq!(attempts.standing(None).attempts, 999);
+        attempts.begin("1000");
         attempts.end_well("997");
         assert_eq!(attempts.standing(None).attempts, 2);
     }

@@ -1,7 +1,7 @@
 mod progress;
 
 use jiff::Timestamp;
-use provost_record::{Outcome, Phase, Record, Service};
+use provost_record::{Cause, Outcome, Phase, Record, Service};
 use serde::{Deserialize, Serialize};
 
 use self::progress::Progress;
@@ -154,8 +154,14 @@ impl NodeState {
         if is_first {
             self.attempts.begin(&record.run);
         }
-        if record.phase == Phase::ServiceEnd && record.result == Some(Outcome::Success) {
-            self.attempts.end_well(&record.run);
+        match record {
+            Record { phase: Phase::ServiceEnd, result: Some(Outcome::Success), .. } => {
+                self.attempts.end_well(&record.run);
+            }
+            Record { phase: Phase::ServiceEnd, cause: Some(Cause::Held), .. } => {
+                self.attempts.held(&record.run);
+            }
+            _ => {}
         }
     }
 

@@ -173,18 +173,17 @@ impl<'a> Locked<'a> {
             debug_assert_eq!(whole, entries.len());
             return Ok(None);
         }
-        let readable =
-            |line: &&[u8]| object(line) && serde_json::from_slice::<&RawValue>(line).is_ok();
-        let entries: Vec<&[u8]> = lines(&text).map(|(l, _)| l).take_while(readable).collect();
-        let used: u64 = entries.iter().map(|e| e.len() as u64 + 2).sum();
+        let (entries, rest) = whole_entries(&text);
         let mut aside = None;
-        if entries.is_empty() && !trimmed.is_empty() && trimmed != b"[" {
+        if entries.is_empty() && !rest.is_empty() {
             let path = self.path.with_extension("damaged");
             std::fs::write(&path, &text)?;
             aside = Some(path);
         }
+        let cut = rest.len() as u64;
         let kept = self.lay_out(entries.into_iter())?;
-        Ok(Some(Mended { cut: len.saturating_sub(used + 2), kept, aside }))
+        // A journal that was made empty has lost nothing.
+        Ok((cut > 0 || kept > 0).then_some(Mended { cut, kept, aside }))
     }
 
     /// Gives the file a second name, `NAME.1.json`, and puts a new one in its place with the
@@ -244,5 +243,29 @@ impl<'a> Locked<'a> {
         self.file.set_len(text.len() as u64)?;
         self.file.sync_data()?;
         Ok(count)
+    }
+}
+
+/// The entries at the beginning of `text`, however it is laid out, and what comes after the last
+/// that is whole.
+fn whole_entries(text: &[u8]) -> (Vec<&[u8]>, &[u8]) {
+    // A power cut may leave NULs where data was on its way.
+    let between = |b: &u8| matches!(b, b',' | 0) || b.is_ascii_whitespace();
+    let mut rest = text.trim_ascii_start();
+    rest = rest.strip_prefix(b"[").unwrap_or(rest);
+    let mut entries = Vec::new();
+    loop {
+        let blank = rest.iter().take_while(|b| between(b)).count();
+        rest = &rest[blank..];
+        // Readers take objects alone.
+        let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<&RawValue>();
+        match stream.next().filter(|_| rest.starts_with(b"{")) {
+            Some(Ok(entry)) => entries.push(entry.get().as_bytes()),
+            _ => {
+                let end = rest.iter().rposition(|b| !between(b)).map_or(0, |at| at + 1);
+                return (entries, &rest[..end]);
+            }
+        }
+        rest = &rest[stream.byte_offset()..];
     }
 }

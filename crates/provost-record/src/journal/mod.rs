@@ -49,7 +49,12 @@ pub struct Mended {
 
 impl std::fmt::Display for Mended {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "cut {} bytes that were no whole entry, kept {} entries", self.cut, self.kept)?;
+        match self.cut {
+            0 => write!(f, "its end was missing, kept {} entries", self.kept)?,
+            cut => {
+                write!(f, "cut {cut} bytes that were no whole entry, kept {} entries", self.kept)?
+            }
+        }
         match &self.aside {
             Some(path) => write!(f, "; the damaged file is {}", path.display()),
             None => Ok(()),
