@@ -26,8 +26,6 @@ pub(crate) struct Machine {
     _initrd: NamedTempFile,
     /// How much of the serial line has been waited for, in bytes.
     seen: usize,
-    /// The same of the login prompts alone.
-    prompted: usize,
 }
 
 #[derive(Default)]
@@ -79,7 +77,7 @@ impl Machine {
                 }
             }
         });
-        Self { qemu, keyboard, serial, _initrd: initrd, seen: 0, prompted: 0 }
+        Self { qemu, keyboard, serial, _initrd: initrd, seen: 0 }
     }
 
     /// Waits until the machine says `text`, after all that has been waited for. Returns what it
@@ -112,6 +110,13 @@ impl Machine {
         }
     }
 
+    /// Where the firmware began the boot of which something has been waited for.
+    fn switched_on(&self) -> usize {
+        let firmware = b"SeaBIOS";
+        let seen = &self.serial.line.lock().unwrap().bytes[..self.seen];
+        seen.windows(firmware.len()).rposition(|part| part == firmware).unwrap_or(0)
+    }
+
     /// Types a line.
     pub(crate) fn types(&mut self, line: &str) {
         writeln!(self.keyboard, "{line}").expect("the machine is on");
@@ -122,8 +127,7 @@ impl Machine {
     #[track_caller]
     pub(crate) fn log_in(&mut self) -> String {
         // It may stand there already, with messages after it.
-        const PROMPT: &str = "login: ";
-        self.prompted = self.find(PROMPT, self.prompted) + PROMPT.len();
+        self.find("login: ", self.switched_on());
         self.types("root");
         let greeting = self.says("root@");
         // Nothing of a pager's or an editor's in what commands print.
