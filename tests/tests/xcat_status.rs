@@ -201,12 +201,16 @@ fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
 fn a_node_that_failed_does_not_install_itself_again_and_says_that_it_failed() {
     let monitor = Monitor::start(Habit::Right);
     let ground = Ground::new("#!/bin/sh\nexit 3\n", &monitor);
-    ground.configure("[guard]\nmax_attempts = 4\n");
+    let short = format!("{SHORT}[guard]\nmax_attempts = 5\n");
+    ground.configure(&short);
     let told = |of: &[&str], code: i32| {
         let before = monitor.said().len();
         ground.provost(of).expect(code);
         monitor.said().split_off(before)
     };
+    monitor.refuse();
+    ground.provost(&["kickstart"]).expect(1).says(&["next, installstatus failed", "refused"]);
+    monitor.listen();
     let failed = told(&["kickstart"], 1);
     assert!(failed.ends_with(&["next".to_owned(), FAILED.to_owned()]), "{failed:?}");
     assert_eq!(told(&["boot"], 1).last().unwrap(), FAILED);

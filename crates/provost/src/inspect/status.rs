@@ -123,7 +123,7 @@ fn tell_monitor(all: &[Told]) -> String {
     for told in all {
         let result = match told.result {
             Fate::Read => format!("read by the install monitor at {}", told.at),
-            Fate::Superseded => "not told: it was over before".to_owned(),
+            Fate::Superseded => "not told: something newer came first".to_owned(),
             Fate::Waiting => format!("not told yet, tries: {}", told.tries),
         };
         text += &format!("  {:<24} {result}\n", harmless(&told.told));

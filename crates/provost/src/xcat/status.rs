@@ -99,7 +99,7 @@ impl Status {
         let began = Instant::now();
         last_time(self.task, self.deadline, orders).await;
         let (mut all, mut unkept) = self.book.all().await;
-        if all.iter().any(|told| told.is_waiting() && told.error.is_none()) {
+        if all.iter().find(|told| told.is_waiting()).is_some_and(|first| first.error.is_none()) {
             let message = format!(
                 "telling the install monitor: no greeting in the {} s that there were for it",
                 began.elapsed().as_secs()
