@@ -57,7 +57,6 @@ impl Ground {
     }
 
     fn configure_with(&self, servers: &[&str], more: &str) {
-        let servers: Vec<String> = servers.iter().map(|s| format!("{s}{AT}")).collect();
         self.node.configure(&format!(
             "servers = {servers:?}\n[trust]\nkeys = [\"{}\"]\n[source]\nkind = \"xcat\"\n\
              monitor_port = {}\n[fetch]\ndeadline = \"2s\"\n{more}",
@@ -74,9 +73,6 @@ impl Ground {
         all.iter().map(|told| (text(&told["told"]), text(&told["result"]))).collect()
     }
 }
-
-/// Where it is on the web server.
-const AT: &str = "/install/provost";
 
 /// What is said at the most at the end of a run whose monitor is never there.
 const SHORT: &str = "[report]\ndeadline = \"5s\"\n";
