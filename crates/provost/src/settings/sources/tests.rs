@@ -109,7 +109,7 @@ fn what_the_management_node_is_follows_from_who_names_it_and_how_it_is_trusted()
     expect(&[info, keys], "provost", "default", "http://10.0.0.5:8480/", "");
     let said = ("etc/provost.toml", "[source]\nkind = \"xcat\"\n[trust]\nkeys = [\"RW\"]\n");
     let file = "file /etc/provost.toml";
-    expect(&[info, said], "xcat", file, "http://10.0.0.5:81/", "inst");
+    expect(&[info, said], "xcat", file, "http://10.0.0.5:81/inst/provost/", "inst");
     let other = ("etc/provost.toml", "[source]\nkind = \"provost\"\n");
     expect(&[kernel, other], "provost", file, "http://10.0.0.3:8480/", "");
     let elsewhere = ("etc/provost.toml", "servers = [\"http://10.0.0.1\"]\n");
