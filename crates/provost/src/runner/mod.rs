@@ -61,6 +61,8 @@ pub(crate) enum Wanted {
     Listed(Option<(List, Option<Group>)>),
     /// These steps, whatever the plan says: `run`.
     Named(Vec<Step>),
+    /// The same, for an admin who renews keys and certificates.
+    Secured(Vec<Step>),
 }
 
 impl Wanted {
@@ -68,7 +70,7 @@ impl Wanted {
         match self {
             Self::Postscripts => Service::Kickstart,
             Self::Boot | Self::FirstBoot | Self::Reboot => Service::Boot,
-            Self::Listed(_) | Self::Named(_) => Service::Run,
+            Self::Listed(_) | Self::Named(_) | Self::Secured(_) => Service::Run,
         }
     }
 }

@@ -261,7 +261,16 @@ impl<'a> Run<'a> {
         if let Some(failure) = self.held.take() {
             self.wait_for_release(input, root, failure).await?;
         }
-        let (settings, fetched) = self.fetch(input, wanted, root).await?;
+        let (settings, mut fetched) = self.fetch(input, wanted, root).await?;
+        if let Wanted::Secured(_) = wanted {
+            // As xCAT's scripts know it.
+            fetched.plan.env.insert("UPDATESECURITY".to_owned(), "1".to_owned());
+        }
+        if let (Wanted::Listed(Some((_, Some(_)))), None) = (wanted, &fetched.mypostscript) {
+            let message = "what is published for this node has no sections, only two lists";
+            let hint = "name the scripts, or postscripts-start-here, or postbootscripts-start-here";
+            return Err(self.refuse(&Failure::config(message, hint), &[]));
+        }
         if let Some(at) = fetched.released {
             self.released(at)?;
         }

@@ -27,12 +27,13 @@ static BINARY: LazyLock<Option<String>> =
 pub(super) fn select(wanted: &Wanted, fetched: &Fetched, root: Root) -> Vec<Step> {
     let plan = &fetched.plan;
     match (wanted, root) {
-        (Wanted::Named(steps), _) => steps.clone(),
-        (Wanted::Postscripts | Wanted::Listed(Some((List::Postscripts, None))), _) => {
-            plan.postscripts.clone()
-        }
-        (Wanted::Listed(Some((List::Postbootscripts, None))), _) => plan.postbootscripts.clone(),
-        (Wanted::Listed(Some((_, Some(_)))), _) => Vec::new(),
+        (Wanted::Named(steps) | Wanted::Secured(steps), _) => steps.clone(),
+        (Wanted::Postscripts, _) => plan.postscripts.clone(),
+        (Wanted::Listed(Some((list, group))), _) => match (&fetched.mypostscript, list) {
+            (Some(read), _) => read.steps(*list, *group),
+            (None, List::Postscripts) => plan.postscripts.clone(),
+            (None, List::Postbootscripts) => plan.postbootscripts.clone(),
+        },
         (Wanted::Listed(None), _) | (Wanted::Boot, Root::Other) => {
             plan.postscripts.iter().chain(&plan.postbootscripts).cloned().collect()
         }

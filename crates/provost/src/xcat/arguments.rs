@@ -38,7 +38,7 @@ impl Call {
             ("4", []) => Ok(Self::boot(Wanted::Boot)),
             ("6", []) => Ok(Self::boot(Wanted::Reboot)),
             ("4" | "6", [arg, ..]) => Err(refused(&format!("{mode} takes no {arg:?}"))),
-            ("1" | "2" | "5", _) => Self::update(rest, node),
+            ("1" | "2" | "5", _) => Self::update(rest, node, mode == "5"),
             _ => Err(refused(&format!("there is no mode {mode:?}"))),
         }
     }
@@ -64,7 +64,7 @@ impl Call {
     }
 
     /// `updatenode -P` (1), `-S` (2) and `-k` (5).
-    fn update(rest: &[String], node: Option<String>) -> Result<Self, Failure> {
+    fn update(rest: &[String], node: Option<String>, is_security: bool) -> Result<Self, Failure> {
         let mut flags = vec![kind("xcatdsklspost")];
         if let Some(node) = node.filter(|node| !node.is_empty()) {
             flags.push(("node", node.into(), Origin::Environment("NODE".to_owned())));
@@ -105,7 +105,7 @@ impl Call {
             },
             list => {
                 let steps = Step::parse_list(list).map_err(|e| Failure::config(&e, e.hint()))?;
-                Wanted::Named(steps)
+                if is_security { Wanted::Secured(steps) } else { Wanted::Named(steps) }
             }
         };
         Ok(Self { wanted, flags, is_update: true })
@@ -196,7 +196,8 @@ mod tests {
 
         for (mode, list) in [("2", "ospkgs,otherpkgs"), ("5", "remoteshell")] {
             let call = read(&format!("{mode} -M mn.cluster:8080 '{list}' {TAIL}")).ok().unwrap();
-            assert!(matches!(&call.wanted, Wanted::Named(steps) if !steps.is_empty()));
+            assert!(matches!(&call.wanted, Wanted::Named(_)) == (mode == "2"));
+            assert!(matches!(&call.wanted, Wanted::Secured(_)) == (mode == "5"));
             assert_eq!(call.flags[2].2, Origin::Flag("-M"));
             assert_eq!(told(&call)[2].1, "[\"http://mn.cluster:8080\"]");
         }

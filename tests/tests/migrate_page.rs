@@ -1,0 +1,104 @@
+//! docs/migrate-from-xcat.md: its commands do what it says.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use provost_tests::xcat::monitor::{Habit, Monitor};
+use provost_tests::xcat::{Web, WebKind, XcatServer, mypostscript};
+use provost_tests::{Chroot, Out, program};
+
+const PAGE: &str = include_str!("../../docs/migrate-from-xcat.md");
+const SCRIPT: &str = "#!/bin/sh\necho \"I am ${0#./}\"\n";
+
+/// The page's blocks of commands below `heading`, up to the next one.
+fn commands(heading: &str) -> Vec<&'static str> {
+    let section = PAGE.split_once(heading).unwrap().1.split("\n## ").next().unwrap();
+    let blocks = section.split("\n```\n").skip(1).step_by(2);
+    blocks.flat_map(str::lines).collect()
+}
+
+/// An xCAT management node, and a node of it with what xCAT has put there.
+struct Site {
+    /// What is served, while it is there.
+    _server: XcatServer,
+    web: Web,
+    monitor: Monitor,
+    root: Chroot,
+}
+
+impl Site {
+    fn new() -> Option<Self> {
+        let server = XcatServer::new();
+        server.script("syslog", SCRIPT).script("otherpkgs", SCRIPT).script("xcatlib.sh", "");
+        let lists = mypostscript("NODE='cn001'\nexport NODE", &["syslog"], &["otherpkgs"]);
+        server.mypostscript("cn001", &lists);
+        std::fs::create_dir(server.path("www/install/tools")).unwrap();
+        std::fs::copy(program("provost"), server.path("www/install/tools/provost")).unwrap();
+        let web = server.web(WebKind::Nginx)?;
+        let root = Chroot::new(&server.path("root"))?;
+        // Its port isn't xCAT's here, since tests run side by side.
+        let monitor = Monitor::start(Habit::Right);
+        root.sh("mkdir -p /etc/provost/provost.d").expect(0);
+        let port = format!("[source]\nmonitor_port = {}\n", monitor.port());
+        std::fs::write(root.path("/etc/provost/provost.d/port.toml"), port).unwrap();
+        root.sh("mkdir -p /opt/xcat; echo 'echo xcat' >/opt/xcat/xcatdsklspost").expect(0);
+        let (host, port) = web.address().rsplit_once(':').unwrap();
+        let info = format!("XCATSERVER={host}\nHTTPPORT={port}\nNODE=cn001\n");
+        std::fs::write(root.path("/opt/xcat/xcatinfo"), info).unwrap();
+        Some(Self { _server: server, web, monitor, root })
+    }
+
+    /// Runs a line of the page, as far as there are other machines here.
+    fn run(&self, line: &str) -> Out {
+        let line = line.replace("10.0.0.1:80", self.web.address());
+        let line = line.replace("http://10.0.0.1/", &format!("http://{}/", self.web.address()));
+        if let Some(files) = line.strip_prefix("scp ") {
+            let (from, to) = files.split_once(" cn001:").unwrap();
+            std::fs::copy(program(from), self.root.path(to)).unwrap();
+            return self.root.sh(":");
+        }
+        match line.strip_prefix("ssh cn001 ") {
+            Some(rest) => self.root.sh(rest.trim_matches('\'')),
+            None => self.root.sh(&line),
+        }
+    }
+}
+
+#[test]
+fn one_node_is_tried_and_given_back() {
+    let Some(site) = Site::new() else { return };
+    let before = site.root.text("/opt/xcat/xcatdsklspost");
+    for line in commands("## One node") {
+        let out = site.run(line).expect(0);
+        match line {
+            "provost log syslog" => assert!(out.stdout.contains("I am syslog"), "{}", out.stdout),
+            "provost install --xcat" => drop(out.says(&["xcatdsklspost.xcat"])),
+            _ if line.starts_with("/opt/xcat/") => {
+                assert!(out.stdout.contains("I am otherpkgs\n"), "{}", out.stdout);
+            }
+            _ => {}
+        }
+    }
+    for line in commands("## Going back") {
+        site.run(line).expect(0);
+    }
+    assert_eq!(site.root.text("/opt/xcat/xcatdsklspost"), before);
+    assert!(!site.root.path("/opt/xcat/xcatdsklspost.xcat").exists());
+}
+
+#[test]
+fn an_installer_runs_what_the_page_has_in_place_of_post_xcat() {
+    let Some(site) = Site::new() else { return };
+    let lines = commands("## Going on");
+    let end = lines.iter().position(|line| *line == "provost install --xcat").unwrap();
+    let script = lines[..=end].join("\n");
+    let script = script.replace("http://10.0.0.1/", &format!("http://{}/", site.web.address()));
+    site.root.sh(&format!("set -e\n{script}")).expect(0);
+    let wants = "/etc/systemd/system/multi-user.target.wants/";
+    assert!(site.root.path(&format!("{wants}provost-boot.service")).symlink_metadata().is_ok());
+    // One unit is enough.
+    assert!(site.root.path(&format!("{wants}provost-xcat.service")).symlink_metadata().is_err());
+    let out = site.root.sh("provost boot; provost log otherpkgs").expect(0);
+    assert!(out.stdout.contains("I am otherpkgs"), "{}", out.stdout);
+    let said = ["installing", "postbooting", "booted"].map(|word| format!("installstatus {word}"));
+    let [installing, postbooting, booted] = said;
+    assert_eq!(site.monitor.said(), [installing, "next".to_owned(), postbooting, booted]);
+}

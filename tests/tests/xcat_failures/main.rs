@@ -1,0 +1,80 @@
+//! The seventeen ways in which xCAT's own scripts fail on a node, numbered, each with what happens
+//! here.
+
+mod crowd;
+mod fetching;
+mod looking;
+mod running;
+mod telling;
+
+use provost_tests::program;
+use provost_tests::xcat::{Web, WebKind, XcatNode, XcatServer, mypostscript};
+use serde_json::Value;
+
+/// Tells that it ran.
+const RAN: &str = "#!/bin/sh\necho \"${0#./}\" >>../ran\n";
+
+/// No report to nobody holds a test up.
+const IN_VAIN: &str = "[report]\ndeadline = \"1s\"\n";
+
+/// A management node with its web server, and the node `cn001`.
+struct Site {
+    server: XcatServer,
+    web: Web,
+    node: XcatNode,
+}
+
+impl Site {
+    /// Its node runs `scripts`, each with its text, as postscripts, in order, and then `last`. None
+    /// where there is no web server.
+    fn new(scripts: &[(&str, &str)]) -> Option<Self> {
+        let server = XcatServer::new();
+        let mut names: Vec<&str> = Vec::new();
+        for (name, text) in scripts.iter().chain(&[("last", RAN)]) {
+            server.script(name, text);
+            names.push(name);
+        }
+        server.mypostscript("cn001", &mypostscript("NODE='cn001'\nexport NODE", &names, &[]));
+        let web = server.web(WebKind::Apache)?;
+        // Its building is nobody's delay.
+        program("provost");
+        let node = server.node("cn001", web.address());
+        let site = Self { server, web, node };
+        site.configure("");
+        Some(site)
+    }
+
+    /// Configures the node.
+    fn configure(&self, text: &str) {
+        self.node.configure(&format!("{text}{IN_VAIN}"));
+    }
+
+    /// The names of the scripts that have run.
+    fn ran(&self) -> Vec<String> {
+        let told = std::fs::read_to_string(self.node.path("ran")).unwrap_or_default();
+        told.lines().map(str::to_owned).collect()
+    }
+
+    /// The newest end of `stage` in the journal of boots.
+    #[track_caller]
+    fn end_of(&self, stage: &str) -> Value {
+        end_of(&self.node, "boot", stage)
+    }
+}
+
+/// The newest end of `stage` in the journal of `service`.
+#[track_caller]
+fn end_of(node: &XcatNode, service: &str, stage: &str) -> Value {
+    let journal = node.journal(service);
+    let ends = |e: &&Value| e["stage"] == stage && e["phase"] == "stage end";
+    journal.iter().rfind(ends).unwrap_or_else(|| panic!("no end of {stage}: {journal:#?}")).clone()
+}
+
+/// Whether the error of `record`, by this cause, says all of `parts`, and what to do.
+#[track_caller]
+fn says(record: &Value, cause: &str, parts: &[&str]) {
+    assert_eq!(record["cause"], cause, "{record:#}");
+    let text = format!("{} {}", record["errorMessage"], record["hint"]);
+    parts.iter().for_each(|part| assert!(text.contains(part), "no {part:?} in {text}"));
+    assert!(record["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{record:#}");
+}

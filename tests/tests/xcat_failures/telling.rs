@@ -1,0 +1,70 @@
+//! Whom the status is told.
+
+use std::time::{Duration, Instant};
+
+use provost_tests::xcat::monitor::{Habit, Monitor};
+
+use super::{IN_VAIN, Site};
+
+/// Far below what xCAT's scripts wait for such a monitor.
+const SOON: Duration = Duration::from_secs(60);
+
+/// A site whose monitor is `monitor`.
+fn site(monitor: &Monitor) -> Option<Site> {
+    let site = Site::new(&[])?;
+    site.configure(&format!("monitor_port = {}\n", monitor.port()));
+    Some(site)
+}
+
+#[test]
+fn f01_a_node_whose_installer_failed_does_not_install_again_and_says_failed() {
+    let monitor = Monitor::start(Habit::Right);
+    let Some(site) = site(&monitor) else { return };
+    let more = format!("monitor_port = {}\n[report]\ndeadline = \"1m\"\n", monitor.port());
+    site.node.configure(&more);
+    std::fs::remove_file(site.server.postscripts("last")).unwrap();
+    site.node.provost(&["kickstart"]).expect(3);
+    let said = monitor.said();
+    let at = |words: &str| said.iter().position(|said| said == words).unwrap_or(usize::MAX);
+    let order = [at("installstatus installing"), at("next"), at("installstatus failed")];
+    assert!(order.is_sorted() && order[2] < usize::MAX, "{said:?}");
+}
+
+#[test]
+fn f07_a_boot_that_was_cut_off_is_not_told_as_booted() {
+    let monitor = Monitor::start(Habit::Right);
+    let cut = "#!/bin/bash\nkill -KILL $(ps -o ppid= -p $PPID)\nsleep 600\n";
+    let Some(site) = Site::new(&[("cut", cut)]) else { return };
+    site.node.configure(&format!("monitor_port = {}\n{IN_VAIN}", monitor.port()));
+    let code = site.node.provost(&["boot"]).code;
+    assert_ne!(code, Some(0));
+    let booted = monitor.said().iter().any(|said| said == "installstatus booted");
+    assert!(!booted, "{:?}", monitor.said());
+}
+
+#[test]
+fn f10_a_monitor_that_others_hold_up_delays_no_script() {
+    let monitor = Monitor::start(Habit::Silent);
+    let Some(site) = site(&monitor) else { return };
+    let began = Instant::now();
+    site.node.provost(&["boot"]).expect(0);
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    assert_eq!(site.ran(), ["last"]);
+    // What it couldn't be told is told later.
+    monitor.mend();
+    site.configure(&format!("monitor_port = {}\n", monitor.port()));
+    site.node.provost(&["report"]);
+    monitor.hears("installstatus booted");
+}
+
+#[test]
+fn f11_a_monitor_that_does_not_know_the_nodes_address_delays_no_script_and_is_told_of() {
+    let monitor = Monitor::start(Habit::Closes);
+    let Some(site) = site(&monitor) else { return };
+    let began = Instant::now();
+    let out = site.node.provost(&["boot"]).expect(0);
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    assert_eq!(site.ran(), ["last"]);
+    let text = format!("{}{}", out.stderr, site.node.provost(&["status"]).stdout);
+    assert!(text.contains("DNS") || text.contains("name"), "{text}");
+}
