@@ -1,9 +1,12 @@
 //! xCAT's install monitor, TCP 3002.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt};
 
 /// How long the monitor waits for a node's line before it turns to the next node; xCAT's waits 2 s.
 const LINE: Duration = Duration::from_millis(400);
@@ -12,6 +15,8 @@ const LINE: Duration = Duration::from_millis(400);
 pub struct Monitor {
     inner: Arc<Inner>,
     port: u16,
+    /// Has the port while nobody listens there, so that nobody else gets it.
+    _keeper: OwnedFd,
 }
 
 /// What it does with whoever comes.
@@ -50,12 +55,14 @@ struct State {
 impl Monitor {
     /// Starts one at a free port of the loopback.
     pub fn start(habit: Habit) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let keeper = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        sockopt::set_socket_reuseaddr(&keeper, true).unwrap();
+        bind(&keeper, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = SocketAddr::try_from(getsockname(&keeper).unwrap()).unwrap().port();
         let state = State { habit, said: Vec::new(), visits: 0, listens: true };
         let inner = Arc::new(Inner { state: Mutex::new(state), changed: Condvar::new() });
-        let monitor = Self { inner, port };
-        monitor.serve(listener);
+        let monitor = Self { inner, port, _keeper: keeper };
+        monitor.serve();
         monitor
     }
 
@@ -66,7 +73,8 @@ impl Monitor {
         monitor
     }
 
-    fn serve(&self, listener: TcpListener) {
+    fn serve(&self) {
+        let listener = TcpListener::bind(("127.0.0.1", self.port)).unwrap();
         let inner = Arc::clone(&self.inner);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -91,7 +99,7 @@ impl Monitor {
     /// Opens the port again.
     pub fn listen(&self) {
         self.inner.change(|state| state.listens = true);
-        self.serve(TcpListener::bind(("127.0.0.1", self.port)).unwrap());
+        self.serve();
     }
 
     /// Where it is.
