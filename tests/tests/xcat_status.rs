@@ -127,7 +127,8 @@ fn each_fault_is_told_with_its_own_words_and_the_rest_goes_later() {
         ground.provost(&["boot"]).expect(0).says(&told);
         let text = ground.provost(&["status"]).expect(0).stdout;
         assert!(text.contains("not told yet") && text.contains("hint"), "{habit:?}: {text}");
-        ground.provost(&["report"]).expect(3).says(&["could not be told yet: "]);
+        let out = ground.provost(&["report"]).expect(3).says(&["could not be told yet: "]);
+        assert_eq!(out.stderr.matches("hint: ").count(), 1, "{}", out.stderr);
         monitor.mend();
         ground.configure("");
         ground.provost(&["report"]).expect(0).says(&["has read: installstatus booted"]);

@@ -100,9 +100,9 @@ impl Reporter {
     }
 
     /// Gives the rest its time. Returns what there is to say about it.
-    pub(crate) async fn finish(self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
+    pub(crate) async fn finish(mut self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
         self.finishing.send_replace(true);
-        last_time(self.task, self.deadline, orders).await;
+        last_time(&mut self.task, self.deadline, orders).await;
         let left = self.spool.unreported_at_all();
         let logs = logs::waiting(&self.paths).len();
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,19 +125,18 @@ impl Reporter {
 /// Gives a run's last `task` its time: less of it if the run was ended by a signal, none after
 /// another signal.
 pub(crate) async fn last_time(
-    task: JoinHandle<()>,
+    task: &mut JoinHandle<()>,
     deadline: Duration,
     orders: &mut watch::Receiver<Orders>,
 ) {
     let stopped = orders.borrow_and_update().stop.is_some();
     let deadline = if stopped { deadline.min(WHEN_STOPPED) } else { deadline };
-    let abort = task.abort_handle();
     tokio::select! {
         // What a task that failed has left is counted by whoever began it.
-        _ = tokio::time::timeout(deadline, task) => {}
+        _ = tokio::time::timeout(deadline, &mut *task) => {}
         _ = orders.wait_for(|now| now.hurry || (now.stop.is_some() && !stopped)) => {}
     }
-    abort.abort();
+    task.abort();
 }
 
 /// How long to wait after so many tries in a row that failed: anything below a limit that begins

@@ -147,7 +147,7 @@ impl Ready {
 }
 
 fn failed(name: &str, why: &str, hint: &str) -> Failure {
-    Failure::new(Cause::Fetch, format!("telling the install monitor {name}: {why}"), hint)
+    Failure::new(Cause::Fetch, format!("{name}: {why}"), hint)
 }
 
 fn no_monitor(name: &str, text: &str) -> Failure {

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::monitor::Monitor;
-use super::told::{Book, Fate, NEXT, Told, told};
+use super::told::{Book, Fate, NEXT, Told};
 use crate::discover::Machine;
 use crate::failure::Failure;
 use crate::report::{jitter, last_time, start_timer};
@@ -78,7 +78,7 @@ impl Status {
         if !words.is_empty() {
             book.begin(words).await;
         }
-        let before = book.all().await.0;
+        let before = book.all().await;
         let (news, heard) = watch::channel(false);
         let monitor = Monitor::new(settings, xcat.monitor_port, READY);
         let task = tokio::spawn(work(monitor, book.clone(), heard));
@@ -94,43 +94,13 @@ impl Status {
 
     /// Gives the rest its time, as a run's last report gets it. Returns what there is to say about
     /// all that was told.
-    pub(crate) async fn finish(self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
-        self.news.send_replace(true);
-        let began = Instant::now();
-        last_time(self.task, self.deadline, orders).await;
-        let (mut all, mut unkept) = self.book.all().await;
-        if all.iter().find(|told| told.is_waiting()).is_some_and(|first| first.error.is_none()) {
-            let message = format!(
-                "telling the install monitor: no greeting in the {} s that there were for it",
-                began.elapsed().as_secs()
-            );
-            let hint = "it is busy with others, or stuck (systemctl restart xcatd); or raise \
-                        `deadline` under [report]";
-            self.book.tried(None, Some(&Failure::new(Cause::Fetch, message, hint))).await;
-            (all, unkept) = self.book.all().await;
-        }
-        let list = |result| {
-            let told = all.iter().filter(|told| told.result == result);
-            let told = told.filter(|told| told.is_waiting() || !self.before.contains(told));
-            told.map(|told| told.told.as_str()).collect::<Vec<_>>().join(", ")
-        };
-        let (read, waiting) = (list(Fate::Read), list(Fate::Waiting));
-        let mut say = Vec::new();
-        if !read.is_empty() {
-            say.push(format!(
-                "the install monitor has read: {read}; `lsdef {} -i status` there tells what came \
-                 of it",
-                self.node
-            ));
-        }
-        let Some(first) = all.iter().find(|told| told.is_waiting()) else { return say };
+    pub(crate) async fn finish(mut self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
+        let all = self.settle(orders).await;
+        let mut say: Vec<String> = self.read(&all).into_iter().collect();
+        let Some(failure) = left(&all) else { return say };
         let timer = if start_timer(&self.paths) { "a timer, " } else { "" };
-        say.push(format!(
-            "the install monitor could not be told yet: {waiting}; it goes with {timer}the next \
-             run or `provost report`\n{}",
-            failure(first)
-        ));
-        if first.told == NEXT {
+        say.push(format!("{failure}\nit goes with {timer}the next run or `provost report`"));
+        if all.iter().any(|told| told.is_waiting() && told.told == NEXT) {
             say.push(format!(
                 "until it is told `{NEXT}`, this node installs itself again whenever it boots from \
                  the network; by hand, on the management node: nodeset {} boot",
@@ -138,9 +108,51 @@ impl Status {
             ));
         }
         let file = self.paths.state.join("monitor.json");
+        let unkept = self.book.unkept().await;
         say.extend(unkept.map(|why| format!("keeping that in {}: {why}", file.display())));
         say
     }
+
+    /// Gives the rest its time. Returns what came of all.
+    async fn settle(&mut self, orders: &mut watch::Receiver<Orders>) -> Vec<Told> {
+        self.news.send_replace(true);
+        let began = Instant::now();
+        last_time(&mut self.task, self.deadline, orders).await;
+        let all = self.book.all().await;
+        if all.iter().find(|told| told.is_waiting()).is_none_or(|first| first.error.is_some()) {
+            return all;
+        }
+        let message =
+            format!("no greeting in the {} s that there were for it", began.elapsed().as_secs());
+        let hint = "it is busy with others, or stuck (systemctl restart xcatd); or raise `deadline` \
+                    under [report]";
+        self.book.tried(None, Some(&Failure::new(Cause::Fetch, message, hint))).await;
+        self.book.all().await
+    }
+
+    /// What was read since this began.
+    fn read(&self, all: &[Told]) -> Option<String> {
+        let is_new = |told: &&Told| told.result == Fate::Read && !self.before.contains(told);
+        let read = list(all.iter().filter(is_new))?;
+        Some(format!(
+            "the install monitor has read: {read}; `lsdef {} -i status` there tells what came of it",
+            self.node
+        ))
+    }
+}
+
+/// What isn't told yet, and why.
+fn left(all: &[Told]) -> Option<Failure> {
+    let waiting = || all.iter().filter(|told| told.is_waiting());
+    let (words, first) = (list(waiting())?, waiting().next()?);
+    let why = first.error.clone().unwrap_or_default();
+    let message = format!("the install monitor could not be told yet: {words}; {why}");
+    Some(Failure::new(Cause::Fetch, message, first.hint.clone().unwrap_or_default()))
+}
+
+fn list<'a>(told: impl Iterator<Item = &'a Told>) -> Option<String> {
+    let words: Vec<&str> = told.map(|told| told.told.as_str()).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// Waits for the monitor's greeting, and says nothing. Returns who greeted; none where an admin
@@ -203,13 +215,13 @@ pub(crate) async fn tell_rest(
     settings: &Settings,
     xcat: &Xcat,
     paths: &Paths,
-    say: impl FnMut(&str),
+    say: impl FnOnce(&str),
 ) -> Result<(), Failure> {
     let (_orders, mut orders) = watch::channel(Orders::default());
-    let Some(status) = Status::begin(settings, xcat, paths, &[]).await else { return Ok(()) };
-    status.finish(&mut orders).await.iter().map(String::as_str).for_each(say);
-    let left = told(&paths.state).into_iter().find(Told::is_waiting);
-    left.map_or(Ok(()), |left| Err(failure(&left)))
+    let Some(mut status) = Status::begin(settings, xcat, paths, &[]).await else { return Ok(()) };
+    let all = status.settle(&mut orders).await;
+    status.read(&all).as_deref().map(say);
+    left(&all).map_or(Ok(()), Err)
 }
 
 /// Tells that a run of `service` failed before it could begin. Says whether the monitor knows.
@@ -223,14 +235,7 @@ pub(crate) async fn tell_failed(
     let words = end(service, false);
     let Some(mut status) = Status::begin(settings, xcat, paths, words).await else { return false };
     status.deadline = status.deadline.min(AT_ONCE);
-    let book = status.book.clone();
     // What there is to say about it is in the error that was told already.
-    let _ = status.finish(&mut orders).await;
-    !words.is_empty() && !book.all().await.0.iter().any(Told::is_waiting)
-}
-
-/// Why it isn't told.
-fn failure(told: &Told) -> Failure {
-    let message = told.error.clone().unwrap_or_default();
-    Failure::new(Cause::Fetch, message, told.hint.clone().unwrap_or_default())
+    let all = status.settle(&mut orders).await;
+    !words.is_empty() && left(&all).is_none()
 }

@@ -105,14 +105,15 @@ impl Book {
         .await
     }
 
-    /// Everything, and why the disk has not got it.
-    pub(super) async fn all(&self) -> (Vec<Told>, Option<String>) {
-        self.blocking(|book| {
-            let all = book.read();
-            let last = book.last.lock().unwrap_or_else(PoisonError::into_inner);
-            (all, last.1.clone())
-        })
-        .await
+    /// Everything.
+    pub(super) async fn all(&self) -> Vec<Told> {
+        self.blocking(Self::read).await
+    }
+
+    /// Why the disk has not got it.
+    pub(super) async fn unkept(&self) -> Option<String> {
+        let last = |book: &Self| book.last.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
+        self.blocking(last).await
     }
 
     /// Notes what came of a try: to tell `words`, or, without them, to find somebody to tell.

@@ -12,8 +12,7 @@ use crate::xcat::greeting;
 pub(super) async fn attempt(settings: &Settings) -> Option<Finding> {
     let greeting = greeting(settings, settings.xcat.as_ref()?, LIMIT / 2);
     let late = || {
-        let message =
-            format!("trying the install monitors: none has greeted within {} s", LIMIT.as_secs());
+        let message = format!("none has greeted within {} s", LIMIT.as_secs());
         Failure::new(Cause::Fetch, message, "see that xcatd runs: systemctl status xcatd")
     };
     let greeted = tokio::time::timeout(LIMIT, greeting).await;
