@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use futures_util::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
-use provost_bundle::{FileEntry, Manifest, Verdict};
+use provost_bundle::{FileEntry, Limit, Manifest, Verdict};
 use provost_plan::Plan;
 use provost_plan::mypostscript::MyPostscript;
 use provost_record::Cause;
@@ -28,13 +28,15 @@ use answer::Word;
 use bundles::Bundles;
 use documents::{Documents, Verified};
 pub(crate) use file::{FetchArgs, main};
-use retry::{Miss, Served, Unserved};
+use retry::{Miss, Patience, Served, Unserved};
 pub(crate) use source::{Source, broken, http_date};
 use transfer::Wanted;
 
 /// Up to so many files are fetched each by itself; more of them come as one pack, since every
 /// file would cost a round trip.
 const FEW: usize = 8;
+/// How long servers may be silent before what was fetched last is used, where it may be.
+const SILENCE: Limit = Limit::seconds(60);
 /// How many files are under way at once.
 const AT_ONCE: usize = 4;
 
@@ -93,7 +95,11 @@ pub(crate) async fn fetch(
         state: &paths.state,
     };
     let say = |text: &str| console.say(&format!("fetch: {text}"));
-    let served = retry::through(&settings.servers, settings.fetch.deadline, say, |server| {
+    let deadline = settings.fetch.deadline;
+    let may_do_without = settings.fetch.last_good && fetch.kept.is_some();
+    let silence = if may_do_without { SILENCE } else { deadline };
+    let patience = Patience { deadline, silence };
+    let served = retry::through(&settings.servers, patience, say, |server| {
         fetch.from(Source {
             client,
             base: server,

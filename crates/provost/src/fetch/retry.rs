@@ -87,6 +87,20 @@ pub(super) struct Served<T> {
     pub(super) passed_over: Vec<Failure>,
 }
 
+/// How long servers are tried.
+pub(super) struct Patience {
+    /// All of them, in all.
+    pub(super) deadline: Limit,
+    /// While none of them answers.
+    pub(super) silence: Limit,
+}
+
+impl From<Limit> for Patience {
+    fn from(deadline: Limit) -> Self {
+        Self { deadline, silence: deadline }
+    }
+}
+
 /// No server served.
 pub(super) struct Unserved {
     /// Why, of each server but the one that says most.
@@ -113,6 +127,10 @@ impl Turns<'_> {
         self.miss.as_ref().is_none_or(Miss::may_pass)
     }
 
+    fn is_silent(&self) -> bool {
+        self.miss.as_ref().is_some_and(|miss| miss.why == Why::Silent)
+    }
+
     /// Its last failure, with the effort that it took.
     fn failure(self) -> Option<(Failure, u8)> {
         let weight = self.miss.as_ref()?.weight();
@@ -125,16 +143,17 @@ impl Turns<'_> {
 }
 
 /// Tries `attempt` with each server in turn, and again with those whose failure may pass, until
-/// one succeeds, none is left, or `deadline` is over. `say` tells that it takes longer.
+/// one succeeds, none is left, or `patience` is over. `say` tells that it takes longer.
 pub(super) async fn through<'s, T, F>(
     servers: &'s [Url],
-    deadline: Limit,
+    patience: impl Into<Patience>,
     mut say: impl FnMut(&str),
     mut attempt: impl FnMut(&'s Url) -> F,
 ) -> Result<Served<T>, Unserved>
 where
     F: Future<Output = Result<T, Miss>>,
 {
+    let Patience { deadline, silence } = patience.into();
     let begun = Instant::now();
     let until = begun + deadline.duration();
     let turns = |server| Turns { server, tries: 0, due: begun, spent: None, miss: None };
@@ -142,16 +161,20 @@ where
     let mut has_said = false;
     loop {
         let now = Instant::now();
+        let most = if all.iter().all(Turns::is_silent) { silence.min(deadline) } else { deadline };
+        if now >= begun + most.duration() {
+            return Err(conclude(all));
+        }
         let untried = all.iter().filter(|t| t.tries == 0).count();
         let live = all.iter().filter(|t| t.are_left()).count();
         // The first of those that are due.
         let next = all.iter().enumerate().filter(|(_, t)| t.are_left());
         let next = next.min_by_key(|(_, t)| (t.due.max(now), t.tries)).map(|(at, _)| at);
-        let Some(next) = next.filter(|at| all[*at].due < until && now < until) else {
+        let Some(next) = next.filter(|at| all[*at].due < until) else {
             return Err(conclude(all));
         };
         if let (false, Some(miss)) = (has_said, &all[next].miss) {
-            say(&format!("{}; trying again for up to {deadline}", miss.failure.message));
+            say(&format!("{}; trying again for up to {most}", miss.failure.message));
             has_said = true;
         }
         let turn = &mut all[next];
@@ -208,7 +231,7 @@ fn conclude(all: Vec<Turns<'_>>) -> Unserved {
             (0..all.len()).rev().max_by_key(|at| weight(*at))
         }
     };
-    let is_silence = all.iter().all(|t| t.miss.as_ref().is_some_and(|m| m.why == Why::Silent));
+    let is_silence = all.iter().all(Turns::is_silent);
     let mut passed_over = Vec::new();
     let mut failure = None;
     for (at, turns) in all.into_iter().enumerate() {

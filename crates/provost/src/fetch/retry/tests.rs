@@ -8,6 +8,10 @@ fn silent() -> Miss {
     Miss::silent(fail(Cause::Fetch, "down"))
 }
 
+fn busy() -> Miss {
+    Miss::busy(fail(Cause::Fetch, "busy"), None)
+}
+
 fn servers() -> [Url; 2] {
     ["http://10.0.0.1/", "http://10.0.0.2/"].map(|s| Url::parse(s).unwrap())
 }
@@ -15,6 +19,14 @@ fn servers() -> [Url; 2] {
 /// Calls `attempt` with the number of the try, that of the server, and the time, on a clock that
 /// stands still but for waits.
 fn run<T>(
+    servers: &[Url],
+    attempt: impl FnMut(usize, usize, Duration) -> Result<T, Miss>,
+) -> (Result<Served<T>, Unserved>, Duration) {
+    run_for(Limit::seconds(60).into(), servers, attempt)
+}
+
+fn run_for<T>(
+    patience: Patience,
     servers: &[Url],
     mut attempt: impl FnMut(usize, usize, Duration) -> Result<T, Miss>,
 ) -> (Result<Served<T>, Unserved>, Duration) {
@@ -28,7 +40,7 @@ fn run<T>(
         let mut n = 0;
         let result = through(
             servers,
-            Limit::seconds(60),
+            patience,
             |_| {},
             |server| {
                 n += 1;
@@ -101,6 +113,19 @@ async fn a_last_try_that_is_cut_off_leaves_the_word_of_the_one_before() {
     );
     let message = failed.await.err().unwrap().failure.message;
     assert!(message.starts_with("down (2 tries in "), "{message}");
+}
+
+#[test]
+fn silence_is_borne_for_less_time_than_a_server_that_answers() {
+    let patience = || Patience { deadline: Limit::seconds(600), silence: Limit::seconds(30) };
+    for (why, least, most) in [(silent as fn() -> Miss, 30, 36), (busy, 594, 600)] {
+        let (failed, spent) = run_for(patience(), &servers(), |_, server, _| match server {
+            0 => Err::<(), _>(silent()),
+            _ => Err(why()),
+        });
+        assert_eq!(failed.err().unwrap().is_silence, most < 600);
+        assert!((least..=most).contains(&spent.as_secs()), "{spent:?}");
+    }
 }
 
 #[test]
