@@ -53,6 +53,11 @@ pub(super) fn waiting(paths: &Paths) -> Vec<Waiting> {
     logs
 }
 
+/// The runs of which a log is to be uploaded.
+pub(crate) fn waiting_runs(paths: &Paths) -> impl Iterator<Item = String> {
+    waiting(paths).into_iter().map(|log| log.run)
+}
+
 fn folder(paths: &Paths) -> PathBuf {
     paths.state.join("report/logs")
 }

@@ -26,7 +26,7 @@ use crate::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
 use crate::xcat::tell_rest;
 pub(crate) use direct::{tell, tell_failure};
-pub(crate) use logs::keep as keep_log;
+pub(crate) use logs::{keep as keep_log, waiting_runs};
 use post::{Post, Present, Stuck};
 pub(crate) use spool::Spool;
 pub(crate) use timer::start as start_timer;

@@ -6,6 +6,7 @@ mod fetching;
 mod guard;
 mod library;
 mod lock;
+mod logs;
 mod markers;
 mod outbox;
 mod paused;

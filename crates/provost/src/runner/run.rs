@@ -14,7 +14,7 @@ use super::paused::{Paused, Progress};
 use super::recorder::{Recorder, close_others};
 use super::root::Root;
 use super::told::rounded;
-use super::{Wanted, release, signals, steps};
+use super::{Wanted, logs, release, signals, steps};
 use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::install::Install;
@@ -230,6 +230,7 @@ impl<'a> Run<'a> {
         let took = rounded(self.ran());
         self.console.say(&format!("{} {verdict} after {took}", self.service));
         self.flush().await;
+        logs::remove_old(self.paths);
         exit
     }
 

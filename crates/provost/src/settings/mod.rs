@@ -120,9 +120,14 @@ impl Paths {
         self.log.join(format!("services/{service}.json"))
     }
 
+    /// The folder of all runs' script logs.
+    pub(crate) fn all_scripts(&self) -> PathBuf {
+        self.log.join("scripts")
+    }
+
     /// The folder of a run's script logs.
     pub(crate) fn scripts(&self, run: &str) -> PathBuf {
-        self.log.join("scripts").join(run)
+        self.all_scripts().join(run)
     }
 }
 

@@ -1,0 +1,56 @@
+//! The logs of runs don't fill the disk in time, and none goes that somebody still needs.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeSet;
+
+use provost_tests::{Cluster, Node};
+
+/// How many runs' logs are kept.
+const KEPT: usize = 20;
+
+fn runs(node: &Node) -> BTreeSet<String> {
+    let folder = std::fs::read_dir(node.path("log/scripts")).unwrap();
+    folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn the_logs_of_old_runs_go_but_for_those_that_are_needed() {
+    let mut cluster = Cluster::new();
+    cluster.script("one", "#!/bin/sh\necho one\n").script("bad", "#!/bin/sh\nexit 3\n");
+    cluster.site("[nodes.cn001]\npostscripts = [\"one\"]\n").publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    let config = std::fs::read_to_string(node.path("provost.toml")).unwrap();
+    let configure = |more: &str| {
+        std::fs::write(node.path("provost.toml"), config.clone() + more).unwrap();
+    };
+    let last = || node.status()["run"].as_str().unwrap().to_owned();
+
+    node.provost(&["run", "one"]).expect(0);
+    let first = last();
+    node.provost(&["boot"]).expect(0);
+    let boot = last();
+    let address = cluster.kill_daemon();
+    configure(
+        "[report]\ndeadline = \"10ms\"\n[fetch]\noffline = \"last-good\"\ndeadline = \"100ms\"\n",
+    );
+    node.provost(&["run", "bad"]).expect(1);
+    let failed = last();
+    std::fs::create_dir(node.path("log/scripts/somebody's")).unwrap();
+    // With these the first one is none of the newest.
+    for _ in 0..KEPT {
+        node.provost(&["run", "one"]).expect(0);
+    }
+
+    let kept = runs(&node);
+    assert_eq!(kept.len(), KEPT + 3, "{kept:?}");
+    for needed in [&boot, &failed, &last(), "somebody's"] {
+        assert!(kept.contains(needed), "{needed} of {kept:?}");
+    }
+    assert!(!kept.contains(&first));
+    cluster.start_at(&address);
+    configure("");
+    node.provost(&["run", "one"]).expect(0);
+    assert!(!runs(&node).contains(&failed), "its log has been uploaded");
+    cluster.ctl(&["log", "cn001", "bad"]).expect(0);
+}
