@@ -40,24 +40,55 @@ fn a_node_boots_and_runs_its_scripts() {
     assert_eq!(run["records"][0]["bootId"], boot_id.trim());
 }
 
-const BROKEN: &str = "#!/bin/bash\nset -e\nprepare() {\n    cat /no/such/file\n}\nprepare\n";
+/// The script that fails on docs/diskless.md.
+const SETUPNTP: &str = "#!/bin/bash\ninstall_keys() {\n    install -m 0640 \
+    /srv/ntp/chrony.keys /etc/chrony.keys\n}\ninstall_keys\n";
 
 #[test]
 #[ignore = "boots a machine: cargo xtask test --vm"]
 fn a_script_that_fails_is_told_everywhere() {
-    let (cluster, mut machine) = boot(&[("broken", BROKEN), ("last", LAST)]);
+    let scripts = [("hostname", "#!/bin/sh\n"), ("setupntp", SETUPNTP), ("motd", LAST)];
+    let (cluster, mut machine) = boot(&scripts);
     // On the console, without anybody asking.
-    machine.says("broken: FAILED");
+    let console = machine.says("boot FAILED");
     let node = waits_for(&cluster, "failed");
-    assert_eq!((&node["stage"], &node["cause"]), (&json!("broken"), &json!("exit")), "{node:#}");
-    assert!(node["errorLine"].as_str().unwrap().starts_with("4 prepare "), "{node:#}");
-    assert!(node["errorMessage"].as_str().unwrap().contains("/no/such/file"), "{node:#}");
+    assert_eq!((&node["stage"], &node["cause"]), (&json!("setupntp"), &json!("exit")), "{node:#}");
+    assert!(node["errorLine"].as_str().unwrap().starts_with("3 install_keys "), "{node:#}");
+    assert!(node["errorMessage"].as_str().unwrap().contains("/srv/ntp"), "{node:#}");
 
-    tells_an_admin(&mut machine, "broken");
+    let greeting = tells_an_admin(&mut machine, "setupntp");
     assert!(!machine.shell("test -e /etc/last").1, "a script ran after the failure");
     // The management node has the log.
-    let log = cluster.ctl(&["log", "cn001", "broken"]).expect(0).stdout;
-    assert!(log.contains("/no/such/file"), "{log}");
+    let log = cluster.ctl(&["log", "cn001", "setupntp"]).expect(0).stdout;
+    assert!(log.contains("/srv/ntp"), "{log}");
+
+    let (status, _) = machine.shell("provost status");
+    let shown = PAGE.split("```text\n").skip(1).map(|part| part.split("```").next().unwrap());
+    let said = [console, greeting, status];
+    assert_eq!(shown.clone().count(), said.len());
+    for (shown, said) in shown.zip(said) {
+        let said = constant(&said);
+        let lines = constant(shown);
+        let missing: Vec<_> = lines.iter().filter(|line| !said.contains(line)).collect();
+        assert!(missing.is_empty(), "the page shows {missing:#?}, which isn't in {said:#?}");
+    }
+}
+
+const PAGE: &str = include_str!("../../../docs/diskless.md");
+
+/// Lines without what differs from run to run: numbers, ids, and what the console has before them.
+fn constant(text: &str) -> Vec<String> {
+    let is_constant = |word: &&str| {
+        let word = word.trim_matches(['(', ')', ',']);
+        let units = ["ms", "s", "second", "seconds", "minute", "minutes"];
+        !word.starts_with(|c: char| c.is_ascii_digit()) && !units.contains(&word)
+    };
+    let line = |line: &str| {
+        let line = line.split_once("]: ").map_or(line, |(_, line)| line);
+        line.split_whitespace().filter(is_constant).collect::<Vec<_>>().join(" ")
+    };
+    // A log's path has the run's id.
+    text.lines().filter(|line| !line.contains("/scripts/")).map(line).collect()
 }
 
 const HANGS: &str = "#!/bin/bash\n# /// provost\n# timeout = \"3s\"\n# ///\n\
@@ -115,9 +146,10 @@ fn stamp(cluster: &Cluster, image: &Image) {
     out.expect(0).says(&["stamped: stamped", "1 stamped in"]);
 }
 
-/// Whoever logs in is told of `script`, and so is whoever asks systemd.
+/// Whoever logs in is told of `script`, and so is whoever asks systemd. Returns what the former is
+/// told.
 #[track_caller]
-fn tells_an_admin(machine: &mut Machine, script: &str) {
+fn tells_an_admin(machine: &mut Machine, script: &str) -> String {
     let greeting = machine.log_in();
     assert!(greeting.contains(script), "the greeting says nothing of {script}:\n{greeting}");
     assert_eq!(machine.shell("systemctl is-failed provost-boot").0, "failed\n");
@@ -130,4 +162,5 @@ fn tells_an_admin(machine: &mut Machine, script: &str) {
         let (said, _) = machine.shell(command);
         assert!(said.contains(script), "{command} says nothing of {script}:\n{said}");
     }
+    greeting
 }
