@@ -1,8 +1,9 @@
 //! The one loop of a step: its output, its end, its clocks, and the runner's orders.
 
+mod conclude;
+
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -13,18 +14,15 @@ use crate::cgroup::Leaf;
 use crate::clock::Clock;
 use crate::spawn::Spawned;
 use crate::start::{Footing, NotStarted, Why, start};
-use crate::wait::{signal_name, wait};
+use crate::wait::wait;
 use crate::wire::{Line, Order, Said};
-use crate::{Ended, Event, LeakPolicy, Outcome, Step, Usage, trace, tree};
+use crate::{Ended, Event, Outcome, Step, Usage, trace, tree};
 
 /// How much is read at once, in bytes; a pipe holds as much.
 pub(crate) const CHUNK: usize = 64 * 1024;
 /// How much a pipe holds of a program that has filled it, in bytes: so it can go on printing while
 /// its log is written. More than this only root may ask for (`/proc/sys/fs/pipe-max-size`).
 const WIDE: usize = 1024 * 1024;
-/// How long a descendant without the script's output may take to end after it, before it counts
-/// as left behind: the first half of a pipeline, say, that is about to get SIGPIPE.
-const SETTLE: Duration = Duration::from_millis(200);
 /// How often the last line is told at the most.
 const LINE_EVERY: Duration = Duration::from_millis(100);
 /// How often it is told again though it is the same, so that whoever looks on sees time pass.
@@ -279,71 +277,6 @@ impl<'a> Running<'a> {
             line.say(&Said::Event(Event::Line(last.clone().unwrap_or_default())));
             self.told = (last, Instant::now());
         }
-    }
-
-    /// What came of it, and what is left behind.
-    fn conclude(
-        mut self,
-        began: Instant,
-        notes: &Path,
-        watched: bool,
-    ) -> (Outcome, Option<Leftovers>) {
-        let (status, usage) = self.status.unwrap_or_default();
-        let ended = match self.ending.take() {
-            Some(Ending::TimedOut) => Ended::TimedOut(self.step.limits.timeout),
-            Some(Ending::Interrupted(signal)) => Ended::Interrupted(signal),
-            None if libc::WIFSIGNALED(status) => Ended::Signal {
-                name: signal_name(libc::WTERMSIG(status)).to_owned(),
-                core: libc::WCOREDUMP(status),
-            },
-            None => Ended::Exit(libc::WEXITSTATUS(status)),
-        };
-        let duration = began.elapsed().saturating_sub(self.clock.paused);
-        let (ended, leaked) = self.leave(ended);
-        let pipes: Vec<OwnedFd> = self.pipes.into_iter().flatten().collect();
-        let left_alone = !leaked.is_empty() && self.step.leak == LeakPolicy::Warn;
-        let leftovers = (left_alone || !pipes.is_empty()).then_some(Leftovers { pipes });
-        let (last_lines, tail, log_error) = self.capture.finish();
-        let place = match ended {
-            Ended::Exit(status) if status != 0 => {
-                let place = trace::place(self.step, notes, status, &tail);
-                place.map(|place| place.without(&self.step.secrets))
-            }
-            _ => {
-                if watched {
-                    // There is none where nothing failed.
-                    let _ = std::fs::remove_file(notes);
-                }
-                None
-            }
-        };
-        let log_error = log_error.map(|e| e.to_string());
-        let outcome = Outcome { ended, place, last_lines, leaked, duration, usage, log_error };
-        (outcome, leftovers)
-    }
-
-    /// What becomes of descendants once the program has ended and its time for them is over.
-    fn leave(&self, ended: Ended) -> (Ended, Vec<String>) {
-        if matches!(ended, Ended::TimedOut(_) | Ended::Interrupted(_)) {
-            tree::kill(None, self.leaf);
-            tree::reap();
-            return (ended, Vec::new());
-        }
-        if !tree::settle(SETTLE) {
-            return (ended, Vec::new());
-        }
-        let leaked: Vec<String> =
-            tree::descendants().iter().map(|(pid, comm)| format!("{pid} {comm}")).collect();
-        if leaked.is_empty() || self.step.leak == LeakPolicy::Warn {
-            return (ended, leaked);
-        }
-        tree::kill(None, self.leaf);
-        tree::reap();
-        let ended = match (self.step.leak, ended) {
-            (LeakPolicy::Fail, Ended::Exit(0)) => Ended::Leaked,
-            (_, ended) => ended,
-        };
-        (ended, leaked)
     }
 }
 

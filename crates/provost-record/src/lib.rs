@@ -9,9 +9,11 @@ mod journal;
 mod judge;
 mod record;
 mod runs;
+mod words;
 
 pub use exit_code::ExitCode;
 pub use journal::{Entry, Journal, JournalError, Mended};
 pub use judge::{Judgement, judge};
-pub use record::{Cause, Invalid, Outcome, Phase, Record, Service, now};
+pub use record::{Invalid, Record, now};
 pub use runs::{Run, Stage, runs};
+pub use words::{Cause, Outcome, Phase, Service};

@@ -1,4 +1,4 @@
-mod abandoned;
+mod cut_off;
 mod locked;
 
 use std::fs::{File, OpenOptions};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use crate::{Cause, Outcome, Phase, Record};
+use crate::{Phase, Record};
 use locked::{Locked, content_len};
 
 /// How a journal ends, before and after every entry.
@@ -178,21 +178,6 @@ impl Journal {
         }
     }
 
-    /// Closes what a crash or a kill cut off: where the last run has no end, adds the end of its
-    /// open stage and of the run, both failures with the cause `interrupted`. Returns what it
-    /// added. Only whoever keeps other runs out may call this.
-    pub fn close_interrupted(&mut self) -> Result<Vec<Record>> {
-        let ends = ends_of_interrupted(&self.last_run()?);
-        if ends.is_empty() {
-            return Ok(ends);
-        }
-        for record in &ends {
-            self.append(record)?;
-        }
-        self.sync()?;
-        Ok(ends)
-    }
-
     /// Puts the journal aside as `NAME.1.json`, if it is longer than `limit` bytes, and begins a
     /// new one with its newest whole runs, as many as `keep` bytes hold. Returns how many entries
     /// are in the old one alone. Never call it in the middle of a run.
@@ -240,52 +225,6 @@ impl Journal {
 
 fn failed(doing: &'static str, path: &Path, source: io::Error) -> JournalError {
     JournalError { doing, path: path.to_owned(), source }
-}
-
-/// The ends that `run` lacks: of its open stage, and its own. None if it has one.
-fn ends_of_interrupted(run: &[Record]) -> Vec<Record> {
-    let Some(last) = run.last().filter(|last| !last.phase.is_last()) else { return Vec::new() };
-    let stage = match last.phase {
-        Phase::StageStart => last.stage.clone(),
-        _ => None,
-    };
-    let during = stage.as_deref().map_or(String::new(), |s| format!(" during {s}"));
-    let seq = |n| if last.seq > 0 { last.seq + n } else { 0 };
-    let phase = match (&last.pre_command, &last.post_command) {
-        (Some(_), _) => Phase::PreCommandEnd,
-        (None, Some(_)) => Phase::PostCommandEnd,
-        (None, None) => Phase::ServiceEnd,
-    };
-    let mut end = Record {
-        pre_command: last.pre_command.clone(),
-        post_command: last.post_command.clone(),
-        result: Some(Outcome::Failure),
-        error_message: Some(format!("the run was cut off{during}; its end was never written")),
-        service: last.service.clone(),
-        node: last.node.clone(),
-        run: last.run.clone(),
-        seq: seq(1),
-        cause: Some(Cause::Interrupted),
-        hint: Some("look for a power cut, a reboot or a kill at that time".to_owned()),
-        ..Record::new(phase)
-    };
-    let mut ends = Vec::new();
-    if stage.is_some() {
-        ends.push(Record { stage, phase: Phase::StageEnd, ..end.clone() });
-        end.seq = seq(2);
-    }
-    end.not_run = never_begun(run);
-    ends.push(end);
-    ends
-}
-
-/// The stages that the end of `fetch` announced and that never began. One that is tried again
-/// has begun once.
-fn never_begun(run: &[Record]) -> Vec<String> {
-    let Some(announced) = run.iter().rposition(|r| !r.stages.is_empty()) else { return Vec::new() };
-    let (announced, after) = (&run[announced], &run[announced + 1..]);
-    let begins = |r: &&Record| r.phase == Phase::StageStart && r.attempt.is_none_or(|n| n < 2);
-    announced.stages.iter().skip(after.iter().filter(begins).count()).cloned().collect()
 }
 
 /// The entries' lines in `text`, each with where the next line begins.

@@ -1,0 +1,138 @@
+//! The words of a record: each means one thing, and there are no others.
+
+use serde::{Deserialize, Serialize};
+
+/// What began or ended. OpenShift knows exactly these eight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Phase {
+    /// A run begins.
+    #[serde(rename = "service start")]
+    ServiceStart,
+    /// A run has ended.
+    #[serde(rename = "service end")]
+    ServiceEnd,
+    /// A stage begins.
+    #[serde(rename = "stage start")]
+    StageStart,
+    /// A stage has ended.
+    #[serde(rename = "stage end")]
+    StageEnd,
+    /// A unit's pre-command begins.
+    #[serde(rename = "pre-command start")]
+    PreCommandStart,
+    /// A unit's pre-command has ended.
+    #[serde(rename = "pre-command end")]
+    PreCommandEnd,
+    /// A unit's post-command begins.
+    #[serde(rename = "post-command start")]
+    PostCommandStart,
+    /// A unit's post-command has ended.
+    #[serde(rename = "post-command end")]
+    PostCommandEnd,
+}
+
+impl Phase {
+    /// Whether it ends a run, or a command before or after one.
+    pub fn is_last(self) -> bool {
+        matches!(self, Self::ServiceEnd | Self::PreCommandEnd | Self::PostCommandEnd)
+    }
+}
+
+/// How something ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It ended well.
+    Success,
+    /// It did not.
+    Failure,
+}
+
+/// What kind of failure it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cause {
+    /// The script ended with an exit status other than 0.
+    Exit,
+    /// A signal ended the script.
+    Signal,
+    /// The script took longer than it may.
+    Timeout,
+    /// The run was ended from outside, or cut off.
+    Interrupted,
+    /// The script isn't there.
+    Missing,
+    /// The script could not be started.
+    Exec,
+    /// Something could not be fetched.
+    Fetch,
+    /// Something that was fetched is not what was signed.
+    Verify,
+    /// The configuration is wrong.
+    Config,
+    /// The guard held the node.
+    Held,
+    /// The node was to be rebooted more often than allowed, or could not be. On an end that is a
+    /// success: the step asked for a reboot, after which the run goes on.
+    Reboot,
+    /// The node fell silent. No node says so; a management node does.
+    Lost,
+}
+
+impl Cause {
+    /// The word that stands in the record.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exit => "exit",
+            Self::Signal => "signal",
+            Self::Timeout => "timeout",
+            Self::Interrupted => "interrupted",
+            Self::Missing => "missing",
+            Self::Exec => "exec",
+            Self::Fetch => "fetch",
+            Self::Verify => "verify",
+            Self::Config => "config",
+            Self::Held => "held",
+            Self::Reboot => "reboot",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The three uses. Each has a journal of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Service {
+    /// From an installer's `%post`: the postscripts.
+    Kickstart,
+    /// At a boot.
+    Boot,
+    /// By an admin's hand.
+    Run,
+}
+
+impl Service {
+    /// All of them, in the order of a node's life.
+    pub const ALL: [Self; 3] = [Self::Kickstart, Self::Boot, Self::Run];
+
+    /// The word that stands in the record and names the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Kickstart => "kickstart",
+            Self::Boot => "boot",
+            Self::Run => "run",
+        }
+    }
+}
+
+impl std::fmt::Display for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
