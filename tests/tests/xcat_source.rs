@@ -67,7 +67,7 @@ fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
         assert!(fetched(&node).get("bundle").is_none());
         let key = node.xcatpost("hostkeys/tftp key&%");
         assert_eq!(std::fs::read_to_string(&key).unwrap(), "key");
-        assert_eq!(std::fs::metadata(key).unwrap().permissions().mode() & 0o777, 0o755);
+        assert_eq!(std::fs::metadata(key).unwrap().permissions().mode() & 0o777, 0o600);
         let own = std::fs::metadata(node.xcatpost("mypostscript")).unwrap();
         assert_eq!(own.permissions().mode() & 0o777, 0o700);
 

@@ -19,7 +19,7 @@ use provost_bundle::{FileEntry, Limit, Manifest, Verdict};
 use provost_plan::Plan;
 use provost_plan::mypostscript::MyPostscript;
 use provost_record::Cause;
-use reqwest::Client;
+use reqwest::{Client, Url};
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -49,6 +49,8 @@ pub(crate) struct Fetched {
     pub(crate) mypostscript: Option<MyPostscript>,
     /// Where the scripts are.
     pub(crate) folder: PathBuf,
+    /// Who served it, if anybody did.
+    pub(crate) server: Option<Url>,
     /// The servers that did not serve.
     pub(crate) passed_over: Vec<Failure>,
     /// Where nothing was fetched: what is used instead.
@@ -108,8 +110,12 @@ pub(crate) async fn fetch(
             is_xcat: false,
         })
     });
+    let mut by = None;
     let (verified, word, passed_over, offline) = match served.await {
-        Ok(Served { what: (verified, word), passed_over }) => (verified, word, passed_over, None),
+        Ok(Served { what: (verified, word), server, passed_over }) => {
+            by = Some(server);
+            (verified, word, passed_over, None)
+        }
         Err(unserved) => fetch.last_good(unserved)?,
     };
     let Verified { manifest, plan, verdict } = verified;
@@ -123,7 +129,17 @@ pub(crate) async fn fetch(
     }
     let Word { hold, released } = word;
     let mypostscript = None;
-    Ok(Fetched { manifest, plan, mypostscript, folder, passed_over, offline, hold, released })
+    Ok(Fetched {
+        manifest,
+        plan,
+        mypostscript,
+        folder,
+        server: by,
+        passed_over,
+        offline,
+        hold,
+        released,
+    })
 }
 
 const UNSIGNED: &str = "WARNING: [trust] says `unsigned = true`: anybody on the way could have \

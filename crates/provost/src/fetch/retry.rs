@@ -81,9 +81,10 @@ impl Miss {
     }
 }
 
-/// What was served, and the servers that were passed over before that.
+/// What was served, by whom, and the servers that were passed over before that.
 pub(super) struct Served<T> {
     pub(super) what: T,
+    pub(super) server: Url,
     pub(super) passed_over: Vec<Failure>,
 }
 
@@ -186,9 +187,9 @@ where
         turn.tries += 1;
         let miss = match tokio::time::timeout_at(begun + share, attempt(turn.server)).await {
             Ok(Ok(what)) => {
-                all.remove(next);
+                let server = all.remove(next).server.clone();
                 let passed_over = all.into_iter().filter_map(|t| Some(t.failure()?.0)).collect();
-                return Ok(Served { what, passed_over });
+                return Ok(Served { what, server, passed_over });
             }
             Ok(Err(miss)) => miss,
             // What the server did before says more than that there was no time left for more.

@@ -74,7 +74,8 @@ pub(super) fn environment(
         Some(xcat) => {
             set("PATH", &format!("{}:{library}", crate::xcat::path(&fetched.folder, path)));
             let service = service.unwrap_or(Service::Boot);
-            for (name, value) in crate::xcat::environment(xcat, settings.servers.first(), service) {
+            let server = fetched.server.as_ref().or(settings.servers.first());
+            for (name, value) in crate::xcat::environment(xcat, server, service) {
                 set(name, &value);
             }
         }

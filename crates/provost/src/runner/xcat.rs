@@ -33,7 +33,8 @@ impl Run<'_> {
         fetched: &Fetched,
         root: Root,
     ) {
-        let (Some(xcat), Some(server)) = (&settings.xcat, settings.servers.first()) else { return };
+        let server = fetched.server.as_ref().or(settings.servers.first());
+        let (Some(xcat), Some(server)) = (&settings.xcat, server) else { return };
         let master = fetched.plan.env.get("MASTER_IP").and_then(|ip| address(ip));
         if let (Some(log), Some(ip), false) = (&mut self.xcat_log, master, has_syslog(input)) {
             log.send_to_master(ip);

@@ -5,15 +5,15 @@ use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-/// What scripts fetch from xcatd and keep there. It isn't made executable either.
+/// What scripts fetch from xcatd and keep there. It is for root alone.
 const CREDENTIALS: [&str; 4] = ["_xcat", "_ssh", "ca", "hostkeys"];
 /// The library that scripts source.
 const LIBRARY: &str = "xcatlib.sh";
 
 /// Completes `new`, which has the files of the tree and takes the place of `old` next:
-/// `mypostscript`, if there is one, in two files, of which one has only what runs after the boot; each script
-/// executable; the credentials of `old`, where the tree has none of these; our own library,
-/// from the folder `library`, where the tree has none.
+/// `mypostscript`, if there is one, in two files, of which one has only what runs after the boot;
+/// each script executable; the tree's credentials for root alone, or those of `old` where the tree
+/// has none; our own library, from the folder `library`, where the tree has none.
 pub(crate) fn complete(
     new: &Path,
     old: &Path,
@@ -25,8 +25,9 @@ pub(crate) fn complete(
         put(new, "mypostscript.post", &after_boot(text))?;
     }
     for name in CREDENTIALS {
-        if !new.join(name).exists() {
-            copy(&old.join(name), &new.join(name))?;
+        match new.join(name).exists() {
+            true => make_private(&new.join(name))?,
+            false => copy(&old.join(name), &new.join(name))?,
         }
     }
     for entry in std::fs::read_dir(new)? {
@@ -82,6 +83,17 @@ fn make_executable(entry: &DirEntry) -> io::Result<()> {
     std::fs::set_permissions(entry.path(), Permissions::from_mode(mode))
 }
 
+fn make_private(path: &Path) -> io::Result<()> {
+    let meta = std::fs::symlink_metadata(path)?;
+    if meta.is_dir() {
+        return std::fs::read_dir(path)?.try_for_each(|entry| make_private(&entry?.path()));
+    }
+    match meta.is_file() {
+        true => std::fs::set_permissions(path, Permissions::from_mode(0o600)),
+        false => Ok(()),
+    }
+}
+
 /// Copies a file, or a folder with all that is in it, as it is; nothing where there is none. What
 /// is neither isn't a credential.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
@@ -125,7 +137,7 @@ mod tests {
         for (name, text, mode) in [
             ("new/syslog", "", 0o644),
             ("new/sub/configure", "", 0o600),
-            ("new/hostkeys/key", "the tree's", 0o600),
+            ("new/hostkeys/key", "the tree's", 0o755),
             ("old/_ssh/authorized_keys", "mine", 0o600),
             ("old/ca", "ours", 0o644),
             ("old/hostkeys/key", "the old one", 0o600),

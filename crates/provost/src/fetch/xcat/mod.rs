@@ -45,8 +45,8 @@ pub(super) async fn fetch(
     });
     let served = served.await;
     console.say(UNSIGNED);
-    let (kept, read, passed_over, offline) = match served {
-        Ok(Served { what: (harvest, own), passed_over }) => {
+    let (kept, read, server, passed_over, offline) = match served {
+        Ok(Served { what: (harvest, own), server, passed_over }) => {
             if settings.ca.is_none() && own.is_from_xcatd {
                 console.say(
                     "WARNING: no `ca` is set under [fetch]: anybody could have answered as xcatd",
@@ -56,7 +56,7 @@ pub(super) async fn fetch(
                 console.say(&format!("fetch: left out: {what}"));
             }
             let kept = scripts.switch(own.text, harvest.scripts)?;
-            (kept, own.read, passed_over, None)
+            (kept, own.read, Some(server), passed_over, None)
         }
         Err(Unserved { mut passed_over, failure, is_silence }) => {
             if !(is_silence && settings.fetch.last_good) {
@@ -64,7 +64,7 @@ pub(super) async fn fetch(
             }
             passed_over.push(failure);
             match last_good(scripts) {
-                Ok((kept, read)) => (kept, read, passed_over, Some(OFFLINE.to_owned())),
+                Ok((kept, read)) => (kept, read, None, passed_over, Some(OFFLINE.to_owned())),
                 Err(failure) => return Err(NotFetched { passed_over, failure }),
             }
         }
@@ -74,6 +74,7 @@ pub(super) async fn fetch(
         plan: plan(&settings.node, &read),
         mypostscript: Some(read),
         folder: paths.xcatpost.clone(),
+        server,
         passed_over,
         offline,
         hold: None,
