@@ -143,6 +143,8 @@ fn a_node_that_xcat_has_nothing_on_gets_a_unit_of_its_own() {
     assert!(told.contains(&format!("\nConditionPathExists={program}\n")), "{told}");
     assert!(told.contains(&format!("\nExecStart='{program}' --config ")), "{told}");
     assert!(told.contains(" xcatdsklspost\n"), "{told}");
+    // Nor does it run beside what is enabled later.
+    assert!(told.contains("/multi-user.target.wants/provost-boot.service\n"), "{told}");
 
     node.provost(&["install", "--remove"]).expect(0);
     assert_eq!(node.snapshot(), []);

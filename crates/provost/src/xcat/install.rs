@@ -135,8 +135,11 @@ impl Place {
 
     /// As of a boot without xCAT, but for what it calls.
     fn unit(&self) -> String {
-        let program = self.program.display();
-        let condition = format!("\n[Unit]\nConditionPathExists={program}\n");
+        let (program, wanted) = (self.program.display(), self.etc.join(WANTED));
+        // Others may be enabled later.
+        let others = ["provost-boot", "xcatpostinit1"]
+            .map(|name| format!("ConditionPathExists=!{}/{name}.service\n", wanted.display()));
+        let condition = format!("\n[Unit]\nConditionPathExists={program}\n{}", others.concat());
         let command = format!("{} xcatdsklspost", self.command);
         let boot = UNITS[0].1.replace("\n[Unit]\n", &condition);
         format!("{MARK}{}", boot.replace("/usr/bin/provost boot", &command))
