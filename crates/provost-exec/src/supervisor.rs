@@ -109,7 +109,8 @@ impl Supervisor {
         &mut self,
         step: &Step,
         orders: &mut watch::Receiver<Orders>,
-        tell: &mut impl FnMut(Event),
+        // Not by its type: it would be compiled once for each caller.
+        tell: &mut dyn FnMut(Event),
     ) -> io::Result<Outcome> {
         if let Some(stream) = self.stream.take() {
             stream.set_nonblocking(true)?;

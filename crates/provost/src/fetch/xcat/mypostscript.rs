@@ -1,6 +1,8 @@
 //! A node's `mypostscript`: from the web server where it is made in advance, else from xcatd, which
 //! makes it when it is asked.
 
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 use provost_plan::mypostscript::MyPostscript;
 use reqwest::header::HeaderMap;
 
@@ -24,11 +26,16 @@ pub(crate) struct Own {
 }
 
 /// Fetches it, and reads it.
-pub(crate) async fn mypostscript(
-    source: &Source<'_>,
-    settings: &Settings,
-    xcat: &Xcat,
-) -> Result<Own, Miss> {
+pub(crate) fn mypostscript<'a>(
+    source: &'a Source<'a>,
+    settings: &'a Settings,
+    xcat: &'a Xcat,
+) -> LocalBoxFuture<'a, Result<Own, Miss>> {
+    // Not by its type: it would be compiled once for each caller.
+    fetch(source, settings, xcat).boxed_local()
+}
+
+async fn fetch(source: &Source<'_>, settings: &Settings, xcat: &Xcat) -> Result<Own, Miss> {
     let path = format!("{}/mypostscripts/mypostscript.{}", xcat.tftp_dir, settings.node);
     let served = match Answer::get(source, &path, LONGEST, HeaderMap::new()).await {
         Ok(answer) => Ok(answer.text),
