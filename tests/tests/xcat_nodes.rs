@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use provost_tests::Cluster;
+use provost_tests::xcat::{WebKind, XcatServer};
 
 /// A client that speaks to port 3002 as xCAT's does, by what is known of its protocol: it opens
 /// the connection, waits for `ready`, says its word, and waits for `done`. It ends with 1 where
@@ -123,6 +124,44 @@ fn openssl_fetches_a_nodes_mypostscript() {
     assert!(answer.contains("<data>t &apos;a b&apos;</data>"), "{answer}");
     let answer = ask("getcredentials");
     assert!(answer.contains("<error>") && !answer.contains("<data>"), "{answer}");
+}
+
+#[test]
+fn provost_in_xcats_place_takes_provostd_in_xcatds_place() {
+    if !is_there("openssl", "version") {
+        return;
+    }
+    let keys = tempfile::tempdir().unwrap();
+    let (cert, key) = (keys.path().join("cert.pem"), keys.path().join("key.pem"));
+    certificate(&cert, &key);
+    let note = "it's <1 & `id`\n  so";
+    let site = format!(
+        "[nodes.cn001]\nenv.IPADDR = \"127.0.0.1\"\nenv.NOTE = {note:?}\n\
+         postscripts = [\"tell 'a  b'\"]\n"
+    );
+    let mut cluster = Cluster::new();
+    cluster.script("tell", "#!/bin/sh\n").site(&site).publish().expect(0);
+    let xcat = format!("tls_cert = {cert:?}\ntls_key = {key:?}\n");
+    cluster.configure_daemon(&format!(
+        "[xcat]\nmonitor = \"127.0.0.1:0\"\nxcatd = \"127.0.0.1:0\"\n{xcat}"
+    ));
+    cluster.start();
+    let port = |door: &str| cluster.daemon().address(door).rsplit_once(':').unwrap().1.to_owned();
+
+    let server = XcatServer::new();
+    server.script("tell", "#!/bin/sh\nprintf '<%s>' \"$1\" \"$NOTE\" >../told\n");
+    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let node = server.node("cn001", web.address());
+    node.configure(&format!(
+        "xcatd_port = {}\nmonitor_port = {}\n",
+        port("xcatd"),
+        port("monitor")
+    ));
+    node.provost(&["boot"]).expect(0);
+    let told = std::fs::read_to_string(node.path("told")).unwrap();
+    assert_eq!(told, format!("<a  b><{note}>"));
+    let status = cluster.status("cn001");
+    assert_eq!((&status["status"], &status["claimedBy"]), (&"booted".into(), &"127.0.0.1".into()));
 }
 
 fn certificate(cert: &Path, key: &Path) {
