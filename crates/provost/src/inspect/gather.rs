@@ -46,7 +46,7 @@ pub(crate) fn gather(input: &Input, folder: &Path) -> ExitCode {
 fn write(input: &Input, folder: &Path) -> io::Result<PathBuf> {
     let paths = input.paths();
     // To the millisecond: a bundle doesn't take the place of one that was made just before.
-    let time = jiff::Timestamp::now().strftime("%Y%m%d%H%M%S%3f");
+    let time = format!("{:.3}", jiff::Timestamp::now()).replace(|c: char| !c.is_ascii_digit(), "");
     let id = format!("log-bundle-{}-{time}", input.node());
     // Readable by its owner alone, as temporary files are.
     let file = tempfile::NamedTempFile::new_in(folder)?;
