@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use provost_tests::Out;
-use provost_tests::xcat::{Habit, Web, WebKind, XcatNode, XcatServer, Xcatd, mypostscript};
+use provost_tests::xcat::{Habit, WebKind, XcatNode, XcatServer, Xcatd, mypostscript};
 use serde_json::Value;
 
 const BOTH: [WebKind; 2] = [WebKind::Apache, WebKind::Nginx];
@@ -77,11 +77,15 @@ fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
         std::fs::remove_file(server.postscripts("more/script9")).unwrap();
         std::fs::write(node.xcatpost("more/script11"), "rm -rf /").unwrap();
         boot(&node, 1);
-        let mut sent = asked(&web, "200");
-        sent.retain(|path| !path.ends_with('/') && !path.contains("mypostscript"));
+        let names = ["more/script11", "more/script7", "new"];
+        let these = names.map(|name| format!("/install/postscripts/{name} 200"));
+        let mut sent = web.asked(&these);
+        let is_script = |line: &String| {
+            line.ends_with(" 200") && !line.ends_with("/ 200") && !line.contains("mypostscript")
+        };
+        sent.retain(is_script);
         sent.sort();
-        let at = |name: &str| format!("/install/postscripts/{name}");
-        assert_eq!(sent, [at("more/script11"), at("more/script7"), at("new")]);
+        assert_eq!(sent, these);
         assert!(node.xcatpost("new").exists() && !node.xcatpost("more/script9").exists());
         let text = std::fs::read_to_string(node.xcatpost("more/script11")).unwrap();
         assert_eq!(text, "#!/bin/sh\necho 11\n");
@@ -90,13 +94,6 @@ fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
             beside.filter(|e| e.file_name().to_string_lossy().starts_with('.')).collect();
         assert!(left.is_empty(), "{left:?}");
     }
-}
-
-/// What `web` answered with `status`.
-fn asked(web: &Web, status: &str) -> Vec<String> {
-    let lines = web.asked("/tftpboot/mypostscripts/mypostscript.cn1");
-    let path = |line: &String| Some(line.strip_suffix(status)?.trim_end().to_owned());
-    lines.iter().filter_map(path).collect()
 }
 
 #[test]

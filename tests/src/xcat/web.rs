@@ -73,13 +73,14 @@ impl Web {
         &self.address
     }
 
-    /// What it was asked for and how it answered, `PATH STATUS` each, once `path` is among them.
-    pub fn asked(&self, path: &str) -> Vec<String> {
+    /// What it was asked for and how it answered, `PATH STATUS` each, once all of `these` are
+    /// among them: it takes its notes after it has answered.
+    pub fn asked(&self, these: &[String]) -> Vec<String> {
         let mut lines = Vec::new();
         processes::until(START, || {
             let log = std::fs::read_to_string(&self.log).unwrap_or_default();
             lines = log.lines().map(str::to_owned).collect();
-            lines.iter().any(|line| line.starts_with(&format!("{path} ")))
+            these.iter().all(|line| lines.contains(line))
         });
         lines
     }
