@@ -122,7 +122,7 @@ fn each_fault_is_told_with_its_own_words_and_the_rest_goes_later() {
     let later = |habit: Habit, words: &str| {
         let monitor = Monitor::start(habit);
         let ground = Ground::new("#!/bin/sh\n", &monitor);
-        ground.configure(SHORT);
+        ground.configure("[report]\ndeadline = \"10s\"\n");
         let told = ["could not be told yet: ", words, "hint: "];
         ground.provost(&["boot"]).expect(0).says(&told);
         let text = ground.provost(&["status"]).expect(0).stdout;

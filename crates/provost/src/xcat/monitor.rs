@@ -3,6 +3,7 @@
 //! It serves one node after the other, and closes without a word where it can't find a node's name
 //! by the address that asks.
 
+use std::io::ErrorKind::{BrokenPipe, ConnectionReset};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::settings::Settings;
 const DONE: Duration = Duration::from_secs(10);
 /// The longest line that is read, in bytes.
 const LINE: usize = 256;
+const CLOSED: &str = "it closed the connection instead of an answer";
 
 /// The monitors of the management nodes, in order.
 pub(super) struct Monitor {
@@ -136,8 +138,10 @@ impl Ready {
         let busy = "if that lasts: systemctl restart xcatd";
         match timeout(DONE, said).await {
             Ok(Ok(text)) if text == "done" => Ok(()),
-            Ok(Ok(text)) if text.is_empty() => {
-                Err(failed(&name, "it closed the connection instead of an answer", busy))
+            Ok(Ok(text)) if text.is_empty() => Err(failed(&name, CLOSED, busy)),
+            // It was gone before our line came.
+            Ok(Err(e)) if matches!(e.kind(), ConnectionReset | BrokenPipe) => {
+                Err(failed(&name, CLOSED, busy))
             }
             Ok(Ok(text)) => Err(no_monitor(&name, &text)),
             Ok(Err(e)) => Err(failed(&name, &format!("waiting for its answer: {e}"), busy)),
