@@ -20,11 +20,7 @@ pub(super) fn build(package: &Package) -> Result<()> {
     // Debian has zsh look elsewhere.
     let zsh = root.join("usr/share/zsh");
     fs::rename(zsh.join("site-functions"), zsh.join("vendor-completions"))?;
-    let date = cargo::command("date")
-        .args(["-u", "-R", "-d", &format!("@{}", package.time)])
-        .output()
-        .context("starting date")?;
-    let date = String::from_utf8_lossy(&date.stdout).trim().to_owned();
+    let date = package.date("--rfc-email")?;
     let version = format!("{}-1", package.version);
     fs::write(
         doc.join("changelog.Debian"),
@@ -59,7 +55,7 @@ fn control(package: &Package, version: &str, folder: &Path) -> Result<()> {
     let (architecture, _) = architecture();
     let size = size(&package.root())?.div_ceil(1024);
     fs::create_dir_all(folder)?;
-    let about = wrapped(package.about);
+    let about = package.about_wrapped(" ");
     // provostd hands the node's program to installers.
     let recommends = if package.name == "provost" { "" } else { "Recommends: provost\n" };
     let text = format!(
@@ -87,20 +83,6 @@ fn size(path: &Path) -> Result<u64> {
         return Ok(fs::metadata(path)?.len());
     }
     super::package::list(path)?.iter().map(|path| size(path)).sum()
-}
-
-/// A description's paragraph.
-fn wrapped(text: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        if lines.last().is_some_and(|line| line.len() + word.len() > 74) {
-            lines.push(String::new());
-        }
-        let line = lines.last_mut().expect("there is one from the start");
-        line.push(' ');
-        line.push_str(word);
-    }
-    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// What lintian may say, with the reason.

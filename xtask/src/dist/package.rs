@@ -126,6 +126,33 @@ impl Package {
         Ok(fs::set_permissions(&to, PermissionsExt::from_mode(mode))?)
     }
 
+    /// When it was committed, as `date` writes it by the option `format`.
+    pub(super) fn date(&self, format: &str) -> Result<String> {
+        let date = cargo::command("date")
+            .args(["-u", "-d", &format!("@{}", self.time), format])
+            .env("LC_ALL", "C")
+            .output()
+            .context("starting date")?;
+        Ok(String::from_utf8_lossy(&date.stdout).trim().to_owned())
+    }
+
+    /// What it is about, in lines as short as the formats of packages want them, each after
+    /// `indent`.
+    pub(super) fn about_wrapped(&self, indent: &str) -> String {
+        let mut lines = vec![String::new()];
+        for word in self.about.split_whitespace() {
+            let line = lines.last_mut().expect("there is one from the start");
+            if line.is_empty() {
+                *line = format!("{indent}{word}");
+            } else if line.len() + word.len() < 75 {
+                *line += &format!(" {word}");
+            } else {
+                lines.push(format!("{indent}{word}"));
+            }
+        }
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
     /// Gives all that is below the package's root the commit's time, and folders their mode.
     pub(super) fn settle(&self) -> Result<()> {
         let time = UNIX_EPOCH + Duration::from_secs(self.time);

@@ -42,17 +42,20 @@ fn text(package: &Package) -> Result<String> {
     let root = package.root();
     let mut files = String::new();
     collect(&root, &root, &mut files)?;
-    let Package { name, summary, about, version, .. } = package;
+    let Package { name, summary, version, .. } = package;
+    let (about, date) = (package.about_wrapped(""), package.date("+%a %b %d %Y")?);
     Ok(format!(
         "%global debug_package %{{nil}}\n\
          %global __strip /bin/true\n\
          %global _build_id_links none\n\
          Name: {name}\nVersion: {version}\nRelease: 1\nSummary: {summary}\nLicense: Apache-2.0\n\
+         Group: Applications/System\n\
          Packager: {MAINTAINER}\n\
          AutoReqProv: no\n\n\
-         %description\n{about}\n\n\
+         %description\n{about}\n\
          %install\nmkdir -p %{{buildroot}}\ncp -a '{}/.' %{{buildroot}}\n\n\
-         %files\n{files}",
+         %files\n{files}\n\
+         %changelog\n* {date} {MAINTAINER} - {version}-1\n- Initial release.\n",
         root.display()
     ))
 }
