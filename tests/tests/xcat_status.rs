@@ -160,17 +160,6 @@ fn a_done_that_comes_late_is_waited_for_and_nothing_is_told_twice() {
 }
 
 #[test]
-fn nodes_that_stand_before_us_and_say_nothing_are_waited_for() {
-    let monitor = Monitor::start(Habit::Right);
-    let ground = Ground::new("#!/bin/sh\n", &monitor);
-    let connect = |_| std::net::TcpStream::connect(("127.0.0.1", monitor.port())).unwrap();
-    let silent: Vec<_> = (0..5).map(connect).collect();
-    ground.provost(&["boot"]).expect(0).says(&["has read: "]);
-    assert_eq!(monitor.said().last().map(String::as_str), Some(BOOTED));
-    drop(silent);
-}
-
-#[test]
 fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
     let monitor = Monitor::refusing();
     let ground = Ground::new("#!/bin/sh\n", &monitor);

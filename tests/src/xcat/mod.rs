@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::Node;
 
 pub use web::{Web, WebKind};
-pub use xcatd::{Habit, Xcatd};
+pub use xcatd::{Habit, SEATS, Xcatd};
 
 /// A management node: what its web server serves.
 pub struct XcatServer {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt};
 
-/// How long the monitor waits for a node's line before it turns to the next node; xCAT's waits 2 s.
-const LINE: Duration = Duration::from_millis(400);
+/// How long the monitor waits for a node's line before it turns to the next node, as xCAT's does.
+const LINE: Duration = Duration::from_secs(2);
 
 /// It serves one node after the other, and has bad habits.
 pub struct Monitor {

@@ -105,8 +105,9 @@ fn apache(at: &Path, www: &Path, address: &str) -> String {
     let modules: String = ["mpm_event", "authz_core", "autoindex", "dir", "mime"]
         .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
         .concat();
+    // As many as Debian's, which has them serve 150 at once.
     format!(
-        "{modules}ServerRoot {at}\nServerName localhost\nListen {address}\nPidFile {at}/pid\n\
+        "{modules}StartServers 2\nThreadsPerChild 25\nMaxRequestWorkers 150\nServerRoot {at}\nServerName localhost\nListen {address}\nPidFile {at}/pid\n\
          User nobody\nGroup nogroup\nErrorLog {at}/error.log\nTypesConfig /etc/mime.types\n\
          DefaultRuntimeDir {at}\nMutex file:{at}\nLogFormat \"%U %>s\" short\n\
          CustomLog {at}/access.log short\nDocumentRoot {www}\n<Directory {www}>\n\

@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Condvar, Mutex};
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -24,6 +24,43 @@ pub enum Habit {
     Silent,
     /// Not at all, once TLS is there.
     SilentAfterHandshake,
+    /// With this mypostscript, to no more than [`SEATS`] at once. It is so busy that nobody gets an
+    /// answer before somebody was turned away.
+    Crowded(String),
+}
+
+/// How many a crowded xcatd serves at once, by the default of xCAT's site table.
+pub const SEATS: usize = 64;
+
+/// Who is there, and whether somebody was turned away.
+#[derive(Default)]
+struct Crowd {
+    state: Mutex<(usize, bool)>,
+    changed: Condvar,
+}
+
+impl Crowd {
+    /// Takes a seat, if there is one.
+    fn enter(&self) -> bool {
+        let mut state = self.state.lock().unwrap();
+        let enters = state.0 < SEATS;
+        if enters {
+            state.0 += 1
+        } else {
+            state.1 = true
+        }
+        self.changed.notify_all();
+        enters
+    }
+
+    /// Waits until the room was full once.
+    fn wait(&self) {
+        drop(self.changed.wait_while(self.state.lock().unwrap(), |state| !state.1).unwrap());
+    }
+
+    fn leave(&self) {
+        self.state.lock().unwrap().0 -= 1;
+    }
 }
 
 /// A running one. Its certificate is for a name that no node uses.
@@ -61,14 +98,26 @@ impl Xcatd {
         std::thread::spawn(move || {
             // What is silent stays open.
             let mut silent = Vec::new();
+            let crowd = Arc::new(Crowd::default());
             for stream in listener.incoming().flatten() {
                 if matches!(habit, Habit::Silent) {
                     silent.push(stream);
                     continue;
                 }
+                let is_crowded = matches!(habit, Habit::Crowded(_));
+                if is_crowded && !crowd.enter() {
+                    continue;
+                }
                 let (config, habit, told) = (config.clone(), habit.clone(), told.clone());
+                let crowd = crowd.clone();
                 std::thread::spawn(move || {
+                    if is_crowded {
+                        crowd.wait();
+                    }
                     let request = answer(config, stream, &habit);
+                    if is_crowded {
+                        crowd.leave();
+                    }
                     let _ = told.send(request.unwrap_or_else(|e| format!("no request: {e}")));
                 });
             }
@@ -84,6 +133,11 @@ impl Xcatd {
     /// Its certificate, PEM.
     pub fn certificate(&self) -> PathBuf {
         self.folder.join("certificate.pem")
+    }
+
+    /// How many requests it has had since it was last asked.
+    pub fn requests(&self) -> usize {
+        self.requests.try_iter().count()
     }
 
     /// The next request that it has had.
@@ -106,7 +160,7 @@ fn answer(config: Arc<ServerConfig>, stream: TcpStream, habit: &Habit) -> std::i
     }
     let done = "<xcatresponse>\n<serverdone></serverdone>\n</xcatresponse>\n";
     let text = match habit {
-        Habit::Serve(text) => {
+        Habit::Serve(text) | Habit::Crowded(text) => {
             let line = |line: &str| format!("<data>{}</data>\n", escaped(line));
             let data: String = text.lines().map(line).collect();
             format!("<xcatresponse>\n{data}</xcatresponse>\n{done}")

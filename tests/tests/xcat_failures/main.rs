@@ -6,6 +6,7 @@ mod fetching;
 mod looking;
 mod running;
 mod telling;
+mod waiting;
 
 use provost_tests::program;
 use provost_tests::xcat::{Web, WebKind, XcatNode, XcatServer, mypostscript};

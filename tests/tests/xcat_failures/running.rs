@@ -1,7 +1,7 @@
 //! What scripts do.
 
-use std::time::{Duration, Instant};
-
+use provost_tests::xcat::monitor::{Habit as MonitorHabit, Monitor};
+use provost_tests::xcat::{Habit, Xcatd};
 use provost_tests::{pipe, processes};
 
 use super::{RAN, Site, says};
@@ -67,28 +67,42 @@ fn f08_what_a_script_printed_and_how_it_ended_is_there_at_the_first_boot() {
     assert!(site.ran().is_empty(), "what comes after a failure doesn't run");
 }
 
-#[test]
-fn f09_a_script_that_waits_for_ever_is_ended() {
-    let waits = "#!/bin/bash\n# /// provost\n# timeout = \"2s\"\n# ///\necho waiting for 3001\n\
-                 (sleep 600) & wait\n";
-    let Some(site) = Site::new(&[("waits", waits)]) else { return };
-    site.configure("[run]\ngrace = \"1s\"\n");
-    let began = Instant::now();
-    site.node.provost(&["boot"]).expect(1);
-    assert!(began.elapsed() < Duration::from_secs(60));
-    says(&site.end_of("waits"), "timeout", &["waiting for 3001"]);
+/// Asks for the keys of the cluster as xCAT's remoteshell does: a helper of its own in the
+/// background, and one request after the other until xcatd answers one.
+const REMOTESHELL: &str = "#!/bin/bash
+sleep 600 &
+getcredentials() {
+    until printf '<xcatrequest>\\n<command>getcredentials</command>\\n</xcatrequest>\\n' |
+        openssl s_client -quiet -connect \"$XCATSERVER\" 2>&1 | tee /dev/stderr | grep -q '<serverdone>'
+    do
+        sleep 1
+    done
 }
+getcredentials
+";
 
 #[test]
-fn f12_nothing_sleeps_without_a_reason() {
-    let Some(site) = Site::new(&[("first", RAN)]) else { return };
-    // Each deployment of xCAT's sleeps up to 59 s, 30 s on average: four of them would take 2 min.
-    let began = Instant::now();
-    for _ in 0..2 {
-        site.node.provost(&["kickstart"]).expect(0);
-        site.node.provost(&["xcatinstallpost"]).expect(0);
+fn f09_a_script_that_asks_a_dead_xcatd_for_ever_is_ended_with_all_that_it_started() {
+    let Some(site) = Site::new(&[("remoteshell", REMOTESHELL)]) else { return };
+    let monitor = Monitor::start(MonitorHabit::Right);
+    let (refuses, silent) = (Monitor::refusing(), site.server.path("silent"));
+    let silent = Xcatd::start(&silent, Habit::Silent);
+    for (port, prints) in [(refuses.port(), "Connection refused"), (silent.port(), "")] {
+        site.node.configure(&format!(
+            "xcatd_port = {port}\nmonitor_port = {}\n[report]\ndeadline = \"1m\"\n\
+             [run]\ntimeout = \"4s\"\nslow = \"1s\"\ngrace = \"1s\"\n",
+            monitor.port()
+        ));
+        let out = site.node.provost(&["boot"]).expect(1);
+        // While it still waits, whoever is at the console sees for whom.
+        out.says(&["remoteshell: still running after 1s", "remoteshell: FAILED (time-out"]);
+        says(&site.end_of("remoteshell"), "timeout", &[prints, "provost log remoteshell"]);
+        let mark = site.node.xcatpost("").display().to_string();
+        let left = processes::marked(&mark);
+        assert!(left.is_empty(), "{left:?}");
+        assert_eq!(monitor.said().last().unwrap(), "installstatus failed");
+        assert!(site.ran().is_empty());
     }
-    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }
 
 #[test]

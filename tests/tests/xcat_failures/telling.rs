@@ -1,8 +1,10 @@
 //! Whom the status is told.
 
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use provost_tests::xcat::monitor::{Habit, Monitor};
+use provost_tests::{Out, processes};
 
 use super::{IN_VAIN, Site};
 
@@ -44,18 +46,22 @@ fn f07_a_boot_that_was_cut_off_is_not_told_as_booted() {
 }
 
 #[test]
-fn f10_a_monitor_that_others_hold_up_delays_no_script() {
-    let monitor = Monitor::start(Habit::Silent);
+fn f10_a_monitor_that_others_hold_up_delays_no_script_and_hears_of_the_boot_in_its_turn() {
+    let monitor = Monitor::start(Habit::Right);
     let Some(site) = site(&monitor) else { return };
-    let began = Instant::now();
-    site.node.provost(&["boot"]).expect(0);
-    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
-    assert_eq!(site.ran(), ["last"]);
-    // What it couldn't be told is told later.
-    monitor.mend();
-    site.configure(&format!("monitor_port = {}\n", monitor.port()));
-    site.node.provost(&["report"]);
-    monitor.hears("installstatus booted");
+    site.node
+        .configure(&format!("monitor_port = {}\n[report]\ndeadline = \"1m\"\n", monitor.port()));
+    // Each has the monitor to itself for 2 s.
+    let connect = |_| TcpStream::connect(("127.0.0.1", monitor.port())).unwrap();
+    let silent: Vec<_> = (0..5).map(connect).collect();
+    let boot = site.node.spawn(&["boot"]);
+    assert!(processes::until(SOON, || !site.ran().is_empty()), "the script waits");
+    assert_eq!(monitor.said(), [""; 0], "the script ran only after the monitor's turn");
+    let out = Out::from(boot.wait_with_output().unwrap()).expect(0);
+    // That it boots needn't be told once it has booted.
+    out.says(&["the install monitor has read: installstatus booted"]);
+    assert_eq!(monitor.said(), ["installstatus booted"]);
+    drop(silent);
 }
 
 #[test]
