@@ -1,9 +1,10 @@
 //! What can't be had.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
+use provost_tests::xcat::monitor::{Habit, Monitor};
 use provost_tests::xcat::{WebKind, XcatServer, mypostscript};
 
 use provost_tests::program;
@@ -29,17 +30,25 @@ fn f01_an_error_in_the_installer_ends_it() {
 }
 
 #[test]
-fn f02_a_server_that_takes_connections_and_never_answers_is_given_up() {
+fn f02_a_server_that_never_answers_or_cannot_be_reached_is_given_up() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    // What comes to it is dropped once its queue is full, as by a firewall.
+    let hole = TcpListener::bind("127.0.0.1:0").unwrap();
+    rustix::net::listen(&hole, 0).unwrap();
+    let _queue = TcpStream::connect(hole.local_addr().unwrap()).unwrap();
     let server = XcatServer::new();
-    let node = server.node("cn001", &silent.local_addr().unwrap().to_string());
-    node.configure(&format!("[fetch]\nstall_timeout = \"1s\"\ndeadline = \"4s\"\n{IN_VAIN}"));
     program("provost");
-    let began = Instant::now();
-    node.provost(&["boot"]).expect(3);
-    assert!(began.elapsed() < SOON);
-    let address = silent.local_addr().unwrap().to_string();
-    says(&end_of(&node, "boot", "fetch"), "fetch", &[&address, "tries in"]);
+    for (web, why) in [(silent, "sent nothing"), (hole, "no connection within")] {
+        let address = web.local_addr().unwrap().to_string();
+        let node = server.node("cn001", &address);
+        node.configure(&format!(
+            "[fetch]\nconnect_timeout = \"1s\"\nstall_timeout = \"2s\"\ndeadline = \"6s\"\n{IN_VAIN}"
+        ));
+        let began = Instant::now();
+        node.provost(&["boot"]).expect(3);
+        assert!(began.elapsed() < SOON);
+        says(&end_of(&node, "boot", "fetch"), "fetch", &[&address, why, "tries in"]);
+    }
 }
 
 #[test]
@@ -81,6 +90,8 @@ fn f04_an_updatenode_that_can_not_fetch_fails_and_leaves_the_scripts_alone() {
 #[test]
 fn f05_a_lone_quote_in_a_table_is_found_and_told() {
     let Some(site) = Site::new(&[]) else { return };
+    let monitor = Monitor::start(Habit::Right);
+    site.node.configure(&format!("monitor_port = {}\n", monitor.port()));
     let preamble = "NODE='cn001'\nexport NODE\nSITE_NOTE='it's here'\nexport SITE_NOTE";
     site.server.mypostscript("cn001", &mypostscript(preamble, &["last"], &[]));
     let out = site.node.provost(&["boot"]);
@@ -88,6 +99,7 @@ fn f05_a_lone_quote_in_a_table_is_found_and_told() {
     says(&site.end_of("fetch"), "config", &["line 3", "SITE_NOTE", "tabdump"]);
     assert!(site.ran().is_empty());
     assert_eq!(site.node.status()["result"], "failure");
+    assert_eq!(monitor.said().last().unwrap(), "installstatus failed");
 }
 
 #[test]

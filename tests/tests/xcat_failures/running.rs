@@ -1,7 +1,7 @@
 //! What scripts do.
 
 use provost_tests::xcat::monitor::{Habit as MonitorHabit, Monitor};
-use provost_tests::xcat::{Habit, Xcatd};
+use provost_tests::xcat::{Habit, Xcatd, mypostscript};
 use provost_tests::{pipe, processes};
 
 use super::{RAN, Site, says};
@@ -51,16 +51,19 @@ fn f07_after_a_script_that_reboots_the_rest_runs_and_nobody_says_booted_before()
 }
 
 #[test]
-fn f08_what_a_script_printed_and_how_it_ended_is_there_at_the_first_boot() {
-    let fails = "#!/bin/bash\necho looking\nmake_links() {\n  ls /nowhere/at/all\n}\nmake_links\n\
+fn f08_what_a_script_printed_and_how_it_ended_is_there_after_the_first_boot() {
+    let hides = "#!/bin/bash\necho looking\nmake_links() {\n  ls /nowhere/at/all\n}\nmake_links\n\
                  exit 0\n";
-    let hides = "#!/bin/bash\necho deep\n(exit 5) || exit 5\n";
-    let Some(site) = Site::new(&[("fails", fails), ("hides", hides)]) else { return };
-    site.node.provost(&["boot"]).expect(1);
-    let end = site.end_of("hides");
+    let fails = "#!/bin/bash\necho deep\n(exit 5) || exit 5\n";
+    let Some(site) = Site::new(&[("hides", hides), ("fails", fails)]) else { return };
+    site.server.mypostscript("cn001", &mypostscript("", &[], &["hides", "fails", "last"]));
+    site.node.provost(&["kickstart"]).expect(0);
+    // Its output goes nowhere, and its exit status is all that xCAT's unit knows.
+    site.node.provost(&["xcatinstallpost"]).expect(1);
+    let end = site.end_of("fails");
     assert_eq!((&end["exitCode"], &end["cause"]), (&5.into(), &"exit".into()), "{end:#}");
     assert!(end["errorLine"].as_str().is_some_and(|line| line.starts_with("3 ")), "{end:#}");
-    for (script, text) in [("fails", "looking"), ("hides", "deep")] {
+    for (script, text) in [("hides", "looking"), ("hides", "/nowhere/at/all"), ("fails", "deep")] {
         let log = site.node.provost(&["log", script]).expect(0).stdout;
         assert!(log.contains(text), "{log}");
     }
