@@ -3,6 +3,7 @@
 //! bash evaluates the preamble, elsewhere; the lists are read here, so that nothing in them can
 //! become a pattern or a second command.
 
+mod quotes;
 mod write;
 
 use crate::Step;
@@ -73,46 +74,36 @@ impl MyPostscript {
             let refuse = |what: String, hint: &str| {
                 Err(MyPostscriptError { line: number, what, hint: hint.to_owned() })
             };
-            match (Marker::read(line), open) {
-                (Some(Marker::Begin(list)), None) => {
+            let fits = |list, of| open.is_some_and(|(is_open, _)| is_open == list) && group == of;
+            match Marker::read(line) {
+                Some(Marker { begins: true, group: None, list }) if open.is_none() => {
                     open = Some((list, number));
                     lists += 1;
                 }
-                (Some(Marker::End(list)), Some((is_open, _)))
-                    if is_open == list && group.is_none() =>
-                {
+                Some(Marker { begins: false, group: None, list }) if fits(list, None) => {
                     open = None;
                 }
-                (Some(Marker::BeginGroup(of, list)), Some((is_open, _)))
-                    if is_open == list && group.is_none() =>
-                {
-                    group = Some(of);
+                Some(Marker { begins: true, group: of @ Some(_), list }) if fits(list, None) => {
+                    group = of;
                 }
-                (Some(Marker::EndGroup(of, list)), Some((is_open, _)))
-                    if is_open == list && group == Some(of) =>
-                {
+                Some(Marker { begins: false, group: of @ Some(_), list }) if fits(list, of) => {
                     group = None;
                 }
-                (Some(_), _) => {
+                Some(_) => {
                     return refuse(format!("{:?} doesn't belong here", line.trim()), MARKERS);
                 }
-                (None, None) if lists == 0 => {
-                    preamble.push_str(line);
-                    preamble.push('\n');
-                }
-                (None, None) => {}
-                (None, Some((list, _))) => {
-                    let item = line.trim();
-                    if item.is_empty() || item.starts_with('#') {
-                        continue;
-                    }
+                None => {}
+            }
+            let item = line.trim();
+            match open {
+                None if lists == 0 => preamble.extend([line, "\n"]),
+                Some((list, _)) if !item.is_empty() && !item.starts_with('#') => {
                     match Step::parse(item) {
-                        Ok(step) => {
-                            steps.push(Listed { list, group, step });
-                        }
+                        Ok(step) => steps.push(Listed { list, group, step }),
                         Err(e) => return refuse(e.to_string(), &e.hint()),
                     }
                 }
+                _ => {}
             }
         }
         if let Some((_, line)) = open {
@@ -123,7 +114,7 @@ impl MyPostscript {
             let what = "there is no list of scripts: this isn't a mypostscript".to_owned();
             return Err(MyPostscriptError { line: last, what, hint: MARKERS.to_owned() });
         }
-        check_quotes(&preamble)?;
+        quotes::check(&preamble)?;
         Ok(Self { preamble, steps })
     }
 
@@ -166,21 +157,18 @@ impl Group {
 /// Reads the name of a part of the lists, as `updatenode -P` gives it: `postscripts-start-here`,
 /// `node-postbootscripts-start-here`.
 pub fn section(name: &str) -> Option<(List, Option<Group>)> {
-    match Marker::named(name)? {
-        Marker::Begin(list) => Some((list, None)),
-        Marker::BeginGroup(group, list) => Some((list, Some(group))),
-        Marker::End(_) | Marker::EndGroup(..) => None,
-    }
+    let marker = Marker::named(name).filter(|marker| marker.begins)?;
+    Some((marker.list, marker.group))
 }
 
 const MARKERS: &str = "make it anew on the management node, by `updatenode` or `nodeset`, and see \
      that what the web server hands out is that file, whole";
 
-enum Marker {
-    Begin(List),
-    End(List),
-    BeginGroup(Group, List),
-    EndGroup(Group, List),
+/// Where a list, or a group's part of it, begins or ends.
+struct Marker {
+    begins: bool,
+    group: Option<Group>,
+    list: List,
 }
 
 impl Marker {
@@ -190,76 +178,16 @@ impl Marker {
     }
 
     fn named(name: &str) -> Option<Self> {
-        let (name, begins) =
-            match (name.strip_suffix("-start-here"), name.strip_suffix("-end-here")) {
-                (Some(name), _) => (name, true),
-                (_, Some(name)) => (name, false),
-                _ => return None,
-            };
-        let Some((group, list)) = name.split_once('-') else {
-            let list = List::named(name)?;
-            return Some(if begins { Self::Begin(list) } else { Self::End(list) });
-        };
-        let group = Group::ALL.into_iter().find(|of| of.name() == group)?;
-        let list = List::named(list)?;
-        Some(if begins { Self::BeginGroup(group, list) } else { Self::EndGroup(group, list) })
-    }
-}
-
-/// Checks that the preamble's quotes are closed. A lone one in a value pairs with the next value's
-/// first one, so that bash would run what is meant as text, or find out at the last line; a value
-/// that has several lines ends with its quote.
-fn check_quotes(preamble: &str) -> Result<(), MyPostscriptError> {
-    let mut open: Option<(usize, &str, char)> = None;
-    for (number, line) in (1..).zip(preamble.lines()) {
-        let (rest, inherited) = match open {
-            None => (line, None),
-            Some((_, _, quote)) => match line.split_once(quote) {
-                None => continue,
-                Some((_, rest)) => (rest, open.take()),
-            },
-        };
-        match (inherited, unclosed(rest)) {
-            (Some(lone), _) if !rest.trim().is_empty() => return Err(lone_quote(lone)),
-            (_, Some(quote)) => open = Some((number, line, quote)),
-            (_, None) => {}
-        }
-    }
-    open.map_or(Ok(()), |lone| Err(lone_quote(lone)))
-}
-
-fn lone_quote((line, text, quote): (usize, &str, char)) -> MyPostscriptError {
-    let text = text.trim_start();
-    let assignment = text.strip_prefix("export ").unwrap_or(text);
-    let name = assignment.split_once('=').map_or("a variable", |(name, _)| name.trim());
-    MyPostscriptError {
-        line,
-        what: format!("the value of {name} has a lone {quote}, so that bash can't read it"),
-        hint: format!(
-            "take the quote out of the xCAT table that {name} comes from (see `tabdump site` and \
-             `lsdef`), then make the node's mypostscript anew"
-        ),
-    }
-}
-
-/// The quote that is open at the end of a line.
-fn unclosed(line: &str) -> Option<char> {
-    let mut quote = None;
-    let mut before = ' ';
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (None | Some('"'), '\\') => {
-                chars.next();
+        let start = name.strip_suffix("-start-here");
+        let part = start.or_else(|| name.strip_suffix("-end-here"))?;
+        let (group, list) = match part.split_once('-') {
+            None => (None, part),
+            Some((group, list)) => {
+                (Some(Group::ALL.into_iter().find(|of| of.name() == group)?), list)
             }
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '#') if before.is_whitespace() => return None,
-            (Some(open), c) if c == open => quote = None,
-            _ => {}
-        }
-        before = c;
+        };
+        Some(Self { begins: start.is_some(), group, list: List::named(list)? })
     }
-    quote
 }
 
 #[cfg(test)]
