@@ -5,6 +5,7 @@ mod crawl;
 mod listing;
 mod mypostscript;
 mod preamble;
+mod refusals;
 mod scripts;
 mod xcatd;
 
@@ -16,9 +17,9 @@ use provost_plan::mypostscript::{List, MyPostscript};
 use provost_record::Cause;
 use reqwest::Client;
 
-use super::retry::{self, Miss, Served, Unserved};
+use super::retry::{self, Miss, Patience, Served, Unserved};
 use super::source::Source;
-use super::{Fetched, NotFetched, UNSIGNED};
+use super::{Fetched, NotFetched, SILENCE, UNSIGNED};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::settings::{Paths, Settings, Xcat};
@@ -26,6 +27,7 @@ use crawl::{Harvest, crawl};
 use mypostscript::Own;
 pub(crate) use mypostscript::mypostscript;
 pub(crate) use preamble::evaluate;
+pub(crate) use refusals::Refusals;
 pub(super) use scripts::mirror;
 use scripts::{Kept, Scripts};
 
@@ -38,10 +40,19 @@ pub(super) async fn fetch(
     console: &mut Console,
 ) -> Result<Fetched, NotFetched> {
     let scripts = Scripts::open(paths)?;
-    let say = |text: &str| console.say(&format!("fetch: {text}"));
-    let served = retry::through(&settings.servers, settings.fetch.deadline, say, |server| {
+    let refusals = Refusals::default();
+    let say = |text: &str| {
+        console.say(&format!("fetch: {text}"));
+        if refusals.is_any() {
+            console.say("fetch: an xcatd that refuses connections for a minute is given up");
+        }
+    };
+    let deadline = settings.fetch.deadline;
+    let may_do_without = settings.fetch.last_good && scripts.are_kept();
+    let silence = if may_do_without { SILENCE } else { deadline };
+    let served = retry::through(&settings.servers, Patience { deadline, silence }, say, |server| {
         let source = Source { client, base: server, token: None, run, is_xcat: true };
-        from(source, settings, xcat, &scripts)
+        from(source, settings, xcat, &scripts, &refusals)
     });
     let served = served.await;
     console.say(UNSIGNED);
@@ -59,7 +70,7 @@ pub(super) async fn fetch(
             (kept, own.read, Some(server), passed_over, None)
         }
         Err(Unserved { mut passed_over, failure, is_silence }) => {
-            if !(is_silence && settings.fetch.last_good) {
+            if !((is_silence || refusals.is_any()) && settings.fetch.last_good) {
                 return Err(NotFetched { passed_over, failure });
             }
             passed_over.push(failure);
@@ -89,9 +100,11 @@ async fn from(
     settings: &Settings,
     xcat: &Xcat,
     scripts: &Scripts,
+    refusals: &Refusals,
 ) -> Result<(Harvest, Own), Miss> {
     let root = root(xcat);
-    tokio::try_join!(crawl(&source, &root, scripts), mypostscript(&source, settings, xcat))
+    let own = mypostscript(&source, settings, xcat, refusals);
+    tokio::try_join!(crawl(&source, &root, scripts), own)
 }
 
 /// Where the scripts are under the web server.

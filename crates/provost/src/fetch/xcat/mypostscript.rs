@@ -9,6 +9,7 @@ use reqwest::header::HeaderMap;
 use super::super::answer::Answer;
 use super::super::retry::Miss;
 use super::super::source::Source;
+use super::refusals::Refusals;
 use super::xcatd;
 use crate::failure::Failure;
 use crate::settings::{Settings, Xcat};
@@ -30,23 +31,33 @@ pub(crate) fn mypostscript<'a>(
     source: &'a Source<'a>,
     settings: &'a Settings,
     xcat: &'a Xcat,
+    refusals: &'a Refusals,
 ) -> LocalBoxFuture<'a, Result<Own, Miss>> {
     // Not by its type: it would be compiled once for each caller.
-    fetch(source, settings, xcat).boxed_local()
+    fetch(source, settings, xcat, refusals).boxed_local()
 }
 
-async fn fetch(source: &Source<'_>, settings: &Settings, xcat: &Xcat) -> Result<Own, Miss> {
+async fn fetch(
+    source: &Source<'_>,
+    settings: &Settings,
+    xcat: &Xcat,
+    refusals: &Refusals,
+) -> Result<Own, Miss> {
     let path = format!("{}/mypostscripts/mypostscript.{}", xcat.tftp_dir, settings.node);
     let served = match Answer::get(source, &path, LONGEST, HeaderMap::new()).await {
         Ok(answer) => Ok(answer.text),
-        Err(miss) if miss.may_pass() => return Err(miss),
+        Err(miss) if miss.may_pass() => {
+            // Its host may have gone down; that is another matter.
+            refusals.end(source.base);
+            return Err(miss);
+        }
         Err(miss) => Err(miss.failure),
     };
     let is_from_xcatd = served.is_err();
     let (text, from) = match served {
         Ok(text) => (text, source.url(&path)),
         Err(before) => {
-            let text = xcatd::getpostscript(settings, xcat, source.base).await;
+            let text = xcatd::getpostscript(settings, xcat, source.base, refusals).await;
             let host = source.base.host_str().unwrap_or_default();
             let from = format!("xcatd at {host}:{}", xcat.xcatd_port);
             (text.map_err(|miss| miss.after(&before))?, from)

@@ -174,9 +174,14 @@ impl Scripts {
         Ok(kept)
     }
 
+    /// Whether there is anything that was fetched last.
+    pub(super) fn are_kept(&self) -> bool {
+        !self.kept.scripts.is_empty()
+    }
+
     /// What was fetched last, if all of it is still here and whole.
     pub(super) fn last_good(self) -> Result<Kept, String> {
-        if self.kept.scripts.is_empty() {
+        if !self.are_kept() {
             return Err("there are none on this node yet".to_owned());
         }
         match self.kept.scripts.iter().find(|script| !is_whole(&self.folder, script)) {

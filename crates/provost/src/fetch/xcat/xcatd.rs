@@ -1,6 +1,7 @@
 //! A node's `mypostscript` from xcatd itself: XML over TLS.
 
 use std::fmt::Display;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use tokio_rustls::TlsConnector;
 
 use super::super::retry::Miss;
 use super::listing::unescaped;
+use super::refusals::Refusals;
 use crate::failure::Failure;
 use crate::resolve::Names;
 use crate::runner::rounded;
@@ -37,10 +39,11 @@ pub(super) async fn getpostscript(
     settings: &Settings,
     xcat: &Xcat,
     server: &Url,
+    refusals: &Refusals,
 ) -> Result<String, Miss> {
     let host = server.host_str().unwrap_or_default();
     let asked = format!("asking xcatd at {host}:{} for a mypostscript", xcat.xcatd_port);
-    let exchange = Exchange { settings, asked: &asked };
+    let exchange = Exchange { settings, server, refusals, asked: &asked };
     let text = exchange.with(host, xcat.xcatd_port).await?;
     let refused = |why: &str, hint: &str| {
         let message = format!("{asked}: {why}");
@@ -59,6 +62,8 @@ pub(super) async fn getpostscript(
 
 struct Exchange<'a> {
     settings: &'a Settings,
+    server: &'a Url,
+    refusals: &'a Refusals,
     asked: &'a str,
 }
 
@@ -76,6 +81,7 @@ impl Exchange<'_> {
         let tcp =
             self.within(connect.duration(), "connecting", TcpStream::connect((*address, port)));
         let tcp = tcp.await?;
+        self.refusals.end(self.server);
         let name = ServerName::try_from(bare.to_owned()).map_err(|e| self.miss(&e, HINT))?;
         let tls = TlsConnector::from(Arc::new(self.config()?)).connect(name, tcp);
         let mut tls = self.within(stall.duration(), "the TLS handshake", tls).await?;
@@ -115,8 +121,16 @@ impl Exchange<'_> {
         doing: impl Future<Output = std::io::Result<T>>,
     ) -> Result<T, Miss> {
         match tokio::time::timeout(limit, doing).await {
-            Ok(done) => done.map_err(|e| self.miss(&format!("{what}: {e}"), HINT)),
+            Ok(done) => done.map_err(|e| self.broken(what, &e)),
             Err(_) => Err(self.miss(&format!("{what}: nothing within {}", rounded(limit)), HINT)),
+        }
+    }
+
+    fn broken(&self, what: &str, e: &std::io::Error) -> Miss {
+        let miss = self.miss(&format!("{what}: {e}"), HINT);
+        match e.kind() {
+            ErrorKind::ConnectionRefused => self.refusals.miss(self.server, miss.failure),
+            _ => miss,
         }
     }
 
@@ -213,7 +227,34 @@ fn elements<'t>(xml: &'t str, name: &str) -> impl Iterator<Item = String> + 't {
 
 #[cfg(test)]
 mod tests {
+    use provost_bundle::Limit;
+    use tokio::time::Instant;
+
+    use super::super::super::retry::through;
     use super::*;
+    use crate::settings::Input;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_xcatd_that_refuses_connections_is_given_a_minute() {
+        let (settings, _) = Input::read(None, Vec::new()).usable();
+        let xcat = Xcat {
+            install_dir: String::new(),
+            tftp_dir: String::new(),
+            // Where nobody listens.
+            xcatd_port: 1,
+            monitor_port: 1,
+            is_published: false,
+        };
+        let servers = [Url::parse("http://127.0.0.1/").unwrap()];
+        let refusals = Refusals::default();
+        let (begun, limit) = (Instant::now(), Limit::seconds(600));
+        let ask = |server| getpostscript(&settings, &xcat, server, &refusals);
+        let unserved = through(&servers, limit, |_| {}, ask).await.err().unwrap();
+        assert!(unserved.failure.message.contains("refused"), "{}", unserved.failure);
+        let waited = begun.elapsed().as_secs();
+        assert!((60..=66).contains(&waited), "{waited} s");
+        assert!(refusals.is_any());
+    }
 
     #[test]
     fn an_answer_is_read_element_by_element() {

@@ -4,7 +4,7 @@ use provost_plan::mypostscript::List;
 
 use super::finding::Finding;
 use crate::fetch::Source;
-use crate::fetch::xcat::{count, mypostscript};
+use crate::fetch::xcat::{Refusals, count, mypostscript};
 use crate::settings::{Settings, Xcat};
 
 /// Asks for the listing of its scripts and for this node's mypostscript. Says also whether both
@@ -16,7 +16,9 @@ pub(super) async fn attempt(
     findings: &mut Vec<Finding>,
 ) -> bool {
     let base = source.base;
-    let (listed, own) = tokio::join!(count(source, xcat), mypostscript(source, settings, xcat));
+    let refusals = Refusals::default();
+    let own = mypostscript(source, settings, xcat, &refusals);
+    let (listed, own) = tokio::join!(count(source, xcat), own);
     findings.push(match &listed {
         Ok(n) => Finding::ok("server", format!("{base} lists {n} postscripts and folders")),
         Err(miss) => Finding::failed("server", &miss.failure),
