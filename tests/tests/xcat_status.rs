@@ -5,7 +5,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use provost_tests::faults::Faulty;
-use provost_tests::xcat::monitor::{Habit, Monitor};
+use provost_tests::xcat::monitor::Habit::{
+    self, Closes, Forgets, Garbage, Late, Leaves, Right, Silent, Trickles,
+};
+use provost_tests::xcat::monitor::Monitor;
 use provost_tests::{Cluster, Node, Out, pipe, processes};
 use serde_json::json;
 
@@ -89,15 +92,7 @@ fn two_steps(cluster: &Cluster) -> String {
 
 #[test]
 fn a_script_waits_for_no_monitor_and_a_mended_one_hears_all_in_order() {
-    let bad = [
-        Habit::Silent,
-        Habit::Closes,
-        Habit::Leaves,
-        Habit::Forgets,
-        Habit::Garbage,
-        Habit::Trickles,
-    ];
-    for habit in bad {
+    for habit in [Silent, Closes, Leaves, Forgets, Garbage, Trickles] {
         let monitor = Monitor::start(habit);
         let ground = Ground::new("#!/bin/sh\n", &monitor);
         pipe(&ground.cluster.path("gate"));
@@ -138,12 +133,12 @@ fn each_fault_is_told_with_its_own_words_and_the_rest_goes_later() {
     };
     std::thread::scope(|scope| {
         for (habit, words) in [
-            (Habit::Silent, "no greeting in"),
-            (Habit::Closes, "getent hosts"),
-            (Habit::Leaves, "instead of an answer"),
-            (Habit::Forgets, "instead of an answer"),
-            (Habit::Garbage, "HTTP/1.1 400 Bad Request \\u{1b}[31m"),
-            (Habit::Trickles, "no greeting in"),
+            (Silent, "no greeting in"),
+            (Closes, "getent hosts"),
+            (Leaves, "instead of an answer"),
+            (Forgets, "instead of an answer"),
+            (Garbage, "HTTP/1.1 400 Bad Request \\u{1b}[31m"),
+            (Trickles, "no greeting in"),
         ] {
             scope.spawn(move || later(habit, words));
         }
@@ -152,11 +147,11 @@ fn each_fault_is_told_with_its_own_words_and_the_rest_goes_later() {
 
 #[test]
 fn a_done_that_comes_late_is_waited_for_and_nothing_is_told_twice() {
-    let monitor = Monitor::start(Habit::Late);
+    let monitor = Monitor::start(Late);
     let ground = Ground::new("#!/bin/sh\n", &monitor);
     ground.provost(&["boot"]).expect(0);
-    assert_eq!(monitor.said().last().map(String::as_str), Some(BOOTED));
-    assert!(monitor.said().iter().filter(|said| *said == BOOTED).count() == 1);
+    assert_eq!(monitor.said().last().unwrap(), BOOTED);
+    assert_eq!(monitor.said().iter().filter(|said| *said == BOOTED).count(), 1);
 }
 
 #[test]
@@ -185,7 +180,7 @@ fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
 
 #[test]
 fn a_node_that_failed_does_not_install_itself_again_and_says_that_it_failed() {
-    let monitor = Monitor::start(Habit::Right);
+    let monitor = Monitor::start(Right);
     let ground = Ground::new("#!/bin/sh\nexit 3\n", &monitor);
     let short = format!("{SHORT}[guard]\nmax_attempts = 5\n");
     ground.configure(&short);
@@ -218,7 +213,7 @@ fn a_node_that_failed_does_not_install_itself_again_and_says_that_it_failed() {
 
 #[test]
 fn next_outlives_a_runner_that_is_killed() {
-    let monitor = Monitor::start(Habit::Silent);
+    let monitor = Monitor::start(Silent);
     let ground = Ground::new("#!/bin/sh\n", &monitor);
     let mut run = ground.node.spawn(&["kickstart"]);
     let ended = || {
@@ -236,7 +231,7 @@ fn next_outlives_a_runner_that_is_killed() {
 
 #[test]
 fn what_no_disk_takes_is_told_all_the_same() {
-    let monitor = Monitor::start(Habit::Right);
+    let monitor = Monitor::start(Right);
     let ground = Ground::new("#!/bin/sh\n", &monitor);
     std::fs::create_dir_all(ground.node.path("state/monitor.json/full")).unwrap();
     ground.provost(&["boot"]).expect(0).says(&["has read: "]);
@@ -245,7 +240,7 @@ fn what_no_disk_takes_is_told_all_the_same() {
 
 #[test]
 fn the_next_server_is_told_where_the_first_is_dead() {
-    let monitor = Monitor::start(Habit::Right);
+    let monitor = Monitor::start(Right);
     let ground = Ground::new("#!/bin/sh\n", &monitor);
     let named = ground.web.address().replace("127.0.0.1", "http://localhost");
     ground.configure_with(&["http://127.0.0.2:1", &named], "");
@@ -255,19 +250,18 @@ fn the_next_server_is_told_where_the_first_is_dead() {
 
 #[test]
 fn a_check_says_whether_the_monitor_greets_the_node_and_tells_it_nothing() {
-    let monitor = Monitor::start(Habit::Right);
+    let monitor = Monitor::start(Right);
     let ground = Ground::new("#!/bin/sh\n", &monitor);
-    let check = || ground.provost(&["check"]).expect(0).stdout;
     let expect = |parts: &[&str]| {
-        let told = check();
+        let told = ground.provost(&["check"]).expect(0).stdout;
         parts.iter().for_each(|part| assert!(told.contains(part), "no {part:?} in {told}"));
     };
     expect(&["127.0.0.1:", "greets this node"]);
-    monitor.behave(Habit::Closes);
+    monitor.behave(Closes);
     expect(&["closed the connection without a greeting", "hint: see on the management node"]);
-    monitor.behave(Habit::Silent);
+    monitor.behave(Silent);
     expect(&["no greeting in 5 s"]);
-    monitor.behave(Habit::Right);
+    monitor.behave(Right);
     monitor.refuse();
     expect(&["Connection refused"]);
     assert!(monitor.said().is_empty());
@@ -291,13 +285,11 @@ fn provostd_is_told_as_xcat_is() {
 
 #[test]
 fn nothing_is_told_where_the_kernel_was_told_so() {
-    let monitor = Monitor::start(Habit::Right);
+    let monitor = Monitor::start(Right);
     let ground = Ground::new("#!/bin/sh\n", &monitor);
-    std::fs::write(ground.node.path("cmdline"), "quiet nonodestatus\n").unwrap();
-    let line = format!(
-        "mount --bind '{}' /proc/cmdline && exec \"$@\"",
-        ground.node.path("cmdline").display()
-    );
+    let cmdline = ground.node.path("cmdline");
+    std::fs::write(&cmdline, "quiet nonodestatus\n").unwrap();
+    let line = format!("mount --bind {cmdline:?} /proc/cmdline && exec \"$@\"");
     let can = Command::new("unshare").args(["-m", "sh", "-c", &line, "sh", "true"]).status();
     if !can.is_ok_and(|status| status.success()) {
         eprintln!("SKIPPED: this machine lets us make no mounts");
