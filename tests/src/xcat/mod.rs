@@ -1,6 +1,7 @@
 //! An xCAT management node in a temporary folder, and its nodes: a real web server, and the ports
 //! of xcatd.
 
+mod certificates;
 pub mod monitor;
 mod web;
 mod xcatd;
@@ -8,10 +9,12 @@ mod xcatd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::Node;
 
+pub use certificates::{Authority, XCATS_BEGIN};
 pub use web::{Web, WebKind};
 pub use xcatd::{Habit, SEATS, Xcatd};
 
@@ -100,6 +103,15 @@ impl XcatNode {
         ));
     }
 
+    /// The newest end of `stage` in the journal of `service`.
+    #[track_caller]
+    pub fn end_of(&self, service: &str, stage: &str) -> Value {
+        let journal = self.journal(service);
+        let is_it = |e: &&Value| e["stage"] == stage && e["phase"] == "stage end";
+        let end = journal.iter().rfind(is_it);
+        end.unwrap_or_else(|| panic!("no end of {stage}: {journal:#?}")).clone()
+    }
+
     /// A path below its `/xcatpost`.
     pub fn xcatpost(&self, name: &str) -> PathBuf {
         self.node.path("xcatpost").join(name)
@@ -112,6 +124,15 @@ impl std::ops::Deref for XcatNode {
     fn deref(&self) -> &Node {
         &self.node
     }
+}
+
+/// Whether the error of `record`, by this cause, says all of `parts`, and what to do.
+#[track_caller]
+pub fn says(record: &Value, cause: &str, parts: &[&str]) {
+    assert_eq!(record["cause"], cause, "{record:#}");
+    let text = format!("{} {}", record["errorMessage"], record["hint"]);
+    parts.iter().for_each(|part| assert!(text.contains(part), "no {part:?} in {text}"));
+    assert!(record["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{record:#}");
 }
 
 /// The text of a mypostscript: a preamble, and the lists, a line each.

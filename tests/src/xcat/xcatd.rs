@@ -3,13 +3,14 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Condvar, Mutex};
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use super::certificates::{Authority, XCATS_BEGIN};
 
 /// How it answers.
 #[derive(Clone, Debug)]
@@ -63,33 +64,32 @@ impl Crowd {
     }
 }
 
-/// A running one. Its certificate is for a name that no node uses.
+/// A running one.
 pub struct Xcatd {
     port: u16,
-    folder: PathBuf,
+    certificate: PathBuf,
     requests: Receiver<String>,
 }
 
 impl Xcatd {
-    /// Starts one whose files are in `folder`.
+    /// Starts one with a certificate such as xCAT's, which has no name that a node uses. Its files
+    /// are in `folder`.
     pub fn start(folder: &Path, habit: Habit) -> Self {
-        std::fs::create_dir_all(folder).unwrap();
-        let at = |name: &str| folder.join(name).display().to_string();
-        let made = Command::new("openssl")
-            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"])
-            .args(["-nodes", "-days", "2", "-subj", "/CN=mn.cluster"])
-            .args(["-keyout", &at("key.pem"), "-out", &at("certificate.pem")])
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let certificate = CertificateDer::from_pem_file(at("certificate.pem")).unwrap();
-        let key = PrivateKeyDer::from_pem_file(at("key.pem")).unwrap();
+        let authority = Authority::new(folder);
+        let names = "DNS:mn.cluster,DNS:mn";
+        Self::start_as(authority.issue("mn.cluster", names, XCATS_BEGIN), habit)
+    }
+
+    /// Starts one that has this certificate and its key.
+    pub fn start_as((certificate, key): (PathBuf, PathBuf), habit: Habit) -> Self {
+        let own = CertificateDer::from_pem_file(&certificate).unwrap();
+        let key = PrivateKeyDer::from_pem_file(key).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![certificate], key)
+            .with_single_cert(vec![own], key)
             .unwrap();
         let config = Arc::new(config);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -122,7 +122,7 @@ impl Xcatd {
                 });
             }
         });
-        Self { port, folder: folder.to_owned(), requests }
+        Self { port, certificate, requests }
     }
 
     /// Its port.
@@ -131,8 +131,8 @@ impl Xcatd {
     }
 
     /// Its certificate, PEM.
-    pub fn certificate(&self) -> PathBuf {
-        self.folder.join("certificate.pem")
+    pub fn certificate(&self) -> &Path {
+        &self.certificate
     }
 
     /// How many requests it has had since it was last asked.

@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use provost_tests::xcat::monitor::{Habit, Monitor};
-use provost_tests::xcat::{WebKind, XcatServer, mypostscript};
+use provost_tests::xcat::{WebKind, XcatServer, mypostscript, says};
 
 use provost_tests::program;
 
-use super::{IN_VAIN, RAN, Site, end_of, says};
+use super::{IN_VAIN, RAN, Site};
 
 /// Far above what is configured, and far below what xCAT takes.
 const SOON: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ fn f01_an_error_in_the_installer_ends_it() {
     let began = Instant::now();
     site.node.provost(&["kickstart"]).expect(3).says(&["403", "hint: "]);
     assert!(began.elapsed() < SOON);
-    says(&end_of(&site.node, "kickstart", "fetch"), "fetch", &["last", "403", "chmod"]);
+    says(&site.node.end_of("kickstart", "fetch"), "fetch", &["last", "403", "chmod"]);
     // One that fails again and again is held, also where nobody answers any more.
     site.node.provost(&["kickstart"]).expect(3);
     site.node.provost(&["kickstart"]).expect(3);
@@ -47,7 +47,7 @@ fn f02_a_server_that_never_answers_or_cannot_be_reached_is_given_up() {
         let began = Instant::now();
         node.provost(&["boot"]).expect(3);
         assert!(began.elapsed() < SOON);
-        says(&end_of(&node, "boot", "fetch"), "fetch", &[&address, why, "tries in"]);
+        says(&node.end_of("boot", "fetch"), "fetch", &[&address, why, "tries in"]);
     }
 }
 
@@ -63,7 +63,7 @@ fn f03_a_listing_that_is_refused_is_a_failure_and_one_of_nginx_has_an_end() {
         node.provost(&["boot"]).expect(exit);
         if exit == 3 {
             let url = format!("http://{}/install/postscripts/", web.address());
-            says(&end_of(&node, "boot", "fetch"), "fetch", &[&url, "403"]);
+            says(&node.end_of("boot", "fetch"), "fetch", &[&url, "403"]);
         }
         assert_eq!(node.xcatpost("sub/deeper/last").exists(), exit == 0);
         assert!(!node.xcatpost("install").exists());
@@ -107,6 +107,8 @@ fn f14_nothing_runs_unsigned_unless_that_is_said_and_secrets_stay_roots() {
     let Some(site) = Site::new(&[]) else { return };
     site.configure("[trust]\nunsigned = false\n");
     site.node.provost(&["boot"]).expect(2).says(&["[trust] says nothing", "unsigned = true"]);
+    says(&site.end_of("fetch"), "config", &["xCAT management node signs nothing"]);
+    assert!(!site.node.path("xcatpost").exists());
     assert!(site.ran().is_empty());
     site.configure("");
     site.node.provost(&["boot"]).expect(0).says(&["`unsigned = true`"]);
@@ -135,7 +137,9 @@ fn f14_what_a_key_has_signed_beside_xcats_tree_runs_and_nothing_else() {
     site.configure(&format!("[trust]\nkeys = [{key:?}]\n"));
     // Whoever sits on the way, or on the web server.
     site.server.script("last", "#!/bin/sh\necho evil >>../ran\n");
-    site.node.provost(&["boot"]).expect(0);
+    let out = site.node.provost(&["boot"]).expect(0);
+    assert!(!out.stderr.contains("unsigned"), "{}", out.stderr);
+    assert_eq!(site.end_of("fetch")["bundle"], 1);
     assert_eq!(site.ran(), ["last"]);
     let args = ["xcatdsklspost", "1", "-m", site.web.address(), "node-postscripts-start-here"];
     site.node.provost(&args).expect(2).says(&["has no sections", "hint: "]);

@@ -59,23 +59,6 @@ impl Site {
     /// The newest end of `stage` in the journal of boots.
     #[track_caller]
     fn end_of(&self, stage: &str) -> Value {
-        end_of(&self.node, "boot", stage)
+        self.node.end_of("boot", stage)
     }
-}
-
-/// The newest end of `stage` in the journal of `service`.
-#[track_caller]
-fn end_of(node: &XcatNode, service: &str, stage: &str) -> Value {
-    let journal = node.journal(service);
-    let ends = |e: &&Value| e["stage"] == stage && e["phase"] == "stage end";
-    journal.iter().rfind(ends).unwrap_or_else(|| panic!("no end of {stage}: {journal:#?}")).clone()
-}
-
-/// Whether the error of `record`, by this cause, says all of `parts`, and what to do.
-#[track_caller]
-fn says(record: &Value, cause: &str, parts: &[&str]) {
-    assert_eq!(record["cause"], cause, "{record:#}");
-    let text = format!("{} {}", record["errorMessage"], record["hint"]);
-    parts.iter().for_each(|part| assert!(text.contains(part), "no {part:?} in {text}"));
-    assert!(record["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{record:#}");
 }

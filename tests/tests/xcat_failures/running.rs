@@ -1,10 +1,10 @@
 //! What scripts do.
 
 use provost_tests::xcat::monitor::{Habit as MonitorHabit, Monitor};
-use provost_tests::xcat::{Habit, Xcatd, mypostscript};
+use provost_tests::xcat::{Habit, Xcatd, mypostscript, says};
 use provost_tests::{pipe, processes};
 
-use super::{RAN, Site, says};
+use super::{RAN, Site};
 
 #[test]
 fn f06_a_background_process_that_holds_the_output_blocks_nothing() {

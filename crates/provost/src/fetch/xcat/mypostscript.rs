@@ -23,7 +23,7 @@ pub(crate) struct Own {
     pub(crate) read: MyPostscript,
     /// Where it is from.
     pub(crate) from: String,
-    pub(super) is_from_xcatd: bool,
+    pub(crate) is_from_xcatd: bool,
 }
 
 /// Fetches it, and reads it.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use provost_record::Cause;
 use reqwest::Url;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::verify_server_cert_signed_by_trust_anchor;
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -33,6 +33,8 @@ const END: &str = "<serverdone>";
 const HINT: &str = "see on the management node that xcatd runs (lsxcatd -a) and that no firewall is \
      before its port; or have its web server hand the file out: chdef -t site \
      precreatemypostscripts=1, then nodeset";
+const CERTIFICATE: &str = "let `ca` under [fetch] name a copy of xcatd's own certificate: on the \
+     management node /etc/xcat/cert/server-cert.pem";
 
 /// Asks the xcatd of the host of `server` for the mypostscript of this node.
 pub(super) async fn getpostscript(
@@ -128,8 +130,12 @@ impl Exchange<'_> {
 
     fn broken(&self, what: &str, e: &std::io::Error) -> Miss {
         let miss = self.miss(&format!("{what}: {e}"), HINT);
-        match e.kind() {
-            ErrorKind::ConnectionRefused => self.refusals.miss(self.server, miss.failure),
+        let of_tls = e.get_ref().and_then(|e| e.downcast_ref());
+        match (e.kind(), of_tls) {
+            (ErrorKind::ConnectionRefused, _) => self.refusals.miss(self.server, miss.failure),
+            (_, Some(rustls::Error::InvalidCertificate(_))) => {
+                Miss::last(Failure { hint: CERTIFICATE.to_owned(), ..miss.failure })
+            }
             _ => miss,
         }
     }
@@ -156,9 +162,11 @@ impl Exchange<'_> {
     }
 }
 
-/// By what xcatd is known: one of these certificates, or one that they vouch for. Its name isn't
-/// looked at, since nodes have its address, of which its certificate says nothing. Where there are
-/// none it could be anybody, as with xCAT's own client.
+/// By what xcatd is known: one of these certificates, whatever stands in it, or one that they vouch
+/// for and that has the name or address by which it is asked. xCAT's own certificates are of the
+/// first kind only: they are valid from 1960 on, which is before all time here, have no address in
+/// them, and their authority has issued one to each of its users as well. Where there are none it
+/// could be anybody, as with xCAT's own client.
 #[derive(Debug)]
 struct Certificates {
     known: Vec<CertificateDer<'static>>,
@@ -171,7 +179,7 @@ impl ServerCertVerifier for Certificates {
         &self,
         end_entity: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
+        name: &ServerName<'_>,
         _: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
@@ -186,6 +194,7 @@ impl ServerCertVerifier for Certificates {
                 now,
                 algorithms,
             )?;
+            verify_server_name(&certificate, name)?;
         }
         Ok(ServerCertVerified::assertion())
     }

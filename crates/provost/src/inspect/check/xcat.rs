@@ -36,5 +36,10 @@ pub(super) async fn attempt(
         }
         Err(miss) => Finding::failed("plan", &miss.failure),
     });
+    if own.as_ref().is_ok_and(|own| own.is_from_xcatd) && settings.ca.is_none() {
+        let hint = "copy the management node's /etc/xcat/cert/server-cert.pem to this node, and \
+                    let `ca` under [fetch] name it";
+        findings.push(Finding::note("certificate", "anybody could have answered as xcatd", hint));
+    }
     listed.is_ok_and(|n| n > 0) && own.is_ok()
 }

@@ -1,0 +1,192 @@
+//! What a node takes its scripts' lists and their environment from: xCAT's `mypostscript`.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use provost_tests::Out;
+use provost_tests::xcat::{
+    Authority, Habit, WebKind, XCATS_BEGIN, XcatNode, XcatServer, Xcatd, mypostscript, says,
+};
+use serde_json::Value;
+
+/// The end of the fetch stage of the last boot.
+fn fetched(node: &XcatNode) -> Value {
+    node.end_of("boot", "fetch")
+}
+
+fn boot(node: &XcatNode, exit: i32) -> Out {
+    node.provost(&["boot"]).expect(exit)
+}
+
+/// A management node whose node `cn1` runs `tell`, which tells its environment.
+fn site() -> XcatServer {
+    let server = XcatServer::new();
+    server.script("tell", "#!/bin/bash\n{ echo; env; } >../told\n");
+    server
+}
+
+#[test]
+fn xcatd_is_asked_where_the_web_server_has_no_mypostscript() {
+    let server = site();
+    let Some(web) = server.web(WebKind::Apache) else { return };
+    let text = mypostscript("# <&>\"'", &["tell"], &[]);
+    let node = server.node("cn1", web.address());
+    let limits =
+        "[guard]\nmax_attempts = 100\n[fetch]\nstall_timeout = \"1s\"\ndeadline = \"3s\"\n";
+    node.configure(limits);
+    boot(&node, 3);
+    let parts = ["mypostscript.cn1", "404", "asking xcatd at 127.0.0.1:1", "refused", "lsxcatd"];
+    says(&fetched(&node), "fetch", &parts);
+    assert!(!node.path("xcatpost").exists());
+
+    let start = |name: &str, habit| Xcatd::start(&server.path(name), habit);
+    let xcatd = start("serves", Habit::Serve(text.clone()));
+    let ask = |xcatd: &Xcatd| {
+        node.configure(&format!("xcatd_port = {}\n{limits}", xcatd.port()));
+    };
+    ask(&xcatd);
+    let out = boot(&node, 0);
+    assert!(out.stderr.contains("no `ca` is set"), "{}", out.stderr);
+    let request = xcatd.request();
+    assert!(request.contains("<command>getpostscript</command>\n   <arg>cn1</arg>"), "{request}");
+    assert_eq!(std::fs::read_to_string(node.xcatpost("mypostscript")).unwrap(), text);
+
+    for (name, habit, parts) in [
+        (
+            "refuses",
+            Habit::Refuse("no such node".to_owned()),
+            ["it refuses: no such node", "lsdef"],
+        ),
+        ("breaks", Habit::BreakOff, ["its answer", "lsxcatd"]),
+        ("silent", Habit::Silent, ["the TLS handshake: nothing within 1.0 s", "lsxcatd"]),
+        ("tls", Habit::SilentAfterHandshake, ["its answer: nothing within 1.0 s", "lsxcatd"]),
+    ] {
+        let xcatd = start(name, habit);
+        ask(&xcatd);
+        let began = Instant::now();
+        boot(&node, 3);
+        assert!(began.elapsed() < Duration::from_secs(30), "{name}");
+        says(&fetched(&node), "fetch", &parts);
+    }
+}
+
+#[test]
+fn xcatd_is_who_has_the_known_certificate_or_one_for_its_address() {
+    let server = site();
+    let Some(web) = server.web(WebKind::Apache) else { return };
+    let node = server.node("cn1", web.address());
+    let authority = Authority::new(&server.path("authority"));
+    let (now, named) = ("700101010101Z", "DNS:mn.cluster,DNS:mn");
+    let xcatd = |name, san, begin| {
+        let habit = Habit::Serve(mypostscript("", &["tell"], &[]));
+        Xcatd::start_as(authority.issue(name, san, begin), habit)
+    };
+    let known = |ca: &Path, xcatd: &Xcatd| {
+        node.configure(&format!(
+            "xcatd_port = {}\n[guard]\nmax_attempts = 100\n[fetch]\nca = {ca:?}\n",
+            xcatd.port()
+        ));
+    };
+    let xcats = xcatd("mn.cluster", named, XCATS_BEGIN);
+    node.configure(&format!("xcatd_port = {}\n", xcats.port()));
+    let told = node.provost(&["check"]).expect(0).stdout;
+    assert!(told.contains("anybody could have answered as xcatd"), "{told}");
+
+    known(xcats.certificate(), &xcats);
+    let out = boot(&node, 0);
+    assert!(!out.stderr.contains("no `ca` is set"), "{}", out.stderr);
+    known(&authority.certificate(), &xcatd("ours", "IP:127.0.0.1", now));
+    boot(&node, 0);
+
+    // Who has another certificate of the same authority, as each of xCAT's users has one, is
+    // somebody else; that is known at once.
+    let other = xcatd("root", named, now);
+    for (ca, who, why) in [
+        (xcats.certificate(), &other, "UnknownIssuer"),
+        (&*authority.certificate(), &other, "not valid for name"),
+        (&*authority.certificate(), &xcats, "certificate"),
+    ] {
+        known(ca, who);
+        let began = Instant::now();
+        boot(&node, 3);
+        assert!(began.elapsed() < Duration::from_secs(60), "it is tried again and again");
+        says(&fetched(&node), "fetch", &["TLS handshake", why, "server-cert.pem"]);
+    }
+}
+
+#[test]
+fn a_mypostscript_that_makes_no_sense_runs_nothing_and_says_where() {
+    let server = site();
+    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let node = server.node("cn1", web.address());
+    node.configure("[guard]\nmax_attempts = 100\n");
+    let lists = |preamble: &str| mypostscript(preamble, &["tell"], &[]);
+    for (text, parts) in [
+        (
+            lists("A='1'\nB='it's'\nexport A B\n"),
+            &["line 2", "the value of B has a lone '", "tabdump"][..],
+        ),
+        (lists("A=(1\n"), &["line", "mend the xCAT table"]),
+        (lists("A=1\nexit 0\n"), &["ends the shell before its end"]),
+        (lists("kill -9 $$\n"), &["SIGKILL"]),
+        ("NODE=cn1\n".to_owned(), &["no list of scripts"]),
+        (mypostscript("", &["tell; rm -rf /"], &[]), &["line", "`;`"]),
+    ] {
+        server.mypostscript("cn1", &text);
+        boot(&node, 2);
+        says(&fetched(&node), "config", parts);
+        assert!(!node.path("told").exists());
+    }
+}
+
+#[test]
+fn a_hostile_preamble_is_over_in_time_and_leaves_nobody() {
+    let server = site();
+    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let node = server.node("cn1", web.address());
+    let mark = format!("{}/mark", node.path("").display());
+    let forks = format!("export MARK={mark}\n(setsid sleep 1000 &)\nsleep 1000 &\nexport A=1\n");
+    let prints = "head -c 1000000000 /dev/zero\nhead -c 100000000 /dev/zero >&2\nexport A=1\n";
+    for preamble in
+        [&*forks, prints, "export A=1 TMOUT=1\nset -eu\nIFS=A\n", "export A=1; ./nothing"]
+    {
+        server.mypostscript("cn1", &mypostscript(preamble, &["tell"], &[]));
+        boot(&node, 0);
+        assert!(
+            std::fs::read_to_string(node.path("told")).unwrap().contains("\nA=1\n"),
+            "{preamble}"
+        );
+        let left = provost_tests::processes::marked(&mark);
+        assert!(left.is_empty(), "{left:?}");
+    }
+    let folder = std::fs::read_dir(node.path("state")).unwrap().flatten();
+    let names: Vec<_> = folder.map(|entry| entry.file_name()).collect();
+    assert!(names.iter().all(|name| name != "preamble"), "{names:?}");
+    node.configure("[run]\ntimeout = \"2s\"\n");
+    server.mypostscript("cn1", &mypostscript("sleep 1000\nexport A=1\n", &["tell"], &[]));
+    boot(&node, 2);
+    says(&fetched(&node), "config", &["not done within 2 s"]);
+    let big = "A=$(head -c 100000000 /dev/zero | tr '\\0' x)\nexport A\n";
+    server.mypostscript("cn1", &mypostscript(big, &["tell"], &[]));
+    boot(&node, 2);
+    says(&fetched(&node), "config", &["mypostscript of cn1"]);
+}
+
+#[test]
+fn a_node_without_bash_is_told_so() {
+    let server = site();
+    server.mypostscript("cn1", &mypostscript("", &["tell"], &[]));
+    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let node = server.node("cn1", web.address());
+    let script = "mount --bind /dev/null \"$(readlink -f /bin/bash)\" && exec \"$@\"";
+    let out: Out = node
+        .command_by(&["unshare", "-m", "sh", "-c", script, "sh"], &["boot"])
+        .output()
+        .unwrap()
+        .into();
+    if !out.stderr.contains("provost: ") {
+        return eprintln!("SKIPPED: this machine lets us make no mounts: {}", out.stderr);
+    }
+    out.expect(2);
+    says(&fetched(&node), "config", &["/bin/bash", "install bash"]);
+}
