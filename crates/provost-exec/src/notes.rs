@@ -6,6 +6,7 @@ use crate::Step;
 use crate::script::Script;
 use crate::shell::{self, squeezed};
 use crate::trace::{Place, Said};
+use crate::watch::traps;
 
 /// How many fields a note has.
 const FIELDS: usize = 9;
@@ -149,17 +150,19 @@ impl Note {
         let script = Script::read(&file);
         // Of a command of several lines bash may name the second.
         let line = script.as_ref().map_or(self.line, |s| s.begin(self.line, &self.command));
-        let source = script.and_then(|script| script.line(line).map(str::to_owned));
+        let source = script.as_ref().and_then(|script| script.line(line).map(str::to_owned));
         let command = first_line(&self.command);
         let word = command.split_ascii_whitespace().next().unwrap_or_default();
-        if self.kind == "exit" && !source.as_ref().is_some_and(|s| s.contains(word)) {
+        let here = |source: &String| source.contains(word) || word == "(";
+        let traps = |script: &Script| traps(script, "EXIT") || traps(script, "0");
+        let in_trap = self.kind == "exit" || (!self.piped && script.as_ref().is_some_and(traps));
+        if in_trap && !source.as_ref().is_some_and(here) {
             // In a trap, lines aren't the file's.
             return Some(Place { line: None, command: Some(self.command.clone()) });
         }
         let function = Some(self.function.clone());
         // Of a function of the shell library the note has no more than the name.
         let by_library = self.kind == "exit" && word != "exit";
-        let here = |source: &String| source.contains(word) || word == "(";
         // Of a pipeline bash names the last command, whichever of them failed; of a call, the
         // last one within.
         let source = source.filter(|source| self.piped || by_library || !here(source));

@@ -34,12 +34,14 @@ if [[ ${__provost[4]} == *exit* ]]; then
             set +x
         } 2>/dev/null
         __provost[5]="exit${*:+ $*}"
-        if [[ $# -eq 1 && $1 == *[!0-9]* ]]; then
+        if [[ $# -gt 1 || ${1-} == *[!0-9]* ]]; then
             # Bash would name this file as the place of a bad argument.
-            __provost[3]=0 __provost[4]=$(builtin exit "$1" 2>&1) || __provost[3]=$?
+            __provost[3]=0 __provost[4]=$(builtin exit "$@" 2>&1) || __provost[3]=$?
             if [[ ${__provost[4]} == *": exit: "* ]]; then
                 builtin printf '%s: line %s: exit: %s\n' "${BASH_SOURCE[1]}" "${BASH_LINENO[0]}" \
                     "${__provost[4]#*: exit: }" >&2
+                # Of too many, bash ends nothing.
+                [[ ${__provost[4]} != *"too many"* ]] || return "${__provost[3]}"
                 set -- "${__provost[3]}"
             fi
         fi

@@ -10,6 +10,9 @@ const NAMED: &[&str] =
     &["errexit", "errtrace", "nounset", "noclobber", "noglob", "pipefail", "xtrace"];
 /// What makes bash behave otherwise before it reads `BASH_ENV`.
 const VARIABLES: &[&str] = &["BASHOPTS", "BASH_XTRACEFD", "POSIXLY_CORRECT", "SHELLOPTS"];
+/// Commands and variables that are others in a function.
+const OF_FUNCTIONS: &[&str] =
+    &["BASH_SOURCE", "declare", "local", "return", "set", "shift", "typeset"];
 
 /// What to watch: `functions` as well as what is outside of them, calls of `exit`. None if
 /// nothing: it isn't a bash script, or it would see it.
@@ -48,7 +51,8 @@ pub(crate) fn watch(script: &Script, step: &Step) -> Option<String> {
             || file.sets('x', "xtrace")
             || file.options.iter().any(|o| is_flag(o, 'x') || o == "xtrace")
     };
-    if !(any(&|file| traps(file, "EXIT") || traps(file, "0")) && any(&looks)) {
+    let sees = any(&|file| traps(file, "EXIT") || traps(file, "0")) && any(&looks);
+    if !sees && !any(&needs_no_function) {
         watched.push("exit");
     }
     Some(watched.join(" "))
@@ -81,12 +85,31 @@ fn sees_all(file: &Script) -> bool {
         || file.code().any(|(_, line)| lists_traps(line))
 }
 
-/// Whether a script sets its own trap for this. The end of a trap of many lines begins with its
-/// quote.
-fn traps(file: &Script, signal: &str) -> bool {
-    file.code().any(|(_, line)| {
-        let trap = line.starts_with(['\'', '"']) || words(line).any(|word| word == "trap");
-        trap && words(line).any(|word| word == signal)
+/// Whether a script sets its own trap for this.
+pub(crate) fn traps(file: &Script, signal: &str) -> bool {
+    file.code().any(|(_, line)| is_trap(line, signal))
+}
+
+/// Whether a trap for this is set in a line. The end of a trap of many lines begins with its quote.
+fn is_trap(line: &str, signal: &str) -> bool {
+    let trap = line.starts_with(['\'', '"']) || words(line).any(|word| word == "trap");
+    trap && words(line).any(|word| word == signal)
+}
+
+/// Whether a script's EXIT trap must not run within a function, as ours is: it takes the script's
+/// arguments, or returns. Of one of many lines that isn't known.
+fn needs_no_function(file: &Script) -> bool {
+    let arguments = |line: &str| {
+        let mut after =
+            line.split('$').skip(1).map(|rest| rest.trim_start_matches(['{', '#', '!']));
+        after.any(|rest| {
+            rest.starts_with(|c: char| c.is_ascii_digit() && c != '0' || "@*#}".contains(c))
+        }) || line.contains("$#")
+    };
+    file.code().filter(|(_, line)| is_trap(line, "EXIT") || is_trap(line, "0")).any(|(_, line)| {
+        line.starts_with(['\'', '"'])
+            || arguments(line)
+            || words(line).any(|word| OF_FUNCTIONS.contains(&word))
     })
 }
 
