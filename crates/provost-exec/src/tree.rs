@@ -55,7 +55,7 @@ pub(crate) fn descendants() -> Vec<(Pid, String)> {
         let Some(pid) = entry.file_name().to_str().and_then(|n| n.parse::<i32>().ok()) else {
             continue;
         };
-        if let Some((comm, parent, alive)) = stat(pid) {
+        if let Some((comm, parent, alive)) = look(pid) {
             children.entry(parent).or_default().push((pid, comm, alive));
         }
     }
@@ -71,15 +71,21 @@ pub(crate) fn descendants() -> Vec<(Pid, String)> {
 }
 
 /// The name and the parent of a process, and whether it lives.
-fn stat(pid: i32) -> Option<(String, i32, bool)> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let stat = String::from_utf8_lossy(&stat);
-    // The name stands in brackets and may itself hold brackets and blanks.
-    let (head, rest) = stat.rsplit_once(')')?;
-    let mut rest = rest.split_ascii_whitespace();
-    let (state, parent) = (rest.next()?, rest.next()?.parse().ok()?);
-    let comm = head.split_once('(').map_or("", |h| h.1);
-    Some((comm.to_owned(), parent, !matches!(state, "Z" | "X")))
+fn look(pid: i32) -> Option<(String, i32, bool)> {
+    let status = status(pid)?;
+    let (name, parent) = (field(&status, "Name:")?, field(&status, "PPid:")?.parse().ok()?);
+    Some((name.to_owned(), parent, !field(&status, "State:")?.starts_with(['Z', 'X'])))
+}
+
+/// What the kernel says of a process. Not by `/proc/PID/stat`: to read that of a process that
+/// is about to exec is to wait for it (`exec_update_lock`), on a busy machine for seconds.
+fn status(pid: i32) -> Option<String> {
+    let status = std::fs::read(format!("/proc/{pid}/status")).ok()?;
+    Some(String::from_utf8_lossy(&status).into_owned())
+}
+
+fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
 /// Sends `signal` to the whole tree of the running program, once to each: to its process group,
@@ -216,7 +222,7 @@ fn starved(pid: Pid) -> Duration {
 
 /// Whether a process waits for nothing but a processor, or has ended meanwhile.
 fn is_runnable(pid: Pid) -> bool {
-    let stat = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    let state = stat.iter().rposition(|b| *b == b')').and_then(|at| stat.get(at + 2));
-    matches!(state, None | Some(b'R' | b'Z' | b'X'))
+    let status = status(pid.as_raw_nonzero().get());
+    let state = status.as_deref().and_then(|status| field(status, "State:"));
+    state.is_none_or(|state| state.starts_with(['R', 'Z', 'X']))
 }

@@ -33,6 +33,7 @@ hostile! {
     runs_away: 1 {"cause": "timeout"}
     nohup: 1 {"cause": "timeout"}
     execs: 1 {"cause": "timeout"}
+    crowd_that_execs: 1 {"cause": "timeout"}
     new_namespaces: 1 {"cause": "timeout"}
     other_user: 1 {"cause": "timeout"}
     leaves_its_cgroup: 1 {"cause": "timeout"}
