@@ -49,7 +49,7 @@ fn fetched(server: &Faulty, from: &mut usize) -> Vec<String> {
 fn tell(exchange: &Exchange) -> String {
     let path = &exchange.request.path;
     let kind = path.split('/').nth(1).unwrap();
-    let name = if ["objects", "packs"].contains(&kind) { kind } else { path };
+    let name = if ["objects", "packs"].contains(&kind) && path.len() > 64 { kind } else { path };
     let answer = exchange.answer.as_ref();
     let status = answer.map_or(0, |answer| answer.status);
     assert!(status != 304 || answer.unwrap().body.is_empty());
@@ -63,12 +63,16 @@ const DOCUMENTS: [&str; 4] = [
     "/plans/cn001.toml.minisig 200",
 ];
 
+/// What a cold start asks for, all of it at once.
+const COLD: [&str; 5] =
+    [DOCUMENTS[0], DOCUMENTS[1], "/packs/newest.tar.zst 200", DOCUMENTS[2], DOCUMENTS[3]];
+
 #[test]
 fn a_cold_start_takes_one_pack_a_warm_one_no_body_and_a_changed_file_comes_alone() {
     let (cluster, server, node) = cluster(&THREE);
     let mut from = 0;
     node.provost(&["boot"]).expect(0).says(&["bundle 1 of", "second"]);
-    assert_eq!(fetched(&server, &mut from), [&DOCUMENTS[..], &["packs 200"]].concat());
+    assert_eq!(fetched(&server, &mut from), COLD);
 
     let warm = ["/manifest.toml 304", "/plans/cn001.toml 304"];
     for _ in 0..2 {
@@ -121,7 +125,7 @@ fn a_signature_comes_once_also_from_a_server_without_etags() {
     configure(&cluster, &node, &server);
     let mut from = 0;
     node.provost(&["boot"]).expect(0);
-    assert_eq!(fetched(&server, &mut from), [&DOCUMENTS[..], &["packs 200"]].concat());
+    assert_eq!(fetched(&server, &mut from), COLD);
     node.provost(&["boot"]).expect(0);
     assert_eq!(fetched(&server, &mut from), ["/manifest.toml 200", "/plans/cn001.toml 200"]);
 }
@@ -163,13 +167,14 @@ fn a_transfer_that_breaks_off_goes_on_from_there() {
     node.provost(&["boot"]).expect(0).says(&["trying again", "/packs/"]);
     let packs = pack_requests(&server);
     assert_eq!(packs.len(), 3);
+    assert_eq!(packs[0].request.path, "/packs/newest.tar.zst");
     assert_eq!(packs[0].request.header("range"), None);
     let begin = |at: usize| -> usize {
         let range = packs[at].request.header("range").unwrap();
         range.strip_prefix("bytes=").unwrap().strip_suffix('-').unwrap().parse().unwrap()
     };
-    assert!(packs[1].request.header("if-range").is_some(), "it had an ETag");
     assert_eq!(begin(1), 50_000);
+    assert!(packs[2].request.header("if-range").is_some(), "it had an ETag");
     assert!(begin(2) >= begin(1));
     assert_eq!(packs[2].answer.as_ref().unwrap().status, 206);
 }
@@ -211,4 +216,37 @@ fn a_bundle_that_is_published_between_two_requests_is_taken_in_its_new_form() {
     node.provost(&["boot"]).expect(0);
     assert_eq!(server.asked("/manifest.toml"), 2);
     assert!(node.provost(&["log", "one"]).expect(0).stdout.contains("newer"));
+}
+
+#[test]
+fn a_newest_pack_that_is_none_or_another_costs_no_more_than_its_request() {
+    for fault in [
+        Fault::Status(404),
+        Fault::Status(503),
+        Fault::ErrorPage,
+        Fault::Flip(100),
+        Fault::Truncate(0),
+    ] {
+        let (_cluster, server, node) = cluster(&THREE);
+        server.fault("/packs/newest.tar.zst", Times::Always, fault.clone());
+        node.provost(&["boot"]).expect(0);
+        let packs: Vec<usize> =
+            pack_requests(&server).iter().map(|e| e.request.path.len()).collect();
+        assert!(packs.len() == 2 && packs[1] > 64, "{fault:?}: {packs:?}");
+    }
+}
+
+#[test]
+fn a_pack_that_is_newer_than_the_manifest_is_not_taken() {
+    let (cluster, server, node) = cluster(&THREE);
+    let old = cluster.path("old");
+    let copied = std::process::Command::new("cp").arg("-a").arg(cluster.www()).arg(&old).status();
+    assert!(copied.unwrap().success());
+    cluster.script("one", "#!/bin/sh\necho newer\n").publish().expect(0);
+    for document in ["/manifest.toml", "/manifest.toml.minisig", "/plans/"] {
+        server.fault(document, Times::Always, Fault::Replay(old.clone()));
+    }
+    node.provost(&["boot"]).expect(0).says(&["bundle 1 of"]);
+    let log = node.provost(&["log", "one"]).expect(0).stdout;
+    assert!(log.contains("one") && !log.contains("newer"), "{log}");
 }

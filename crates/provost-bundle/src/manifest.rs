@@ -153,9 +153,17 @@ impl Mode {
 }
 
 impl Pack {
+    /// Where the newest pack is as well, for a node that doesn't know its digest yet: a cold start
+    /// asks for it with the manifest, by which it is verified as any other.
+    pub const NEWEST: &str = "packs/newest.tar.zst";
+
     /// Where the pack is under the published folder.
     pub fn path(&self) -> String {
-        format!("packs/{}.tar.zst", self.sha256)
+        format!("packs/{}", self.name())
+    }
+
+    pub(crate) fn name(&self) -> String {
+        format!("{}.tar.zst", self.sha256)
     }
 }
 

@@ -8,8 +8,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use provost_bundle::{
-    Limit, Manifest, Mode, Policy, Publication, PublishError, Published, SecretKey, Trust, publish,
-    unpack,
+    Limit, Manifest, Mode, Pack, Policy, Publication, PublishError, Published, SecretKey, Trust,
+    publish, unpack,
 };
 use tempfile::TempDir;
 
@@ -138,8 +138,15 @@ fn what_is_published_can_be_fetched_by_everybody() {
     );
     assert_eq!(manifest.file("sub/data").unwrap().mode, Mode::Data);
     assert_eq!(admin.plan("cn001"), "generation = 1\nx = 1\n");
+    let newest = admin.www().join(Pack::NEWEST);
+    assert_eq!(fs::canonicalize(&newest).unwrap(), admin.www().join(manifest.pack.path()));
     for (path, (_, mode, ..)) in snapshot(&admin.www()) {
-        let expected = if path.is_dir() { 0o755 } else { 0o644 };
+        let expected = match () {
+            // Of a link the mode says nothing.
+            () if path == newest => 0o777,
+            () if path.is_dir() => 0o755,
+            () => 0o644,
+        };
         assert_eq!(mode & 0o7777, expected, "{}", path.display());
     }
     assert_eq!(fs::metadata(admin.www()).unwrap().mode() & 0o7777, 0o755);

@@ -225,7 +225,7 @@ impl<'a> Running<'a> {
                 self.clock.resume();
             }
             // One step at a time; the runner waits for its end.
-            Order::Run(_) => {}
+            Order::Run(_) | Order::Dismiss => {}
         }
     }
 

@@ -101,12 +101,15 @@ const CLOSE_ON_EXEC: libc::c_uint = 4;
 fn keep(mut line: Line, footing: &Footing) {
     let mut leaf = Leaf::enter();
     while let Some(order) = line.wait() {
-        let Order::Run(step) = order else {
+        let step = match order {
+            Order::Run(step) => step,
+            Order::Dismiss => return,
             // What was meant for a step that has just ended.
-            if matches!(order, Order::Pause) {
+            Order::Pause => {
                 line.say(&Said::Paused);
+                continue;
             }
-            continue;
+            Order::Stop(_) | Order::Hurry | Order::Resume => continue,
         };
         match execute(&step, &mut line, footing, leaf.as_ref()) {
             Done::RunnerGone => break,

@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::watch;
 
+use crate::cgroup::Leaf;
 use crate::start::{Footing, GO};
 use crate::wire::{Order, Said, frame, unframe};
 use crate::{Ended, Event, Outcome, Step, keeper, oom, tree};
@@ -172,12 +173,20 @@ impl Supervisor {
 impl Drop for Supervisor {
     /// Sends the keeper away, so that after the runner nobody is left but who was left on purpose.
     fn drop(&mut self) {
-        let keeper = self.keeper.map(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()));
+        let keeper = self.keeper.and_then(|pid| {
+            Some((pid, rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()?))
+        });
+        // A keeper that can't hear it sees the end of its line.
+        if let Ok(order) = frame(&Order::Dismiss) {
+            let _ = self.line.as_ref().map(|line| line.try_write(&order));
+            let _ = self.stream.as_ref().map(|mut stream| stream.write_all(&order));
+        }
         drop((self.line.take(), self.stream.take()));
-        if let Some(Ok(keeper)) = keeper {
+        if let Some((pid, keeper)) = keeper {
             // One that is stuck in the kernel is no reason to wait for ever.
             let _ = poll(&mut [PollFd::new(&keeper, PollFlags::IN)], Some(&FAREWELL));
+            tree::reap();
+            Leaf::remove_after(pid);
         }
-        tree::reap();
     }
 }

@@ -26,6 +26,8 @@ pub(crate) enum Order {
     Pause,
     /// Let it and its clocks go on.
     Resume,
+    /// Nothing more will come, and the runner sees to what is left when the keeper has gone.
+    Dismiss,
 }
 
 /// What the keeper has to tell.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use provost_bundle::Pack;
 use tower_http::services::ServeFile;
 
 use crate::App;
@@ -21,6 +22,8 @@ pub(crate) enum Published {
     Manifest(&'static str),
     Object(String),
     Pack(String),
+    /// The newest pack, whatever its digest.
+    NewestPack,
     Plan(String),
 }
 
@@ -31,10 +34,13 @@ impl Published {
         right.then(|| Self::Object(format!("objects/{folder}/{name}")))
     }
 
-    /// `packs/abcdef….tar.zst`
+    /// `packs/abcdef….tar.zst` or `packs/newest.tar.zst`
     pub(crate) fn pack(name: &str) -> Option<Self> {
-        let digest = name.strip_suffix(".tar.zst")?;
-        is_digest(digest).then(|| Self::Pack(format!("packs/{name}")))
+        let path = format!("packs/{name}");
+        if path == Pack::NEWEST {
+            return Some(Self::NewestPack);
+        }
+        is_digest(name.strip_suffix(".tar.zst")?).then_some(Self::Pack(path))
     }
 
     /// `plans/NODE.toml` or its signature, and which node's it is.
@@ -47,6 +53,7 @@ impl Published {
     fn path(&self) -> &str {
         match self {
             Self::Manifest(path) => path,
+            Self::NewestPack => Pack::NEWEST,
             Self::Object(path) | Self::Pack(path) | Self::Plan(path) => path,
         }
     }
@@ -58,7 +65,7 @@ impl Published {
         let digest = name.split('.').next().unwrap_or_default();
         match self {
             Self::Object(_) | Self::Pack(_) => HeaderValue::try_from(format!("\"{digest}\"")).ok(),
-            Self::Manifest(_) | Self::Plan(_) => None,
+            Self::Manifest(_) | Self::NewestPack | Self::Plan(_) => None,
         }
     }
 

@@ -65,6 +65,14 @@ async fn the_bundle_is_served_by_the_shape_of_its_paths_alone() {
         (200, &"4".parse().unwrap())
     );
 
+    let newest = "/packs/newest.tar.zst";
+    assert_eq!(refused(server.node(Method::GET, newest)).await, 404);
+    let packs = server.folder.path().join("www/packs");
+    std::os::unix::fs::symlink(format!("{digest}.tar.zst"), packs.join("newest.tar.zst")).unwrap();
+    let answer = server.node(Method::GET, newest).send().await.unwrap();
+    assert_eq!(answer.headers()["cache-control"], "no-cache");
+    assert_eq!(answer.text().await.unwrap(), "pack");
+
     let upper = digest.to_uppercase();
     for path in [
         "/",

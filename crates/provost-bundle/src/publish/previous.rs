@@ -154,14 +154,16 @@ impl Previous {
         self.is_published(&path) && is_whole().unwrap_or(false)
     }
 
-    /// Whether nothing has to be written: these texts, the manifest's objects and its pack are
-    /// there and right, and no other plan is.
+    /// Whether nothing has to be written: these texts, the manifest's objects and its pack under
+    /// both its names are there and right, and no other plan is.
     pub(super) fn is_already(&self, texts: &BTreeMap<String, String>, manifest: &Manifest) -> bool {
         let right = |(file, text): (&String, &String)| {
             self.is_published(&self.path(file)) && self.text(file).as_ref() == Some(text)
         };
         let known = |name: &String| texts.contains_key(&format!("plans/{name}"));
+        let newest = fs::read_link(self.path(Pack::NEWEST));
         texts.iter().all(right)
+            && newest.is_ok_and(|newest| newest == Path::new(&manifest.pack.name()))
             && self.names("plans").is_ok_and(|names| names.iter().all(known))
             && self.has_pack(&manifest.pack)
             && manifest.files.iter().all(|file| self.has(&file.object_path(), &file.sha256))

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -67,6 +67,9 @@ impl Stage {
             }
         }
         self.take_over(&manifest.pack.path(), previous)?;
+        let newest = self.path(Pack::NEWEST);
+        symlink(manifest.pack.name(), &newest)
+            .map_err(|e| PublishError::disk("making the link", &newest, e))?;
         for file in previous.kept(manifest)? {
             self.take_over(&file, previous)?;
         }

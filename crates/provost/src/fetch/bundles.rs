@@ -57,6 +57,11 @@ impl Bundles {
         self.state.join("bundle")
     }
 
+    /// Whether nothing was ever fetched here, not even a part.
+    pub(super) fn are_none(&self) -> bool {
+        std::fs::read_dir(&self.sets).is_ok_and(|mut entries| entries.next().is_none())
+    }
+
     /// Whether there is a present set.
     pub(super) fn has_current(&self) -> bool {
         self.current().exists()

@@ -4,21 +4,19 @@ mod answer;
 mod bundles;
 mod documents;
 mod file;
+mod published;
 mod retry;
 mod source;
 mod transfer;
 mod version;
 pub(crate) mod xcat;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use futures_util::{StreamExt, TryStreamExt};
 use jiff::Timestamp;
-use provost_bundle::{FileEntry, Limit, Manifest, Verdict};
+use provost_bundle::{Limit, Manifest, Verdict};
 use provost_plan::Plan;
 use provost_plan::mypostscript::MyPostscript;
-use provost_record::Cause;
 use reqwest::{Client, Url};
 
 use crate::console::Console;
@@ -28,17 +26,12 @@ use answer::Word;
 use bundles::Bundles;
 use documents::{Documents, Verified};
 pub(crate) use file::{FetchArgs, main};
-use retry::{Miss, Patience, Served, Unserved};
+use published::Fetch;
+use retry::{Patience, Served};
 pub(crate) use source::{Source, broken, http_date};
-use transfer::Wanted;
 
-/// Up to so many files are fetched each by itself; more of them come as one pack, since every
-/// file would cost a round trip.
-const FEW: usize = 8;
 /// How long servers may be silent before what was fetched last is used, where it may be.
 const SILENCE: Limit = Limit::seconds(60);
-/// How many files are under way at once.
-const AT_ONCE: usize = 4;
 
 /// What was fetched, verified, and is in its place.
 pub(crate) struct Fetched {
@@ -144,158 +137,6 @@ pub(crate) async fn fetch(
 
 const UNSIGNED: &str = "WARNING: [trust] says `unsigned = true`: anybody on the way could have \
                         changed what runs here as root";
-
-struct Fetch<'a> {
-    settings: &'a Settings,
-    bundles: Bundles,
-    kept: Option<Documents>,
-    state: &'a Path,
-}
-
-impl Fetch<'_> {
-    /// Fetches all of it from one server.
-    async fn from(&self, source: Source<'_>) -> Result<(Verified, Word), Miss> {
-        let (documents, word) =
-            Documents::fetch(&source, self.settings, self.kept.as_ref()).await?;
-        let miss = match self.take(&source, &documents).await {
-            Ok(verified) => return Ok((verified, word)),
-            Err(miss) if miss.is_torn() => miss,
-            Err(miss) => return Err(miss),
-        };
-        // What doesn't fit together may be of two generations, if just then one was published; or
-        // what is kept here is damaged. So once more, all of it.
-        let (anew, word) = Documents::fetch(&source, self.settings, None).await?;
-        if anew == documents {
-            return Err(miss);
-        }
-        self.take(&source, &anew).await.map(|verified| (verified, word))
-    }
-
-    /// Verifies `documents`, gets what they name to its place, and keeps them.
-    async fn take(&self, source: &Source<'_>, documents: &Documents) -> Result<Verified, Miss> {
-        let verified = documents.verify(self.settings).map_err(Miss::torn)?;
-        let Verified { manifest, plan, .. } = &verified;
-        let generations = self.bundles.check_generations(source.base.as_str(), manifest, plan);
-        generations.map_err(Miss::last)?;
-        self.files(source, manifest).await?;
-        self.bundles.remember_generations(manifest, plan).map_err(Miss::last)?;
-        if self.kept.as_ref() != Some(documents) {
-            let kept = documents.keep(self.state);
-            kept.map_err(|e| Miss::last(self.bundles.disk("keeping manifest and plan", &e)))?;
-        }
-        Ok(verified)
-    }
-
-    /// Gets the manifest's files to their place: what is there already stays, few come one by
-    /// one, many as the pack.
-    async fn files(&self, source: &Source<'_>, manifest: &Manifest) -> Result<(), Miss> {
-        let bundles = &self.bundles;
-        let missing = bundles.missing(manifest);
-        if missing.is_empty() && bundles.holds_no_other(manifest) {
-            return Ok(());
-        }
-        let new = bundles.begin().map_err(Miss::last)?;
-        let few = if bundles.has_current() { FEW } else { 1 };
-        if missing.len() > few {
-            self.pack(source, manifest, new.path()).await?;
-        } else {
-            bundles.take_over(manifest, &missing, new.path()).map_err(Miss::last)?;
-            let mut contents: BTreeMap<_, Vec<&FileEntry>> = BTreeMap::new();
-            for entry in manifest.files.iter().filter(|e| missing.contains(&e.path.as_str())) {
-                contents.entry(entry.sha256).or_default().push(entry);
-            }
-            futures_util::stream::iter(contents.values())
-                .map(|entries| self.object(source, entries, new.path()))
-                .buffer_unordered(AT_ONCE)
-                .try_collect::<()>()
-                .await?;
-        }
-        bundles.switch_to(new).map_err(Miss::last)?;
-        Ok(())
-    }
-
-    /// Gets one content to the places of `entries`, which all have it.
-    async fn object(
-        &self,
-        source: &Source<'_>,
-        entries: &[&FileEntry],
-        into: &Path,
-    ) -> Result<(), Miss> {
-        let Some(first) = entries.first() else { return Ok(()) };
-        let (name, path) = (first.path.as_str(), first.object_path());
-        let wanted = Wanted { name, path, size: first.size, sha256: first.sha256 };
-        wanted.transfer(source, &self.bundles).await?;
-        self.bundles.place(&first.sha256, entries, into).map_err(Miss::last)
-    }
-
-    async fn pack(
-        &self,
-        source: &Source<'_>,
-        manifest: &Manifest,
-        into: &Path,
-    ) -> Result<(), Miss> {
-        let path = manifest.pack.path();
-        let url = source.url(&path);
-        let (size, sha256) = (manifest.pack.size, manifest.pack.sha256);
-        let wanted = Wanted { name: &manifest.pack.path(), path, size, sha256 };
-        let file = wanted.transfer(source, &self.bundles).await?;
-        // Unpacking is work for the processor and the disk; signals are heeded meanwhile.
-        let (manifest, into) = (manifest.clone(), into.to_owned());
-        let unpacked =
-            tokio::task::spawn_blocking(move || provost_bundle::unpack(file, &manifest, &into));
-        match unpacked.await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(e)) => {
-                let cause = if e.is_disk() { Cause::Config } else { Cause::Verify };
-                Err(Miss::last(Failure::new(cause, format!("{e}, at {url}"), e.hint())))
-            }
-            Err(e) => {
-                let e = std::io::Error::other(e);
-                Err(Miss::last(self.bundles.disk("unpacking the pack", &e)))
-            }
-        }
-    }
-
-    /// What was fetched last, if it may be used where no server answers, and is whole.
-    fn last_good(
-        &self,
-        unserved: Unserved,
-    ) -> Result<(Verified, Word, Vec<Failure>, Option<String>), NotFetched> {
-        let Unserved { mut passed_over, failure, is_silence } = unserved;
-        if !(is_silence && self.settings.fetch.last_good) {
-            return Err(NotFetched { passed_over, failure });
-        }
-        passed_over.push(failure);
-        let nothing = |why: &str| {
-            let message =
-                format!("no server answers, and the last good bundle can't be used: {why}");
-            Failure::new(Cause::Fetch, message, "see that a server can be reached, and start again")
-        };
-        let verified = match &self.kept {
-            None => Err(nothing("there is none on this node yet")),
-            Some(kept) => kept.verify(self.settings),
-        };
-        let whole = verified.and_then(|verified| {
-            let Verified { manifest, plan, .. } = &verified;
-            self.bundles.check_generations("this node", manifest, plan)?;
-            let missing = self.bundles.missing(manifest);
-            match missing.first() {
-                Some(path) => Err(nothing(&format!("{path} is damaged or missing"))),
-                None if !self.bundles.holds_no_other(manifest) => {
-                    Err(nothing("there are other files beside it"))
-                }
-                None => Ok(verified),
-            }
-        });
-        match whole {
-            Err(failure) => Err(NotFetched { passed_over, failure }),
-            Ok(verified) => {
-                let offline = "no server answers: the last good bundle and plan are used";
-                Ok((verified, Word::default(), passed_over, Some(offline.to_owned())))
-            }
-        }
-    }
-}
 
 /// How long ago something was published, so that a server that stands still is noticed.
 pub(crate) fn age(created: Timestamp, now: Timestamp) -> String {

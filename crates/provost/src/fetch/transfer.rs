@@ -40,14 +40,16 @@ enum Ended {
 }
 
 impl Wanted<'_> {
-    /// Gets it whole and verified into a file of its own, which is open at its begin.
+    /// Gets it whole and verified into a file of its own, which is open at its begin. What was
+    /// asked for `ahead`, by another name, may be it.
     pub(super) async fn transfer(
         &self,
         source: &Source<'_>,
         bundles: &Bundles,
+        mut ahead: Option<Response>,
     ) -> Result<File, Miss> {
         loop {
-            match self.go_on(source, bundles).await? {
+            match self.go_on(source, bundles, ahead.take()).await? {
                 Ended::Whole(mut file) => {
                     file.rewind().map_err(|e| Miss::last(bundles.disk(READING, &e)))?;
                     return Ok(file);
@@ -63,8 +65,12 @@ impl Wanted<'_> {
         }
     }
 
-    async fn go_on(&self, source: &Source<'_>, bundles: &Bundles) -> Result<Ended, Miss> {
-        let url = source.url(&self.path);
+    async fn go_on(
+        &self,
+        source: &Source<'_>,
+        bundles: &Bundles,
+        ahead: Option<Response>,
+    ) -> Result<Ended, Miss> {
         let disk = |e: &io::Error| Miss::last(bundles.disk("writing what was fetched", e));
         let mut part = bundles.part(&self.sha256)?;
         let had = part.metadata().map_err(|e| disk(&e))?.len();
@@ -85,12 +91,18 @@ impl Wanted<'_> {
         let mut mended = had > 0;
         let (headers, good) = match mended {
             true => (
-                rest_of(had, bundles.tags.borrow().get(&url)),
+                rest_of(had, bundles.tags.borrow().get(&source.url(&self.path))),
                 &[StatusCode::OK, StatusCode::PARTIAL_CONTENT, StatusCode::RANGE_NOT_SATISFIABLE][..],
             ),
             false => (HeaderMap::new(), &[StatusCode::OK][..]),
         };
-        let mut response = source.ask(&self.path, headers, good).await?;
+        let ahead = ahead.filter(|_| !mended);
+        let may_be_another = ahead.is_some();
+        let mut response = match ahead {
+            Some(response) => response,
+            None => source.ask(&self.path, headers, good).await?,
+        };
+        let url = response.url().to_string();
         let wrong = |mismatch, is_mended| Ok(Ended::Wrong { mismatch, is_mended });
         let promised = match response.status() {
             StatusCode::OK => {
@@ -109,6 +121,7 @@ impl Wanted<'_> {
                 response.content_length().map(|rest| had + rest)
             }
         };
+        mended |= may_be_another;
         if let Some(size) = promised.filter(|size| *size != self.size) {
             return wrong(self.other_size(&format!("{size} bytes")), mended);
         }
