@@ -82,8 +82,36 @@ impl Supervisor {
         self.gate.clone()
     }
 
+    /// Has the keeper prepare a step, which begins when its gate is opened. What goes wrong with
+    /// that shows when it is [followed](Self::follow).
+    pub async fn order(&mut self, step: &Step) {
+        if self.try_order(step).await.is_err() {
+            self.line = None;
+        }
+    }
+
+    async fn try_order(&mut self, step: &Step) -> io::Result<()> {
+        if let Some(stream) = self.stream.take() {
+            stream.set_nonblocking(true)?;
+            self.line = Some(UnixStream::from_std(stream)?);
+        }
+        let Some(line) = &mut self.line else { return Err(io::ErrorKind::NotConnected.into()) };
+        line.write_all(&frame(&Order::Run(Box::new(step.clone())))?).await
+    }
+
     /// Runs one step to its end, whatever its end is. It begins when its gate is opened.
     pub async fn execute(
+        &mut self,
+        step: &Step,
+        orders: &mut watch::Receiver<Orders>,
+        tell: impl FnMut(Event),
+    ) -> Outcome {
+        self.order(step).await;
+        self.follow(step, orders, tell).await
+    }
+
+    /// Follows the step that was ordered last to its end, whatever its end is.
+    pub async fn follow(
         &mut self,
         step: &Step,
         orders: &mut watch::Receiver<Orders>,
@@ -113,12 +141,7 @@ impl Supervisor {
         // Not by its type: it would be compiled once for each caller.
         tell: &mut dyn FnMut(Event),
     ) -> io::Result<Outcome> {
-        if let Some(stream) = self.stream.take() {
-            stream.set_nonblocking(true)?;
-            self.line = Some(UnixStream::from_std(stream)?);
-        }
         let Some(line) = &mut self.line else { return Err(io::ErrorKind::NotConnected.into()) };
-        line.write_all(&frame(&Order::Run(Box::new(step.clone())))?).await?;
         let mut obeyed = Orders { pauses: orders.borrow_and_update().pauses, ..Orders::default() };
         let mut wants = orders.has_changed().is_ok();
         let limits = &step.limits;

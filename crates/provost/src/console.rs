@@ -25,6 +25,8 @@ pub(crate) struct Console {
     told: String,
     /// What nobody is to see.
     secrets: Secrets,
+    /// What is still to be said, and of which stage.
+    later: Vec<(Option<String>, String)>,
 }
 
 impl Console {
@@ -48,6 +50,7 @@ impl Console {
             live: false,
             told: String::new(),
             secrets: Secrets::default(),
+            later: Vec::new(),
         }
     }
 
@@ -61,8 +64,24 @@ impl Console {
         self.secrets = secrets;
     }
 
+    /// Says `text`, but not before there is time for it: before anything else is said, at the
+    /// latest.
+    pub(crate) fn say_later(&mut self, text: String) {
+        self.later.push((self.messages.about.stage.clone(), text));
+    }
+
+    /// Says what was to be said later.
+    pub(crate) fn catch_up(&mut self) {
+        for (stage, text) in std::mem::take(&mut self.later) {
+            let now = std::mem::replace(&mut self.messages.about.stage, stage);
+            self.say(&text);
+            self.messages.about.stage = now;
+        }
+    }
+
     /// Says `text`, which may have several lines.
     pub(crate) fn say(&mut self, text: &str) {
+        self.catch_up();
         let text = &*self.secrets.hide(text);
         let lines: Vec<String> = text.lines().map(harmless).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -84,6 +103,7 @@ impl Console {
     /// Shows how far a script is: its name, the time it has taken, and the last line it printed.
     /// The next of these takes its place on a terminal; elsewhere each line is told once.
     pub(crate) fn live(&mut self, name: &str, took: &str, last: &str) {
+        self.catch_up();
         if !self.terminal {
             let text = format!("{name}: {last}");
             if text != self.told && !last.is_empty() {

@@ -34,8 +34,9 @@ impl Run<'_> {
         // Settings that are wrong fail at once, in the stage itself.
         let deadline = input.settings().ok().map(|settings| settings.fetch.deadline.duration());
         let limit_ms = deadline.and_then(|deadline| deadline.as_millis().try_into().ok());
-        self.begin_fetch(limit_ms).await?;
+        self.begin_fetch(limit_ms)?;
         let fetched = self.try_fetch(input, root).await;
+        self.recorder.settle().await?;
         let passed_over = match &fetched {
             Ok((_, fetched)) => &fetched.passed_over,
             Err(not) => &not.passed_over,
@@ -44,7 +45,7 @@ impl Run<'_> {
         for failure in passed_over {
             self.fetch_failed(failure, None)?;
             self.console.say(&format!("fetch: {failure}"));
-            self.begin_fetch(limit_ms).await?;
+            self.begin_fetch(limit_ms)?;
         }
         let mut end = self.recorder.record(Phase::StageEnd);
         end.stage = Some(FETCH.to_owned());
@@ -88,11 +89,13 @@ impl Run<'_> {
         self.recorder.hide(secrets);
     }
 
-    async fn begin_fetch(&mut self, limit_ms: Option<u64>) -> Result<(), JournalError> {
+    /// The records of what begins go to the disk while the servers are asked: nothing runs before
+    /// they are there.
+    fn begin_fetch(&mut self, limit_ms: Option<u64>) -> Result<(), JournalError> {
         let mut start = self.recorder.record(Phase::StageStart);
         start.stage = Some(FETCH.to_owned());
         start.limit_ms = limit_ms;
-        self.recorder.put_durably(start).await
+        self.recorder.put_soon(start)
     }
 
     fn fetch_failed(&mut self, failure: &Failure, ms: Option<u64>) -> Result<(), JournalError> {

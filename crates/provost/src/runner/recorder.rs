@@ -26,6 +26,8 @@ pub(super) struct Recorder {
     secrets: Secrets,
     disk: mpsc::Sender<Sync>,
     synced: watch::Receiver<u64>,
+    /// Tells when all that is on its way to the disk is there.
+    settling: Option<oneshot::Receiver<std::io::Result<()>>>,
 }
 
 /// Something that waits for the disk.
@@ -73,7 +75,17 @@ impl Recorder {
         std::thread::spawn(move || sync(&file, &waiting, &tell));
         let (node, run) = (node.to_owned(), run.to_owned());
         Ok((
-            Self { journal, service, node, run, seq, secrets: Secrets::default(), disk, synced },
+            Self {
+                journal,
+                service,
+                node,
+                run,
+                seq,
+                secrets: Secrets::default(),
+                disk,
+                synced,
+                settling: None,
+            },
             said,
         ))
     }
@@ -137,18 +149,31 @@ impl Recorder {
         Ok(())
     }
 
-    /// Adds `record` and waits until it is on the disk.
-    pub(super) async fn put_durably(&mut self, record: Record) -> Result<(), JournalError> {
+    /// Adds `record` and sends it to the disk; [`settle`](Self::settle) waits until it is there.
+    pub(super) fn put_soon(&mut self, record: Record) -> Result<(), JournalError> {
         let (tell, done) = oneshot::channel();
         self.put_then(record, |result| {
             // Whoever asked may have stopped waiting.
             let _ = tell.send(result);
         })?;
+        self.settling = Some(done);
+        Ok(())
+    }
+
+    /// Waits until all that was sent to the disk is there.
+    pub(super) async fn settle(&mut self) -> Result<(), JournalError> {
+        let Some(done) = self.settling.take() else { return Ok(()) };
         match done.await {
             Ok(Ok(())) => Ok(()),
             // Once more, for the journal's own words about it.
             Ok(Err(_)) | Err(_) => self.journal.sync(),
         }
+    }
+
+    /// Adds `record` and waits until it is on the disk.
+    pub(super) async fn put_durably(&mut self, record: Record) -> Result<(), JournalError> {
+        self.put_soon(record)?;
+        self.settle().await
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) async fn run(
         // Whoever was to ask was killed before.
         return paused.reboot(&paths.state, &mut console).await;
     }
-    match Run::begin(input, &paths, service, paused, &mut console, supervisor).await {
+    match Run::begin(input, &paths, service, paused, &mut console, supervisor) {
         Ok(run) => Run { echo, ..run }.go(input, &wanted).await,
         Err(why) => cannot_begin(input, service, &why, &mut console).await,
     }
@@ -98,7 +98,7 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     /// Counts the attempt, before anything else, and records the beginning; or, after a reboot,
     /// that the run goes on.
-    async fn begin(
+    fn begin(
         input: &Input,
         paths: &'a Paths,
         service: Service,
@@ -146,7 +146,7 @@ impl<'a> Run<'a> {
         // Not there in a chroot without /proc; then it isn't known.
         let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         start.boot_id = boot_id.map(|id| id.trim().to_owned());
-        recorder.put_durably(start).await?;
+        recorder.put_soon(start)?;
         if service != Service::Run {
             // It goes on from here; or a kickstart makes this root anew.
             Paused::forget(&paths.state).map_err(disk)?;

@@ -211,8 +211,12 @@ impl Run<'_> {
         prepared.secrets = self.recorder.secrets().clone();
         let Limits { timeout, grace, leak, .. } = prepared.limits;
         start.limit_ms = (timeout + grace + leak).as_millis().try_into().ok();
+        // While the keeper prepares the step, its record goes to the disk, and what is left to say
+        // of the one before is said.
+        self.supervisor.order(&prepared).await;
         let gate = self.supervisor.gate();
         self.recorder.put_then(start, move |synced| gate.open(synced.is_ok()))?;
+        self.console.catch_up();
         let name = self.title(job);
         self.console.about().stage = Some(step.script.clone());
         let began = std::time::Instant::now();
@@ -231,7 +235,7 @@ impl Run<'_> {
                 None => console.live(&name, &rounded(began.elapsed()), &last),
             },
         };
-        let executed = self.supervisor.execute(&prepared, &mut self.orders, tell).await;
+        let executed = self.supervisor.follow(&prepared, &mut self.orders, tell).await;
         if let Some(echo) = &self.echo {
             echo.more();
         }
@@ -261,7 +265,7 @@ impl Run<'_> {
         }
         if !end.is_failure() {
             let skipped = end.skipped.as_ref().map_or(String::new(), |why| format!(": {why}"));
-            self.console.say(&format!("{name}: ok ({took}){skipped}"));
+            self.console.say_later(format!("{name}: ok ({took}){skipped}"));
             return;
         }
         let how = how(end.cause, end.exit_code, end.signal.as_deref());
