@@ -9,20 +9,16 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use crate::capture::{Capture, Stream};
+use crate::capture::Capture;
 use crate::cgroup::Leaf;
 use crate::clock::Clock;
+use crate::output::Output;
 use crate::spawn::Spawned;
 use crate::start::{Footing, NotStarted, Why, start};
 use crate::wait::wait;
 use crate::wire::{Line, Order, Said};
 use crate::{Ended, Event, Outcome, Step, Usage, trace, tree};
 
-/// How much is read at once, in bytes; a pipe holds as much.
-pub(crate) const CHUNK: usize = 64 * 1024;
-/// How much a pipe holds of a program that has filled it, in bytes: so it can go on printing while
-/// its log is written. More than this only root may ask for (`/proc/sys/fs/pipe-max-size`).
-const WIDE: usize = 1024 * 1024;
 /// How often the last line is told at the most.
 const LINE_EVERY: Duration = Duration::from_millis(100);
 /// How often it is told again though it is the same, so that whoever looks on sees time pass.
@@ -87,9 +83,7 @@ struct Running<'a> {
     leaf: Option<&'a Leaf>,
     pid: Pid,
     pidfd: OwnedFd,
-    pipes: [Option<OwnedFd>; 2],
-    /// Which of them were made to hold more.
-    widened: [bool; 2],
+    output: Output<'a>,
     capture: Capture,
     /// Once the program has ended.
     status: Option<(i32, Usage)>,
@@ -103,12 +97,12 @@ struct Running<'a> {
 
 impl<'a> Running<'a> {
     fn new(
-        child: Spawned,
+        child: Spawned<'a>,
         step: &'a Step,
         capture: Capture,
         leaf: Option<&'a Leaf>,
     ) -> io::Result<Self> {
-        let Spawned { pid, stdout, stderr } = child;
+        let Spawned { pid, output } = child;
         let pidfd = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
         let now = Instant::now();
         let clock = Clock::new(&step.limits);
@@ -117,8 +111,7 @@ impl<'a> Running<'a> {
             leaf,
             pid,
             pidfd,
-            pipes: [Some(stdout), Some(stderr)],
-            widened: [false; 2],
+            output,
             capture,
             status: None,
             ending: None,
@@ -131,8 +124,7 @@ impl<'a> Running<'a> {
     /// Goes on until the program has ended and its output, too, or the time for that is over.
     /// An error means that the runner is gone.
     fn supervise(&mut self, line: &mut Line) -> io::Result<()> {
-        let mut buffer = vec![0; CHUNK];
-        while self.status.is_none() || self.pipes.iter().any(Option::is_some) {
+        while self.status.is_none() || self.output.pipes().next().is_some() {
             let ready = self.wait(line)?;
             if ready.orders {
                 line.fill()?;
@@ -146,10 +138,8 @@ impl<'a> Running<'a> {
                 self.clock.act = None;
                 self.clock.leak = Some(Instant::now() + self.step.limits.leak);
             }
-            for (at, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
-                if ready.pipes[at] {
-                    self.read(at, stream, &mut buffer);
-                }
+            if ready.output {
+                self.output.take(|stream, text| self.capture.take(stream, text));
             }
             if self.capture.due().is_some_and(|at| Instant::now() >= at) {
                 self.capture.write();
@@ -169,12 +159,13 @@ impl<'a> Running<'a> {
         if self.status.is_none() {
             fds.push(PollFd::new(&self.pidfd, PollFlags::IN));
         }
-        for pipe in self.pipes.iter().flatten() {
+        for pipe in self.output.pipes() {
             fds.push(PollFd::new(pipe, PollFlags::IN));
         }
         let tell = self.step.lines.then_some(LINE_AGAIN);
         let write = self.capture.due().map(|at| at.saturating_duration_since(Instant::now()));
-        let next = [self.clock.next(), tell, write].into_iter().flatten().min();
+        let waits = self.output.waits().then_some(Duration::ZERO);
+        let next = [self.clock.next(), tell, write, waits].into_iter().flatten().min();
         let next = next.map(|d| d.try_into().unwrap_or_default());
         match poll(&mut fds, next.as_ref()) {
             Ok(_) => {}
@@ -186,24 +177,8 @@ impl<'a> Running<'a> {
         Ok(Ready {
             orders: seen(),
             end: self.status.is_none() && seen(),
-            pipes: [self.pipes[0].is_some() && seen(), self.pipes[1].is_some() && seen()],
+            output: self.output.waits() || seen() || seen(),
         })
-    }
-
-    fn read(&mut self, at: usize, stream: Stream, buffer: &mut [u8]) {
-        let Some(pipe) = &self.pipes[at] else { return };
-        match rustix::io::read(pipe, &mut *buffer) {
-            Ok(n) if n > 0 => {
-                if n == buffer.len() && !self.widened[at] {
-                    // Where the kernel has no more room it goes on as it is.
-                    let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
-                    self.widened[at] = true;
-                }
-                self.capture.take(stream, &buffer[..n]);
-            }
-            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-            Ok(_) | Err(_) => self.pipes[at] = None,
-        }
     }
 
     fn obey(&mut self, order: Order, line: &mut Line) {
@@ -284,5 +259,5 @@ impl<'a> Running<'a> {
 struct Ready {
     orders: bool,
     end: bool,
-    pipes: [bool; 2],
+    output: bool,
 }

@@ -1,14 +1,16 @@
 //! The keeper: a small process between the runner and its scripts.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::process::Pid;
 
 use crate::cgroup::Leaf;
-use crate::execute::{CHUNK, Done, Leftovers, execute};
+use crate::execute::{Done, Leftovers, execute};
+use crate::output::CHUNK;
 use crate::start::Footing;
 use crate::tree;
 use crate::wire::{Line, Order, Said};
@@ -23,7 +25,7 @@ pub(crate) fn fork<T>(orders: UnixStream, footing: Footing, runners: T) -> io::R
             drop(runners);
             let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 become_keeper();
-                keep(Line::new(orders), &footing);
+                keep(Line::new(orders), footing);
             }));
             end(i32::from(ended.is_err()))
         }
@@ -98,7 +100,7 @@ const LAST_SIGNAL: libc::c_int = 64;
 const CLOSE_ON_EXEC: libc::c_uint = 4;
 
 /// Takes orders until the runner is gone.
-fn keep(mut line: Line, footing: &Footing) {
+fn keep(mut line: Line, footing: Footing) {
     let mut leaf = Leaf::enter();
     while let Some(order) = line.wait() {
         let step = match order {
@@ -111,14 +113,17 @@ fn keep(mut line: Line, footing: &Footing) {
             }
             Order::Stop(_) | Order::Hurry | Order::Resume => continue,
         };
-        match execute(&step, &mut line, footing, leaf.as_ref()) {
+        match execute(&step, &mut line, &footing, leaf.as_ref()) {
             Done::RunnerGone => break,
             Done::Ended(outcome, None) => line.say(&Said::Ended(outcome, std::process::id())),
             Done::Ended(outcome, Some(leftovers)) => {
                 // The next step is a new keeper's, so that it answers for its own descendants
                 // alone. It begins before the runner hears of the end.
                 match fork_here() {
-                    Ok(Some(_)) => return stay_with(leftovers, line, leaf),
+                    Ok(Some(_)) => {
+                        drop(footing);
+                        return stay_with(leftovers, line, leaf);
+                    }
                     Ok(None) => {
                         drop(leftovers);
                         let _ = tree::adopt_orphans();
@@ -156,7 +161,7 @@ fn drain(mut pipes: Vec<OwnedFd>) {
     let mut buffer = vec![0; CHUNK];
     while !pipes.is_empty() {
         let mut fds: Vec<_> = pipes.iter().map(|p| PollFd::new(p, PollFlags::IN)).collect();
-        if poll(&mut fds, None).is_err_and(|e| e != rustix::io::Errno::INTR) {
+        if poll(&mut fds, None).is_err_and(|e| e != Errno::INTR) {
             return;
         }
         let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
@@ -167,7 +172,7 @@ fn drain(mut pipes: Vec<OwnedFd>) {
             }
             match rustix::io::read(pipe.as_fd(), &mut *buffer) {
                 Ok(n) => n > 0,
-                Err(e) => io::Error::from(e).kind() == ErrorKind::Interrupted,
+                Err(e) => matches!(e, Errno::INTR | Errno::AGAIN),
             }
         });
     }

@@ -15,6 +15,7 @@ mod execute;
 mod keeper;
 mod notes;
 mod oom;
+mod output;
 mod perl;
 mod python;
 mod script;
@@ -29,6 +30,7 @@ mod tree;
 mod wait;
 mod watch;
 mod wire;
+mod writes;
 
 pub use secrets::Secrets;
 pub use start::{NotStarted, Why};

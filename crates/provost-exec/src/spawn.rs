@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
+use crate::output::Output;
 use crate::wait::wait;
+use crate::writes::Writes;
 
 /// The stack of the child up to its exec, in units of 16 bytes, to which it must be aligned.
 const STACK: usize = 64 * 1024 / 16;
@@ -26,11 +28,10 @@ pub(crate) struct Program {
     folder: CString,
 }
 
-/// A program that has been started, and the ends of its outputs.
-pub(crate) struct Spawned {
+/// A program that has been started, and what it prints.
+pub(crate) struct Spawned<'a> {
     pub(crate) pid: Pid,
-    pub(crate) stdout: OwnedFd,
-    pub(crate) stderr: OwnedFd,
+    pub(crate) output: Output<'a>,
 }
 
 impl Program {
@@ -54,13 +55,15 @@ impl Program {
     /// Starts it. `prepare` is called before it begins, in the child. It may make system calls
     /// and change what is the child's own; memory is the keeper's, which waits meanwhile.
     #[expect(unsafe_code, reason = "no safe wrapper starts a child in its parent's memory")]
-    pub(crate) fn spawn(
+    pub(crate) fn spawn<'w>(
         &self,
         stdin: &OwnedFd,
+        writes: Option<&'w Writes>,
         prepare: impl Fn() -> io::Result<()>,
-    ) -> io::Result<Spawned> {
+    ) -> io::Result<Spawned<'w>> {
         let (stdout, out) = pipe_with(PipeFlags::CLOEXEC)?;
         let (stderr, err) = pipe_with(PipeFlags::CLOEXEC)?;
+        let output = Output::new(stdout, stderr, writes);
         let (argv, envp) = (pointers(&self.words), pointers(&self.env));
         let become_it = || -> io::Result<()> {
             rustix::stdio::dup2_stdin(stdin)?;
@@ -87,7 +90,7 @@ impl Program {
         let pid = Pid::from_raw(pid.max(0)).ok_or_else(io::Error::last_os_error)?;
         let error = child.error.load(Ordering::Relaxed);
         if error == 0 {
-            return Ok(Spawned { pid, stdout, stderr });
+            return Ok(Spawned { pid, output });
         }
         wait(pid);
         Err(io::Error::from_raw_os_error(error))

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::script::{Language, Script};
 use crate::spawn::{Program, Spawned};
+use crate::writes::Writes;
 use crate::{Step, oom};
 
 /// The kernel reads no more of a script's first line than this, in bytes.
@@ -97,6 +98,8 @@ pub(crate) struct Footing {
     pub(crate) gate: OwnedFd,
     /// What it is to have as its `oom_score_adj`.
     pub(crate) oom: Option<Vec<u8>>,
+    /// Where it is noted which of its outputs it writes to.
+    pub(crate) writes: Option<Writes>,
 }
 
 /// The byte that lets a program begin.
@@ -106,11 +109,11 @@ const GATE_SHUT: i32 = libc::ECANCELED;
 
 /// Starts the step's program in a session of its own, its output in pipes. It begins once the
 /// gate lets it. `watch` is what its environment has besides the step's.
-pub(crate) fn start(
+pub(crate) fn start<'w>(
     step: &Step,
     watch: &[(&str, String)],
-    footing: &Footing,
-) -> Result<Spawned, NotStarted> {
+    footing: &'w Footing,
+) -> Result<Spawned<'w>, NotStarted> {
     let program = step.folder.join(&step.name);
     let asked = AtomicBool::new(false);
     let begin = || {
@@ -121,7 +124,8 @@ pub(crate) fn start(
     let other = |e: io::Error| Why::Other(e.to_string());
     let spawned = look(&program).and_then(|interpreter| {
         let command = command(step, &interpreter, watch).map_err(other)?;
-        command.spawn(&nothing().map_err(other)?, begin).map_err(|e| match e.kind() {
+        let nothing = nothing().map_err(other)?;
+        command.spawn(&nothing, footing.writes.as_ref(), begin).map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied => Why::Denied,
             ErrorKind::ExecutableFileBusy => Why::Busy,
             _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use crate::cgroup::Leaf;
 use crate::start::{Footing, GO};
 use crate::wire::{Order, Said, frame, unframe};
+use crate::writes::Writes;
 use crate::{Ended, Event, Outcome, Step, keeper, oom, tree};
 
 /// What whoever runs provost wants of the run as a whole.
@@ -71,8 +72,11 @@ impl Supervisor {
         tree::adopt_orphans()?;
         let oom = oom::protect();
         let gate = Gate { file: Arc::new(File::from(opens)) };
-        let (keeper, (ours, gate)) =
-            keeper::fork(theirs, Footing { gate: passes, oom }, (ours, gate))?;
+        let (keeper, (ours, gate)) = keeper::fork(
+            theirs,
+            Footing { gate: passes, oom, writes: Writes::new() },
+            (ours, gate),
+        )?;
         let (stream, keeper) = (Some(ours), Some(keeper));
         Ok(Self { stream, line: None, inbox: Vec::new(), gate, keeper })
     }

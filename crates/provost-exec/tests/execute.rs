@@ -362,3 +362,25 @@ fn descendants_that_outlive_the_script_are_named_and_don_t_hold_it_up() {
     let pid = outcome.leaked[0].split(' ').next().unwrap().to_owned();
     assert!(!Path::new(&format!("/proc/{pid}")).exists(), "it was to be killed");
 }
+
+/// Whether a log has the numbers 1, 2, 3 … in this order, whichever stream they came by.
+#[track_caller]
+fn in_order(log: &str, last: usize) {
+    let numbers: Vec<usize> =
+        log.lines().map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
+    let wrong = numbers.iter().zip(1..).filter(|(number, at)| *number != at).count();
+    assert_eq!((numbers.len(), wrong), (last, 0), "{wrong} lines have changed places");
+}
+
+#[test]
+fn lines_of_both_outputs_stand_in_the_order_in_which_they_were_written() {
+    let bench = Bench::new();
+    let once = "n=$((n + 1)); echo $n; n=$((n + 1)); echo $n >&2";
+    // As quick as a shell can, so that the keeper finds many a line of each at once.
+    bench.run(&format!("#!/bin/sh\nwhile [ ${{n:=0}} -lt 4000 ]; do {once}; done\n"));
+    in_order(&bench.log(), 4000);
+    // By other processes.
+    let forks = once.replace("echo $n", "(echo $n)");
+    bench.run(&format!("#!/bin/sh\nwhile [ ${{n:=0}} -lt 400 ]; do {forks}; done\n"));
+    in_order(&bench.log(), 400);
+}

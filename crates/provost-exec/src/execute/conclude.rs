@@ -1,6 +1,5 @@
 //! What came of a step, once its program has ended.
 
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -32,7 +31,7 @@ impl Running<'_> {
         };
         let duration = began.elapsed().saturating_sub(self.clock.paused);
         let (ended, leaked) = self.leave(ended);
-        let pipes: Vec<OwnedFd> = self.pipes.into_iter().flatten().collect();
+        let pipes = self.output.end(|stream, text| self.capture.take(stream, text));
         let left_alone = !leaked.is_empty() && self.step.leak == LeakPolicy::Warn;
         let leftovers = (left_alone || !pipes.is_empty()).then_some(Leftovers { pipes });
         let (last_lines, tail, log_error) = self.capture.finish();

@@ -1,0 +1,221 @@
+//! What a program prints to its two pipes, put into the order in which it was written.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::OFlags;
+
+use crate::capture::Stream;
+use crate::writes::{Watched, Writes};
+
+/// How much is read of a pipe before it is handed on, in bytes; a pipe holds as much.
+pub(crate) const CHUNK: usize = 64 * 1024;
+/// How much a pipe holds of a program that has filled it, in bytes: so it can go on printing while
+/// its log is written. More than this only root may ask for (`/proc/sys/fs/pipe-max-size`).
+const WIDE: usize = 1024 * 1024;
+
+/// The two pipes.
+pub(crate) struct Output<'a> {
+    writes: Option<&'a Writes>,
+    watched: Option<Watched<'a>>,
+    /// Who wrote in turn, as far as that text hasn't been handed on.
+    runs: Vec<Stream>,
+    outlets: [Outlet; 2],
+}
+
+/// One of them.
+struct Outlet {
+    /// None: its end has come.
+    pipe: Option<OwnedFd>,
+    /// Whether it was made to hold more.
+    widened: bool,
+    text: Box<[u8]>,
+    /// What of that was read and not handed on.
+    from: usize,
+    to: usize,
+}
+
+impl<'a> Output<'a> {
+    /// Of two pipes that nobody has written to yet.
+    pub(crate) fn new(stdout: OwnedFd, stderr: OwnedFd, writes: Option<&'a Writes>) -> Self {
+        let watched = writes.and_then(|writes| writes.watch([&stdout, &stderr]));
+        let outlets = [stdout, stderr].map(Outlet::new);
+        Self { writes, watched, runs: Vec::new(), outlets }
+    }
+
+    /// The pipes whose end has not come.
+    pub(crate) fn pipes(&self) -> impl Iterator<Item = &OwnedFd> {
+        self.outlets.iter().filter_map(|outlet| outlet.pipe.as_ref())
+    }
+
+    /// Whether something waits that has been read.
+    pub(crate) fn waits(&self) -> bool {
+        !self.runs.is_empty()
+    }
+
+    /// Hands on what waits, and gives the pipes away.
+    pub(crate) fn end(mut self, mut put: impl FnMut(Stream, &[u8])) -> Vec<OwnedFd> {
+        self.put_rest(&mut put);
+        self.outlets.into_iter().filter_map(|outlet| outlet.pipe).collect()
+    }
+
+    /// Hands on what has come.
+    pub(crate) fn take(&mut self, mut put: impl FnMut(Stream, &[u8])) {
+        self.gather();
+        self.put_in_turn(&mut put);
+        if self.runs.is_empty() {
+            self.put_rest(&mut put);
+        }
+        self.mind_the_cost();
+        self.outlets.iter_mut().for_each(Outlet::make_room);
+    }
+
+    /// Reads until there is no more for now, and all that was read has been noted.
+    fn gather(&mut self) {
+        let mut unnoted = [false; 2];
+        loop {
+            let read = self.outlets.each_mut().map(Outlet::read);
+            let Some(watched) = &self.watched else { return };
+            let noted = watched.look(&mut self.runs);
+            for at in [0, 1] {
+                let open = self.outlets[at].pipe.is_some();
+                unnoted[at] = open && (unnoted[at] || read[at]) && !noted[at];
+            }
+            if self.outlets.iter().any(Outlet::is_full) {
+                return;
+            }
+            let more = read != [false; 2] || noted != [false; 2];
+            if !more && (unnoted == [false; 2] || !watched.wait(self.pipes())) {
+                break;
+            }
+        }
+        if self.runs.is_empty() && unnoted != [false; 2] {
+            // Such writes aren't noted: splice(2) on an older kernel.
+            self.watched = None;
+            self.writes = None;
+        }
+    }
+
+    /// Who wrote R times in turn what are now L lines has written, as far as anybody can tell, L/R
+    /// of them each time: exactly so where it was a line each time. A turn too many is the first:
+    /// it was noted after its text had been handed on.
+    fn put_in_turn(&mut self, put: &mut impl FnMut(Stream, &[u8])) {
+        let turns = [Stream::Stdout, Stream::Stderr]
+            .map(|stream| self.runs.iter().filter(|run| **run == stream).count());
+        let lines = [0, 1].map(|at| if turns[at] > 1 { self.outlets[at].lines() } else { 0 });
+        let (mut turn, mut done) = ([0; 2], [0; 2]);
+        let mut seen = 0;
+        for stream in self.runs.iter().copied() {
+            let at = stream as usize;
+            let outlet = &mut self.outlets[at];
+            let full = outlet.is_full();
+            if full && outlet.from == outlet.to {
+                // The rest is still in its pipe.
+                break;
+            }
+            seen += 1;
+            turn[at] += 1;
+            let mut upto = lines[at] * turn[at] / turns[at];
+            if full {
+                upto = upto.max(turn[at]);
+            }
+            let few = (turn[at] < turns[at]).then(|| upto - done[at]);
+            done[at] = upto;
+            outlet.put(few, |text| put(stream, text));
+        }
+        self.runs.drain(..seen);
+    }
+
+    /// What was not noted.
+    fn put_rest(&mut self, put: &mut impl FnMut(Stream, &[u8])) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            self.outlets[stream as usize].put(None, |text| put(stream, text));
+        }
+    }
+
+    /// To be watched costs a program almost a microsecond a write: one that fills a pipe while it
+    /// has nothing to say through the other is spared that until it has been read up.
+    fn mind_the_cost(&mut self) {
+        let full = self.outlets.iter().any(Outlet::is_full);
+        if full && self.outlets.iter().any(|outlet| outlet.to == 0) {
+            self.watched = None;
+            self.runs.clear();
+        } else if !full && self.watched.is_none() {
+            let [Some(stdout), Some(stderr)] = self.outlets.each_ref().map(|o| o.pipe.as_ref())
+            else {
+                return;
+            };
+            self.watched = self.writes.and_then(|writes| writes.watch([stdout, stderr]));
+            if self.watched.is_none() {
+                self.writes = None;
+            }
+        }
+    }
+}
+
+impl Outlet {
+    fn new(pipe: OwnedFd) -> Self {
+        // So that there may be nothing to read. It is so at this end alone.
+        let _ = rustix::fs::fcntl_setfl(&pipe, OFlags::NONBLOCK);
+        let text = vec![0; CHUNK].into_boxed_slice();
+        Self { pipe: Some(pipe), widened: false, text, from: 0, to: 0 }
+    }
+
+    /// Whether its pipe may hold more.
+    fn is_full(&self) -> bool {
+        self.to == self.text.len()
+    }
+
+    /// Whether there was anything.
+    fn read(&mut self) -> bool {
+        let Some(pipe) = &self.pipe else { return false };
+        if self.is_full() {
+            return false;
+        }
+        match rustix::io::read(pipe, &mut self.text[self.to..]) {
+            Ok(n) if n > 0 => {
+                self.to += n;
+                if self.is_full() && !self.widened {
+                    // Where the kernel has no more room it goes on as it is.
+                    let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
+                    self.widened = true;
+                }
+                return true;
+            }
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Ok(_) | Err(_) => self.pipe = None,
+        }
+        false
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.text[self.from..self.to]
+    }
+
+    /// How many there are, with the one that has no end yet.
+    fn lines(&self) -> usize {
+        let rest = self.rest();
+        let ends = memchr::memchr_iter(b'\n', rest).count();
+        ends + usize::from(rest.last().is_some_and(|last| *last != b'\n'))
+    }
+
+    /// Hands on so many lines of what is there, or all.
+    fn put(&mut self, lines: Option<usize>, put: impl FnOnce(&[u8])) {
+        let rest = self.rest();
+        let mut ends = memchr::memchr_iter(b'\n', rest);
+        let end = match lines {
+            Some(0) => 0,
+            Some(lines) => ends.nth(lines - 1).map_or(rest.len(), |end| end + 1),
+            None => rest.len(),
+        };
+        if end > 0 {
+            put(&rest[..end]);
+        }
+        self.from += end;
+    }
+
+    fn make_room(&mut self) {
+        self.text.copy_within(self.from..self.to, 0);
+        self.to -= self.from;
+        self.from = 0;
+    }
+}
