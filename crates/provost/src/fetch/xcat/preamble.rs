@@ -103,6 +103,9 @@ pub(crate) async fn evaluate(
     };
     let exported = match outcome.ended {
         Ended::Exit(0) => read(&at("exported")),
+        Ended::Exit(status) if outcome.last_lines.is_empty() => {
+            return Err(refused(format!("it ends the shell with {status}, and says nothing")));
+        }
         Ended::Exit(_) => return Err(refused(outcome.last_lines.join("; "))),
         Ended::NotStarted(why) => {
             let message = format!("evaluating the mypostscript: {why}");
