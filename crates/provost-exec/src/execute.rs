@@ -47,10 +47,12 @@ pub(crate) fn execute(
     leaf: Option<&Leaf>,
 ) -> Done {
     let began = Instant::now();
-    let capture = Capture::new(&step.log, &step.secrets);
     let notes = step.log.with_extension("notes");
     let watch = trace::arrange(step, &notes);
-    let child = start(step, &watch, footing).and_then(|child| {
+    let child = start(step, &watch, footing);
+    // The program runs by now, and its pipes hold what it prints meanwhile.
+    let capture = Capture::new(&step.log, &step.secrets);
+    let child = child.and_then(|child| {
         let program = step.folder.join(&step.name);
         let other = |e: io::Error| NotStarted { program, why: Why::Other(e.to_string()) };
         Running::new(child, step, capture, leaf).map_err(other)

@@ -35,11 +35,25 @@ struct Outlet {
 }
 
 impl<'a> Output<'a> {
-    /// Of two pipes that nobody has written to yet.
+    /// Of two pipes that nobody writes to before they are [watched](Self::watch).
     pub(crate) fn new(stdout: OwnedFd, stderr: OwnedFd, writes: Option<&'a Writes>) -> Self {
-        let watched = writes.and_then(|writes| writes.watch([&stdout, &stderr]));
+        let watched = writes.and_then(|writes| writes.prepare([&stdout, &stderr]));
         let outlets = [stdout, stderr].map(Outlet::new);
         Self { writes, watched, runs: Vec::new(), outlets }
+    }
+
+    /// Begins to watch them. System calls only: the program's own process does it before it
+    /// begins, while it has to wait in any case.
+    pub(crate) fn watch(&self) {
+        self.watched.as_ref().inspect(|watched| watched.begin());
+    }
+
+    /// Now the program runs.
+    pub(crate) fn begins(&mut self) {
+        if self.watched.as_ref().is_some_and(|watched| !watched.has_begun()) {
+            (self.watched, self.writes) = (None, None);
+        }
+        self.writes.inspect(|writes| writes.sweep());
     }
 
     /// The pipes whose end has not come.
@@ -55,7 +69,11 @@ impl<'a> Output<'a> {
     /// Hands on what waits, and gives the pipes away.
     pub(crate) fn end(mut self, mut put: impl FnMut(Stream, &[u8])) -> Vec<OwnedFd> {
         self.put_rest(&mut put);
-        self.outlets.into_iter().filter_map(|outlet| outlet.pipe).collect()
+        let pipes: Vec<_> = self.outlets.into_iter().filter_map(|outlet| outlet.pipe).collect();
+        if let Some(watched) = self.watched.filter(|_| pipes.is_empty()) {
+            watched.end_later();
+        }
+        pipes
     }
 
     /// Hands on what has come.
@@ -69,7 +87,7 @@ impl<'a> Output<'a> {
         self.outlets.iter_mut().for_each(Outlet::make_room);
     }
 
-    /// Reads until there is no more for now, and all that was read has been noted.
+    /// Reads until there is no more for now, and all of it has been noted whose order isn't plain.
     fn gather(&mut self) {
         let mut unnoted = [false; 2];
         loop {
@@ -83,12 +101,17 @@ impl<'a> Output<'a> {
             if self.outlets.iter().any(Outlet::is_full) {
                 return;
             }
+            let speaks = self.outlets.each_ref().map(|outlet| !outlet.rest().is_empty());
+            let only_one_speaks = speaks != [true; 2] && (0..2).all(|at| speaks[at] || !noted[at]);
             let more = read != [false; 2] || noted != [false; 2];
-            if !more && (unnoted == [false; 2] || !watched.wait(self.pipes())) {
+            if only_one_speaks || !more && unnoted == [false; 2] {
+                return;
+            }
+            if !more && !watched.wait(self.pipes()) {
                 break;
             }
         }
-        if self.runs.is_empty() && unnoted != [false; 2] {
+        if self.runs.is_empty() {
             // Such writes aren't noted: splice(2) on an older kernel.
             self.watched = None;
             self.writes = None;

@@ -63,13 +63,14 @@ impl Program {
     ) -> io::Result<Spawned<'w>> {
         let (stdout, out) = pipe_with(PipeFlags::CLOEXEC)?;
         let (stderr, err) = pipe_with(PipeFlags::CLOEXEC)?;
-        let output = Output::new(stdout, stderr, writes);
+        let mut output = Output::new(stdout, stderr, writes);
         let (argv, envp) = (pointers(&self.words), pointers(&self.env));
         let become_it = || -> io::Result<()> {
             rustix::stdio::dup2_stdin(stdin)?;
             rustix::stdio::dup2_stdout(&out)?;
             rustix::stdio::dup2_stderr(&err)?;
             rustix::process::chdir(self.folder.as_c_str())?;
+            output.watch();
             prepare()?;
             // SAFETY: both lists end with a null, and what they point to outlives this.
             unsafe { libc::execve(argv[0], argv.as_ptr(), envp.as_ptr()) };
@@ -90,6 +91,7 @@ impl Program {
         let pid = Pid::from_raw(pid.max(0)).ok_or_else(io::Error::last_os_error)?;
         let error = child.error.load(Ordering::Relaxed);
         if error == 0 {
+            output.begins();
             return Ok(Spawned { pid, output });
         }
         wait(pid);

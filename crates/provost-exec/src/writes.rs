@@ -4,8 +4,11 @@
 //! the same pipe one after the other made one. There is one queue a keeper, since closing one
 //! waits for the kernel some milliseconds. Where there is none, or no /proc, order is a guess.
 
+use std::cell::RefCell;
+use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
@@ -17,39 +20,90 @@ use crate::capture::Stream;
 const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// The queue.
-pub(crate) struct Writes(OwnedFd);
+pub(crate) struct Writes {
+    queue: OwnedFd,
+    /// Watches of pipes that nobody has any more.
+    stale: RefCell<Vec<i32>>,
+}
 
 /// Both pipes of a program, being watched while this is held.
 pub(crate) struct Watched<'a> {
     writes: &'a Writes,
-    watches: [i32; 2],
+    pipes: [Pipe; 2],
+}
+
+struct Pipe {
+    path: CString,
+    /// As the queue knows it; negative: it doesn't.
+    watch: AtomicI32,
 }
 
 impl Writes {
     pub(crate) fn new() -> Option<Self> {
-        inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok().map(Self)
+        let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
+        Some(Self { queue, stale: RefCell::default() })
+    }
+
+    /// Prepares to watch these two.
+    pub(crate) fn prepare(&self, pipes: [&OwnedFd; 2]) -> Option<Watched<'_>> {
+        let pipe = |pipe: &OwnedFd| {
+            let path = CString::new(format!("/proc/self/fd/{}", pipe.as_raw_fd())).ok()?;
+            Some(Pipe { path, watch: AtomicI32::new(-1) })
+        };
+        let [stdout, stderr] = pipes.map(pipe);
+        Some(Watched { writes: self, pipes: [stdout?, stderr?] })
     }
 
     /// Begins with these two.
     pub(crate) fn watch(&self, pipes: [&OwnedFd; 2]) -> Option<Watched<'_>> {
-        let [stdout, stderr] = pipes.map(|pipe| {
-            let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
-            inotify::add_watch(&self.0, path, WatchFlags::MODIFY).ok()
-        });
-        Some(Watched { writes: self, watches: [stdout?, stderr?] })
+        let watched = self.prepare(pipes)?;
+        watched.begin();
+        watched.has_begun().then_some(watched)
+    }
+
+    /// Takes leave of pipes that nobody has any more. That takes a while, in which a script had
+    /// better run.
+    pub(crate) fn sweep(&self) {
+        for watch in self.stale.take() {
+            // Else the kernel would keep its pipe.
+            let _ = inotify::remove_watch(&self.queue, watch);
+        }
     }
 }
 
 impl Watched<'_> {
+    /// Begins. System calls only: see [`Program::spawn`](crate::spawn::Program::spawn).
+    pub(crate) fn begin(&self) {
+        for Pipe { path, watch } in &self.pipes {
+            let begun = inotify::add_watch(&self.writes.queue, path, WatchFlags::MODIFY);
+            watch.store(begun.unwrap_or(-1), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it could.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.watches().all(|watch| watch >= 0)
+    }
+
+    /// Ends, when there is time for it, with pipes that nobody has any more.
+    pub(crate) fn end_later(self) {
+        self.writes.stale.borrow_mut().extend(self.watches());
+        self.pipes.iter().for_each(|pipe| pipe.watch.store(-1, Ordering::Relaxed));
+    }
+
+    fn watches(&self) -> impl Iterator<Item = i32> {
+        self.pipes.iter().map(|pipe| pipe.watch.load(Ordering::Relaxed))
+    }
+
     /// Adds to `runs` the turns since the last look, of what was written to which. Returns for
     /// which there was a note.
     pub(crate) fn look(&self, runs: &mut Vec<Stream>) -> [bool; 2] {
         let mut noted = [false; 2];
         let mut room = [MaybeUninit::uninit(); 4096];
-        let mut notes = Reader::new(&self.writes.0, &mut room);
+        let mut notes = Reader::new(&self.writes.queue, &mut room);
         // Until there is no more. A queue that ran over has one of no pipe.
         while let Ok(note) = notes.next() {
-            let of = self.watches.iter().position(|watch| *watch == note.wd());
+            let of = self.watches().position(|watch| watch == note.wd());
             let Some(at) = of else { continue };
             let stream = [Stream::Stdout, Stream::Stderr][at];
             noted[at] = true;
@@ -64,16 +118,16 @@ impl Watched<'_> {
     pub(crate) fn wait<'p>(&self, pipes: impl Iterator<Item = &'p OwnedFd>) -> bool {
         let ends = pipes.map(|pipe| PollFd::new(pipe, PollFlags::empty()));
         let mut fds: Vec<_> =
-            [PollFd::new(&self.writes.0, PollFlags::IN)].into_iter().chain(ends).collect();
+            [PollFd::new(&self.writes.queue, PollFlags::IN)].into_iter().chain(ends).collect();
         poll(&mut fds, Some(&MOMENT)).is_ok_and(|came| came > 0)
     }
 }
 
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
-        for watch in self.watches {
+        for watch in self.watches().filter(|watch| *watch >= 0) {
             // Else the kernel would keep its pipe.
-            let _ = inotify::remove_watch(&self.writes.0, watch);
+            let _ = inotify::remove_watch(&self.writes.queue, watch);
         }
     }
 }
