@@ -247,6 +247,14 @@ fn a_run_that_cannot_be_recorded_is_told_all_the_same() {
     assert!(status["errorMessage"].as_str().unwrap().contains("log/services"), "{status}");
     assert!(status["hint"].as_str().is_some());
 
+    // As on a full disk: no signal ends the run where nobody would hear of it.
+    let (cluster, node, _proxy) = self::cluster();
+    let limited = ["sh", "-c", "ulimit -f 1; exec \"$@\"", "sh"];
+    let ended = node.command_by(&limited, &["boot"]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+    let status = cluster.status("cn001");
+    assert!(status["errorMessage"].as_str().unwrap().contains("File too large"), "{status}");
+
     let (_cluster, node, proxy) = self::cluster();
     proxy.fault("/v1/", Times::Always, Fault::Stall);
     std::fs::write(node.path("log"), "no folder").unwrap();

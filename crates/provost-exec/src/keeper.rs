@@ -69,11 +69,10 @@ fn become_keeper() {
 /// could not even trap it; so nothing else that the runner's caller ignored or blocked stays so.
 #[expect(unsafe_code, reason = "setting signals' handlers")]
 fn ignore_signals() {
-    extern "C" fn nothing(_: libc::c_int) {}
-    let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
-    let ours = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGTSTP, libc::SIGPIPE];
+    let ours =
+        [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGTSTP, libc::SIGPIPE, libc::SIGXFSZ];
     for signal in 1..=LAST_SIGNAL {
-        let how = if ours.contains(&signal) { handler } else { libc::SIG_DFL };
+        let how = if ours.contains(&signal) { nothing() } else { libc::SIG_DFL };
         // SAFETY: the handler does nothing, which is safe at any moment. KILL and STOP are
         // refused, which does no harm.
         unsafe { libc::signal(signal, how) };
@@ -84,6 +83,20 @@ fn ignore_signals() {
         libc::sigemptyset(&raw mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
     }
+}
+
+/// Has a write beyond `ulimit -f` fail like any other, to be told, instead of being the end of this
+/// process.
+#[expect(unsafe_code, reason = "setting a signal's handler")]
+pub(crate) fn bear_file_limit() {
+    // SAFETY: the handler does nothing, which is safe at any moment.
+    unsafe { libc::signal(libc::SIGXFSZ, nothing()) };
+}
+
+/// A handler that does nothing, and that an exec takes away.
+fn nothing() -> libc::sighandler_t {
+    extern "C" fn nothing(_: libc::c_int) {}
+    nothing as extern "C" fn(libc::c_int) as libc::sighandler_t
 }
 
 /// What the runner's caller left open for it isn't for the scripts. An old kernel that doesn't

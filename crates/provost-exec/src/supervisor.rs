@@ -70,6 +70,7 @@ impl Supervisor {
         let (ours, theirs) = StdStream::pair()?;
         let (passes, opens) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         tree::adopt_orphans()?;
+        keeper::bear_file_limit();
         let oom = oom::protect();
         let gate = Gate { file: Arc::new(File::from(opens)) };
         let (keeper, (ours, gate)) = keeper::fork(
@@ -197,18 +198,27 @@ impl Supervisor {
     }
 }
 
-impl Drop for Supervisor {
-    /// Sends the keeper away, so that after the runner nobody is left but who was left on purpose.
-    fn drop(&mut self) {
-        let keeper = self.keeper.and_then(|pid| {
-            Some((pid, rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()?))
-        });
+impl Supervisor {
+    /// Sends the keeper away: there is no other step. To go takes it some milliseconds, in which
+    /// the runner may have something else to do.
+    pub fn dismiss(&mut self) {
         // A keeper that can't hear it sees the end of its line.
         if let Ok(order) = frame(&Order::Dismiss) {
             let _ = self.line.as_ref().map(|line| line.try_write(&order));
             let _ = self.stream.as_ref().map(|mut stream| stream.write_all(&order));
         }
         drop((self.line.take(), self.stream.take()));
+    }
+}
+
+impl Drop for Supervisor {
+    /// Waits until the keeper has gone, so that after the runner nobody is left but who was left on
+    /// purpose.
+    fn drop(&mut self) {
+        self.dismiss();
+        let keeper = self.keeper.and_then(|pid| {
+            Some((pid, rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()?))
+        });
         if let Some((pid, keeper)) = keeper {
             // One that is stuck in the kernel is no reason to wait for ever.
             let _ = poll(&mut [PollFd::new(&keeper, PollFlags::IN)], Some(&FAREWELL));

@@ -179,7 +179,9 @@ impl<'a> Run<'a> {
 
     async fn go(mut self, input: &Input, wanted: &Wanted) -> ExitCode {
         let root = Root::read(&self.paths.state).meant(wanted);
-        let ended = match self.all(input, wanted, root).await {
+        let ended = self.all(input, wanted, root).await;
+        self.supervisor.dismiss();
+        let ended = match ended {
             Ok(Some(paused)) => {
                 self.flush().await;
                 if self.orders.borrow().stop.is_some() {
