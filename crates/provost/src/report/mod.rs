@@ -167,8 +167,11 @@ async fn work(
             Ok(()) => {
                 failures = 0;
                 told().stuck = None;
-                if finishing && !news.has_changed().unwrap_or(false) {
-                    return;
+                match (finishing, news.has_changed().unwrap_or(false)) {
+                    (true, false) => return,
+                    // The run ended while a report was on its way: nothing is left to wait for.
+                    (true, true) => continue,
+                    (false, _) => {}
                 }
                 tokio::select! {
                     changed = news.changed() => if changed.is_err() { return },
