@@ -211,11 +211,11 @@ impl Run<'_> {
         prepared.secrets = self.recorder.secrets().clone();
         let Limits { timeout, grace, leak, .. } = prepared.limits;
         start.limit_ms = (timeout + grace + leak).as_millis().try_into().ok();
-        // While the keeper prepares the step, its record goes to the disk, and what is left to say
+        // While its record goes to the disk, the keeper prepares the step, and what is left to say
         // of the one before is said.
-        self.supervisor.order(&prepared).await;
         let gate = self.supervisor.gate();
         self.recorder.put_then(start, move |synced| gate.open(synced.is_ok()))?;
+        self.supervisor.order(&prepared).await;
         self.console.catch_up();
         let name = self.title(job);
         self.console.about().stage = Some(step.script.clone());
