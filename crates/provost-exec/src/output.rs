@@ -87,7 +87,7 @@ impl<'a> Output<'a> {
         self.outlets.iter_mut().for_each(Outlet::make_room);
     }
 
-    /// Reads until there is no more for now, and all of it has been noted whose order isn't plain.
+    /// Reads until there is no more for now, and all that was read has been noted.
     fn gather(&mut self) {
         let mut unnoted = [false; 2];
         loop {
@@ -101,17 +101,17 @@ impl<'a> Output<'a> {
             if self.outlets.iter().any(Outlet::is_full) {
                 return;
             }
-            let speaks = self.outlets.each_ref().map(|outlet| !outlet.rest().is_empty());
-            let only_one_speaks = speaks != [true; 2] && (0..2).all(|at| speaks[at] || !noted[at]);
             let more = read != [false; 2] || noted != [false; 2];
-            if only_one_speaks || !more && unnoted == [false; 2] {
-                return;
-            }
-            if !more && !watched.wait(self.pipes()) {
+            // Of several writes to the same pipe the last one's note may be late, and the others'
+            // not: that shows in nothing, and matters where both have something to say.
+            let in_doubt = self.pipes().next().is_some()
+                && self.outlets.iter().all(|outlet| !outlet.rest().is_empty());
+            let settled = unnoted == [false; 2] && !in_doubt;
+            if !more && (settled || !watched.wait(self.pipes())) {
                 break;
             }
         }
-        if self.runs.is_empty() {
+        if self.runs.is_empty() && unnoted != [false; 2] {
             // Such writes aren't noted: splice(2) on an older kernel.
             self.watched = None;
             self.writes = None;
