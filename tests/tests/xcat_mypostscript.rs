@@ -5,18 +5,8 @@ use std::time::{Duration, Instant};
 
 use provost_tests::Out;
 use provost_tests::xcat::{
-    Authority, Habit, WebKind, XCATS_BEGIN, XcatNode, XcatServer, Xcatd, mypostscript, says,
+    Authority, Habit, WebKind, XCATS_BEGIN, XcatServer, Xcatd, mypostscript, says,
 };
-use serde_json::Value;
-
-/// The end of the fetch stage of the last boot.
-fn fetched(node: &XcatNode) -> Value {
-    node.end_of("boot", "fetch")
-}
-
-fn boot(node: &XcatNode, exit: i32) -> Out {
-    node.provost(&["boot"]).expect(exit)
-}
 
 /// A management node whose node `cn1` runs `tell`, which tells its environment.
 fn site() -> XcatServer {
@@ -34,9 +24,9 @@ fn xcatd_is_asked_where_the_web_server_has_no_mypostscript() {
     let limits =
         "[guard]\nmax_attempts = 100\n[fetch]\nstall_timeout = \"1s\"\ndeadline = \"3s\"\n";
     node.configure(limits);
-    boot(&node, 3);
+    node.boot(3);
     let parts = ["mypostscript.cn1", "404", "asking xcatd at 127.0.0.1:1", "refused", "lsxcatd"];
-    says(&fetched(&node), "fetch", &parts);
+    says(&node.fetched(), "fetch", &parts);
     assert!(!node.path("xcatpost").exists());
 
     let start = |name: &str, habit| Xcatd::start(&server.path(name), habit);
@@ -45,7 +35,7 @@ fn xcatd_is_asked_where_the_web_server_has_no_mypostscript() {
         node.configure(&format!("xcatd_port = {}\n{limits}", xcatd.port()));
     };
     ask(&xcatd);
-    let out = boot(&node, 0);
+    let out = node.boot(0);
     assert!(out.stderr.contains("no `ca` is set"), "{}", out.stderr);
     let request = xcatd.request();
     assert!(request.contains("<command>getpostscript</command>\n   <arg>cn1</arg>"), "{request}");
@@ -64,9 +54,9 @@ fn xcatd_is_asked_where_the_web_server_has_no_mypostscript() {
         let xcatd = start(name, habit);
         ask(&xcatd);
         let began = Instant::now();
-        boot(&node, 3);
+        node.boot(3);
         assert!(began.elapsed() < Duration::from_secs(30), "{name}");
-        says(&fetched(&node), "fetch", &parts);
+        says(&node.fetched(), "fetch", &parts);
     }
 }
 
@@ -93,10 +83,10 @@ fn xcatd_is_who_has_the_known_certificate_or_one_for_its_address() {
     assert!(told.contains("anybody could have answered as xcatd"), "{told}");
 
     known(xcats.certificate(), &xcats);
-    let out = boot(&node, 0);
+    let out = node.boot(0);
     assert!(!out.stderr.contains("no `ca` is set"), "{}", out.stderr);
     known(&authority.certificate(), &xcatd("ours", "IP:127.0.0.1", now));
-    boot(&node, 0);
+    node.boot(0);
 
     // Who has another certificate of the same authority, as each of xCAT's users has one, is
     // somebody else; that is known at once.
@@ -108,9 +98,9 @@ fn xcatd_is_who_has_the_known_certificate_or_one_for_its_address() {
     ] {
         known(ca, who);
         let began = Instant::now();
-        boot(&node, 3);
+        node.boot(3);
         assert!(began.elapsed() < Duration::from_secs(60), "it is tried again and again");
-        says(&fetched(&node), "fetch", &["TLS handshake", why, "server-cert.pem"]);
+        says(&node.fetched(), "fetch", &["TLS handshake", why, "server-cert.pem"]);
     }
 }
 
@@ -133,8 +123,8 @@ fn a_mypostscript_that_makes_no_sense_runs_nothing_and_says_where() {
         (mypostscript("", &["tell; rm -rf /"], &[]), &["line", "`;`"]),
     ] {
         server.mypostscript("cn1", &text);
-        boot(&node, 2);
-        says(&fetched(&node), "config", parts);
+        node.boot(2);
+        says(&node.fetched(), "config", parts);
         assert!(!node.path("told").exists());
     }
 }
@@ -151,7 +141,7 @@ fn a_hostile_preamble_is_over_in_time_and_leaves_nobody() {
         [&*forks, prints, "export A=1 TMOUT=1\nset -eu\nIFS=A\n", "export A=1; ./nothing"]
     {
         server.mypostscript("cn1", &mypostscript(preamble, &["tell"], &[]));
-        boot(&node, 0);
+        node.boot(0);
         assert!(
             std::fs::read_to_string(node.path("told")).unwrap().contains("\nA=1\n"),
             "{preamble}"
@@ -164,12 +154,12 @@ fn a_hostile_preamble_is_over_in_time_and_leaves_nobody() {
     assert!(names.iter().all(|name| name != "preamble"), "{names:?}");
     node.configure("[run]\ntimeout = \"2s\"\n");
     server.mypostscript("cn1", &mypostscript("sleep 1000\nexport A=1\n", &["tell"], &[]));
-    boot(&node, 2);
-    says(&fetched(&node), "config", &["not done within 2 s"]);
+    node.boot(2);
+    says(&node.fetched(), "config", &["not done within 2 s"]);
     let big = "A=$(head -c 100000000 /dev/zero | tr '\\0' x)\nexport A\n";
     server.mypostscript("cn1", &mypostscript(big, &["tell"], &[]));
-    boot(&node, 2);
-    says(&fetched(&node), "config", &["mypostscript of cn1"]);
+    node.boot(2);
+    says(&node.fetched(), "config", &["mypostscript of cn1"]);
 }
 
 #[test]
@@ -188,5 +178,5 @@ fn a_node_without_bash_is_told_so() {
         return eprintln!("SKIPPED: this machine lets us make no mounts: {}", out.stderr);
     }
     out.expect(2);
-    says(&fetched(&node), "config", &["/bin/bash", "install bash"]);
+    says(&node.fetched(), "config", &["/bin/bash", "install bash"]);
 }

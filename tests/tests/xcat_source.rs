@@ -2,22 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use provost_tests::Out;
-use provost_tests::xcat::{WebKind, XcatNode, XcatServer, mypostscript, says};
-use serde_json::Value;
+use provost_tests::xcat::{WebKind, XcatServer, mypostscript, says};
 
 const BOTH: [WebKind; 2] = [WebKind::Apache, WebKind::Nginx];
 /// A script that tells how it was called.
 const TELL: &str = "#!/bin/bash\n{ pwd; printf '<%s>' \"$@\"; echo; env; } >../told\n";
-
-/// The end of the fetch stage of the last boot.
-fn fetched(node: &XcatNode) -> Value {
-    node.end_of("boot", "fetch")
-}
-
-fn boot(node: &XcatNode, exit: i32) -> Out {
-    node.provost(&["boot"]).expect(exit)
-}
 
 /// A management node whose node `cn1` runs `tell`, with a tree as big as xCAT's.
 fn site() -> XcatServer {
@@ -41,7 +30,7 @@ fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
         let server = site();
         let Some(web) = server.web(kind) else { continue };
         let node = server.node("cn1", web.address());
-        let out = boot(&node, 0);
+        let out = node.boot(0);
         assert!(out.stderr.contains("`unsigned = true`"), "{}", out.stderr);
         let told = std::fs::read_to_string(node.path("told")).unwrap();
         let xcatpost = node.path("xcatpost").display().to_string();
@@ -50,9 +39,9 @@ fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
         }
         assert!(told.contains(&format!("PATH={xcatpost}:/bin:/usr/local/sbin")), "{told}");
         assert!(!told.contains("HIDDEN"), "{told}");
-        let stages = fetched(&node)["stages"].clone();
+        let stages = node.fetched()["stages"].clone();
         assert_eq!(stages, serde_json::json!(["tell", "a/b/c", "more/script7"]));
-        assert!(fetched(&node).get("bundle").is_none());
+        assert!(node.fetched().get("bundle").is_none());
         let key = node.xcatpost("hostkeys/tftp key&%");
         assert_eq!(std::fs::read_to_string(&key).unwrap(), "key");
         assert_eq!(std::fs::metadata(key).unwrap().permissions().mode() & 0o777, 0o600);
@@ -64,7 +53,7 @@ fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
         server.script("more/script7", "#!/bin/sh\nexit 3\n").script("new", "#!/bin/sh\n");
         std::fs::remove_file(server.postscripts("more/script9")).unwrap();
         std::fs::write(node.xcatpost("more/script11"), "rm -rf /").unwrap();
-        boot(&node, 1);
+        node.boot(1);
         let names = ["more/script11", "more/script7", "new"];
         let these = names.map(|name| format!("/install/postscripts/{name} 200"));
         let mut sent = web.asked(&these);
@@ -90,12 +79,12 @@ fn one_file_that_can_not_be_read_fails_the_fetch_and_changes_nothing() {
         let server = site();
         let Some(web) = server.web(kind) else { continue };
         let node = server.node("cn1", web.address());
-        boot(&node, 0);
+        node.boot(0);
         server.script("tell", "#!/bin/sh\n");
         let secret = PermissionsExt::from_mode(0o600);
         std::fs::set_permissions(server.postscripts("more/script77"), secret).unwrap();
-        boot(&node, 3);
-        let failure = fetched(&node);
+        node.boot(3);
+        let failure = node.fetched();
         says(&failure, "fetch", &["more/script77", "403", "chmod a+r", "/install/postscripts/"]);
         assert_eq!(std::fs::read_to_string(node.xcatpost("tell")).unwrap(), TELL);
     }
@@ -109,7 +98,7 @@ fn links_that_lead_back_are_left_out() {
         std::os::unix::fs::symlink(".", server.postscripts("here")).unwrap();
         std::os::unix::fs::symlink("../..", server.postscripts("a/b/back")).unwrap();
         let node = server.node("cn1", web.address());
-        let out = boot(&node, 0);
+        let out = node.boot(0);
         for path in ["here/ leads back", "a/b/back/ leads back"] {
             assert!(out.stderr.contains(&format!("left out: {path}")), "{}", out.stderr);
         }
@@ -124,8 +113,8 @@ fn a_tree_without_end_is_a_failure() {
     let deep: String = (0..20).map(|n| format!("d{n}/")).collect();
     server.script(&format!("{deep}x"), "");
     let node = server.node("cn1", web.address());
-    boot(&node, 3);
-    says(&fetched(&node), "fetch", &["more than 16 levels", "install_dir"]);
+    node.boot(3);
+    says(&node.fetched(), "fetch", &["more than 16 levels", "install_dir"]);
 }
 
 #[test]
@@ -135,15 +124,15 @@ fn a_listing_that_is_empty_or_refused_is_a_failure() {
         let Some(web) = server.web(kind) else { continue };
         server.mypostscript("cn1", &mypostscript("", &[], &[]));
         let node = server.node("cn1", web.address());
-        boot(&node, 3);
+        node.boot(3);
         let why: &[&str] = match kind {
             WebKind::NginxWithoutIndex => &["403", "autoindex", "/install/postscripts/"],
             _ => &["names no file", "/install/postscripts/"],
         };
-        says(&fetched(&node), "fetch", why);
+        says(&node.fetched(), "fetch", why);
         std::fs::remove_dir(server.postscripts("")).unwrap();
-        boot(&node, 3);
-        says(&fetched(&node), "fetch", &["404", "install_dir"]);
+        node.boot(3);
+        says(&node.fetched(), "fetch", &["404", "install_dir"]);
         assert!(!node.path("xcatpost").exists());
     }
 }
@@ -153,11 +142,11 @@ fn a_node_can_go_on_with_what_it_had_where_no_server_answers() {
     let server = site();
     let Some(web) = server.web(WebKind::Nginx) else { return };
     let node = server.node("cn1", web.address());
-    boot(&node, 0);
+    node.boot(0);
     node.configure("[fetch]\ndeadline = \"1s\"\noffline = \"last-good\"\n");
     drop(web);
     std::fs::remove_file(node.path("told")).unwrap();
-    let out = boot(&node, 0);
+    let out = node.boot(0);
     assert!(
         out.stderr.contains("the last good scripts and mypostscript are used"),
         "{}",
@@ -165,8 +154,8 @@ fn a_node_can_go_on_with_what_it_had_where_no_server_answers() {
     );
     assert!(node.path("told").exists());
     std::fs::write(node.xcatpost("tell"), "#!/bin/sh\n").unwrap();
-    boot(&node, 3);
-    says(&fetched(&node), "fetch", &["tell is damaged or missing"]);
+    node.boot(3);
+    says(&node.fetched(), "fetch", &["tell is damaged or missing"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::Node;
+use crate::{Node, Out};
 
 pub use certificates::{Authority, XCATS_BEGIN};
 pub use web::{Web, WebKind};
@@ -110,6 +110,18 @@ impl XcatNode {
         let is_it = |e: &&Value| e["stage"] == stage && e["phase"] == "stage end";
         let end = journal.iter().rfind(is_it);
         end.unwrap_or_else(|| panic!("no end of {stage}: {journal:#?}")).clone()
+    }
+
+    /// Boots it, which is to end with `exit`.
+    #[track_caller]
+    pub fn boot(&self, exit: i32) -> Out {
+        self.provost(&["boot"]).expect(exit)
+    }
+
+    /// The end of the fetch stage of its last boot.
+    #[track_caller]
+    pub fn fetched(&self) -> Value {
+        self.end_of("boot", "fetch")
     }
 
     /// A path below its `/xcatpost`.

@@ -47,7 +47,7 @@ fn f02_a_server_that_never_answers_or_cannot_be_reached_is_given_up() {
         let began = Instant::now();
         node.provost(&["boot"]).expect(3);
         assert!(began.elapsed() < SOON);
-        says(&node.end_of("boot", "fetch"), "fetch", &[&address, why, "tries in"]);
+        says(&node.fetched(), "fetch", &[&address, why, "tries in"]);
     }
 }
 
@@ -63,7 +63,7 @@ fn f03_a_listing_that_is_refused_is_a_failure_and_one_of_nginx_has_an_end() {
         node.provost(&["boot"]).expect(exit);
         if exit == 3 {
             let url = format!("http://{}/install/postscripts/", web.address());
-            says(&node.end_of("boot", "fetch"), "fetch", &[&url, "403"]);
+            says(&node.fetched(), "fetch", &[&url, "403"]);
         }
         assert_eq!(node.xcatpost("sub/deeper/last").exists(), exit == 0);
         assert!(!node.xcatpost("install").exists());
