@@ -35,5 +35,5 @@ mod writes;
 pub use secrets::Secrets;
 pub use start::{NotStarted, Why};
 pub use step::{Ended, Event, LeakPolicy, Limits, Outcome, Step, Usage};
-pub use supervisor::{Gate, Orders, Supervisor};
+pub use supervisor::{Orders, Supervisor};
 pub use trace::{Place, install as install_trace};

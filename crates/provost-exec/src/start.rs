@@ -1,8 +1,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -62,9 +61,6 @@ pub enum Why {
     /// Somebody is writing to it.
     #[error("it is being written to (text file busy)")]
     Busy,
-    /// That it starts could not be recorded, so it must not.
-    #[error("that it starts could not be recorded")]
-    NotRecorded,
     /// Anything else.
     #[error("{0}")]
     Other(String),
@@ -86,7 +82,6 @@ impl NotStarted {
                 format!("look at the mode of {program}, and for noexec at its file system")
             }
             Why::Busy => format!("find who writes to {program}: fuser -v {program}"),
-            Why::NotRecorded => "make room where the journal is".to_owned(),
             Why::Other(_) => format!("try it by hand on the node: {program}"),
         }
     }
@@ -94,65 +89,34 @@ impl NotStarted {
 
 /// What every program of a keeper starts with.
 pub(crate) struct Footing {
-    /// A byte comes through here when the program may begin: [`GO`], or else it must not.
-    pub(crate) gate: OwnedFd,
     /// What it is to have as its `oom_score_adj`.
     pub(crate) oom: Option<Vec<u8>>,
     /// Where it is noted which of its outputs it writes to.
     pub(crate) writes: Option<Writes>,
 }
 
-/// The byte that lets a program begin.
-pub(crate) const GO: u8 = b'g';
-/// How the child tells that the gate stays shut: an error that exec itself doesn't give.
-const GATE_SHUT: i32 = libc::ECANCELED;
-
-/// Starts the step's program in a session of its own, its output in pipes. It begins once the
-/// gate lets it. `watch` is what its environment has besides the step's.
+/// Starts the step's program in a session of its own, its output in pipes. `watch` is
+/// what its environment has besides the step's.
 pub(crate) fn start<'w>(
     step: &Step,
     watch: &[(&str, String)],
     footing: &'w Footing,
 ) -> Result<Spawned<'w>, NotStarted> {
     let program = step.folder.join(&step.name);
-    let asked = AtomicBool::new(false);
-    let begin = || {
-        prepare(footing)?;
-        asked.store(true, Ordering::Relaxed);
-        pass(footing.gate.as_fd())
-    };
     let other = |e: io::Error| Why::Other(e.to_string());
     let spawned = look(&program).and_then(|interpreter| {
         let command = command(step, &interpreter, watch).map_err(other)?;
         let nothing = nothing().map_err(other)?;
-        command.spawn(&nothing, footing.writes.as_ref(), begin).map_err(|e| match e.kind() {
-            ErrorKind::PermissionDenied => Why::Denied,
-            ErrorKind::ExecutableFileBusy => Why::Busy,
-            _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
-            _ if e.raw_os_error() == Some(GATE_SHUT) => Why::NotRecorded,
-            _ => other(e),
+        command.spawn(&nothing, footing.writes.as_ref(), || prepare(footing)).map_err(|e| {
+            match e.kind() {
+                ErrorKind::PermissionDenied => Why::Denied,
+                ErrorKind::ExecutableFileBusy => Why::Busy,
+                _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
+                _ => other(e),
+            }
         })
     });
-    spawned.map_err(|why| {
-        if !asked.load(Ordering::Relaxed) {
-            // Nobody else takes the byte that was for this one.
-            let _ = pass(footing.gate.as_fd());
-        }
-        NotStarted { program, why }
-    })
-}
-
-/// Waits for the gate. A runner that is gone opens none.
-fn pass(gate: BorrowedFd<'_>) -> io::Result<()> {
-    let mut byte = [0];
-    loop {
-        match rustix::io::read(gate, &mut byte) {
-            Ok(1) if byte[0] == GO => return Ok(()),
-            Ok(_) => return Err(io::Error::from_raw_os_error(GATE_SHUT)),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(e) => return Err(e.into()),
-        }
-    }
+    spawned.map_err(|why| NotStarted { program, why })
 }
 
 /// What runs a file.

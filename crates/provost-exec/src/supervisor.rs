@@ -1,7 +1,5 @@
-use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream as StdStream;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,7 +9,7 @@ use tokio::net::UnixStream;
 use tokio::sync::watch;
 
 use crate::cgroup::Leaf;
-use crate::start::{Footing, GO};
+use crate::start::Footing;
 use crate::wire::{Order, Said, frame, unframe};
 use crate::writes::Writes;
 use crate::{Ended, Event, Outcome, Step, keeper, oom, tree};
@@ -32,7 +30,6 @@ pub struct Supervisor {
     stream: Option<StdStream>,
     line: Option<UnixStream>,
     inbox: Vec<u8>,
-    gate: Gate,
     /// Whoever keeps the next step.
     keeper: Option<Pid>,
 }
@@ -45,21 +42,6 @@ const WAKE: Duration = Duration::from_secs(1);
 /// How long a keeper may take to go, after its runner.
 const FAREWELL: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
-/// Lets steps begin: each step waits for its opening, which comes when its beginning is on the
-/// disk.
-#[derive(Clone)]
-pub struct Gate {
-    file: Arc<File>,
-}
-
-impl Gate {
-    /// Lets the step begin that was ordered last, or, if `go` is false, has it fail instead.
-    pub fn open(&self, go: bool) {
-        // A keeper that is gone is told by the end of its line.
-        let _ = (&*self.file).write_all(&[if go { GO } else { b'n' }]);
-    }
-}
-
 impl Supervisor {
     /// Starts the keeper. To be called while this process has one thread.
     ///
@@ -68,27 +50,16 @@ impl Supervisor {
     /// When the kernel has no room for another process or descriptor.
     pub fn start() -> io::Result<Self> {
         let (ours, theirs) = StdStream::pair()?;
-        let (passes, opens) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         tree::adopt_orphans()?;
         keeper::bear_file_limit();
         let oom = oom::protect();
-        let gate = Gate { file: Arc::new(File::from(opens)) };
-        let (keeper, (ours, gate)) = keeper::fork(
-            theirs,
-            Footing { gate: passes, oom, writes: Writes::new() },
-            (ours, gate),
-        )?;
+        let (keeper, ours) = keeper::fork(theirs, Footing { oom, writes: Writes::new() }, ours)?;
         let (stream, keeper) = (Some(ours), Some(keeper));
-        Ok(Self { stream, line: None, inbox: Vec::new(), gate, keeper })
+        Ok(Self { stream, line: None, inbox: Vec::new(), keeper })
     }
 
-    /// What lets steps begin.
-    pub fn gate(&self) -> Gate {
-        self.gate.clone()
-    }
-
-    /// Has the keeper prepare a step, which begins when its gate is opened. What goes wrong with
-    /// that shows when it is [followed](Self::follow).
+    /// Has the keeper start a step. What goes wrong with that shows when it is
+    /// [followed](Self::follow).
     pub async fn order(&mut self, step: &Step) {
         if self.try_order(step).await.is_err() {
             self.line = None;
@@ -104,7 +75,7 @@ impl Supervisor {
         line.write_all(&frame(&Order::Run(Box::new(step.clone())))?).await
     }
 
-    /// Runs one step to its end, whatever its end is. It begins when its gate is opened.
+    /// Runs one step to its end, whatever its end is.
     pub async fn execute(
         &mut self,
         step: &Step,

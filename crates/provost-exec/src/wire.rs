@@ -16,7 +16,7 @@ const LENGTH: usize = 4;
 /// What the runner wants.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Start this as soon as the gate opens.
+    /// Start this.
     Run(Box<Step>),
     /// End it: this signal came.
     Stop(String),

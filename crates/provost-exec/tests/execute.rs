@@ -75,7 +75,6 @@ impl Bench {
         let mut events = Vec::new();
         let (order, mut orders) = watch::channel(Orders::default());
         let mut supervisor = supervisor();
-        supervisor.gate().open(true);
         let outcome = runtime.block_on(async {
             if let Some(after) = stop_after {
                 tokio::spawn(async move {
@@ -262,28 +261,6 @@ fn what_cannot_start_is_explained() {
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     assert!(matches!(why(bench.run_as_it_is()).why, Why::NotAFile));
-}
-
-#[test]
-fn what_let_a_step_begin_that_could_not_lets_no_other_begin() {
-    let bench = Bench::new();
-    bench.write("#!/bin/sh\n");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (_order, mut orders) = watch::channel(Orders::default());
-    let mut supervisor = supervisor();
-    let cannot = [
-        Step { args: vec!["a\0b".to_owned()], ..bench.step() },
-        Step { folder: "/nowhere".into(), ..bench.step() },
-    ];
-    for step in cannot {
-        supervisor.gate().open(true);
-        let outcome = runtime.block_on(supervisor.execute(&step, &mut orders, |_| {}));
-        assert!(matches!(outcome.ended, Ended::NotStarted(_)), "{outcome:?}");
-        supervisor.gate().open(false);
-        let outcome = runtime.block_on(supervisor.execute(&bench.step(), &mut orders, |_| {}));
-        let Ended::NotStarted(why) = outcome.ended else { panic!("{outcome:?}") };
-        assert!(matches!(why.why, Why::NotRecorded), "{why}");
-    }
 }
 
 #[test]

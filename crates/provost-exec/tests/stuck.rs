@@ -30,7 +30,6 @@ fn a_keeper_that_is_stuck_does_not_hold_the_run_up() {
         secrets: Secrets::default(),
     };
     let mut supervisor = Supervisor::start().unwrap();
-    supervisor.gate().open(true);
     let (_orders, mut orders) = tokio::sync::watch::channel(Orders::default());
     let begun = Instant::now();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -137,7 +137,12 @@ impl Journal {
 
     /// Waits until all that was added is on the disk.
     pub fn sync(&self) -> Result<()> {
-        self.file.sync_data().map_err(|e| failed("syncing", &self.path, e))
+        self.file.sync_data().map_err(|e| self.not_synced(e))
+    }
+
+    /// That the disk didn't take what was added, in this journal's words.
+    pub fn not_synced(&self, e: io::Error) -> JournalError {
+        failed("syncing", &self.path, e)
     }
 
     /// The same file, for whoever waits for the disk in this one's stead.

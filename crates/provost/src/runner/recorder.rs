@@ -15,8 +15,8 @@ const MOST: u64 = 16 << 20;
 
 /// Writes the records of one run, numbered without a gap.
 ///
-/// Waiting for the disk is a thread of its own: a script's start is on its way while the record
-/// of it is, and meets it at the gate.
+/// Waiting for the disk is a thread of its own: while a script starts, the record of that is on
+/// its way.
 pub(super) struct Recorder {
     journal: Journal,
     service: Service,
@@ -34,8 +34,8 @@ pub(super) struct Recorder {
 struct Sync {
     /// How long the journal is with it, in bytes.
     length: u64,
-    /// What goes on then; it is told whether the disk took it.
-    then: Box<dyn FnOnce(std::io::Result<()>) + Send>,
+    /// Is told whether the disk took it.
+    done: oneshot::Sender<std::io::Result<()>>,
 }
 
 impl Recorder {
@@ -136,38 +136,22 @@ impl Recorder {
         Ok(())
     }
 
-    /// Adds `record`, and has `then` go on once it is on the disk, or can't be.
-    pub(super) fn put_then(
-        &mut self,
-        record: Record,
-        then: impl FnOnce(std::io::Result<()>) + Send + 'static,
-    ) -> Result<(), JournalError> {
-        self.put(record)?;
-        let sync = Sync { length: self.journal.len(), then: Box::new(then) };
-        // The thread lives as long as this sender.
-        let _ = self.disk.send(sync);
-        Ok(())
-    }
-
     /// Adds `record` and sends it to the disk; [`settle`](Self::settle) waits until it is there.
     pub(super) fn put_soon(&mut self, record: Record) -> Result<(), JournalError> {
-        let (tell, done) = oneshot::channel();
-        self.put_then(record, |result| {
-            // Whoever asked may have stopped waiting.
-            let _ = tell.send(result);
-        })?;
-        self.settling = Some(done);
+        self.put(record)?;
+        let (done, settling) = oneshot::channel();
+        // The thread lives as long as this sender.
+        let _ = self.disk.send(Sync { length: self.journal.len(), done });
+        self.settling = Some(settling);
         Ok(())
     }
 
     /// Waits until all that was sent to the disk is there.
     pub(super) async fn settle(&mut self) -> Result<(), JournalError> {
         let Some(done) = self.settling.take() else { return Ok(()) };
-        match done.await {
-            Ok(Ok(())) => Ok(()),
-            // Once more, for the journal's own words about it.
-            Ok(Err(_)) | Err(_) => self.journal.sync(),
-        }
+        // The thread ends after this sender alone.
+        let result = done.await.unwrap_or_else(|e| Err(std::io::Error::other(e)));
+        result.map_err(|e| self.journal.not_synced(e))
     }
 
     /// Adds `record` and waits until it is on the disk.
@@ -218,17 +202,51 @@ fn go_on(journal: &mut Journal, end: &Record) -> Result<u64, JournalError> {
     Ok(seq.max(end.seq))
 }
 
-/// One wait for the disk serves all that have come meanwhile.
+/// One wait for the disk serves all that have come meanwhile. Once it failed, it has failed for
+/// good: the kernel tells of what it lost only once.
 fn sync(file: &std::fs::File, waiting: &mpsc::Receiver<Sync>, tell: &watch::Sender<u64>) {
+    let mut result = Ok(());
     while let Ok(first) = waiting.recv() {
         let all: Vec<Sync> = std::iter::once(first).chain(waiting.try_iter()).collect();
-        let result = file.sync_data();
+        result = result.and_then(|()| file.sync_data());
         if let (Ok(()), Some(last)) = (&result, all.last()) {
             tell.send_replace(last.length);
         }
         for sync in all {
-            let copy = result.as_ref().map_or_else(|e| Err(e.kind().into()), |()| Ok(()));
-            (sync.then)(copy);
+            let copy = result.as_ref().map_or_else(|e| Err(same(e)), |()| Ok(()));
+            // Whoever asked may have stopped waiting.
+            let _ = sync.done.send(copy);
         }
+    }
+}
+
+fn same(e: &std::io::Error) -> std::io::Error {
+    e.raw_os_error().map_or_else(|| e.kind().into(), std::io::Error::from_raw_os_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_disk_did_not_take_is_never_said_to_be_there() {
+        // What can't be synced.
+        let (file, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        let file = std::fs::File::from(std::os::fd::OwnedFd::from(file));
+        let (tell, synced) = watch::channel(7);
+        let (disk, waiting) = mpsc::channel();
+        let ask = |length| {
+            let (done, told) = oneshot::channel();
+            disk.send(Sync { length, done }).unwrap();
+            told
+        };
+        let asked = [ask(8), ask(9)];
+        drop(disk);
+        sync(&file, &waiting, &tell);
+        for told in asked {
+            let why = told.blocking_recv().unwrap().unwrap_err();
+            assert_eq!(why.kind(), std::io::ErrorKind::InvalidInput);
+        }
+        assert_eq!(*synced.borrow(), 7);
     }
 }

@@ -182,6 +182,8 @@ impl Run<'_> {
         if let Some(xcat) = &mut self.xcat_log {
             xcat.ended(&end, &log);
         }
+        // The disk is never behind by more than the end of one step and the start of the next.
+        let synced = self.recorder.settle().await;
         match &then {
             Then::Reboot(_) => self.recorder.put_durably(end.clone()).await?,
             Then::Over | Then::Again(_) => self.recorder.put(end.clone())?,
@@ -193,6 +195,7 @@ impl Run<'_> {
             self.console.say(&format!("{title}: tried again in {again}, {left} more at the most"));
         }
         self.console.about().stage = None;
+        synced?;
         Ok((end, then))
     }
 
@@ -211,10 +214,9 @@ impl Run<'_> {
         prepared.secrets = self.recorder.secrets().clone();
         let Limits { timeout, grace, leak, .. } = prepared.limits;
         start.limit_ms = (timeout + grace + leak).as_millis().try_into().ok();
-        // While its record goes to the disk, the keeper prepares the step, and what is left to say
-        // of the one before is said.
-        let gate = self.supervisor.gate();
-        self.recorder.put_then(start, move |synced| gate.open(synced.is_ok()))?;
+        // While its record goes to the disk, the step starts, and what is left to say of the one
+        // before is said.
+        self.recorder.put_soon(start)?;
         self.supervisor.order(&prepared).await;
         self.console.catch_up();
         let name = self.title(job);
