@@ -4,14 +4,18 @@ use std::ffi::CStr;
 
 const FILE: &CStr = c"/proc/self/oom_score_adj";
 /// Low, but not so low that the machine would rather panic.
-const PROTECTED: &str = "-500";
+const PROTECTED: i32 = -500;
 
-/// Protects this process, where it may. Returns what its scripts are to have instead.
+/// Protects this process, where it may. Returns what its scripts are to have instead. Whoever
+/// starts it with less has seen to that already.
 pub(crate) fn protect() -> Option<Vec<u8>> {
     let path = FILE.to_str().ok()?;
-    let before = std::fs::read(path).ok()?;
-    std::fs::write(path, PROTECTED).ok()?;
-    Some(before)
+    let before = std::fs::read_to_string(path).ok()?;
+    if before.trim().parse::<i32>().ok()? <= PROTECTED {
+        return None;
+    }
+    std::fs::write(path, PROTECTED.to_string()).ok()?;
+    Some(before.into_bytes())
 }
 
 /// Gives the value back, between fork and exec: system calls only.

@@ -2,6 +2,8 @@
 
 use provost_tests::{Ground, World};
 
+use crate::scripts::{LIMIT, works};
+
 /// Prints what it finds.
 const LOOKS: &str = r#"#!/bin/sh
 printf 'descriptors '
@@ -41,6 +43,34 @@ fn a_script_inherits_nothing() {
         let own = format!("{} terminal 0", line("self"));
         assert_eq!(line("session"), own, "its own session, without a terminal");
         assert_eq!(line("cgroup").contains("/provost-"), world == World::Cgroup, "{found}");
+    }
+}
+
+/// As a unit with `OOMScoreAdjust=` does. To lower the real score takes a privilege that tests
+/// seldom have, so that a file stands in for it.
+#[test]
+fn a_score_that_is_low_already_is_not_raised() {
+    const LOW: &str = "echo -900 >\"$PROVOST_TEST/score\" && mount --bind \"$PROVOST_TEST/score\" \
+         /proc/$$/oom_score_adj && exec \"$@\"";
+    if !works("unshare --mount true") {
+        eprintln!("SKIPPED: no namespaces here to mount over a score");
+        return;
+    }
+    let ground = Ground::new(&[("looks", LOOKS)]);
+    let by = ["unshare", "--mount", "sh", "-c", LOW, "sh"];
+    let run = ground.start_by(&by, World::Walk, &["run", "looks"]).end(LIMIT);
+    assert_eq!(run.code, Some(0), "{}", run.said);
+    assert_eq!(std::fs::read_to_string(ground.path("score")).unwrap(), "-900\n");
+}
+
+/// What a unit sets would be the scripts' as well, and their daemons'.
+#[test]
+fn no_unit_sets_a_score() {
+    let units = concat!(env!("CARGO_MANIFEST_DIR"), "/../units");
+    for unit in std::fs::read_dir(units).unwrap() {
+        let unit = unit.unwrap().path();
+        let text = std::fs::read_to_string(&unit).unwrap();
+        assert!(!text.contains("OOMScoreAdjust"), "{}", unit.display());
     }
 }
 
