@@ -17,8 +17,7 @@ fn commands(heading: &str) -> Vec<&'static str> {
 
 /// An xCAT management node, and a node of it with what xCAT has put there.
 struct Site {
-    /// What is served, while it is there.
-    _server: XcatServer,
+    server: XcatServer,
     web: Web,
     monitor: Monitor,
     root: Chroot,
@@ -43,7 +42,7 @@ impl Site {
         let (host, port) = web.address().rsplit_once(':').unwrap();
         let info = format!("XCATSERVER={host}\nHTTPPORT={port}\nNODE=cn001\n");
         std::fs::write(root.path("/opt/xcat/xcatinfo"), info).unwrap();
-        Some(Self { _server: server, web, monitor, root })
+        Some(Self { server, web, monitor, root })
     }
 
     /// Runs a line of the page, as far as there are other machines here.
@@ -84,21 +83,63 @@ fn one_node_is_tried_and_given_back() {
     assert!(!site.root.path("/opt/xcat/xcatdsklspost.xcat").exists());
 }
 
+/// The page's lines in place of post.xcat's body, as nodeset fills them in for this site's node.
+fn body(site: &Site) -> String {
+    let lines = commands("## Going on");
+    let end = lines.iter().position(|line| *line == "provost install --xcat").unwrap();
+    let (host, port) = site.web.address().rsplit_once(':').unwrap();
+    let script = lines[..=end].join("\n");
+    let script = [
+        ("#ENV:MASTER_IP#", host),
+        ("#TABLEBLANKOKAY:site:key=httpport:value#", port),
+        ("#TABLE:site:key=installdir:value#", "/install"),
+        ("#TABLE:nodelist:THISNODE:node#", "cn001"),
+    ]
+    .iter()
+    .fold(script, |script, (name, value)| script.replace(name, value));
+    assert!(!script.contains('#'), "{script}");
+    script
+}
+
+/// Where systemd looks for what a boot is to start.
+const WANTS: &str = "/etc/systemd/system/multi-user.target.wants/";
+
+/// Whether a boot starts `unit`.
+fn starts(site: &Site, unit: &str) -> bool {
+    site.root.path(&format!("{WANTS}{unit}.service")).symlink_metadata().is_ok()
+}
+
 #[test]
 fn an_installer_runs_what_the_page_has_in_place_of_post_xcat() {
     let Some(site) = Site::new() else { return };
-    let lines = commands("## Going on");
-    let end = lines.iter().position(|line| *line == "provost install --xcat").unwrap();
-    let script = lines[..=end].join("\n");
-    let script = script.replace("http://10.0.0.1/", &format!("http://{}/", site.web.address()));
-    site.root.sh(&format!("set -e\n{script}")).expect(0);
-    let wants = "/etc/systemd/system/multi-user.target.wants/";
-    assert!(site.root.path(&format!("{wants}provost-boot.service")).symlink_metadata().is_ok());
+    // It knows nothing but what the page has written there.
+    site.root.sh("rm -r /opt/xcat").expect(0);
+    site.root.sh(&format!("set -e\n{}", body(&site))).expect(0);
+    assert!(starts(&site, "provost-boot"));
     // One unit is enough.
-    assert!(site.root.path(&format!("{wants}provost-xcat.service")).symlink_metadata().is_err());
+    assert!(!starts(&site, "provost-xcat"));
     let out = site.root.sh("provost boot; provost log otherpkgs").expect(0);
     assert!(out.stdout.contains("I am otherpkgs"), "{}", out.stdout);
     let said = ["installing", "postbooting", "booted"].map(|word| format!("installstatus {word}"));
     let [installing, postbooting, booted] = said;
     assert_eq!(site.monitor.said(), [installing, "next".to_owned(), postbooting, booted]);
+}
+
+#[test]
+fn a_disk_whose_kickstart_failed_runs_nothing_until_that_is_mended() {
+    let Some(site) = Site::new() else { return };
+    site.root.sh("rm -r /opt/xcat").expect(0);
+    site.server.script("syslog", "#!/bin/sh\nexit 3\n");
+    let out = site.root.sh(&body(&site)).expect(0);
+    out.says(&["kickstart FAILED", "at boot nothing calls it", "provost kickstart"]);
+    assert!(!starts(&site, "provost-boot") && !starts(&site, "provost-xcat"));
+    // It doesn't install itself again either.
+    let said = site.monitor.said();
+    assert!(said.ends_with(&["next".to_owned(), "installstatus failed".to_owned()]), "{said:?}");
+    // updatenode comes here all the same.
+    assert!(site.root.text("/opt/xcat/xcatdsklspost").contains("/usr/bin/provost"));
+
+    site.server.script("syslog", SCRIPT);
+    site.root.sh("provost kickstart").expect(0);
+    assert!(starts(&site, "provost-boot") && !starts(&site, "provost-xcat"));
 }

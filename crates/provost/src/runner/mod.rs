@@ -44,6 +44,7 @@ pub(crate) use lock::RunLock;
 pub(crate) use paused::Paused;
 pub(crate) use reboot::request as request_reboot;
 pub(crate) use release::main as release;
+pub(crate) use root::is_unfinished;
 use run::run;
 pub(crate) use stamp::main as stamp;
 pub(crate) use told::{how, rounded};

@@ -3,7 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use provost_record::Service;
+
 use super::Wanted;
+use crate::settings::Paths;
 
 /// How far an installed root is. A root without this file, as of a diskless node, was never
 /// installed.
@@ -50,6 +53,11 @@ impl Root {
             Self::Booted | Self::Other => Ok(()),
         }
     }
+}
+
+/// Whether a kickstart began in this root, and none has ended well.
+pub(crate) fn is_unfinished(paths: &Paths) -> bool {
+    Root::read(&paths.state) == Root::Other && paths.journal(Service::Kickstart).exists()
 }
 
 fn file(state: &Path) -> PathBuf {

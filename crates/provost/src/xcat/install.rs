@@ -11,7 +11,8 @@ use super::handover;
 use crate::console::complain;
 use crate::failure::Failure;
 use crate::install::{UNITS, put, put_link};
-use crate::settings::{Input, Origin};
+use crate::runner::is_unfinished;
+use crate::settings::{Input, Origin, Paths};
 
 /// The programs of xCAT's that our command of the same name takes the place of: what its boot unit
 /// calls on each boot, and on the first one of a node that it has installed.
@@ -50,6 +51,8 @@ struct Place {
     program: PathBuf,
     /// With the configuration that was named.
     command: String,
+    /// A root that a kickstart began and did not finish: not one that boots as a diskless one does.
+    is_unfinished: bool,
 }
 
 impl Place {
@@ -65,7 +68,9 @@ impl Place {
             let config = std::path::absolute(config).map_err(|e| failed(config, &e))?;
             command += &format!(" --config {}", quoted(&config));
         }
-        Ok(Self { xcat: paths.xcat, xcatpost: paths.xcatpost, etc: paths.etc, program, command })
+        let is_unfinished = is_unfinished(&paths);
+        let Paths { xcat, xcatpost, etc, .. } = paths;
+        Ok(Self { xcat, xcatpost, etc, program, command, is_unfinished })
     }
 
     fn install(&self, input: &Input) -> Result<(), Failure> {
@@ -116,6 +121,13 @@ impl Place {
         let of_xcat =
             OF_XCAT.into_iter().any(there) || Path::new("/usr/lib").join(OF_XCAT[0]).exists();
         let ours = there(&format!("{WANTED}/provost-boot.service"));
+        if !of_xcat && !ours && self.is_unfinished {
+            complain(
+                "at boot nothing calls it, since the kickstart of this root did not end well: \
+                 provost status; mend that, then run `provost kickstart` again",
+            );
+            return Ok(());
+        }
         match (of_xcat, ours) {
             (true, true) => complain(
                 "at boot xCAT's unit xcatpostinit1 calls it, and provost-boot runs the same \
