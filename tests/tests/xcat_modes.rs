@@ -87,6 +87,37 @@ fn a_diskless_node_boots_by_xcats_own_unit_and_statelite_too() {
     assert!(site.root.text("/var/log/xcat/xcat.log").contains("output of node-postscripts"));
 }
 
+/// What xCAT's litefile table makes writable, and `/root` for the scripts of these tests.
+const STATELITE: &str = "cp -a /opt/xcat /run/kept && mkdir -p /xcatpost
+for folder in /xcatpost /var /opt/xcat /root; do mount -t tmpfs tmpfs $folder; done
+cp -a /run/kept/. /opt/xcat && mount -o remount,ro,bind /";
+
+#[test]
+fn a_statelite_node_whose_root_is_read_only_and_whose_scripts_are_on_a_mount_boots() {
+    let Some(site) = Site::new() else { return };
+    site.root.sh("provost install --xcat").expect(0);
+    site.root.sh(STATELITE).expect(0);
+    site.root.sh("touch /here").expect(1);
+    site.root.sh("/opt/xcat/xcatdsklspost 4").expect(0);
+    assert_eq!(site.ran(), [POST, BOOT].concat());
+
+    // What was left of a run that was killed goes, and so does what isn't served any more.
+    site.root.sh("mkdir /xcatpost/.xcatpost-killed && touch /xcatpost/gone").expect(0);
+    let script = site.server.postscripts("sub/extra");
+    std::fs::rename(&script, script.with_file_name("other")).unwrap();
+    site.root.sh("/opt/xcat/xcatdsklspost 4").expect(0);
+    let out = site.root.sh("cd /xcatpost && ls -A . sub").expect(0);
+    let names: Vec<&str> = out.stdout.split_whitespace().collect();
+    assert!(names.ends_with(&["sub", "xcatlib.sh", "sub:", "other"]), "{names:?}");
+    assert!(!names.iter().any(|name| name.starts_with('.') && *name != ".:" || *name == "gone"));
+
+    // One that can't be fetched changes nothing.
+    site.server.script("extra", "#!/bin/sh\n# /// provost\n# timeout = \"never\"\n# ///\n");
+    site.root.sh("/opt/xcat/xcatdsklspost 4").expect(3);
+    assert_eq!(site.root.sh("cd /xcatpost && ls -A . sub").stdout, out.stdout);
+    assert!(site.root.sh("cat /xcatpost/extra").stdout.contains("output of"));
+}
+
 #[test]
 fn a_node_that_xcat_installed_runs_its_postbootscripts_once_or_where_the_site_says() {
     let Some(site) = Site::new() else { return };

@@ -27,7 +27,7 @@ fn xcatd_is_asked_where_the_web_server_has_no_mypostscript() {
     node.boot(3);
     let parts = ["mypostscript.cn1", "404", "asking xcatd at 127.0.0.1:1", "refused", "lsxcatd"];
     says(&node.fetched(), "fetch", &parts);
-    assert!(!node.path("xcatpost").exists());
+    assert!(!node.xcatpost("mypostscript").exists());
 
     let start = |name: &str, habit| Xcatd::start(&server.path(name), habit);
     let xcatd = start("serves", Habit::Serve(text.clone()));

@@ -4,6 +4,7 @@
 mod crawl;
 mod listing;
 mod mypostscript;
+mod next;
 mod preamble;
 mod refusals;
 mod scripts;

@@ -1,5 +1,5 @@
-//! The folder of scripts on this node: the present one, and the next one while it arrives beside
-//! it. The present one stays as it is until the next one is whole.
+//! The folder of scripts on this node: the present one, and the next one while it arrives. The
+//! present one stays as it is until the next one is whole.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,18 +13,16 @@ use provost_record::Cause;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
 
 use super::super::retry::Miss;
 use super::super::source::{Source, broken};
 use super::super::version::Version;
+use super::next::Next;
 use crate::failure::Failure;
 use crate::runner::write_durably;
 use crate::settings::Paths;
 use crate::xcat::{complete, without_line};
 
-/// How the name of a folder beside the present one begins that is being made or removed.
-const BESIDE: &str = ".xcatpost-";
 /// What scripts source, and whoever takes xCAT's place adds a line to.
 const LIBRARY: &str = "xcatlib.sh";
 /// Longer files are no scripts, and so have no header: in bytes.
@@ -32,7 +30,7 @@ const LONGEST_SCRIPT: u64 = 1 << 20;
 
 pub(super) struct Scripts {
     folder: PathBuf,
-    next: TempDir,
+    next: Next,
     state: PathBuf,
     kept: Kept,
     /// What is in the next folder already, perhaps from an earlier try.
@@ -59,7 +57,7 @@ impl Scripts {
     pub(super) fn open(paths: &Paths) -> Result<Self, Failure> {
         // A link stays one.
         let folder = paths.xcatpost.canonicalize().unwrap_or_else(|_| paths.xcatpost.clone());
-        let next = begin(&folder).map_err(|e| disk(&folder, "making a folder beside it", &e))?;
+        let next = Next::begin(&folder).map_err(|e| disk(&folder, "making a folder there", &e))?;
         let kept = std::fs::read(file(&paths.state));
         let kept = kept.ok().and_then(|text| serde_json::from_slice(&text).ok());
         let (state, kept) = (paths.state.clone(), kept.unwrap_or_default());
@@ -81,7 +79,7 @@ impl Scripts {
             [StatusCode::OK, StatusCode::NOT_FOUND, StatusCode::GONE, StatusCode::NOT_MODIFIED];
         let good = if conditions.is_empty() { &good[..3] } else { &good };
         let response = source.ask(at, conditions, good).await?;
-        let failed = |e: &io::Error| Miss::last(disk(&self.folder, "putting scripts beside it", e));
+        let failed = |e: &io::Error| Miss::last(disk(&self.folder, "putting scripts there", e));
         let script = match (response.status(), known) {
             (StatusCode::OK, _) => self.take(url, path, response, &failed).await?,
             (StatusCode::NOT_MODIFIED, Some((script, folder))) => {
@@ -165,7 +163,8 @@ impl Scripts {
         let library = crate::runner::library(&self.state);
         complete(next, &self.folder, Some(&kept.mypostscript), &library)
             .map_err(|e| disk(&self.folder, "completing what was fetched", &e))?;
-        swap(self.next, &self.folder)?;
+        let switched = self.next.take_place();
+        switched.map_err(|e| disk(&self.folder, "switching to the new scripts", &e))?;
         if kept != self.kept {
             let text = serde_json::to_vec(&kept).map_err(io::Error::other);
             let written = text.and_then(|text| write_durably(&file(&self.state), &text));
@@ -199,47 +198,14 @@ pub(in crate::fetch) fn mirror(
 ) -> Result<(), Failure> {
     let folder = paths.xcatpost.canonicalize().unwrap_or_else(|_| paths.xcatpost.clone());
     let make = || {
-        let next = begin(&folder)?;
+        let next = Next::begin(&folder)?;
         for entry in &manifest.files {
             take_over(&from.join(&entry.path), &next.path().join(&entry.path))?;
         }
         complete(next.path(), &folder, None, &crate::runner::library(&paths.state))?;
-        Ok(next)
+        next.take_place()
     };
-    let next = make().map_err(|e| disk(&folder, "making a folder beside it", &e))?;
-    swap(next, &folder)
-}
-
-/// Begins the next folder beside `folder`, and removes what a killed run left there.
-fn begin(folder: &Path) -> io::Result<TempDir> {
-    let parent = folder.parent().unwrap_or(Path::new("/"));
-    std::fs::create_dir_all(parent)?;
-    for entry in std::fs::read_dir(parent)?.flatten() {
-        if entry.file_name().to_string_lossy().starts_with(BESIDE) {
-            std::fs::remove_dir_all(entry.path())?;
-        }
-    }
-    tempfile::Builder::new().prefix(BESIDE).tempdir_in(parent)
-}
-
-/// Puts `next` in the place of `folder`.
-fn swap(next: TempDir, folder: &Path) -> Result<(), Failure> {
-    let swap = || -> io::Result<()> {
-        std::fs::set_permissions(next.path(), PermissionsExt::from_mode(0o755))?;
-        let old = next.path().with_extension("old");
-        match std::fs::rename(folder, &old) {
-            Err(e) if e.kind() == ErrorKind::NotFound => {}
-            // An overlay can't rename what is in its lower layer.
-            Err(e) if e.kind() == ErrorKind::CrossesDevices => std::fs::remove_dir_all(folder)?,
-            renamed => renamed?,
-        }
-        std::fs::rename(next.path(), folder)?;
-        match std::fs::remove_dir_all(old) {
-            Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
-            _ => Ok(()),
-        }
-    };
-    swap().map_err(|e| disk(folder, "switching to the new scripts", &e))
+    make().map_err(|e| disk(&folder, "putting the scripts there, too", &e))
 }
 
 fn look(
@@ -283,7 +249,7 @@ fn disk(folder: &Path, doing: &str, e: &io::Error) -> Failure {
     let hint = match e.kind() {
         ErrorKind::StorageFull => format!("make room on the file system of {folder}"),
         ErrorKind::ResourceBusy => {
-            format!("something is mounted at {folder}: unmount it, or set xcatpost under [paths]")
+            format!("something is mounted inside {folder}: unmount it")
         }
         _ => format!("run as root, and see that {folder} is on a writable file system"),
     };
