@@ -1,11 +1,12 @@
 //! What a program prints to its two pipes, put into the order in which it was written.
 
 use std::os::fd::OwnedFd;
+use std::time::Instant;
 
 use rustix::fs::OFlags;
 
 use crate::capture::Stream;
-use crate::writes::{Watched, Writes};
+use crate::writes::{MOMENT, Watched, Writes};
 
 /// How much is read of a pipe before it is handed on, in bytes; a pipe holds as much.
 pub(crate) const CHUNK: usize = 64 * 1024;
@@ -87,9 +88,11 @@ impl<'a> Output<'a> {
         self.outlets.iter_mut().for_each(Outlet::make_room);
     }
 
-    /// Reads until there is no more for now, and all that was read has been noted.
+    /// Reads until there is no more for now, and all that was read has been noted, or should have
+    /// been: a program that has more to say again and again mustn't keep its keeper from all else.
     fn gather(&mut self) {
         let mut unnoted = [false; 2];
+        let mut doubted_until = None;
         loop {
             let read = self.outlets.each_mut().map(Outlet::read);
             let Some(watched) = &self.watched else { return };
@@ -107,7 +110,14 @@ impl<'a> Output<'a> {
             let in_doubt = self.pipes().next().is_some()
                 && self.outlets.iter().all(|outlet| !outlet.rest().is_empty());
             let settled = unnoted == [false; 2] && !in_doubt;
-            if !more && (settled || !watched.wait(self.pipes())) {
+            if more {
+                continue;
+            }
+            if settled {
+                break;
+            }
+            let until = *doubted_until.get_or_insert_with(|| Instant::now() + MOMENT);
+            if !watched.wait(self.pipes(), until) {
                 break;
             }
         }

@@ -9,15 +9,16 @@ use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 
 use crate::capture::Stream;
 
 /// How long a program may take from writing to its note, which the kernel does right after it: the
 /// processor may be given to others in between.
-const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+pub(crate) const MOMENT: Duration = Duration::from_millis(20);
 
 /// The queue.
 pub(crate) struct Writes {
@@ -114,12 +115,18 @@ impl Watched<'_> {
         noted
     }
 
-    /// Waits a moment for a note, or for the end of one of `pipes`. Returns whether it came.
-    pub(crate) fn wait<'p>(&self, pipes: impl Iterator<Item = &'p OwnedFd>) -> bool {
+    /// Waits for a note, or for the end of one of `pipes`. Returns whether it came by `until`.
+    pub(crate) fn wait<'p>(
+        &self,
+        pipes: impl Iterator<Item = &'p OwnedFd>,
+        until: Instant,
+    ) -> bool {
+        let left = until.saturating_duration_since(Instant::now());
+        let left = left.try_into().unwrap_or_default();
         let ends = pipes.map(|pipe| PollFd::new(pipe, PollFlags::empty()));
         let mut fds: Vec<_> =
             [PollFd::new(&self.writes.queue, PollFlags::IN)].into_iter().chain(ends).collect();
-        poll(&mut fds, Some(&MOMENT)).is_ok_and(|came| came > 0)
+        poll(&mut fds, Some(&left)).is_ok_and(|came| came > 0)
     }
 }
 

@@ -356,6 +356,10 @@ fn lines_of_both_outputs_stand_in_the_order_in_which_they_were_written() {
     // As quick as a shell can, so that the keeper finds many a line of each at once.
     bench.run(&format!("#!/bin/sh\nwhile [ ${{n:=0}} -lt 4000 ]; do {once}; done\n"));
     in_order(&bench.log(), 4000);
+    // Slowly, so that the keeper has to go on in the midst of it.
+    let paced = once.replacen(';', "; i=99; while [ $i -gt 0 ]; do i=$((i - 1)); done;", 1);
+    bench.run(&format!("#!/bin/sh\nwhile [ ${{n:=0}} -lt 4000 ]; do {paced}; done\n"));
+    in_order(&bench.log(), 4000);
     // By other processes.
     let forks = once.replace("echo $n", "(echo $n)");
     bench.run(&format!("#!/bin/sh\nwhile [ ${{n:=0}} -lt 400 ]; do {forks}; done\n"));

@@ -43,6 +43,7 @@ hostile! {
     holds_stderr: 0 {"result": "success", "leaked": ["sleep"]}
     child_prints_for_ever: 0 {"result": "success", "leaked": ["yes"]}
     prints_for_ever: 1 {"cause": "timeout"}
+    trickles: 1 {"cause": "timeout"}
     long_line: 1 {"cause": "exit", "exitCode": 3}
     binary: 1 {"cause": "exit", "exitCode": 3}
     kills_its_group: 1 {"cause": "signal", "signal": "SIGTERM", "leaked": ["sleep"]}
