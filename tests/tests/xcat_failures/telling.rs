@@ -4,7 +4,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use provost_tests::xcat::monitor::{Habit, Monitor};
-use provost_tests::xcat::mypostscript;
+use provost_tests::xcat::{XcatNode, mypostscript};
 use provost_tests::{Out, processes};
 
 use super::Site;
@@ -34,24 +34,41 @@ fn f01_a_node_whose_installer_failed_does_not_install_again_and_says_failed() {
     assert!(order.is_sorted() && order[1] < usize::MAX, "{said:?}");
 }
 
+/// What xCAT's boot unit does on a node that xCAT has installed.
+fn boots(node: &XcatNode) -> Out {
+    let info = std::fs::read_to_string(node.path("xcat/xcatinfo")).unwrap_or_default();
+    let has_booted = info.lines().any(|line| line == "REBOOT=TRUE");
+    node.provost(if has_booted { &["xcatdsklspost", "6"] } else { &["xcatinstallpost"] })
+}
+
 #[test]
 fn f07_a_first_boot_that_a_script_cut_off_is_told_as_booted_once_the_rest_has_run() {
-    let monitor = Monitor::start(Habit::Right);
-    // The machine goes down under the run.
-    let cut = "#!/bin/bash\n[ -e ../down ] && exit\ntouch ../down\n\
-               kill -KILL $(ps -o ppid= -p $PPID)\nsleep 600\n";
-    let Some(site) = Site::new(&[("cut", cut)]) else { return };
-    site.server.mypostscript("cn001", &mypostscript("", &[], &["cut", "last"]));
-    let port = monitor.port();
-    site.node.configure(&format!("monitor_port = {port}\n[report]\ndeadline = \"1m\"\n"));
-    site.node.provost(&["kickstart"]).expect(0);
-    assert_eq!(site.node.provost(&["xcatinstallpost"]).code, None);
-    let booted = || monitor.said().contains(&"installstatus booted".to_owned());
-    assert!(!booted() && site.ran().is_empty());
-    // As at any boot of a node whose site table says nothing of runbootscripts.
-    site.node.provost(&["xcatdsklspost", "6"]).expect(0);
-    assert!(booted(), "{:?}", monitor.said());
-    assert_eq!(site.ran(), ["last"]);
+    // The machine goes down under the run; or the script fails.
+    let dies = "kill -KILL $(ps -o ppid= -p $PPID)\nsleep 600\n";
+    for (ends, exit) in [(dies, None), ("exit 1\n", Some(1))] {
+        for by_provost in [true, false] {
+            let monitor = Monitor::start(Habit::Right);
+            let cut = format!("#!/bin/bash\n[ -e ../down ] && exit\ntouch ../down\n{ends}");
+            let Some(site) = Site::new(&[("cut", &cut)]) else { return };
+            site.server.mypostscript("cn001", &mypostscript("", &[], &["cut", "last"]));
+            let port = monitor.port();
+            site.node.configure(&format!("monitor_port = {port}\n[report]\ndeadline = \"1m\"\n"));
+            if by_provost {
+                site.node.provost(&["kickstart"]).expect(0);
+            }
+            assert_eq!(boots(&site.node).code, exit);
+            let booted = || monitor.said().contains(&"installstatus booted".to_owned());
+            assert!(!booted() && site.ran().is_empty());
+            let info = std::fs::read_to_string(site.node.path("xcat/xcatinfo")).unwrap();
+            assert_eq!(info.contains("REBOOT="), exit.is_none(), "{info}");
+            boots(&site.node).expect(0);
+            assert!(booted(), "{:?}", monitor.said());
+            assert_eq!(site.ran(), ["last"]);
+            // Now it is one like any other.
+            boots(&site.node).expect(0);
+            assert_eq!(site.ran(), ["last"]);
+        }
+    }
 }
 
 #[test]

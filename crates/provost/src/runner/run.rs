@@ -261,6 +261,11 @@ impl<'a> Run<'a> {
         wanted: &Wanted,
         root: Root,
     ) -> Result<Option<Paused>, Broken> {
+        if let (Wanted::FirstBoot, Root::Installed) = (wanted, root) {
+            // Nobody has noted that yet on a root that others installed; if this run is cut off,
+            // the next boot must know that its scripts are still to run.
+            self.noted(Root::installed(&self.paths.state))?;
+        }
         if let Some(failure) = self.held.take() {
             self.wait_for_release(input, root, failure).await?;
         }
@@ -329,16 +334,20 @@ impl<'a> Run<'a> {
             Service::Boot => root.booted(&self.paths.state),
             Service::Run => Ok(()),
         };
+        self.noted(noted)?;
+        match Install::of(input).filter(|_| self.service == Service::Kickstart) {
+            Some(install) => install.enable().map_err(|failure| self.refuse(&failure, &[])),
+            None => Ok(()),
+        }
+    }
+
+    fn noted(&mut self, noted: std::io::Result<()>) -> Result<(), Broken> {
         noted.map_err(|e| {
             let state = self.paths.state.display();
             let message = format!("noting in {state} how far this root is: {e}");
             let failure = Failure::config(message, "make room there, and start again");
             self.refuse(&failure, &[])
-        })?;
-        match Install::of(input).filter(|_| self.service == Service::Kickstart) {
-            Some(install) => install.enable().map_err(|failure| self.refuse(&failure, &[])),
-            None => Ok(()),
-        }
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use super::root::Root;
 use super::run::Run;
 use crate::fetch::Fetched;
 use crate::settings::{Input, Origin, Settings};
-use crate::xcat::{Info, Log, hand_over, note_result};
+use crate::xcat::{Info, Log, hand_over, note};
 
 impl Run<'_> {
     /// Tells xCAT's log what happens from now on, where the management node is xCAT's.
@@ -59,14 +59,18 @@ impl Run<'_> {
     /// What xCAT's own scripts leave at the end.
     pub(super) fn end_xcat(&mut self, root: Root, well: bool) {
         let Some(log) = &mut self.xcat_log else { return };
-        match self.service {
-            Service::Boot if root != Root::Booted => log.completed(well),
-            Service::Boot | Service::Run => {}
-            Service::Kickstart => {
-                if let Err(e) = note_result(&self.paths.xcat, well) {
-                    self.not_in_xcatinfo(&e);
-                }
-            }
+        if self.service == Service::Boot && root != Root::Booted {
+            log.completed(well);
+        }
+        let fact = match (self.service, root) {
+            // The first boot looks there.
+            (Service::Kickstart, _) => ("POSTSCRIPTS_RC", (!well).then_some("1")),
+            // By this xCAT's boot unit knows that a first boot is past.
+            (Service::Boot, Root::Installed) if !well => ("REBOOT", None),
+            (Service::Boot | Service::Run, _) => return,
+        };
+        if let Err(e) = note(&self.paths.xcat, fact) {
+            self.not_in_xcatinfo(&e);
         }
     }
 

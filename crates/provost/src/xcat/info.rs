@@ -62,9 +62,9 @@ impl Info<'_> {
     }
 }
 
-/// Notes in `folder` whether the postscripts of a kickstart ended well: the first boot looks there.
-pub(crate) fn note_result(folder: &Path, well: bool) -> io::Result<()> {
-    update(&folder.join(FILE), &[("POSTSCRIPTS_RC", (!well).then_some("1"))])
+/// Notes one fact in `folder`, or with none that it isn't so.
+pub(crate) fn note(folder: &Path, fact: (&str, Option<&str>)) -> io::Result<()> {
+    update(&folder.join(FILE), &[fact])
 }
 
 fn is_yes(value: &str) -> bool {

@@ -16,7 +16,7 @@ pub(crate) use arguments::{Call, called, kind};
 pub(crate) use environment::{environment, is_debugged, path};
 pub(crate) use folder::complete;
 pub(crate) use handover::without_line;
-pub(crate) use info::{Info, note_result};
+pub(crate) use info::{Info, note};
 pub(crate) use install::{hand_over, main as install};
 pub(crate) use log::Log;
 pub(crate) use status::{Status, beginning, end, greeting, tell_failed, tell_rest};
