@@ -36,10 +36,22 @@ pub(crate) fn fork<T>(orders: UnixStream, footing: Footing, runners: T) -> io::R
 fn fork_here() -> io::Result<Option<Pid>> {
     // SAFETY: this process has one thread; see `fork`. What follows in the child is ordinary
     // code, as it would be in the parent.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error()),
-        pid => Ok(Pid::from_raw(pid)),
-    }
+    forked(unsafe { libc::fork() }.into())
+}
+
+/// Forks a sibling: a child of the runner's, to which its orphans go if it is killed, and not to
+/// this keeper, who could not tell them from those with whom it stays.
+#[expect(unsafe_code, reason = "no safe wrapper forks")]
+fn fork_beside() -> io::Result<Option<Pid>> {
+    let flags = libc::c_long::from(libc::CLONE_PARENT | libc::SIGCHLD);
+    // SAFETY: as above. It has a copy of all memory, stack included, and the C library need not
+    // know of it, since there is no second thread.
+    forked(unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, 0_usize, 0_usize, 0_usize) })
+}
+
+fn forked(pid: libc::c_long) -> io::Result<Option<Pid>> {
+    let pid = i32::try_from(pid).ok().filter(|pid| *pid >= 0);
+    pid.map(Pid::from_raw).ok_or_else(io::Error::last_os_error)
 }
 
 #[expect(unsafe_code, reason = "no safe wrapper ends a fork without its parent's exit handlers")]
@@ -132,10 +144,10 @@ fn keep(mut line: Line, footing: Footing) {
             Done::Ended(outcome, Some(leftovers)) => {
                 // The next step is a new keeper's, so that it answers for its own descendants
                 // alone. It begins before the runner hears of the end.
-                match fork_here() {
+                match fork_beside() {
                     Ok(Some(_)) => {
-                        drop(footing);
-                        return stay_with(leftovers, line, leaf);
+                        drop((line, footing.writes));
+                        return stay_with(leftovers, leaf, &footing.runner);
                     }
                     Ok(None) => {
                         drop(leftovers);
@@ -155,15 +167,16 @@ fn keep(mut line: Line, footing: Footing) {
 }
 
 /// Keeps reading what those print that live on: they would get SIGPIPE, or block, if nobody did.
-/// Where they hold no pipe, they don't need anybody.
+/// Stays their parent, whether they print or not, as long as there is a runner, which kills all that
+/// comes to it from a keeper that it loses.
 #[expect(unsafe_code, reason = "setting a signal's disposition")]
-fn stay_with(leftovers: Leftovers, line: Line, leaf: Option<Leaf>) {
-    drop(line);
+fn stay_with(leftovers: Leftovers, leaf: Option<Leaf>, runner: &OwnedFd) {
     // From now on nobody's end matters here, so the kernel may take leave of them.
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
     tree::reap();
     drain(leftovers.pipes);
+    while poll(&mut [PollFd::new(runner, PollFlags::IN)], None) == Err(Errno::INTR) {}
     if let Some(leaf) = leaf {
         leaf.leave();
     }

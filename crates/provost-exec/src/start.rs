@@ -89,6 +89,8 @@ impl NotStarted {
 
 /// What every program of a keeper starts with.
 pub(crate) struct Footing {
+    /// The runner, which isn't the keeper's parent for ever.
+    pub(crate) runner: OwnedFd,
     /// What it is to have as its `oom_score_adj`.
     pub(crate) oom: Option<Vec<u8>>,
     /// Where it is noted which of its outputs it writes to.

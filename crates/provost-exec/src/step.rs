@@ -128,6 +128,8 @@ pub enum Ended {
     NotStarted(NotStarted),
     /// Its keeper is gone; so is the program.
     KeeperLost,
+    /// It never began: its keeper was lost before.
+    NoKeeper,
 }
 
 /// What a program used.

@@ -32,6 +32,8 @@ pub struct Supervisor {
     inbox: Vec<u8>,
     /// Whoever keeps the next step.
     keeper: Option<Pid>,
+    /// Those that have handed over and stay with what their steps have left behind.
+    stayed: Vec<Pid>,
 }
 
 /// How much longer than all of a step's limits together a keeper may take. One that takes longer
@@ -52,10 +54,11 @@ impl Supervisor {
         let (ours, theirs) = StdStream::pair()?;
         tree::adopt_orphans()?;
         keeper::bear_file_limit();
-        let oom = oom::protect();
-        let (keeper, ours) = keeper::fork(theirs, Footing { oom, writes: Writes::new() }, ours)?;
+        let runner = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+        let footing = Footing { runner, oom: oom::protect(), writes: Writes::new() };
+        let (keeper, ours) = keeper::fork(theirs, footing, ours)?;
         let (stream, keeper) = (Some(ours), Some(keeper));
-        Ok(Self { stream, line: None, inbox: Vec::new(), keeper })
+        Ok(Self { stream, line: None, inbox: Vec::new(), keeper, stayed: Vec::new() })
     }
 
     /// Has the keeper start a step. What goes wrong with that shows when it is
@@ -95,15 +98,14 @@ impl Supervisor {
     ) -> Outcome {
         let began = Instant::now();
         let outcome = self.converse(step, orders, &mut tell).await;
-        // Keepers that have handed over and gone.
-        tree::reap();
         outcome.unwrap_or_else(|e| {
             // Whatever it kept is ours now; the keeper itself is among it.
-            tree::kill(None, None);
+            tree::kill_but(&self.stayed);
             tree::reap();
             (self.line, self.keeper) = (None, None);
             let ended = match e.kind() {
                 io::ErrorKind::TimedOut => Ended::TimedOut(step.limits.timeout),
+                io::ErrorKind::NotConnected => Ended::NoKeeper,
                 _ => Ended::KeeperLost,
             };
             Outcome::bare(ended, began.elapsed())
@@ -128,7 +130,10 @@ impl Supervisor {
                 match said {
                     Said::Event(event) => tell(event),
                     Said::Ended(outcome, keeper) => {
-                        self.keeper = i32::try_from(keeper).ok().and_then(Pid::from_raw);
+                        let next = i32::try_from(keeper).ok().and_then(Pid::from_raw);
+                        if next != self.keeper {
+                            self.stayed.extend(std::mem::replace(&mut self.keeper, next));
+                        }
                         return Ok(*outcome);
                     }
                     Said::Paused => {

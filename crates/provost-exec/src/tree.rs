@@ -49,6 +49,11 @@ pub(crate) fn reap() -> bool {
 /// All that descends from this process and hasn't ended, each with its name. Empty where /proc
 /// isn't mounted.
 pub(crate) fn descendants() -> Vec<(Pid, String)> {
+    descendants_but(&[])
+}
+
+/// The same, without these children and all that descends from them.
+fn descendants_but(spared: &[Pid]) -> Vec<(Pid, String)> {
     let Ok(proc) = std::fs::read_dir("/proc") else { return Vec::new() };
     let mut children: HashMap<i32, Vec<(i32, String, bool)>> = HashMap::new();
     for entry in proc.flatten() {
@@ -62,9 +67,12 @@ pub(crate) fn descendants() -> Vec<(Pid, String)> {
     let mut found = Vec::new();
     let mut parents = vec![rustix::process::getpid().as_raw_nonzero().get()];
     while let Some(parent) = parents.pop() {
-        for (pid, comm, alive) in children.remove(&parent).unwrap_or_default() {
-            parents.push(pid);
-            found.extend(Pid::from_raw(pid).filter(|_| alive).map(|pid| (pid, comm)));
+        for (number, comm, alive) in children.remove(&parent).unwrap_or_default() {
+            let Some(pid) = Pid::from_raw(number).filter(|pid| !spared.contains(pid)) else {
+                continue;
+            };
+            parents.push(number);
+            found.extend(alive.then_some((pid, comm)));
         }
     }
     found
@@ -113,12 +121,21 @@ pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>) {
     }
     // Where that fails there is still the walk.
     let _ = leaf.map(Leaf::kill);
+    walk(program, &[]);
+}
+
+/// Kills all that descends from this process but these children and what descends from them.
+pub(crate) fn kill_but(spared: &[Pid]) {
+    walk(None, spared);
+}
+
+fn walk(program: Option<Pid>, spared: &[Pid]) {
     let until = Instant::now() + KILL_LIMIT;
     loop {
         // Who forks and ends, again and again, is a new child of this process each time; a look
         // at these alone is quicker than the fork.
         for _ in 0..QUICK_LOOKS {
-            for pid in children() {
+            for pid in children().into_iter().filter(|pid| !spared.contains(pid)) {
                 let _ = rustix::process::kill_process(pid, Signal::KILL);
                 if Some(pid) != program {
                     // The fewer have ended and are still there, the quicker is the next look.
@@ -126,7 +143,7 @@ pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>) {
                 }
             }
         }
-        let alive = descendants();
+        let alive = descendants_but(spared);
         for (pid, _) in &alive {
             let _ = rustix::process::kill_process(*pid, Signal::KILL);
         }
@@ -135,13 +152,13 @@ pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>) {
         }
     }
     if !Path::new("/proc/self").exists() {
-        kill_by_number(program, until);
+        kill_by_number(program, spared, until);
     }
 }
 
 /// Where /proc isn't mounted: asks of each number whether it is a child of this process, and so
 /// finds orphans that left the group. Numbers above our own come first, as children's do.
-fn kill_by_number(program: Option<Pid>, until: Instant) {
+fn kill_by_number(program: Option<Pid>, spared: &[Pid], until: Instant) {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let is_child = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let mut is_any_alive = true;
@@ -151,7 +168,9 @@ fn kill_by_number(program: Option<Pid>, until: Instant) {
             if asked % 1024 == 0 && Instant::now() >= until {
                 return;
             }
-            let Some(pid) = Pid::from_raw(number) else { continue };
+            let Some(pid) = Pid::from_raw(number).filter(|pid| !spared.contains(pid)) else {
+                continue;
+            };
             match rustix::process::waitid(WaitId::Pid(pid), is_child) {
                 Ok(None) => {
                     is_any_alive = true;

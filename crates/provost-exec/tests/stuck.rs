@@ -1,39 +1,59 @@
 //! A keeper that is stuck. In a process of its own, since all that the process has started goes
-//! with the keeper.
+//! with the keeper, but what steps before have left.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use provost_exec::{Ended, LeakPolicy, Limits, Orders, Secrets, Step, Supervisor};
+use rustix::process::{Pid, Signal};
 
-#[test]
-fn a_keeper_that_is_stuck_does_not_hold_the_run_up() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("script");
-    std::fs::write(&script, "#!/bin/sh\necho hello\n").unwrap();
+fn step(folder: &Path, name: &str, text: &str) -> Step {
+    let script = folder.join(name);
+    std::fs::write(&script, text).unwrap();
     std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
-    // Opening it waits for a reader, as opening a file on a dead server may wait for ever.
-    let (log, mode) = (folder.path().join("log"), rustix::fs::Mode::from_raw_mode(0o600));
-    rustix::fs::mknodat(rustix::fs::CWD, &log, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let short = Duration::from_millis(300);
-    let step = Step {
-        name: "script".into(),
+    Step {
+        name: name.into(),
         args: Vec::new(),
-        folder: folder.path().to_owned(),
+        folder: folder.to_owned(),
         env: Vec::new(),
-        log,
+        log: script.with_extension("log"),
         trace: None,
         limits: Limits { timeout: short, slow: short, grace: short, leak: short },
         leak: LeakPolicy::Warn,
         xtrace: false,
         lines: false,
         secrets: Secrets::default(),
-    };
+    }
+}
+
+#[test]
+fn a_keeper_that_is_stuck_does_not_hold_the_run_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut daemon = step(folder, "daemon", "#!/bin/sh\nsleep 1000 >/dev/null 2>&1 &\n");
+    daemon.limits.timeout = Duration::from_secs(20);
+    let stuck = step(folder, "stuck", "#!/bin/sh\necho hello\n");
+    let next = step(folder, "next", "#!/bin/sh\n");
+    // Opening it waits for a reader, as opening a file on a dead server may wait for ever.
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &stuck.log, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let mut supervisor = Supervisor::start().unwrap();
     let (_orders, mut orders) = tokio::sync::watch::channel(Orders::default());
-    let begun = Instant::now();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let outcome = runtime.block_on(supervisor.execute(&step, &mut orders, |_| {}));
+    let mut run = |step| runtime.block_on(supervisor.execute(step, &mut orders, |_| {}));
+
+    let left = run(&daemon).leaked;
+    let (pid, _) = left.first().and_then(|left| left.split_once(' ')).unwrap();
+    let daemon = Pid::from_raw(pid.parse().unwrap()).unwrap();
+    let begun = Instant::now();
+    let outcome = run(&stuck);
     assert!(matches!(outcome.ended, Ended::TimedOut(_)), "{outcome:?}");
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    let outcome = run(&next);
+    assert!(matches!(outcome.ended, Ended::NoKeeper), "{outcome:?}");
+    rustix::process::kill_process(daemon, Signal::KILL).expect("it lives on");
 }

@@ -29,6 +29,12 @@ const ORPHANS: &str = r#"#!/bin/sh
 ) &
 exit 0
 "#;
+/// Leaves the same, but loses its keeper.
+const LOST: &str = r#"#!/bin/sh
+setsid sh -c 'while sleep 1000; do :; done' </dev/null >/dev/null 2>&1 &
+kill -KILL $PPID
+sleep 1000
+"#;
 /// Has a child in a session of its own, and is too slow.
 const HANGS: &str = r#"#!/bin/sh
 # /// provost
@@ -134,6 +140,24 @@ fn a_daemon_outlives_the_failure_of_a_later_step() {
         let end = ground.end_of("boot", "hangs");
         assert_eq!((&end["cause"], &end["leaked"]), (&json!("timeout"), &Value::Null), "{end:#}");
         assert_eq!((alive(&ground, "daemon"), alive(&ground, "sleep")), (1, 1), "{}", run.said);
+        go.write_all(b"go\n").unwrap();
+        assert_eq!(line(&went), "0");
+    }
+}
+
+#[test]
+fn a_daemon_outlives_the_keeper_of_a_later_step() {
+    for world in World::all() {
+        // One holds its pipes, one doesn't.
+        let steps = [("daemon", DAEMON), ("leaves", &with_policy("warn")), ("lost", LOST)];
+        let ground = Ground::new(&steps);
+        let (mut go, went) = (open_pipe(&ground, "go"), open_pipe(&ground, "went"));
+        let run = ground.start(world, &["boot"]).end(LIMIT + LIMIT);
+        assert_eq!(ground.end_of("boot", "lost")["cause"], "interrupted", "{}", run.said);
+        let others = ground.processes();
+        let names: Vec<&str> = others.iter().map(|p| p.comm.as_str()).collect();
+        assert_eq!((alive(&ground, "daemon"), alive(&ground, "sleep")), (1, 1), "{names:?}");
+        assert_eq!(alive(&ground, "sh"), 0, "{names:?}");
         go.write_all(b"go\n").unwrap();
         assert_eq!(line(&went), "0");
     }

@@ -9,7 +9,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 use serde_json::json;
 
 use crate::pipes::{SOON, line, open_pipe};
-use crate::scripts::LIMIT;
+use crate::scripts::{LIMIT, LONG};
 
 /// Says that it has begun, waits for its go, and ends well.
 const WAITS: &str = r#"#!/bin/sh
@@ -120,6 +120,25 @@ fn a_keeper_that_is_killed_fails_the_step_and_leaves_nobody_behind() {
         assert_eq!(end["result"], "failure");
         assert!(end["errorMessage"].as_str().unwrap().contains("killed"), "{end:#}");
     }
+}
+
+/// Its log is a pipe that nobody reads: to open it takes for ever.
+#[test]
+fn without_a_keeper_a_step_is_said_not_to_have_begun() {
+    let block = "#!/bin/sh\nmkfifo \"$PROVOST_TEST/log/scripts/$PROVOST_RUN/02-stuck.log\"\n";
+    let stuck = "#!/bin/sh\n# /// provost\n# timeout = \"100ms\"\n# retries = 1\n# ///\n\
+                 echo hello\n";
+    let ground = Ground::new(&[("block", block), ("stuck", stuck)]);
+    let run = ground.start(World::Walk, &["boot"]).end(LONG);
+    ground.nobody_is_left(&run.said);
+    assert_eq!(run.code, Some(1), "{}", run.said);
+    let journal = ground.node().journal("boot");
+    let ends = journal.iter().filter(|e| e["stage"] == "stuck" && e["phase"] == "stage end");
+    let causes: Vec<_> = ends.map(|e| e["cause"].as_str().unwrap()).collect();
+    assert_eq!(causes, ["timeout", "exec"], "{}", run.said);
+    let end = ground.end_of("boot", "stuck");
+    assert!(end["errorMessage"].as_str().unwrap().contains("did not begin"), "{end:#}");
+    assert!(end["hint"].is_string(), "{end:#}");
 }
 
 /// As `pkill -9 provost` does. What has left the script's process is another matter then.

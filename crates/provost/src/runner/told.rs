@@ -92,6 +92,15 @@ pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
             record.hint = Some("look for the OOM killer in `dmesg`; start it again".to_owned());
             return record;
         }
+        Ended::NoKeeper => {
+            record.cause = Some(Cause::Exec);
+            let lost = "it did not begin: the process that starts scripts was lost before";
+            record.error_message = Some(lost.to_owned());
+            let hint = "see how the step before ended, and look for the OOM killer in `dmesg`; \
+                        start it again";
+            record.hint = Some(hint.to_owned());
+            return record;
+        }
     }
     let lines = &lines[lines.len().saturating_sub(LINES)..];
     record.hint = Some(hint);

@@ -118,7 +118,9 @@ pub(crate) async fn evaluate(
             return Err(Failure::new(Cause::Interrupted, message, "start it again"));
         }
         Ended::Signal { name, .. } => return Err(refused(format!("bash was ended by {name}"))),
-        Ended::KeeperLost | Ended::Leaked => return Err(refused("bash was killed".to_owned())),
+        Ended::KeeperLost | Ended::NoKeeper | Ended::Leaked => {
+            return Err(refused("bash was killed".to_owned()));
+        }
     };
     let env = exported.ok_or_else(|| refused("it ends the shell before its end".to_owned()))?;
     fetched.plan.runbootscripts = env.get("RUNBOOTSCRIPTS").is_some_and(|value| is_yes(value));
