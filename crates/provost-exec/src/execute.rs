@@ -25,6 +25,8 @@ const LINE_EVERY: Duration = Duration::from_millis(100);
 const LINE_AGAIN: Duration = Duration::from_secs(1);
 /// How often orphans that have ended are taken leave of at the most.
 const REAP_EVERY: Duration = Duration::from_secs(1);
+/// How often descendants are looked at of which none can be waited for: where /proc isn't mounted.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What a step leaves behind on purpose: somebody lives on, and may hold these pipes.
 pub(crate) struct Leftovers {
@@ -126,7 +128,7 @@ impl<'a> Running<'a> {
     /// Goes on until the program has ended and its output, too, or the time for that is over.
     /// An error means that the runner is gone.
     fn supervise(&mut self, line: &mut Line) -> io::Result<()> {
-        while self.status.is_none() || self.output.pipes().next().is_some() {
+        while self.goes_on() {
             let ready = self.wait(line)?;
             if ready.orders {
                 line.fill()?;
@@ -137,8 +139,6 @@ impl<'a> Running<'a> {
             if ready.end {
                 self.status = Some(wait(self.pid));
                 self.clock.slow = None;
-                self.clock.act = None;
-                self.clock.leak = Some(Instant::now() + self.step.limits.leak);
             }
             if ready.output {
                 self.output.take(|stream, text| self.capture.take(stream, text));
@@ -156,6 +156,24 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
+    /// Whether there is still something to wait for.
+    fn goes_on(&mut self) -> bool {
+        if self.status.is_none() || (self.ends_tree() && tree::reap()) {
+            return true;
+        }
+        if self.clock.leak.is_none() {
+            self.clock.act = None;
+            self.clock.leak = Some(Instant::now() + self.step.limits.leak);
+        }
+        self.output.pipes().next().is_some()
+    }
+
+    /// Whether the program has ended, as it was told to, and its descendants still have time to do
+    /// so: the grace is theirs, too.
+    fn ends_tree(&self) -> bool {
+        self.status.is_some() && self.ending.is_some() && self.clock.act.is_some()
+    }
+
     fn wait(&self, line: &Line) -> io::Result<Ready> {
         let mut fds = vec![PollFd::new(line.stream(), PollFlags::IN)];
         if self.status.is_none() {
@@ -164,10 +182,13 @@ impl<'a> Running<'a> {
         for pipe in self.output.pipes() {
             fds.push(PollFd::new(pipe, PollFlags::IN));
         }
+        let descendant = if self.ends_tree() { tree::somebody() } else { None };
+        let look = (self.ends_tree() && descendant.is_none()).then_some(LOOK_EVERY);
+        fds.extend(descendant.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let tell = self.step.lines.then_some(LINE_AGAIN);
         let write = self.capture.due().map(|at| at.saturating_duration_since(Instant::now()));
         let waits = self.output.waits().then_some(Duration::ZERO);
-        let next = [self.clock.next(), tell, write, waits].into_iter().flatten().min();
+        let next = [self.clock.next(), tell, write, waits, look].into_iter().flatten().min();
         let next = next.map(|d| d.try_into().unwrap_or_default());
         match poll(&mut fds, next.as_ref()) {
             Ok(_) => {}
@@ -187,7 +208,7 @@ impl<'a> Running<'a> {
         match order {
             Order::Stop(signal) => self.end(Ending::Interrupted(signal), line),
             Order::Hurry => {
-                if self.status.is_none() {
+                if self.status.is_none() || self.ends_tree() {
                     self.kill(line);
                 }
                 self.clock.leak = Some(Instant::now());
@@ -218,7 +239,7 @@ impl<'a> Running<'a> {
     }
 
     fn kill(&mut self, line: &mut Line) {
-        tree::kill(Some(self.pid), self.leaf);
+        tree::kill(self.status.is_none().then_some(self.pid), self.leaf);
         line.say(&Said::Event(Event::Killing));
         self.clock.act = None;
     }

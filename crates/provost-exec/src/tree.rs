@@ -5,6 +5,7 @@
 //! step leaves somebody behind stays with them, and the next step has a new keeper.
 
 use std::collections::HashMap;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -76,6 +77,15 @@ fn descendants_but(spared: &[Pid]) -> Vec<(Pid, String)> {
         }
     }
     found
+}
+
+/// A hold on one of the [`descendants`]. While it lives there is no need to look for others.
+pub(crate) fn somebody() -> Option<OwnedFd> {
+    descendants().into_iter().find_map(|(pid, _)| pidfd(pid))
+}
+
+fn pidfd(pid: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()
 }
 
 /// The name and the parent of a process, and whether it lives.
@@ -218,10 +228,7 @@ pub(crate) fn settle(limit: Duration) -> bool {
         } else {
             return true;
         };
-        let pidfds: Vec<_> = left_alive
-            .into_iter()
-            .filter_map(|(pid, _)| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok())
-            .collect();
+        let pidfds: Vec<_> = left_alive.into_iter().filter_map(|(pid, _)| pidfd(pid)).collect();
         let mut fds: Vec<_> = pidfds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let left = left.try_into().unwrap_or_default();
         if poll(&mut fds, Some(&left)).is_err() {

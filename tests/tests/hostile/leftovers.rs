@@ -4,10 +4,11 @@ use std::io::{Read, Write};
 
 use provost_tests::processes::{look, until};
 use provost_tests::{Ground, World};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::pipes::{SOON, line, open_pipe};
-use crate::scripts::LIMIT;
+use crate::scripts::{LIMIT, LONG};
 
 /// Leaves a process behind that holds neither of its outputs.
 const QUIET: &str = "sleep 1000 </dev/null >/dev/null 2>&1 &\nexit 0\n";
@@ -42,6 +43,27 @@ const HANGS: &str = r#"#!/bin/sh
 # ///
 setsid sleep 1000 &
 sleep 1000
+"#;
+
+/// Ends at once when it is told to, while a child of it has something to put in order first.
+const TIDIES: &str = r#"#!/bin/bash
+# /// provost
+# timeout = "2s"
+# ///
+bash -c '
+    trap "sleep 0.5; echo tidied >\"$PROVOST_TEST/tidied\"; exit" TERM
+    echo begun >"$PROVOST_TEST/begun"
+    while :; do sleep 0.1; done
+' >/dev/null 2>&1
+"#;
+/// Ends when it is told to, late; a child that holds its output doesn't.
+const CLINGS: &str = r#"#!/bin/bash
+# /// provost
+# timeout = "1s"
+# ///
+trap 'sleep 0.5; exit 0' TERM
+sh -c 'trap "" TERM; while :; do sleep 1000; done' &
+wait
 "#;
 
 fn with_policy(leak: &str) -> String {
@@ -88,6 +110,38 @@ fn fail_names_and_kills_them_and_the_step_has_failed() {
         assert_eq!((run.code, &end["result"]), (Some(1), &json!("failure")), "{}", run.said);
         assert_eq!(end["leaked"].as_array().map(Vec::len), Some(1), "{end:#}");
         assert!(end["hint"].is_string() && end["cause"].is_string(), "{end:#}");
+    }
+}
+
+/// As a package manager does whose script is ended.
+#[test]
+fn descendants_have_their_grace_as_well() {
+    for world in World::all() {
+        for cause in ["interrupted", "timeout"] {
+            let ground = Ground::new(&[("tidies", TIDIES)]);
+            ground.limits("grace = \"10m\"\n");
+            let (begun, tidied) = (open_pipe(&ground, "begun"), open_pipe(&ground, "tidied"));
+            let run = ground.start(world, &["run", "tidies"]);
+            assert_eq!(line(&begun), "begun");
+            if cause == "interrupted" {
+                run.signal(Signal::TERM);
+            }
+            assert_eq!(line(&tidied), "tidied", "{cause}, {world:?}");
+            let run = run.end(LONG);
+            ground.nobody_is_left(&run.said);
+            assert_eq!(ground.end_of("run", "tidies")["cause"], cause, "{}", run.said);
+        }
+    }
+}
+
+#[test]
+fn descendants_have_no_more_than_their_grace() {
+    for world in World::all() {
+        let ground = Ground::new(&[("clings", CLINGS)]);
+        ground.limits("grace = \"1s\"\nleak = \"10m\"\n");
+        let run = ground.start(world, &["run", "clings"]).end(LIMIT);
+        ground.nobody_is_left(&run.said);
+        assert_eq!(ground.end_of("run", "clings")["cause"], "timeout", "{}", run.said);
     }
 }
 

@@ -31,6 +31,12 @@ while :; do
     sleep 1000
 done
 "#;
+/// Ends when it is told to; its child heeds nothing.
+const STUBBORN_CHILD: &str = r#"#!/bin/sh
+sh -c 'trap "" TERM INT HUP
+    echo $$ >"$PROVOST_TEST/begun"
+    while :; do sleep 1000; done' </dev/null >/dev/null 2>&1
+"#;
 
 /// Runs the node's only script. Returns with it having begun, its process id, and what lets it
 /// go on.
@@ -66,8 +72,9 @@ fn a_signal_ends_the_run_in_order() {
 
 #[test]
 fn a_second_signal_hurries() {
-    for world in World::all() {
-        let ground = Ground::new(&[("stubborn", STUBBORN)]);
+    let scripts = [STUBBORN, STUBBORN_CHILD];
+    for (world, script) in World::all().into_iter().flat_map(|w| scripts.map(|s| (w, s))) {
+        let ground = Ground::new(&[("stubborn", script)]);
         ground.limits("grace = \"10m\"\n");
         let (run, _, _go) = begin(&ground, world, "stubborn");
         run.signal(Signal::TERM);
