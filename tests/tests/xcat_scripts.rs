@@ -114,6 +114,25 @@ fn xcatinfo_says_what_the_node_is_and_how_far_and_keeps_what_others_wrote() {
 }
 
 #[test]
+fn an_updatenode_that_moves_the_node_to_another_server_notes_that_one() {
+    let tables = TABLES.replace("127.0.0.1", "127.0.0.3");
+    let Some(Site { web, node, .. }) = &site(&[("x", "#!/bin/sh\n")], &tables, &[], &["x"]) else {
+        return;
+    };
+    let server = || read(node, "xcat/xcatinfo").lines().next().unwrap().to_owned();
+    std::fs::create_dir_all(node.path("xcat")).unwrap();
+    std::fs::write(node.path("xcat/xcatinfo"), "XCATSERVER=10.9.9.9\nHTTPPORT=80\n").unwrap();
+    node.provost(&["xcatdsklspost", "1", "-m", web.address(), "x", "-c"]).expect(0);
+    assert_eq!(server(), "XCATSERVER=10.9.9.9", "it is this run's alone");
+    node.provost(&["xcatdsklspost", "1", "-M", web.address(), "x", "-c"]).expect(0);
+    assert_eq!(server(), "XCATSERVER=127.0.0.1");
+    let port = web.address().rsplit(':').next().unwrap();
+    has_lines(&read(node, "xcat/xcatinfo"), &[&format!("HTTPPORT={port}")]);
+    node.provost(&["boot"]).expect(0);
+    assert_eq!(server(), "XCATSERVER=127.0.0.3", "as its tables say");
+}
+
+#[test]
 fn a_node_that_was_told_nothing_goes_by_its_xcatinfo() {
     let Some(Site { node, .. }) = &site(&[("tell", TELL)], TABLES, &["tell"], &[]) else { return };
     node.provost(&["boot"]).expect(0);

@@ -101,8 +101,15 @@ async fn what_a_node_says_is_its_status() {
     assert_eq!(server.node_object("cn001").await["appstatus"], json!({"gpfs": "active"}));
 
     // What changes nothing is done all the same.
-    for line in ["unlocktftpdir\n", "installmonitor\n", "installstatus defined\n"] {
-        assert_eq!(say(&server, address(1), line.as_bytes()).await.unwrap(), "done\n");
+    for line in ["unlocktftpdir", "installmonitor"] {
+        assert_eq!(
+            say(&server, address(1), format!("{line}\n").as_bytes()).await.unwrap(),
+            "done\n"
+        );
+    }
+    for word in ["defined", "unknown", "alive", "unreachable", "powering-on", "powering-off"] {
+        let line = format!("installstatus {word}\n");
+        assert_eq!(say(&server, address(1), line.as_bytes()).await.unwrap(), "done\n", "{word}");
     }
     assert_eq!(say(&server, address(1), b"syncfiles\n").await.unwrap(), "syncfiles done\n");
     assert_eq!(server.node_object("cn001").await["status"], "failed");

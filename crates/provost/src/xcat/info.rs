@@ -38,7 +38,8 @@ impl Info<'_> {
             self.plan.env.get(name).map(String::as_str).filter(|value| !value.is_empty())
         };
         let (service, is_update) = (self.service, self.service == Service::Run);
-        let master = get("MASTER_IP").or(get("MASTER")).or(self.server.host_str());
+        let master = get("MASTER_IP").or(get("MASTER")).filter(|_| !self.moved);
+        let master = master.or(self.server.host_str());
         let port = self.server.port_or_known_default().unwrap_or_default().to_string();
         let install_dir = format!("/{}", self.xcat.install_dir);
         let mut facts = vec![("NODE", Some(self.plan.node.as_str()))];

@@ -3,6 +3,20 @@ use provost_store::{Says, Status};
 /// The longest text that is kept of what a node claims, in characters.
 const TEXT: usize = 500;
 
+/// What xCAT also has as a node's status, and what says nothing of its provisioning. It is answered:
+/// a client that gets no `done` tries for two minutes, and holds up a node's shutdown so.
+const OTHER_WORDS: [&str; 9] = [
+    "defined",
+    "unknown",
+    "alive",
+    "unreachable",
+    "standingby",
+    "discovering",
+    "configuring",
+    "powering-on",
+    "powering-off",
+];
+
 /// What a node may say on xCAT's status port.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verb {
@@ -25,10 +39,11 @@ impl Verb {
             "next" => Self::status(Status::Booting, ""),
             "installstatus" => {
                 let (word, message) = rest.split_once(' ').unwrap_or((rest, ""));
-                match Status::ALL.into_iter().find(|status| status.as_str() == word)? {
-                    // Nobody is who has spoken.
-                    Status::Defined => Self::Nothing,
-                    status => Self::status(status, message),
+                if OTHER_WORDS.contains(&word) {
+                    Self::Nothing
+                } else {
+                    let known = |status: &Status| status.as_str() == word;
+                    Self::status(Status::ALL.into_iter().find(known)?, message)
                 }
             }
             "hpcbootstatus" => {
