@@ -56,8 +56,13 @@ pub(crate) fn execute(
     let capture = Capture::new(&step.log, &step.secrets);
     let child = child.and_then(|child| {
         let program = step.folder.join(&step.name);
-        let other = |e: io::Error| NotStarted { program, why: Why::Other(e.to_string()) };
-        Running::new(child, step, capture, leaf).map_err(other)
+        let pid = child.pid;
+        Running::new(child, step, capture, leaf).map_err(|e| {
+            // What can't be watched must not run.
+            tree::kill(Some(pid), leaf);
+            tree::reap();
+            NotStarted { program, why: Why::Other(format!("it can't be watched: {e}")) }
+        })
     });
     let mut running = match child {
         Ok(running) => running,
@@ -126,7 +131,7 @@ impl<'a> Running<'a> {
     }
 
     /// Goes on until the program has ended and its output, too, or the time for that is over.
-    /// An error means that the runner is gone.
+    /// An error means that the runner is gone, or how the program ended.
     fn supervise(&mut self, line: &mut Line) -> io::Result<()> {
         while self.goes_on() {
             let ready = self.wait(line)?;
@@ -137,7 +142,7 @@ impl<'a> Running<'a> {
                 self.obey(order, line);
             }
             if ready.end {
-                self.status = Some(wait(self.pid));
+                self.status = Some(wait(self.pid)?);
                 self.clock.slow = None;
             }
             if ready.output {

@@ -111,12 +111,21 @@ fn nothing() -> libc::sighandler_t {
     nothing as extern "C" fn(libc::c_int) as libc::sighandler_t
 }
 
-/// What the runner's caller left open for it isn't for the scripts. An old kernel that doesn't
-/// know the call leaves it open.
+/// What the runner's caller left open for it isn't for the scripts.
 #[expect(unsafe_code, reason = "a call that no safe wrapper makes")]
 fn close_at_exec() {
     // SAFETY: a system call on numbers; what is closed is closed at exec, not now.
-    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC) };
+    if unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC) } == 0 {
+        return;
+    }
+    // Before Linux 5.11.
+    for entry in std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten() {
+        let fd = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some(fd) = fd.filter(|fd| *fd > 2) {
+            // SAFETY: as above; a number that stands for nothing is refused.
+            unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
 }
 
 /// The last signal's number, the real-time ones included.

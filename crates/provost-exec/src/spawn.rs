@@ -94,7 +94,7 @@ impl Program {
             output.begins();
             return Ok(Spawned { pid, output });
         }
-        wait(pid);
+        let _ = wait(pid);
         Err(io::Error::from_raw_os_error(error))
     }
 }

@@ -54,7 +54,10 @@ impl Supervisor {
         let (ours, theirs) = StdStream::pair()?;
         tree::adopt_orphans()?;
         keeper::bear_file_limit();
-        let runner = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+        let runner = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
+        let runner = runner.map_err(|e| {
+            io::Error::other(format!("watching processes, which takes Linux 5.3 or later: {e}"))
+        })?;
         let footing = Footing { runner, oom: oom::protect(), writes: Writes::new() };
         let (keeper, ours) = keeper::fork(theirs, footing, ours)?;
         let (stream, keeper) = (Some(ours), Some(keeper));

@@ -47,6 +47,13 @@ pub(crate) fn reap() -> bool {
     }
 }
 
+/// Who descends from this process and hasn't ended, each `PID COMM`, or that there is somebody of
+/// whom nothing can be seen.
+pub(crate) fn left() -> Vec<String> {
+    let named: Vec<_> = descendants().iter().map(|(pid, comm)| format!("{pid} {comm}")).collect();
+    if named.is_empty() && reap() { vec!["? unknown".to_owned()] } else { named }
+}
+
 /// All that descends from this process and hasn't ended, each with its name. Empty where /proc
 /// isn't mounted.
 pub(crate) fn descendants() -> Vec<(Pid, String)> {

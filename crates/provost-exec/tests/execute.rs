@@ -297,6 +297,16 @@ fn a_killed_script_names_its_signal_and_an_ended_run_is_no_success() {
 }
 
 #[test]
+fn each_signal_has_its_name() {
+    let bench = Bench::new();
+    for name in ["PROF", "VTALRM", "IO", "STKFLT", "PWR", "RTMIN", "RTMIN+3", "RTMIN+29"] {
+        let outcome = bench.run(&format!("#!/bin/bash\nkill -{name} $$\n"));
+        let Ended::Signal { name: told, .. } = outcome.ended else { panic!("{outcome:?}") };
+        assert_eq!(told, format!("SIG{name}"));
+    }
+}
+
+#[test]
 fn a_core_file_is_told_of_where_there_is_one() {
     let bench = Bench::new();
     let core = |limit: &str| {

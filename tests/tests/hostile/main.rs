@@ -1,15 +1,16 @@
 //! What scripts can do to whoever runs them, and why it doesn't help them.
 //!
 //! Each script of `tests/hostile` is run by the real programs, with cgroups and without, and has
-//! to end in time, be recorded as what it was, and leave nobody behind. What isn't tested is a step
-//! of the wall clock: a test can't set the machine's clock back. A process that hangs in the
-//! kernel isn't either, since none can be made on demand.
+//! to end in time, be recorded as what it was, and leave nobody behind. What isn't tested is a
+//! process that hangs in the kernel, since none can be made on demand; a step of the wall clock is
+//! in `clock_steps.rs`.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod leftovers;
 mod output;
 mod pipes;
 mod places;
+mod refusals;
 mod runner;
 mod scripts;
 mod surroundings;

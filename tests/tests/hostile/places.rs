@@ -9,6 +9,8 @@ use crate::scripts::{LIMIT, LONG, script, works};
 
 /// Somebody who isn't root.
 const NOBODY: u32 = 65534;
+/// Runs the rest of its arguments as they.
+const AS_NOBODY: [&str; 6] = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
 /// Runs the rest of its arguments where nothing is mounted on /proc.
 const NO_PROC: [&str; 6] =
     ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"];
@@ -41,6 +43,17 @@ fn give(path: &Path) {
     }
 }
 
+/// A node that is all theirs.
+fn as_nobody(scripts: &[(&str, &str)]) -> Ground {
+    let ground = Ground::new(scripts);
+    let folder = ground.path("");
+    for above in folder.ancestors().take_while(|path| *path != std::env::temp_dir()) {
+        std::fs::set_permissions(above, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    give(&folder);
+    ground
+}
+
 fn can(command: &[&str]) -> bool {
     let can = works("unshare --mount --pid --fork true");
     if !can {
@@ -56,15 +69,9 @@ fn an_ordinary_user_can_do_it() {
         return;
     }
     for name in ["respawns", "fork_bomb"] {
-        let ground = Ground::new(&[(name, &script(name))]);
-        let folder = ground.path("");
-        for above in folder.ancestors().take_while(|path| *path != std::env::temp_dir()) {
-            std::fs::set_permissions(above, PermissionsExt::from_mode(0o755)).unwrap();
-        }
-        give(&folder);
-        let by = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+        let ground = as_nobody(&[(name, &script(name))]);
         for world in World::all() {
-            let run = ground.start_by(&by, world, &["run", name]).end(LIMIT);
+            let run = ground.start_by(&AS_NOBODY, world, &["run", name]).end(LIMIT);
             ground.nobody_is_left(&run.said);
             assert_eq!(ground.end_of("run", name)["cause"], "timeout", "{}", run.said);
         }
@@ -96,6 +103,50 @@ fn without_proc_who_left_the_group_ends_as_well() {
         ground.nobody_is_left(&run.said);
         assert_eq!(ground.end_of("run", name)["cause"], "timeout", "{}", run.said);
     }
+}
+
+#[test]
+fn without_proc_who_is_left_behind_is_told_and_goes_as_the_policy_says() {
+    if !can(&NO_PROC) {
+        return;
+    }
+    for (leak, code) in [("warn", 0), ("kill", 0), ("fail", 1)] {
+        let leaves = format!(
+            "#!/bin/sh\n# /// provost\n# leak = \"{leak}\"\n# ///\n\
+             setsid sleep 1000 </dev/null >/dev/null 2>&1 &\n"
+        );
+        let ground = Ground::new(&[("leaves", &leaves)]);
+        let run = ground.start_by(&NO_PROC, World::Walk, &["run", "leaves"]).end(LONG);
+        let end = ground.end_of("run", "leaves");
+        assert_eq!(run.code, Some(code), "{leak}: {}", run.said);
+        assert_eq!(end["leaked"], serde_json::json!(["? unknown"]), "{leak}: {end:#}");
+        if leak == "warn" {
+            let sleep = ground.processes().iter().any(|p| p.comm == "sleep" && p.state != 'Z');
+            assert!(sleep, "{leak}: it lives on");
+        } else {
+            ground.nobody_is_left(&run.said);
+        }
+    }
+}
+
+/// Another user's processes can't be killed by an ordinary one.
+#[test]
+fn who_survives_a_kill_is_told() {
+    if !works("setpriv --reuid 65534 --clear-groups true") {
+        eprintln!("SKIPPED: only root can make what an ordinary user can't kill");
+        return;
+    }
+    let survives = "#!/bin/sh\n# /// provost\n# timeout = \"1s\"\n# ///\n\
+         \"$PROVOST_TEST/setpriv\" --reuid 0 --regid 0 --clear-groups sleep 1000\n";
+    let ground = as_nobody(&[("survives", survives)]);
+    let setpriv = ground.path("setpriv");
+    std::fs::copy("/usr/bin/setpriv", &setpriv).unwrap();
+    std::fs::set_permissions(&setpriv, PermissionsExt::from_mode(0o4755)).unwrap();
+    let run = ground.start_by(&AS_NOBODY, World::Walk, &["run", "survives"]).end(LONG);
+    let end = ground.end_of("run", "survives");
+    assert_eq!(end["cause"], "timeout", "{}", run.said);
+    let sleep = ground.processes().into_iter().find(|p| p.comm == "sleep").unwrap();
+    assert_eq!(end["leaked"], serde_json::json!([format!("{} sleep", sleep.pid)]), "{end:#}");
 }
 
 /// As in an installer's chroot that nobody has furnished.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{Ending, Leftovers, Running};
 use crate::wait::signal_name;
-use crate::{Ended, LeakPolicy, Outcome, trace, tree};
+use crate::{Ended, LeakPolicy, Outcome, Usage, trace, tree};
 
 /// How long a descendant without the script's output may take to end after it, before it counts
 /// as left behind: the first half of a pipeline, say, that is about to get SIGPIPE.
@@ -19,12 +19,13 @@ impl Running<'_> {
         notes: &Path,
         watched: bool,
     ) -> (Outcome, Option<Leftovers>) {
-        let (status, usage) = self.status.unwrap_or_default();
+        // One that wasn't waited for was killed.
+        let (status, usage) = self.status.unwrap_or((libc::SIGKILL, Usage::default()));
         let ended = match self.ending.take() {
             Some(Ending::TimedOut) => Ended::TimedOut(self.step.limits.timeout),
             Some(Ending::Interrupted(signal)) => Ended::Interrupted(signal),
             None if libc::WIFSIGNALED(status) => Ended::Signal {
-                name: signal_name(libc::WTERMSIG(status)).to_owned(),
+                name: signal_name(libc::WTERMSIG(status)),
                 core: libc::WCOREDUMP(status),
             },
             None => Ended::Exit(libc::WEXITSTATUS(status)),
@@ -32,8 +33,8 @@ impl Running<'_> {
         let duration = began.elapsed().saturating_sub(self.clock.paused);
         let (ended, leaked) = self.leave(ended);
         let pipes = self.output.end(|stream, text| self.capture.take(stream, text));
-        let left_alone = !leaked.is_empty() && self.step.leak == LeakPolicy::Warn;
-        let leftovers = (left_alone || !pipes.is_empty()).then_some(Leftovers { pipes });
+        let is_anybody_left = !leaked.is_empty() && tree::reap();
+        let leftovers = (is_anybody_left || !pipes.is_empty()).then_some(Leftovers { pipes });
         let (last_lines, tail, log_error) = self.capture.finish();
         let place = match ended {
             Ended::Exit(status) if status != 0 => {
@@ -57,14 +58,13 @@ impl Running<'_> {
     fn leave(&self, ended: Ended) -> (Ended, Vec<String>) {
         if matches!(ended, Ended::TimedOut(_) | Ended::Interrupted(_)) {
             tree::kill(None, self.leaf);
-            tree::reap();
-            return (ended, Vec::new());
+            // Who hangs in the kernel, or is somebody whom this user can't kill.
+            return (ended, tree::left());
         }
         if !tree::settle(SETTLE) {
             return (ended, Vec::new());
         }
-        let leaked: Vec<String> =
-            tree::descendants().iter().map(|(pid, comm)| format!("{pid} {comm}")).collect();
+        let leaked = tree::left();
         if leaked.is_empty() || self.step.leak == LeakPolicy::Warn {
             return (ended, leaked);
         }
