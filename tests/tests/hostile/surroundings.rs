@@ -12,7 +12,10 @@ echo "umask $(umask)"
 echo "stdin $(readlink /proc/$$/fd/0)"
 echo "oom $(cat /proc/$$/oom_score_adj)"
 echo "files $(ulimit -Sn)"
-awk '/^Sig(Blk|Ign)/ { print $1, $2 }' /proc/$$/status
+# Not by a command: dash blocks all signals while it starts one.
+while read -r key mask; do
+    case $key in SigBlk: | SigIgn:) echo "$key $mask" ;; esac
+done </proc/$$/status
 awk '{ sub(/.*\) /, ""); print "session", $4, "terminal", $5 }' /proc/$$/stat
 echo "self $$"
 echo "cgroup $(grep '^0::' /proc/$$/cgroup)"
