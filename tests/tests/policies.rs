@@ -157,6 +157,36 @@ fn what_failed_is_not_done() {
 }
 
 #[test]
+fn no_step_begins_when_the_run_has_had_its_time() {
+    let cluster = cluster(
+        "[\"hangs\", \"next\", \"last\"]",
+        &[
+            ("hangs", &script("on_failure = \"continue\"", "sleep 1000")),
+            ("next", &script("", "")),
+            ("last", &script("", "")),
+        ],
+    );
+    let node = cluster.node("cn001");
+    node.configure(&format!(
+        "servers = [\"http://{}\"]\n[trust]\nkeys = [\"{}\"]\n[run]\ndeadline = \"4s\"\n",
+        cluster.daemon().nodes(),
+        cluster.key()
+    ));
+    for args in [&["boot"][..], &["run", "-P", "hangs,next,last"]] {
+        node.provost(args).expect(1).says(&["before next", "`deadline` under [run]"]);
+        assert_eq!(ran(&cluster), ["hangs"], "the rest is not begun");
+        let journal = node.journal(args[0]);
+        let hangs = journal.iter().rfind(|r| r["stage"] == "hangs").unwrap();
+        assert_eq!(hangs["cause"], "timeout");
+        let hint = |record: &Value| record["hint"].as_str().unwrap_or_default().to_owned();
+        assert!(hint(hangs).contains("`deadline` under [run]"), "{hangs}");
+        let end = journal.last().unwrap();
+        assert_eq!((&end["cause"], &end["notRun"]), (&json!("timeout"), &json!(["next", "last"])));
+        assert!(hint(end).contains("`deadline` under [run]"), "{end}");
+    }
+}
+
+#[test]
 fn a_kill_leaves_no_false_done_and_no_second_run_of_what_is_done() {
     let kill = format!("[ -e \"$FOLDER/well\" ] || {KILL_RUNNER}\n[ -e \"$FOLDER/well\" ]");
     let cluster = cluster(

@@ -34,6 +34,8 @@ pub struct Supervisor {
     keeper: Option<Pid>,
     /// Those that have handed over and stay with what their steps have left behind.
     stayed: Vec<Pid>,
+    /// How long the run was paused in all.
+    paused: Duration,
 }
 
 /// How much longer than all of a step's limits together a keeper may take. One that takes longer
@@ -61,7 +63,19 @@ impl Supervisor {
         let footing = Footing { runner, oom: oom::protect(), writes: Writes::new() };
         let (keeper, ours) = keeper::fork(theirs, footing, ours)?;
         let (stream, keeper) = (Some(ours), Some(keeper));
-        Ok(Self { stream, line: None, inbox: Vec::new(), keeper, stayed: Vec::new() })
+        Ok(Self {
+            stream,
+            line: None,
+            inbox: Vec::new(),
+            keeper,
+            stayed: Vec::new(),
+            paused: Duration::ZERO,
+        })
+    }
+
+    /// How long the run was paused in all.
+    pub fn paused(&self) -> Duration {
+        self.paused
     }
 
     /// Has the keeper start a step. What goes wrong with that shows when it is
@@ -144,6 +158,7 @@ impl Supervisor {
                         let paused_at = Instant::now();
                         rustix::process::kill_process(rustix::process::getpid(), Signal::STOP)?;
                         until += paused_at.elapsed();
+                        self.paused += paused_at.elapsed();
                         line.write_all(&frame(&Order::Resume)?).await?;
                     }
                 }

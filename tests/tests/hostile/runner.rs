@@ -166,6 +166,7 @@ fn a_script_goes_with_its_runner_and_its_keeper() {
 
 #[test]
 fn a_stop_pauses_script_and_clocks() {
+    const PAUSE: Duration = Duration::from_millis(3500);
     for world in World::all() {
         let ground = Ground::new(&[("waits", WAITS)]);
         let (run, script, mut go) = begin(&ground, world, "waits");
@@ -178,7 +179,7 @@ fn a_stop_pauses_script_and_clocks() {
         let all_still = || is_stopped(script) && ground.processes().iter().all(still);
         assert!(until(SOON, all_still), "so does its tree");
         // Longer than its time-out and its grace.
-        assert!(!run.ends_within(Duration::from_millis(3500)));
+        assert!(!run.ends_within(PAUSE));
         run.signal(Signal::CONT);
         assert!(until(SOON, || !is_stopped(script)), "it goes on");
         go.write_all(b"go\n").unwrap();
@@ -187,6 +188,9 @@ fn a_stop_pauses_script_and_clocks() {
         assert_eq!(run.code, Some(0), "{}", run.said);
         let took = ground.end_of("run", "waits")["durationMs"].as_u64().unwrap();
         assert!(took < 2000, "{took} ms, with the pause");
+        let took = ground.node().journal("run").last().unwrap()["durationMs"].as_u64().unwrap();
+        let most = run.took - PAUSE;
+        assert!(Duration::from_millis(took) <= most, "the run, with the pause: {took} ms");
     }
 }
 

@@ -249,9 +249,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// How long the run has run, on both sides of its reboots.
+    /// How long the run has run, on both sides of its reboots, pauses left out.
     pub(super) fn ran(&self) -> Duration {
-        Duration::from_millis(self.progress.ran_ms) + self.began.elapsed()
+        let here = self.began.elapsed().saturating_sub(self.supervisor.paused());
+        Duration::from_millis(self.progress.ran_ms) + here
     }
 
     /// Everything between the first record and the last.

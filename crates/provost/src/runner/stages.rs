@@ -37,7 +37,7 @@ impl Run<'_> {
         })?;
         let total = self.progress.begun + chosen.len();
         for (at, step) in chosen.iter().enumerate() {
-            if let Some(failure) = self.ends_before(step) {
+            if let Some(failure) = self.ends_before(settings, step) {
                 return Err(self.refuse(&failure, &chosen[at..]));
             }
             let job = Job { settings, fetched, step, total, trace: &trace };
@@ -60,10 +60,16 @@ impl Run<'_> {
     }
 
     /// What keeps the run from going on with `step`.
-    fn ends_before(&self, step: &Step) -> Option<Failure> {
+    fn ends_before(&self, settings: &Settings, step: &Step) -> Option<Failure> {
         if let Some(signal) = self.orders.borrow().stop {
             let message = format!("the run was ended by {signal} before {}", step.script);
             return Some(Failure::new(Cause::Interrupted, message, "start it again"));
+        }
+        let deadline = settings.run.deadline;
+        if self.ran() >= deadline.duration() {
+            let message = format!("the run's {deadline} were over before {}", step.script);
+            let hint = "see in provost status what took so long, or raise `deadline` under [run]";
+            return Some(Failure::new(Cause::Timeout, message, hint));
         }
         if self.service == Service::Run {
             return None;
