@@ -49,7 +49,7 @@ impl Site {
         let root = Chroot::new(&server.path("root"))?;
         std::fs::copy(program("provost"), root.path("/usr/bin/provost")).unwrap();
         root.sh("mkdir -p /etc/provost").expect(0);
-        let trust = "[trust]\nunsigned = true\n[report]\ndeadline = \"1s\"\n";
+        let trust = "[trust]\nunsigned = true\n[report]\ndeadline = \"100ms\"\n";
         std::fs::write(root.path("/etc/provost/provost.toml"), trust).unwrap();
         let (host, port) = web.address().rsplit_once(':').unwrap();
         let line = format!("quiet XCAT={host}:3001 XCATHTTPPORT={port} NODE=cn001 nonodestatus\n");

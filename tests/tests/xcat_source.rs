@@ -50,7 +50,7 @@ fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
 
         // Again: one has changed, one is new, one is gone, and one was damaged on the node.
         web.forget();
-        server.script("more/script7", "#!/bin/sh\nexit 3\n").script("new", "#!/bin/sh\n");
+        server.script("more/script7", "#!/bin/sh\nexit 33\n").script("new", "#!/bin/sh\n");
         std::fs::remove_file(server.postscripts("more/script9")).unwrap();
         std::fs::write(node.xcatpost("more/script11"), "rm -rf /").unwrap();
         node.boot(1);

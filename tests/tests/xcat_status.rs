@@ -1,8 +1,9 @@
 //! An xCAT management node is told how far a node is, and costs it nothing.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::io::{BufRead, BufReader};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use provost_tests::faults::Faulty;
 use provost_tests::xcat::monitor::Habit::{
@@ -10,6 +11,7 @@ use provost_tests::xcat::monitor::Habit::{
 };
 use provost_tests::xcat::monitor::Monitor;
 use provost_tests::{Cluster, Node, Out, pipe, processes};
+use rustix::process::{Pid, Signal};
 use serde_json::json;
 
 /// The longest that anything here is waited for.
@@ -77,8 +79,10 @@ impl Ground {
     }
 }
 
-/// What is said at the most at the end of a run whose monitor is never there.
-const SHORT: &str = "[report]\ndeadline = \"5s\"\n";
+/// How long a run is at it whose monitor is never there; a kickstart 20 times as long.
+const SHORTEST: &str = "[report]\ndeadline = \"100ms\"\n";
+/// Long enough for many tries of a kickstart.
+const SHORT: &str = "[report]\ndeadline = \"3s\"\n";
 
 fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
     list.iter().map(|(told, result)| (told.to_string(), result.to_string())).collect()
@@ -158,7 +162,7 @@ fn a_done_that_comes_late_is_waited_for_and_nothing_is_told_twice() {
 fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
     let monitor = Monitor::refusing();
     let ground = Ground::new("#!/bin/sh\n", &monitor);
-    ground.configure(SHORT);
+    ground.configure(SHORTEST);
     ground.provost(&["kickstart"]).expect(0).says(&[
         "could not be told yet: next",
         "Connection refused",
@@ -171,6 +175,7 @@ fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
     let kept = [("next", "waiting"), (POSTBOOTING, "superseded"), (BOOTED, "waiting")];
     assert_eq!(ground.told(), pairs(&kept));
     monitor.listen();
+    ground.configure("");
     ground.provost(&["run", "one"]).expect(0);
     assert_eq!(monitor.said(), ["next", BOOTED]);
     let out = ground.provost(&["run", "one"]).expect(0);
@@ -182,8 +187,8 @@ fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
 fn a_node_that_failed_does_not_install_itself_again_and_says_that_it_failed() {
     let monitor = Monitor::start(Right);
     let ground = Ground::new("#!/bin/sh\nexit 3\n", &monitor);
-    let short = format!("{SHORT}[guard]\nmax_attempts = 5\n");
-    ground.configure(&short);
+    let guard = "[guard]\nmax_attempts = 5\n";
+    ground.configure(&format!("{SHORTEST}{guard}"));
     let told = |of: &[&str], code: i32| {
         let before = monitor.said().len();
         ground.provost(of).expect(code);
@@ -191,6 +196,7 @@ fn a_node_that_failed_does_not_install_itself_again_and_says_that_it_failed() {
     };
     monitor.refuse();
     ground.provost(&["kickstart"]).expect(1).says(&["next, installstatus failed", "refused"]);
+    ground.configure(guard);
     monitor.listen();
     let failed = told(&["kickstart"], 1);
     assert!(failed.ends_with(&["next".to_owned(), FAILED.to_owned()]), "{failed:?}");
@@ -283,8 +289,46 @@ fn provostd_is_told_as_xcat_is() {
     assert_eq!(ground.cluster.status("cn001")["status"], "booting");
 }
 
+/// A kickstart whose monitor is gone, once it has said that it goes on with `next`; and what it
+/// says then.
+fn beyond_its_deadline(ground: &Ground) -> (std::process::Child, impl FnOnce() -> String) {
+    ground.configure(SHORT);
+    let mut run = ground.node.spawn(&["kickstart"]);
+    let mut lines = BufReader::new(run.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("trying on for up to 57 s")));
+    (run, move || lines.collect::<Vec<_>>().join("\n"))
+}
+
 #[test]
-fn nothing_is_told_where_the_kernel_was_told_so() {
+fn next_is_told_to_a_monitor_that_comes_after_the_last_report() {
+    let monitor = Monitor::refusing();
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    let (mut run, rest) = beyond_its_deadline(&ground);
+    monitor.listen();
+    assert!(run.wait().unwrap().success());
+    assert_eq!(monitor.said(), ["next"]);
+    assert!(rest().contains("the install monitor has read: next"));
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_next() {
+    let monitor = Monitor::refusing();
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    let (mut run, rest) = beyond_its_deadline(&ground);
+    let began = Instant::now();
+    rustix::process::kill_process(Pid::from_child(&run), Signal::TERM).unwrap();
+    // The installation has ended well before.
+    assert!(run.wait().unwrap().success());
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+    assert!(rest().contains("nodeset cn001 boot"));
+    // Nothing that waits for a boot goes on for so long: a timer does then.
+    let began = Instant::now();
+    ground.provost(&["boot"]).expect(0).says(&["could not be told yet: next"]);
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+}
+
+#[test]
+fn no_status_is_told_where_the_kernel_was_told_so_and_next_all_the_same() {
     let monitor = Monitor::start(Right);
     let ground = Ground::new("#!/bin/sh\n", &monitor);
     let cmdline = ground.node.path("cmdline");
@@ -296,8 +340,10 @@ fn nothing_is_told_where_the_kernel_was_told_so() {
         return;
     }
     let by = ["unshare", "-m", "sh", "-c", &line, "sh"];
-    let out: Out = ground.node.command_by(&by, &["kickstart"]).output().unwrap().into();
-    out.expect(0).says(&["nonodestatus is on the kernel's command line"]);
-    assert!(monitor.said().is_empty());
-    assert!(ground.told().is_empty());
+    let run =
+        |service: &str| -> Out { ground.node.command_by(&by, &[service]).output().unwrap().into() };
+    run("kickstart").expect(0).says(&["nonodestatus is on the kernel's command line"]);
+    assert_eq!(ground.told(), pairs(&[("next", "read")]));
+    run("boot").expect(0);
+    assert_eq!(monitor.said(), ["next"]);
 }

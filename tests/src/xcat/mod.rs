@@ -95,7 +95,8 @@ impl XcatNode {
         });
         let trust = if text.contains("[trust]") { "" } else { "[trust]\nunsigned = true\n" };
         // Nobody takes its status.
-        let report = if text.contains("[report]") { "" } else { "[report]\ndeadline = \"1s\"\n" };
+        let report =
+            if text.contains("[report]") { "" } else { "[report]\ndeadline = \"100ms\"\n" };
         self.node.configure(&format!(
             "servers = [\"http://{}\"]\n[source]\nkind = \"xcat\"\n{}{text}\n{trust}{report}",
             self.web,

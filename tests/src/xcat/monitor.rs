@@ -128,6 +128,12 @@ impl Monitor {
         self.wait(|state| state.said.iter().any(|said| said == words));
     }
 
+    /// Waits until it was told as often as this.
+    #[track_caller]
+    pub fn hears_so_much(&self, times: usize) {
+        self.wait(|state| state.said.len() >= times);
+    }
+
     /// Waits until somebody has come.
     #[track_caller]
     pub fn is_visited(&self) {

@@ -16,7 +16,7 @@ use serde_json::Value;
 const RAN: &str = "#!/bin/sh\necho \"${0#./}\" >>../ran\n";
 
 /// No report to nobody holds a test up.
-const IN_VAIN: &str = "[report]\ndeadline = \"1s\"\n";
+const IN_VAIN: &str = "[report]\ndeadline = \"100ms\"\n";
 
 /// A management node with its web server, and the node `cn001`.
 struct Site {

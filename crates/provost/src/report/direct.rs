@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use provost_exec::Orders;
 use provost_record::{Outcome, Phase, Record, Service};
+use tokio::sync::watch;
 
 use super::post::Post;
 use super::spool::Spool;
@@ -15,11 +17,16 @@ use crate::xcat::tell_failed;
 /// How long it may take at the most.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Tells that a run of `service` failed before its first record.
-pub(crate) async fn tell_failure(input: &Input, service: Service, failure: &Failure) -> bool {
+/// Tells that a run of `service` failed before its first record, unless `orders` end that.
+pub(crate) async fn tell_failure(
+    input: &Input,
+    service: Service,
+    failure: &Failure,
+    orders: &mut watch::Receiver<Orders>,
+) -> bool {
     let settings = input.usable().0;
     if let Some(xcat) = &settings.xcat {
-        return tell_failed(&settings, xcat, &input.paths(), service).await;
+        return tell_failed(&settings, xcat, &input.paths(), service, orders).await;
     }
     let start = Record {
         service: service.to_string(),

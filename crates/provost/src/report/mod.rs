@@ -103,6 +103,7 @@ impl Reporter {
     pub(crate) async fn finish(mut self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
         self.finishing.send_replace(true);
         last_time(&mut self.task, self.deadline, orders).await;
+        self.task.abort();
         let left = self.spool.unreported_at_all();
         let logs = logs::waiting(&self.paths).len();
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +124,7 @@ impl Reporter {
 }
 
 /// Gives a run's last `task` its time: less of it if the run was ended by a signal, none after
-/// another signal.
+/// another signal. Whoever began it ends it then.
 pub(crate) async fn last_time(
     task: &mut JoinHandle<()>,
     deadline: Duration,
@@ -136,7 +137,6 @@ pub(crate) async fn last_time(
         _ = tokio::time::timeout(deadline, &mut *task) => {}
         _ = orders.wait_for(|now| now.hurry || (now.stop.is_some() && !stopped)) => {}
     }
-    task.abort();
 }
 
 /// How long to wait after so many tries in a row that failed: anything below a limit that begins

@@ -72,7 +72,9 @@ impl Run<'_> {
                     count(end.stages.len(), "script"),
                     rounded(began.elapsed())
                 ));
+                let runs = !end.stages.is_empty();
                 self.recorder.put(end)?;
+                self.planned(input, &fetched.plan, root, runs).await;
                 Ok((settings, fetched))
             }
             Err(NotFetched { failure, .. }) => {
@@ -120,7 +122,9 @@ impl Run<'_> {
         self.begin_xcat_log(input, &settings);
         // What is right serves to report what is wrong.
         if self.outbox.is_none() {
-            self.outbox = Outbox::to_xcat(&settings, self.paths, self.service, root).await;
+            // Of a root that has booted before it isn't known yet whether anything runs.
+            let words = if root == Root::Booted { &[] } else { self.first_words(input, root) };
+            self.outbox = Outbox::to_xcat(&settings, self.paths, self.service, words).await;
         }
         let client = crate::http::client(&settings)?;
         if self.outbox.is_none() && !settings.servers.is_empty() {

@@ -2,7 +2,7 @@ use provost_exec::Orders;
 use provost_record::Service;
 use tokio::sync::watch;
 
-use super::root::Root;
+use crate::console::Console;
 use crate::report::Reporter;
 use crate::settings::{Paths, Settings};
 use crate::xcat::{self, Status};
@@ -13,22 +13,18 @@ pub(super) enum Outbox {
     Records(Reporter),
     /// xCAT's monitor hears of this node's status.
     Status(Status),
-    /// An admin wants nobody to hear of it.
-    Nobody,
 }
 
 impl Outbox {
-    /// To xCAT's monitor, where the management node is xCAT's.
+    /// To xCAT's monitor, where the management node is xCAT's; `words` to begin with.
     pub(super) async fn to_xcat(
         settings: &Settings,
         paths: &Paths,
         service: Service,
-        root: Root,
+        words: &[&'static str],
     ) -> Option<Self> {
         let xcat = settings.xcat.as_ref()?;
-        let words = xcat::beginning(service, root != Root::Other);
-        let status = Status::begin(settings, xcat, paths, words).await;
-        Some(status.map_or(Self::Nobody, Self::Status))
+        Some(Self::Status(Status::begin(settings, xcat, paths, service, words).await))
     }
 
     /// Whether logs of failed steps are wanted.
@@ -44,14 +40,13 @@ impl Outbox {
         }
     }
 
-    /// Gives what is left its time. Returns what there is to say about it.
-    pub(super) async fn finish(self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
+    /// Gives what is left its time. Says what there is to say about it.
+    pub(super) async fn finish(self, orders: &mut watch::Receiver<Orders>, console: &mut Console) {
         match self {
-            Self::Records(reporter) => reporter.finish(orders).await,
-            Self::Status(status) => status.finish(orders).await,
-            Self::Nobody => vec![
-                "nonodestatus is on the kernel's command line: xCAT is told nothing".to_owned(),
-            ],
+            Self::Records(reporter) => {
+                reporter.finish(orders).await.iter().for_each(|text| console.say(text));
+            }
+            Self::Status(status) => status.finish(orders, &mut |text| console.say(text)).await,
         }
     }
 }

@@ -63,7 +63,9 @@ async fn cannot_begin(
     if input.notices() {
         say_failure(&input.paths(), service, &input.node(), &why.message);
     }
-    if tell_failure(input, service, why).await {
+    let (_nobody, none) = watch::channel(Orders::default());
+    let mut orders = signals::watch().unwrap_or(none);
+    if tell_failure(input, service, why, &mut orders).await {
         console.say("the management node knows");
     }
     ExitCode::Usage
@@ -244,8 +246,7 @@ impl<'a> Run<'a> {
 
     async fn flush(&mut self) {
         if let Some(outbox) = self.outbox.take() {
-            let said = outbox.finish(&mut self.orders).await;
-            said.iter().for_each(|text| self.console.say(text));
+            outbox.finish(&mut self.orders, self.console).await;
         }
     }
 

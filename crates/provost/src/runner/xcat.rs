@@ -1,12 +1,14 @@
 use std::net::IpAddr;
 
+use provost_plan::Plan;
 use provost_record::Service;
 
+use super::outbox::Outbox;
 use super::root::Root;
 use super::run::Run;
 use crate::fetch::Fetched;
 use crate::settings::{Input, Origin, Settings};
-use crate::xcat::{Info, Log, hand_over, note};
+use crate::xcat::{Info, Log, beginning, hand_over, has_unit, note};
 
 impl Run<'_> {
     /// Tells xCAT's log what happens from now on, where the management node is xCAT's.
@@ -23,6 +25,28 @@ impl Run<'_> {
             (None, _) => {}
         }
         self.xcat_log = Some(log);
+    }
+
+    /// What xCAT is told when this run begins. What its own unit runs says only how it ended, as
+    /// xCAT's programs do: that it boots, initrd and unit have said.
+    pub(super) fn first_words(&self, input: &Input, root: Root) -> &'static [&'static str] {
+        let by_unit = origin(input, "source.kind") == Some(&Origin::Flag("xcatdsklspost"))
+            && has_unit(&self.paths.etc);
+        if by_unit { &[] } else { beginning(self.service, root != Root::Other) }
+    }
+
+    /// What the plan says about the status. A root that has booted before says that it boots only
+    /// where something `runs` then.
+    pub(super) async fn planned(&mut self, input: &Input, plan: &Plan, root: Root, runs: bool) {
+        let words = self.first_words(input, root);
+        let Some(Outbox::Status(status)) = &mut self.outbox else { return };
+        let no = plan.env.get("NODESTATUS").is_some_and(|value| is_no(value));
+        if no && self.service != Service::Run {
+            status.hush("NODESTATUS in the site table says no").await;
+        }
+        if runs && root == Root::Booted {
+            status.tell(words).await;
+        }
     }
 
     /// Has the node know about itself what xCAT's own scripts let it know before postscripts run.
@@ -79,6 +103,10 @@ impl Run<'_> {
         let folder = self.paths.xcat.display();
         self.console.say(&format!("bringing {folder}/xcatinfo up to date: {e}"));
     }
+}
+
+fn is_no(value: &str) -> bool {
+    ["0", "n", "no"].iter().any(|no| value.eq_ignore_ascii_case(no))
 }
 
 /// Whether somebody says where syslog goes.

@@ -117,10 +117,8 @@ impl Place {
 
     /// Somebody has to call it at boot, and only one.
     fn see_to_boots(&self) -> io::Result<()> {
-        let there = |path: &str| self.etc.join(path).symlink_metadata().is_ok();
-        let of_xcat =
-            OF_XCAT.into_iter().any(there) || Path::new("/usr/lib").join(OF_XCAT[0]).exists();
-        let ours = there(&format!("{WANTED}/provost-boot.service"));
+        let ours = self.etc.join(format!("{WANTED}/provost-boot.service"));
+        let (of_xcat, ours) = (has_unit(&self.etc), ours.symlink_metadata().is_ok());
         if !of_xcat && !ours && self.is_unfinished {
             complain(
                 "at boot nothing calls it, since the kickstart of this root did not end well: \
@@ -179,6 +177,12 @@ impl Place {
         made.for_each(|folder| std::fs::remove_dir(folder).unwrap_or_default());
         Ok(())
     }
+}
+
+/// Whether xCAT's own unit calls its programs at boot.
+pub(crate) fn has_unit(etc: &Path) -> bool {
+    OF_XCAT.iter().any(|path| etc.join(path).symlink_metadata().is_ok())
+        || Path::new("/usr/lib").join(OF_XCAT[0]).exists()
 }
 
 /// Has every `updatenode` come here, on a node where this is installed: `xcatpost` has the scripts

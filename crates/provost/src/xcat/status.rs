@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::monitor::Monitor;
 use super::told::{Book, Fate, NEXT, Told};
+use crate::console::complain;
 use crate::discover::Machine;
 use crate::failure::Failure;
 use crate::report::{jitter, last_time, start_timer};
@@ -25,6 +26,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 const READY: Duration = Duration::from_secs(60);
 /// How long it may take where no run is going on.
 const AT_ONCE: Duration = Duration::from_secs(10);
+/// So many times as long as a run's last report may take telling `next` in a kickstart: nobody goes
+/// on with it after an installer, and without it the node installs itself again.
+const PATIENCE: u32 = 20;
 
 /// Who tells it during a run.
 pub(crate) struct Status {
@@ -35,6 +39,10 @@ pub(crate) struct Status {
     /// Changes when there is more to tell; true once there won't be more.
     news: watch::Sender<bool>,
     deadline: Duration,
+    /// The same while `next` is to be told.
+    patience: Duration,
+    /// Why nothing but `next` is told.
+    quiet: Option<&'static str>,
     node: String,
     paths: Paths,
 }
@@ -63,44 +71,61 @@ pub(crate) fn end(service: Service, well: bool) -> &'static [&'static str] {
 }
 
 impl Status {
-    /// Begins to tell what earlier runs have left, then `words`. None where an admin wants nothing
-    /// to be told.
+    /// Begins to tell what earlier runs have left, then `words`, for a run of `service`.
     pub(crate) async fn begin(
         settings: &Settings,
         xcat: &Xcat,
         paths: &Paths,
+        service: Service,
         words: &[&'static str],
-    ) -> Option<Self> {
-        if is_unwanted() {
-            return None;
-        }
+    ) -> Self {
         let book = Book::of(&paths.state);
-        if !words.is_empty() {
-            book.begin(words).await;
+        let quiet = is_quiet().then_some("nonodestatus is on the kernel's command line");
+        if quiet.is_some() {
+            book.hush().await;
+        }
+        if service != Service::Run {
+            book.begin(&heard(words, quiet)).await;
         }
         let before = book.all().await;
         let (news, heard) = watch::channel(false);
         let monitor = Monitor::new(settings, xcat.monitor_port, READY);
         let task = tokio::spawn(work(monitor, book.clone(), heard));
         let (deadline, node) = (settings.report_deadline.duration(), settings.node.clone());
-        Some(Self { book, before, task, news, deadline, node, paths: paths.clone() })
+        let patience = deadline * if service == Service::Kickstart { PATIENCE } else { 1 };
+        Self { book, before, task, news, deadline, patience, quiet, node, paths: paths.clone() }
+    }
+
+    /// Has nothing but `next` told from now on, and says why.
+    pub(crate) async fn hush(&mut self, why: &'static str) {
+        self.quiet = Some(why);
+        self.book.hush().await;
     }
 
     /// Has `words` told as well. When this returns they are on the disk.
     pub(crate) async fn tell(&self, words: &[&'static str]) {
-        self.book.add(words).await;
+        self.book.add(&heard(words, self.quiet)).await;
         self.news.send_replace(false);
     }
 
-    /// Gives the rest its time, as a run's last report gets it. Returns what there is to say about
-    /// all that was told.
-    pub(crate) async fn finish(mut self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
-        let all = self.settle(orders).await;
-        let mut say: Vec<String> = self.read(&all).into_iter().collect();
-        let Some(failure) = left(&all) else { return say };
+    /// Gives the rest its time, as a run's last report gets it. Says what came of all that was
+    /// told.
+    pub(crate) async fn finish(
+        mut self,
+        orders: &mut watch::Receiver<Orders>,
+        say: &mut dyn FnMut(&str),
+    ) {
+        let all = self.settle(orders, say).await;
+        self.summary(&all).await.iter().for_each(|text| say(text));
+    }
+
+    async fn summary(&self, all: &[Told]) -> Vec<String> {
+        let mut say: Vec<String> = self.read(all).into_iter().collect();
+        say.extend(self.quiet.map(|why| format!("{why}: xCAT is told no status")));
+        let Some(failure) = left(all) else { return say };
         let timer = if start_timer(&self.paths) { "a timer, " } else { "" };
         say.push(format!("{failure}\nit goes with {timer}the next run or `provost report`"));
-        if all.iter().any(|told| told.is_waiting() && told.told == NEXT) {
+        if needs_next(all) {
             say.push(format!(
                 "until it is told `{NEXT}`, this node installs itself again whenever it boots from \
                  the network; by hand, on the management node: nodeset {} boot",
@@ -114,11 +139,31 @@ impl Status {
     }
 
     /// Gives the rest its time. Returns what came of all.
-    async fn settle(&mut self, orders: &mut watch::Receiver<Orders>) -> Vec<Told> {
+    async fn settle(
+        &mut self,
+        orders: &mut watch::Receiver<Orders>,
+        say: &mut dyn FnMut(&str),
+    ) -> Vec<Told> {
         self.news.send_replace(true);
         let began = Instant::now();
         last_time(&mut self.task, self.deadline, orders).await;
-        let all = self.book.all().await;
+        let more = self.patience.saturating_sub(self.deadline);
+        let mut all = self.book.all().await;
+        if needs_next(&all)
+            && !more.is_zero()
+            && !self.task.is_finished()
+            && orders.borrow().stop.is_none()
+        {
+            let why = left(&all).map(|failure| failure.to_string()).unwrap_or_default();
+            let seconds = more.as_secs();
+            say(&format!(
+                "{why}\ntrying on for up to {seconds} s, since without `next` this node \
+                          installs itself again; SIGTERM or Ctrl-C ends that"
+            ));
+            last_time(&mut self.task, more, orders).await;
+            all = self.book.all().await;
+        }
+        self.task.abort();
         if all.iter().find(|told| told.is_waiting()).is_none_or(|first| first.error.is_some()) {
             return all;
         }
@@ -155,22 +200,29 @@ fn list<'a>(told: impl Iterator<Item = &'a Told>) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Waits for the monitor's greeting, and says nothing. Returns who greeted; none where an admin
-/// wants nothing to be told.
+/// Waits for the monitor's greeting, and says nothing. Returns who greeted.
 pub(crate) async fn greeting(
     settings: &Settings,
     xcat: &Xcat,
     limit: Duration,
-) -> Option<Result<String, Failure>> {
-    if is_unwanted() {
-        return None;
-    }
+) -> Result<String, Failure> {
     let ready = Monitor::new(settings, xcat.monitor_port, limit).ready().await;
-    Some(ready.map(|ready| ready.name().to_owned()))
+    ready.map(|ready| ready.name().to_owned())
 }
 
-fn is_unwanted() -> bool {
+/// Whether an admin wants no status to be told. `next` is none: a node that doesn't send it
+/// installs itself again.
+pub(crate) fn is_quiet() -> bool {
     Machine::here().kernel_line().has("nonodestatus")
+}
+
+/// What of `words` is told all the same.
+fn heard(words: &[&'static str], quiet: Option<&str>) -> Vec<&'static str> {
+    words.iter().copied().filter(|words| quiet.is_none() || *words == NEXT).collect()
+}
+
+fn needs_next(all: &[Told]) -> bool {
+    all.iter().any(|told| told.is_waiting() && told.told == NEXT)
 }
 
 async fn work(monitor: Monitor, book: Book, mut news: watch::Receiver<bool>) {
@@ -218,8 +270,8 @@ pub(crate) async fn tell_rest(
     say: impl FnOnce(&str),
 ) -> Result<(), Failure> {
     let (_orders, mut orders) = watch::channel(Orders::default());
-    let Some(mut status) = Status::begin(settings, xcat, paths, &[]).await else { return Ok(()) };
-    let all = status.settle(&mut orders).await;
+    let mut status = Status::begin(settings, xcat, paths, Service::Run, &[]).await;
+    let all = status.settle(&mut orders, &mut |_| {}).await;
     status.read(&all).as_deref().map(say);
     left(&all).map_or(Ok(()), Err)
 }
@@ -230,12 +282,12 @@ pub(crate) async fn tell_failed(
     xcat: &Xcat,
     paths: &Paths,
     service: Service,
+    orders: &mut watch::Receiver<Orders>,
 ) -> bool {
-    let (_orders, mut orders) = watch::channel(Orders::default());
     let words = end(service, false);
-    let Some(mut status) = Status::begin(settings, xcat, paths, words).await else { return false };
+    let mut status = Status::begin(settings, xcat, paths, service, words).await;
     status.deadline = status.deadline.min(AT_ONCE);
     // What there is to say about it is in the error that was told already.
-    let all = status.settle(&mut orders).await;
+    let all = status.settle(orders, &mut complain).await;
     !words.is_empty() && left(&all).is_none()
 }

@@ -96,6 +96,11 @@ impl Book {
         .await;
     }
 
+    /// Forgets what isn't told yet, but for `next`: no status is wanted.
+    pub(super) async fn hush(&self) {
+        self.change(|all| all.retain(|told| !told.is_waiting() || told.told == NEXT)).await;
+    }
+
     /// The words that are to be told next.
     pub(super) async fn next(&self) -> Option<String> {
         self.blocking(|book| {

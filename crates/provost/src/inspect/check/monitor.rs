@@ -6,17 +6,19 @@ use super::LIMIT;
 use super::finding::Finding;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::xcat::greeting;
+use crate::xcat::{greeting, is_quiet};
 
-/// Waits for its greeting, and says nothing. None where it isn't told anything by runs either.
+/// Waits for its greeting, and says nothing. None where runs don't tell it anything but `next`
+/// either.
 pub(super) async fn attempt(settings: &Settings) -> Option<Finding> {
-    let greeting = greeting(settings, settings.xcat.as_ref()?, LIMIT / 2);
+    let xcat = settings.xcat.as_ref().filter(|_| !is_quiet())?;
+    let greeting = greeting(settings, xcat, LIMIT / 2);
     let late = || {
         let message = format!("none has greeted within {} s", LIMIT.as_secs());
         Failure::new(Cause::Fetch, message, "see that xcatd runs: systemctl status xcatd")
     };
     let greeted = tokio::time::timeout(LIMIT, greeting).await;
-    Some(match greeted.unwrap_or_else(|_| Some(Err(late())))? {
+    Some(match greeted.unwrap_or_else(|_| Err(late())) {
         Ok(name) => Finding::ok("monitor", format!("{name} greets this node")),
         Err(failure) => Finding::failed("monitor", &failure),
     })
