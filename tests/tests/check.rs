@@ -417,17 +417,24 @@ fn a_node_without_configuration_is_found_by_what_its_machine_was_told() {
     let nothing = "mount --bind /dev/null /proc/cmdline\n";
     let xcat = "mkdir /opt/xcat && cp \"$HERE/xcat/xcatinfo\" /opt/xcat\n";
     let dhcp = "mkdir /var/lib/dhcp && cp \"$HERE/dhcp/dhclient.leases\" /var/lib/dhcp\n";
-    for (mounts, server, from) in [
-        ([kernel, xcat, dhcp], "http://127.0.0.1:80", "kernel command line, XCAT="),
-        ([nothing, xcat, dhcp], "http://127.0.0.2:80", "file /opt/xcat/xcatinfo"),
+    let [of_kernel, of_xcat, of_lease] =
+        ["http://127.0.0.1:80", "http://127.0.0.2:80", "http://10.255.255.254:80"];
+    let lease = "DHCP lease /var/lib/dhcp/dhclient.leases";
+    for (mounts, servers, from) in [
         (
-            [nothing, dhcp, ""],
-            "http://10.255.255.254:8480",
-            "DHCP lease /var/lib/dhcp/dhclient.leases",
+            [kernel, xcat, dhcp],
+            &[of_kernel, of_xcat, of_lease][..],
+            &*format!("kernel command line, XCAT=, then file /opt/xcat/xcatinfo, then {lease}"),
         ),
+        (
+            [nothing, xcat, dhcp],
+            &[of_xcat, of_lease],
+            &format!("file /opt/xcat/xcatinfo, then {lease}"),
+        ),
+        ([nothing, dhcp, ""], &["http://10.255.255.254:8480"], lease),
     ] {
         let Some(out) = run(&mounts.concat()) else { return };
-        assert_eq!(value(&out, "servers"), (vec![server].into(), from.to_owned()));
+        assert_eq!(value(&out, "servers"), (servers.to_vec().into(), from.to_owned()));
     }
     let Some(out) = run(&[kernel, xcat].concat()) else { return };
     assert_eq!(value(&out, "node"), ("cn007".into(), "kernel command line, NODE=".to_owned()));

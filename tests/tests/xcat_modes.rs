@@ -1,6 +1,7 @@
 //! The modes of xCAT's xcatdsklspost, in a root of a node, against a real web server.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use provost_tests::xcat::monitor::{Habit, Monitor};
 use provost_tests::xcat::{Web, WebKind, XcatServer};
 use provost_tests::{Chroot, Out, program};
 
@@ -215,4 +216,32 @@ fn a_kickstart_and_the_first_boot_after_it_need_nothing_of_post_xcat() {
     assert_eq!(site.ran(), BOOT);
     site.root.sh("/usr/bin/provost boot").expect(0);
     assert!(site.ran().is_empty());
+}
+
+#[test]
+fn a_server_of_times_long_past_is_passed_over_and_the_monitor_is_where_the_kernel_says() {
+    let Some(site) = Site::new() else { return };
+    let monitor = Monitor::start(Habit::Right);
+    let (host, port) = site.web.address().rsplit_once(':').unwrap();
+    let trust = "[trust]\nunsigned = true\n[report]\ndeadline = \"1m\"\n";
+    std::fs::write(site.root.path("/etc/provost/provost.toml"), trust).unwrap();
+    let line = format!(
+        "XCAT=127.0.0.9:3001 XCATHTTPPORT={port} XCATIPORT={} NODE=cn001\n",
+        monitor.port()
+    );
+    std::fs::write(site.root.path("/run/cmdline"), line).unwrap();
+    site.root.sh("mkdir -p /opt/xcat").expect(0);
+    std::fs::write(site.root.path("/opt/xcat/xcatinfo"), format!("XCATSERVER={host}\n")).unwrap();
+    let told = site.root.sh("provost check").expect(0).stdout;
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "XCAT=, then file /opt/xcat/xcatinfo",
+        &format!("source.monitor_port {} kernel command line, XCATIPORT=", monitor.port()),
+    ] {
+        assert!(told.contains(part), "no {part:?} in {told}");
+    }
+    let out = site.root.sh("provost xcatdsklspost").expect(0);
+    assert_eq!(site.ran(), [POST, BOOT].concat());
+    assert_eq!(monitor.said().last().map(String::as_str), Some("installstatus booted"));
+    out.says(&[&format!("http://127.0.0.9:{port}/")]);
 }

@@ -1,4 +1,6 @@
 use std::io::ErrorKind;
+use std::net::IpAddr;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
@@ -77,25 +79,49 @@ impl Input {
         if let Some(node) = kernel.get("NODE").filter(|node| provost_plan::is_node_name(node)) {
             values.offer("node", node, Origin::KernelOfXcat("NODE"));
         }
+        if let Some(port) = kernel.get("XCATIPORT").and_then(|port| port.parse::<NonZeroU16>().ok())
+        {
+            let port = i64::from(port.get());
+            values.offer("source.monitor_port", port, Origin::KernelOfXcat("XCATIPORT"));
+        }
         files(&config.0, must_exist, &mut values, &mut mistakes);
+        if let Some(ip) = kernel.get("LOGSERVER").and_then(|ip| ip.parse::<IpAddr>().ok()) {
+            values.offer("log.syslog", format!("udp://{ip}"), Origin::KernelOfXcat("LOGSERVER"));
+        }
+        // As xCAT's own scripts, a node of its has all of its sources, one after the other: one of
+        // them may be of times long past.
+        let is_told = !matches!(values.origin("servers"), None | Some(Origin::KernelOfXcat(_)));
         let mut http_port = kernel.get("XCATHTTPPORT").and_then(|port| port.parse().ok());
         let folder = values.text("paths.xcat").unwrap_or(XCAT);
         if let Some(info) = machine.xcatinfo(Path::new(folder)) {
             http_port = http_port.or(info.http_port);
-            let mut offer = |key, value: Option<toml::Value>| {
-                value.map(|value| values.offer(key, value, Origin::XcatInfo(info.path.clone())))
-            };
-            offer("servers", info.server.map(|host| vec![host].into()));
-            offer("node", info.node.map(Into::into));
-            offer("source.install_dir", info.install_dir.map(Into::into));
+            let origin = || Origin::XcatInfo(info.path.clone());
+            if let Some(host) = info.server.filter(|_| !is_told) {
+                values.add("servers", vec![host], origin());
+            }
+            for (key, value) in [("node", info.node), ("source.install_dir", info.install_dir)] {
+                if let Some(value) = value {
+                    values.offer(key, value, origin());
+                }
+            }
         }
-        if values.origin("servers").is_none()
+        let is_known = values.origin("servers").is_some();
+        if is_known && !is_told {
+            infer(&mut values);
+        }
+        let is_xcat = values.text("source.kind") == Some("xcat");
+        // Whoever answers DHCP isn't to see the token that is meant for another.
+        if !is_told
+            && (is_xcat || !is_known)
             && let Some(lease) = machine.lease()
         {
             let hosts = lease.servers.iter().map(ToString::to_string);
-            values.offer("servers", hosts.collect::<Vec<_>>(), Origin::Lease(lease.path));
+            values.add("servers", hosts.collect(), Origin::Lease(lease.path));
         }
-        infer(&mut values, http_port);
+        if !is_told {
+            let port = if is_xcat { http_port.unwrap_or(HTTP_PORT) } else { PORT };
+            values.replace("servers", |hosts| urls(hosts, port));
+        }
         values.offer("node", host_name(), Origin::HostName);
         let fragment = conclude(&mut values, &mut mistakes);
         Self { config, values, fragment, token, mistakes }
@@ -122,29 +148,19 @@ impl Input {
     }
 }
 
-/// What the management node is, where nobody says; then the URLs of servers of which only the hosts
-/// are known. Keys that a bundle must be signed with are no use with xCAT's, unless somebody has
-/// published beside it, and says so.
-fn infer(values: &mut Values, http_port: Option<u16>) {
-    use Origin::{KernelOfXcat, Lease, XcatInfo};
-    let origin = values.origin("servers");
-    let has_trust =
-        ["trust.keys", "trust.manifest_sha256"].iter().any(|key| values.origin(key).is_some());
-    let is_host = matches!(origin, Some(KernelOfXcat(_) | Lease(_) | XcatInfo(_)));
-    if matches!(origin, Some(KernelOfXcat(_) | XcatInfo(_))) && !has_trust {
+/// What a management node is that xCAT names, where nobody says. Keys that a bundle must be signed
+/// with are no use with xCAT's, unless somebody has published beside it, and says so.
+fn infer(values: &mut Values) {
+    let keys = ["trust.keys", "trust.manifest_sha256"];
+    if keys.iter().all(|key| values.origin(key).is_none()) {
         values.offer("source.kind", "xcat", Origin::Inferred("servers"));
     }
-    let port = match values.text("source.kind") {
-        Some("xcat") => http_port.unwrap_or(HTTP_PORT),
-        _ => PORT,
-    };
-    if is_host {
-        let url =
-            |host: &toml::Value| format!("http://{}:{port}", host.as_str().unwrap_or_default());
-        values.replace("servers", |hosts| {
-            hosts.as_array().into_iter().flatten().map(url).collect::<Vec<_>>().into()
-        });
-    }
+}
+
+/// The servers of which only the hosts are known.
+fn urls(hosts: &toml::Value, port: u16) -> toml::Value {
+    let url = |host: &toml::Value| format!("http://{}:{port}", host.as_str().unwrap_or_default());
+    hosts.as_array().into_iter().flatten().map(url).collect::<Vec<_>>().into()
 }
 
 /// What may be said in few words: the environment and the kernel's command line.

@@ -29,6 +29,8 @@ pub(crate) enum Origin {
     Inferred(&'static str),
     /// What a DHCP client keeps of the lease it has.
     Lease(PathBuf),
+    /// One source, and what another one has beyond that.
+    Then(Box<[Self; 2]>),
     /// The machine's own name.
     HostName,
     /// The program itself.
@@ -45,6 +47,7 @@ impl fmt::Display for Origin {
             Self::File(path) | Self::XcatInfo(path) => write!(f, "file {}", path.display()),
             Self::Inferred(key) => write!(f, "inferred from {key}"),
             Self::Lease(path) => write!(f, "DHCP lease {}", path.display()),
+            Self::Then(both) => write!(f, "{}, then {}", both[0], both[1]),
             Self::HostName => f.write_str("host name"),
             Self::Default => f.write_str("default"),
         }
@@ -59,6 +62,22 @@ impl Values {
     /// Takes `value` for `key` if no source that was asked before had one.
     pub(super) fn offer(&mut self, key: &str, value: impl Into<Value>, origin: Origin) {
         self.0.entry(key.to_owned()).or_insert_with(|| (value.into(), origin));
+    }
+
+    /// Takes what of `more` isn't in the list of `key` yet, after what is there.
+    pub(super) fn add(&mut self, key: &str, more: Vec<String>, origin: Origin) {
+        let Some((Value::Array(list), before)) = self.0.get_mut(key) else {
+            return self.offer(key, more, origin);
+        };
+        let length = list.len();
+        for value in more.into_iter().map(Value::from) {
+            if !list.contains(&value) {
+                list.push(value);
+            }
+        }
+        if list.len() > length {
+            *before = Origin::Then(Box::new([before.clone(), origin]));
+        }
     }
 
     /// The text of `key`, if one was offered.

@@ -65,12 +65,33 @@ fn each_source_is_asked_in_its_order() {
     next(
         "proc/cmdline",
         "XCAT=10.0.0.3:3001 NODE=cn3",
-        "[\"http://10.0.0.3:80\"]",
-        "kernel command line, XCAT=",
+        "[\"http://10.0.0.3:80\", \"http://10.0.0.5:80\", \"http://10.0.0.6:80\", \
+         \"http://10.0.0.7:80\"]",
+        "kernel command line, XCAT=, then file /opt/xcat/xcatinfo, then DHCP lease \
+         /run/systemd/netif/leases/2",
     );
     next("proc/cmdline", "XCAT=$(x) NODE=../x", "[\"http://d\"]", "file /etc/provost.d/10.toml");
     next("etc/provost.d/10.toml", "", "[\"http://f\"]", "file /etc/provost.toml");
-    next("etc/provost.toml", "node = \"f\"", "[\"http://10.0.0.5:80\"]", "file /opt/xcat/xcatinfo");
+    next(
+        "etc/provost.toml",
+        "node = \"f\"",
+        "[\"http://10.0.0.5:80\", \"http://10.0.0.6:80\", \"http://10.0.0.7:80\"]",
+        "file /opt/xcat/xcatinfo, then DHCP lease /run/systemd/netif/leases/2",
+    );
+    // Whoever has a token gives it to nobody whom only a lease names.
+    next(
+        "etc/provost.toml",
+        "[trust]\nkeys = [\"RW\"]",
+        "[\"http://10.0.0.5:8480\"]",
+        "file /opt/xcat/xcatinfo",
+    );
+    next(
+        "opt/xcat/xcatinfo",
+        "XCATSERVER=10.0.0.6\n",
+        "[\"http://10.0.0.6:8480\"]",
+        "file /opt/xcat/xcatinfo",
+    );
+    ground.write("etc/provost.toml", "node = \"f\"");
     next(
         "opt/xcat/xcatinfo",
         "XCATSERVER=\n\0",
@@ -99,9 +120,11 @@ fn what_the_management_node_is_follows_from_who_names_it_and_how_it_is_trusted()
     };
     let inferred = "inferred from servers";
     expect(&[kernel], "xcat", inferred, "http://10.0.0.3/", "install");
-    expect(&[kernel, info], "xcat", inferred, "http://10.0.0.3:81/", "inst");
+    let both = "http://10.0.0.3:81/http://10.0.0.5:81/";
+    expect(&[kernel, info], "xcat", inferred, both, "inst");
     let ported = ("proc/cmdline", "XCAT=10.0.0.3:3001 XCATHTTPPORT=8080");
-    expect(&[ported, info], "xcat", inferred, "http://10.0.0.3:8080/", "inst");
+    let both = "http://10.0.0.3:8080/http://10.0.0.5:8080/";
+    expect(&[ported, info], "xcat", inferred, both, "inst");
     expect(&[info], "xcat", inferred, "http://10.0.0.5:81/", "inst");
     let unsigned = ("etc/provost.toml", "[trust]\nunsigned = true\n");
     expect(&[info, unsigned], "xcat", inferred, "http://10.0.0.5:81/", "inst");
@@ -118,6 +141,28 @@ fn what_the_management_node_is_follows_from_who_names_it_and_how_it_is_trusted()
     let said = ("etc/provost.toml", "[source]\nkind = \"xcat\"\n[paths]\nxcat = \"/nowhere\"\n");
     let both = "http://10.0.0.6/http://10.0.0.7/";
     expect(&[info, said, lease], "xcat", file, both, "install");
+}
+
+#[test]
+fn the_kernel_says_where_xcat_takes_status_and_messages() {
+    let ground =
+        Ground::new(&[("proc/cmdline", "XCAT=10.0.0.3:3001 XCATIPORT=4002 LOGSERVER=10.0.0.4")]);
+    let pair = |value: &str, from: &str| (value.to_owned(), from.to_owned());
+    let (port, log) = ("source.monitor_port", "log.syslog");
+    let input = ground.read(&[]);
+    assert_eq!(told(&ground, &input, port), pair("4002", "kernel command line, XCATIPORT="));
+    let from = "kernel command line, LOGSERVER=";
+    assert_eq!(told(&ground, &input, log), pair("\"udp://10.0.0.4\"", from));
+    assert_eq!(input.usable().0.xcat.unwrap().monitor_port, 4002);
+    ground.write("etc/provost.toml", "[log]\nsyslog = \"off\"\n");
+    assert_eq!(told(&ground, &ground.read(&[]), log).0, "\"off\"", "whoever wants none has none");
+    for nonsense in ["XCATIPORT=0 LOGSERVER=mn", "XCATIPORT=70000", "XCATIPORT=x"] {
+        let ground = Ground::new(&[("proc/cmdline", nonsense)]);
+        let input = ground.read(&[]);
+        for key in [port, log] {
+            assert_eq!(told(&ground, &input, key).1, "default", "{nonsense}");
+        }
+    }
 }
 
 #[test]
