@@ -8,7 +8,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::XattrFlags;
 use rustix::process::Pid;
+
+use crate::keeper;
 
 /// The most processes at once, where the kernel can be told so; no provisioning script needs
 /// more, and a fork bomb stays small.
@@ -16,6 +19,11 @@ const MOST_PROCESSES: &str = "8192";
 
 /// How the name of a leaf begins; the keeper's process id follows.
 const PREFIX: &str = "provost-";
+/// How many leaves are tried: daemons may live in those of keepers that had the same process id.
+const MOST_NAMES: usize = 9;
+
+/// The attribute of a leaf from which nobody may outlive the keeper.
+const MARK: &str = "user.provost";
 
 /// The keeper's own leaf.
 pub(crate) struct Leaf {
@@ -32,10 +40,9 @@ impl Leaf {
             return None;
         }
         let outside = own_group()?;
-        // What earlier keepers had to leave because a daemon lived in it, and is empty now.
         for entry in fs::read_dir(&outside).ok()?.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(PREFIX) {
-                let _ = fs::remove_dir(entry.path());
+            if let Some(of) = entry.file_name().to_string_lossy().strip_prefix(PREFIX) {
+                clear(&entry.path(), of);
             }
         }
         Self::below(&outside)
@@ -56,16 +63,17 @@ impl Leaf {
     }
 
     fn below(outside: &Path) -> Option<Self> {
-        let path = leaf(outside, rustix::process::getpid());
-        match fs::create_dir(&path) {
-            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return None,
-            _ => {}
-        }
+        let first = leaf(outside, rustix::process::getpid());
+        let others = (1..MOST_NAMES).map(|n| first.with_extension(n.to_string()));
+        let path = std::iter::once(first.clone()).chain(others);
+        let path = path.into_iter().find(|path| fs::create_dir(path).is_ok())?;
         let leaf = Self { outside: outside.to_owned(), path };
         if !leaf.path.join("cgroup.kill").exists() || join(&leaf.path).is_err() {
             leaf.remove();
             return None;
         }
+        // Where it can't be marked, only a kill of runner and keeper at once is less of one.
+        let _ = rustix::fs::setxattr(&leaf.path, MARK, b"", XattrFlags::empty());
         // Only there where the group above hands the controller on.
         let _ = fs::write(leaf.path.join("pids.max"), MOST_PROCESSES);
         Some(leaf)
@@ -77,6 +85,11 @@ impl Leaf {
         let killed = fs::write(self.path.join("cgroup.kill"), "1");
         join(&self.path)?;
         killed
+    }
+
+    /// Lets whoever is in the leaf outlive its keeper.
+    pub(crate) fn let_live(&self) {
+        let _ = rustix::fs::removexattr(&self.path, MARK);
     }
 
     /// Leaves the leaf, and removes it if nobody else is in it.
@@ -95,6 +108,24 @@ impl Leaf {
 /// The leaf of the keeper `pid` in the runner's group.
 fn leaf(outside: &Path, pid: Pid) -> PathBuf {
     outside.join(format!("{PREFIX}{pid}"))
+}
+
+/// Removes an earlier leaf if it is empty: a daemon lived in it until now. Kills who is in it if
+/// that is what is left of a step whose runner and keeper were killed at once. `of` is the name's
+/// rest.
+fn clear(leaf: &Path, of: &str) {
+    let is_marked = || rustix::fs::getxattr(leaf, MARK, &mut [0; 0][..]).is_ok();
+    if fs::remove_dir(leaf).is_ok() || !is_marked() {
+        return;
+    }
+    let members = fs::read_to_string(leaf.join("cgroup.procs"));
+    // Who is in another namespace has no number here.
+    let is_keeper = |pid: &str| pid == "0" || pid.parse().is_ok_and(keeper::lives);
+    // One that kills is outside for a moment.
+    let keeper = of.split('.').next();
+    if members.is_ok_and(|members| !members.lines().chain(keeper).any(is_keeper)) {
+        let _ = fs::write(leaf.join("cgroup.kill"), "1");
+    }
 }
 
 fn join(group: &Path) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! The keeper: a small process between the runner and its scripts.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -14,6 +15,14 @@ use crate::output::CHUNK;
 use crate::start::Footing;
 use crate::tree;
 use crate::wire::{Line, Order, Said};
+
+/// A keeper's name, as `ps` shows it.
+const NAME: &CStr = c"provost-keeper";
+
+/// Whether `pid` is a keeper that lives.
+pub(crate) fn lives(pid: i32) -> bool {
+    tree::look(pid).is_some_and(|(name, _, alive)| alive && name.as_bytes() == NAME.to_bytes())
+}
 
 /// Forks a keeper. `runners` is what the runner alone may hold: the keeper would not see the
 /// runner's end if it held it, too. There must be one thread only: the keeper goes on with
@@ -65,7 +74,7 @@ fn end(status: i32) -> ! {
 fn become_keeper() {
     // A keeper that can't do one of these still keeps.
     let _ = rustix::process::setsid();
-    let _ = rustix::thread::set_name(c"provost-keeper");
+    let _ = rustix::thread::set_name(NAME);
     let _ = tree::adopt_orphans();
     if let Ok(null) = std::fs::File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(null.as_fd());
@@ -184,6 +193,9 @@ fn stay_with(leftovers: Leftovers, leaf: Option<Leaf>, runner: &OwnedFd) {
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
     tree::reap();
+    if let Some(leaf) = &leaf {
+        leaf.let_live();
+    }
     drain(leftovers.pipes);
     while poll(&mut [PollFd::new(runner, PollFlags::IN)], None) == Err(Errno::INTR) {}
     if let Some(leaf) = leaf {

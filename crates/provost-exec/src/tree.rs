@@ -96,7 +96,7 @@ fn pidfd(pid: Pid) -> Option<OwnedFd> {
 }
 
 /// The name and the parent of a process, and whether it lives.
-fn look(pid: i32) -> Option<(String, i32, bool)> {
+pub(crate) fn look(pid: i32) -> Option<(String, i32, bool)> {
     let status = status(pid)?;
     let (name, parent) = (field(&status, "Name:")?, field(&status, "PPid:")?.parse().ok()?);
     Some((name.to_owned(), parent, !field(&status, "State:")?.starts_with(['Z', 'X'])))

@@ -179,6 +179,35 @@ fn a_child_of_process_1_leaves_nobody_to_it() {
     }
 }
 
+/// A daemon lives in the group of a keeper that had the process id that the next one gets.
+#[test]
+fn a_keeper_kills_nobody_who_had_its_number() {
+    const SAME: &str = "\
+        group=$(awk '$3 == \"cgroup2\" { print $2; exit }' /proc/mounts)\
+        $(sed -n 's/^0:://p' /proc/self/cgroup)\n\
+        last=$(($(cat /proc/sys/kernel/pid_max) - 100))\n\
+        leaf=$group/provost-$((last + 2))\n\
+        sleep 1000 &\n\
+        mkdir \"$leaf\" && echo $! >\"$leaf/cgroup.procs\" || exit 99\n\
+        echo $last >/proc/sys/kernel/ns_last_pid || exit 99\n\
+        \"$@\"\n\
+        echo expected keeper $((last + 2))\n\
+        kill -0 $! && echo it lives\n\
+        kill -KILL $!; wait; rmdir \"$leaf\"\n";
+    if !can(&CHILD_OF_1) || !World::all().contains(&World::Cgroup) {
+        return;
+    }
+    let by = ["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", SAME, "sh"];
+    let keeper = "#!/bin/sh\n# /// provost\n# timeout = \"1s\"\n# ///\necho keeper $PPID\n\
+         setsid sleep 1000 &\nsleep 1000\n";
+    let ground = Ground::new(&[("hangs", keeper)]);
+    let run = ground.start_by(&by, World::Cgroup, &["run", "hangs"]).end(LONG);
+    assert!(run.said.contains("it lives"), "{}", run.said);
+    let keeper = ground.end_of("run", "hangs")["errorMessage"].as_str().unwrap().to_owned();
+    assert!(run.said.contains(&format!("expected {keeper}")), "{keeper}, {}", run.said);
+    ground.nobody_is_left(&run.said);
+}
+
 /// The terminal is provost's, not the script's: a script that asks there would wait for ever.
 #[test]
 fn on_a_terminal_a_script_has_none() {

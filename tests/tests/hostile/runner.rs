@@ -148,11 +148,12 @@ fn without_a_keeper_a_step_is_said_not_to_have_begun() {
     assert!(end["hint"].is_string(), "{end:#}");
 }
 
-/// As `pkill -9 provost` does. What has left the script's process is another matter then.
+/// As `pkill -9 provost` does. What else the script has started goes when the next run starts, if
+/// there are cgroups.
 #[test]
 fn a_script_goes_with_its_runner_and_its_keeper() {
     for world in World::all() {
-        let ground = Ground::new(&[("stubborn", STUBBORN)]);
+        let ground = Ground::new(&[("stubborn", STUBBORN), ("next", "#!/bin/sh\n")]);
         let (run, script, _go) = begin(&ground, world, "stubborn");
         let (keeper, script) = (open(look(script).unwrap().parent).unwrap(), open(script).unwrap());
         // The runner has no chance to see the keeper's end.
@@ -161,6 +162,25 @@ fn a_script_goes_with_its_runner_and_its_keeper() {
         run.signal(Signal::KILL);
         assert!(ready(&script, SOON), "{:#?}", ground.processes());
         run.end(LIMIT);
+        if world == World::Cgroup {
+            let next = ground.start(world, &["run", "next"]).end(LIMIT);
+            assert_eq!(next.code, Some(0), "{}", next.said);
+            ground.nobody_is_left(&next.said);
+        }
+    }
+}
+
+#[test]
+fn a_second_start_does_no_harm_to_a_run() {
+    for world in World::all() {
+        let ground = Ground::new(&[("waits", WAITS)]);
+        let (run, _, mut go) = begin(&ground, world, "waits");
+        // It shares the file in which the first one says what it has to say.
+        let second = ground.command(world, &["run", "waits"]).output().unwrap();
+        assert_eq!(second.status.code(), Some(6), "{second:?}");
+        go.write_all(b"go\n").unwrap();
+        let run = run.end(LIMIT);
+        assert_eq!(run.code, Some(0), "{}", run.said);
     }
 }
 
