@@ -14,6 +14,10 @@ use crate::settings::Paths;
 /// How much of a journal is read at once, in bytes; longer than any entry.
 const PIECE: u64 = 1 << 20;
 
+/// How much of a journal before its cursor is read in turn, in bytes, until the last record that
+/// was acknowledged is found: most are short.
+const NEAR: [u64; 3] = [2 << 10, 64 << 10, PIECE];
+
 /// The last record that the management node has acknowledged.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Cursor {
@@ -97,11 +101,13 @@ impl Spool {
         let Some(cursor) = self.cursor(service) else { return 0 };
         let is_last = |e: &Entry| e.record.run == cursor.run && e.record.seq == cursor.seq;
         let journal = self.paths.journal(service);
-        // Where it was; after a rotation or a mending it may be elsewhere, or gone.
-        let near = Journal::read_some(&journal, cursor.end.saturating_sub(PIECE), PIECE + 1);
-        if let Some(entry) = near.unwrap_or_default().iter().rfind(|e| is_last(e)) {
-            return entry.end;
+        for near in NEAR {
+            let entries = Journal::read_some(&journal, cursor.end.saturating_sub(near), near + 1);
+            if let Some(entry) = entries.unwrap_or_default().iter().rfind(|e| is_last(e)) {
+                return entry.end;
+            }
         }
+        // After a rotation or a mending it may be elsewhere, or gone.
         let all = Journal::read(&journal, 0).unwrap_or_default();
         all.iter().rfind(|e| is_last(e)).map_or(0, |e| e.end)
     }
