@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
+use std::thread;
 
 use ruzstd::decoding::StreamingDecoder;
 use tar::EntryType;
@@ -58,6 +59,10 @@ impl UnpackError {
         matches!(self, Self::Arrival(ArrivalError::Disk { .. }))
     }
 
+    fn is_for_want_of_a_reader(&self) -> bool {
+        matches!(self, Self::Read(e) if e.kind() == io::ErrorKind::BrokenPipe)
+    }
+
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
         match self {
@@ -72,10 +77,29 @@ impl UnpackError {
 /// Unpacks `pack` into the folder `into`: exactly the manifest's files, each verified while it
 /// streams and usable only after that. After an error `into` holds nothing that could be run but
 /// files of the manifest.
-pub fn unpack(pack: impl Read, manifest: &Manifest, into: &Path) -> Result<(), UnpackError> {
-    let decoder = StreamingDecoder::new_with_max_window_size(pack.take(manifest.pack.size), WINDOW)
-        .map_err(|e| UnpackError::Compression(e.to_string()))?;
-    let mut archive = tar::Archive::new(decoder);
+///
+/// Decompressing is a thread of its own: it takes as long as making the files.
+pub fn unpack(pack: impl Read + Send, manifest: &Manifest, into: &Path) -> Result<(), UnpackError> {
+    let (archive, mut plain) = io::pipe()?;
+    thread::scope(|scope| {
+        let decompressing = scope.spawn(move || -> Result<(), UnpackError> {
+            let pack = pack.take(manifest.pack.size);
+            let mut decoder = StreamingDecoder::new_with_max_window_size(pack, WINDOW)
+                .map_err(|e| UnpackError::Compression(e.to_string()))?;
+            Ok(io::copy(&mut decoder, &mut plain).map(drop)?)
+        });
+        let placed = place(archive, manifest, into);
+        placed.map_err(|shown| match decompressing.join() {
+            // What is wrong with the pack shows in the archive as its early end.
+            Ok(Err(e)) if !e.is_for_want_of_a_reader() => e,
+            _ => shown,
+        })
+    })
+}
+
+/// Puts the files of `archive` in their places.
+fn place(archive: impl Read, manifest: &Manifest, into: &Path) -> Result<(), UnpackError> {
+    let mut archive = tar::Archive::new(archive);
     let mut expected: BTreeMap<&str, Option<&FileEntry>> =
         manifest.files.iter().map(|file| (file.path.as_str(), Some(file))).collect();
     let mut long_path = None;

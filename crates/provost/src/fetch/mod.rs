@@ -4,6 +4,7 @@ mod answer;
 mod bundles;
 mod documents;
 mod file;
+mod head_start;
 mod published;
 mod retry;
 mod source;
@@ -23,9 +24,9 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::settings::{Paths, Settings};
 use answer::Word;
-use bundles::Bundles;
 use documents::{Documents, Verified};
 pub(crate) use file::{FetchArgs, main};
+pub(crate) use head_start::HeadStart;
 use published::Fetch;
 use retry::{Patience, Served};
 pub(crate) use source::{Source, broken, http_date};
@@ -71,37 +72,28 @@ impl From<Failure> for NotFetched {
     }
 }
 
-/// Fetches, for the run with the id `run`, from the first server that serves all of it well.
+/// Fetches, for the run with the id `run`, from the first server that serves all of it well. The
+/// first one may have been asked already.
 pub(crate) async fn fetch(
     settings: &Settings,
     client: &Client,
     paths: &Paths,
     run: &str,
+    mut head_start: Option<HeadStart>,
     console: &mut Console,
 ) -> Result<Fetched, NotFetched> {
-    let unsigned = settings.trust.is_unsigned();
-    if let Some(xcat) = settings.xcat.as_ref().filter(|_| unsigned) {
+    if let Some(xcat) = settings.xcat.as_ref().filter(|_| settings.takes_xcats_files()) {
         return xcat::fetch((settings, xcat), client, paths, run, console).await;
     }
-    let fetch = Fetch {
-        settings,
-        bundles: Bundles::open(&paths.state)?,
-        kept: Documents::kept(&paths.state),
-        state: &paths.state,
-    };
+    let fetch = Fetch::new(settings, &paths.state)?;
     let say = |text: &str| console.say(&format!("fetch: {text}"));
     let deadline = settings.fetch.deadline;
     let may_do_without = settings.fetch.last_good && fetch.kept.is_some();
     let silence = if may_do_without { SILENCE } else { deadline };
     let patience = Patience { deadline, silence };
     let served = retry::through(&settings.servers, patience, say, |server| {
-        fetch.from(Source {
-            client,
-            base: server,
-            token: settings.token.as_ref(),
-            run,
-            is_xcat: false,
-        })
+        let head_start = head_start.take_if(|taken| taken.is_of(server));
+        fetch.from(Source::published(settings, client, server, run), head_start)
     });
     let mut by = None;
     let (verified, word, passed_over, offline) = match served.await {

@@ -13,6 +13,7 @@ use super::NotFetched;
 use super::answer::Word;
 use super::bundles::Bundles;
 use super::documents::{Documents, Verified};
+use super::head_start::HeadStart;
 use super::retry::{Miss, Unserved};
 use super::source::Source;
 use super::transfer::Wanted;
@@ -33,13 +34,36 @@ pub(super) struct Fetch<'a> {
     pub(super) state: &'a Path,
 }
 
-impl Fetch<'_> {
-    /// Fetches all of it from one server.
-    pub(super) async fn from(&self, source: Source<'_>) -> Result<(Verified, Word), Miss> {
-        let ((documents, word), ahead) = tokio::try_join!(
-            Documents::fetch(&source, self.settings, self.kept.as_ref()),
-            self.ahead(&source),
-        )?;
+/// What a server is asked for first: the documents, and the newest pack.
+pub(super) type Asked = ((Documents, Word), Option<Response>);
+
+impl<'a> Fetch<'a> {
+    pub(super) fn new(settings: &'a Settings, state: &'a Path) -> Result<Self, Failure> {
+        let (bundles, kept) = (Bundles::open(state)?, Documents::kept(state));
+        Ok(Self { settings, bundles, kept, state })
+    }
+
+    /// Asks for what comes first.
+    pub(super) async fn ask(&self, source: &Source<'_>) -> Result<Asked, Miss> {
+        let documents = Documents::fetch(source, self.settings, self.kept.as_ref());
+        tokio::try_join!(documents, self.ahead(source))
+    }
+
+    /// Fetches all of it from one server, which may have been asked already.
+    pub(super) async fn from(
+        &self,
+        source: Source<'_>,
+        head_start: Option<HeadStart>,
+    ) -> Result<(Verified, Word), Miss> {
+        let asked = match head_start {
+            Some(taken) => taken.asked().await,
+            None => None,
+        };
+        let asked = match asked {
+            Some(asked) => asked,
+            None => self.ask(&source).await,
+        };
+        let ((documents, word), ahead) = asked?;
         let miss = match self.take(&source, &documents, ahead).await {
             Ok(verified) => return Ok((verified, word)),
             Err(miss) if miss.is_torn() => miss,

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::http::{body, innermost, one_line, reason, told};
 use crate::resolve::Unresolved;
 use crate::runner::rounded;
-use crate::settings::Token;
+use crate::settings::{Settings, Token};
 
 /// How much of an error page is read for the server's own hint, in bytes.
 const MAX_ERROR: usize = 4096;
@@ -29,7 +29,17 @@ pub(crate) struct Source<'a> {
     pub(crate) is_xcat: bool,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    /// The server at `base`, to the run with the id `run`.
+    pub(super) fn published(
+        settings: &'a Settings,
+        client: &'a Client,
+        base: &'a Url,
+        run: &'a str,
+    ) -> Self {
+        Self { client, base, token: settings.token.as_ref(), run, is_xcat: false }
+    }
+
     pub(crate) fn url(&self, path: &str) -> String {
         // Both parts are checked names; joining them as a URL would read `//` or `:` in them.
         format!("{}{path}", self.base)

@@ -1,12 +1,10 @@
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use provost_exec::Secrets;
 use provost_record::{Cause, JournalError, Outcome, Phase};
-use reqwest::Client;
 
 use super::broken::Broken;
-use super::outbox::Outbox;
 use super::root::Root;
 use super::run::{Run, milliseconds};
 use super::stages::names;
@@ -15,7 +13,6 @@ use super::{Wanted, steps};
 use crate::failure::Failure;
 use crate::fetch::xcat::evaluate;
 use crate::fetch::{Fetched, NotFetched, age, fetch};
-use crate::report::Reporter;
 use crate::secrets::secrets;
 use crate::settings::{Input, Settings};
 
@@ -29,7 +26,7 @@ impl Run<'_> {
         input: &Input,
         wanted: &Wanted,
         root: Root,
-    ) -> Result<(Settings, Fetched), Broken> {
+    ) -> Result<(Arc<Settings>, Fetched), Broken> {
         let began = Instant::now();
         // Settings that are wrong fail at once, in the stage itself.
         let deadline = input.settings().ok().map(|settings| settings.fetch.deadline.duration());
@@ -86,7 +83,7 @@ impl Run<'_> {
     }
 
     /// Lets nobody see these from now on.
-    fn hide(&mut self, secrets: Secrets) {
+    pub(super) fn hide(&mut self, secrets: Secrets) {
         self.console.hide(secrets.clone());
         self.recorder.hide(secrets);
     }
@@ -111,41 +108,20 @@ impl Run<'_> {
         self.recorder.put(end)
     }
 
-    /// What every exchange with the servers needs; and reporting begins.
-    pub(super) async fn connect(
-        &mut self,
-        input: &Input,
-        root: Root,
-    ) -> Result<(Settings, Client), Failure> {
-        let (settings, failures) = input.usable();
-        self.hide(secrets(&settings, &BTreeMap::new()));
-        self.begin_xcat_log(input, &settings);
-        // What is right serves to report what is wrong.
-        if self.outbox.is_none() {
-            // Of a root that has booted before it isn't known yet whether anything runs.
-            let words = if root == Root::Booted { &[] } else { self.first_words(input, root) };
-            self.outbox = Outbox::to_xcat(&settings, self.paths, self.service, words).await;
-        }
-        let client = crate::http::client(&settings)?;
-        if self.outbox.is_none() && !settings.servers.is_empty() {
-            let live = (self.service, self.recorder.synced());
-            let reporter = Reporter::spawn(&settings, &client, self.paths, live, &self.id);
-            self.hold = Some(reporter.hold());
-            self.outbox = Some(Outbox::Records(reporter));
-        }
-        failures.into_iter().next().map_or(Ok((settings, client)), Err)
-    }
-
     async fn try_fetch(
         &mut self,
         input: &Input,
         root: Root,
-    ) -> Result<(Settings, Fetched), NotFetched> {
+    ) -> Result<(Arc<Settings>, Fetched), NotFetched> {
         // Reporting comes first, so that a fetch that fails is reported, too.
         let (settings, client) = self.connect(input, root).await?;
+        let head_start = self.exchange.head_start.take();
         let mut orders = self.orders.clone();
+        let console = &mut *self.console;
         let mut fetched = tokio::select! {
-            fetched = fetch(&settings, &client, self.paths, &self.id, self.console) => fetched?,
+            fetched = fetch(&settings, &client, self.paths, &self.id, head_start, console) => {
+                fetched?
+            }
             wanted = orders.wait_for(|orders| orders.stop.is_some()) => {
                 let signal = wanted.ok().and_then(|orders| orders.stop).unwrap_or("a signal");
                 let message = format!("the run was ended by {signal} while fetching");

@@ -2,6 +2,7 @@
 
 mod broken;
 mod echo;
+mod exchange;
 mod fetching;
 mod guard;
 mod library;

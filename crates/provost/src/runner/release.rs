@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use provost_record::ExitCode;
 use reqwest::Client;
 
+use super::broken::Broken;
 use super::guard::Attempts;
+use super::root::Root;
+use super::run::Run;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::messages::take_down;
@@ -59,4 +62,39 @@ pub(super) async fn asked(settings: &Settings, client: &Client, run: &str) -> Op
         }
     }
     None
+}
+
+impl Run<'_> {
+    /// A node that is held stays so, unless an admin has released it on the management node.
+    pub(super) async fn wait_for_release(
+        &mut self,
+        input: &Input,
+        root: Root,
+        failure: Failure,
+    ) -> Result<(), Broken> {
+        // What was asked for before has no value by the time that somebody releases it.
+        self.exchange.head_start = None;
+        if let Ok((settings, client)) = self.connect(input, root).await {
+            let released = tokio::select! {
+                at = asked(&settings, &client, &self.id) => at,
+                _ = self.orders.wait_for(|orders| orders.stop.is_some()) => None,
+            };
+            released.map_or(Ok(()), |at| self.released(at))?;
+        }
+        if self.attempts.held(&self.node).is_some() {
+            return Err(self.refuse(&failure, &[]));
+        }
+        self.console.say("the management node has released this node");
+        self.attempts.count(self.service, &self.id).map_err(|e| self.not_counted(&e))?;
+        Ok(())
+    }
+
+    pub(super) fn released(&mut self, at: Timestamp) -> Result<(), Broken> {
+        self.attempts.released(at, &self.id).map_err(|e| self.not_counted(&e))
+    }
+
+    fn not_counted(&mut self, e: &std::io::Error) -> Broken {
+        let message = format!("counting the attempts in {}: {e}", self.paths.state.display());
+        self.refuse(&Failure::config(message, "make room there, and start again"), &[])
+    }
 }

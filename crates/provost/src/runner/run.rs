@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use super::broken::Broken;
 use super::echo::Echo;
+use super::exchange::Exchange;
 use super::guard::{Attempts, held_there};
 use super::lock::{Refused, RunLock};
 use super::markers::Markers;
@@ -14,7 +15,7 @@ use super::paused::{Paused, Progress};
 use super::recorder::{Recorder, close_others};
 use super::root::Root;
 use super::told::rounded;
-use super::{Wanted, logs, release, signals, steps};
+use super::{Wanted, logs, signals, steps};
 use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::install::Install;
@@ -46,7 +47,12 @@ pub(super) async fn run(
         // Whoever was to ask was killed before.
         return paused.reboot(&paths.state, &mut console).await;
     }
-    match Run::begin(input, &paths, service, paused, &mut console, supervisor) {
+    let id = match &paused {
+        Some(paused) => paused.run.clone(),
+        None => uuid::Uuid::now_v7().to_string(),
+    };
+    let exchange = Exchange::begin(input, &id).await;
+    match Run::begin(input, &paths, (service, id), paused, exchange, &mut console, supervisor) {
         Ok(run) => Run { echo, ..run }.go(input, &wanted).await,
         Err(why) => cannot_begin(input, service, &why, &mut console).await,
     }
@@ -85,9 +91,10 @@ pub(super) struct Run<'a> {
     pub(super) echo: Option<Echo>,
     pub(super) supervisor: Supervisor,
     pub(super) orders: watch::Receiver<Orders>,
-    attempts: Attempts,
+    pub(super) attempts: Attempts,
     /// Why nothing may run, as far as this node knows.
     held: Option<Failure>,
+    pub(super) exchange: Exchange,
     pub(super) outbox: Option<Outbox>,
     /// Why the management node wants nothing more to run, while it does.
     pub(super) hold: Option<watch::Receiver<Option<String>>>,
@@ -103,8 +110,9 @@ impl<'a> Run<'a> {
     fn begin(
         input: &Input,
         paths: &'a Paths,
-        service: Service,
+        (service, id): (Service, String),
         paused: Option<Paused>,
+        exchange: Exchange,
         console: &'a mut Console,
         supervisor: Supervisor,
     ) -> Result<Self, Failure> {
@@ -118,8 +126,6 @@ impl<'a> Run<'a> {
             };
             Failure::config(message, hint)
         };
-        let new = || uuid::Uuid::now_v7().to_string();
-        let id = paused.as_ref().map_or_else(new, |paused| paused.run.clone());
         let about = console.about();
         (about.service, about.run) = (service.to_string(), id.clone());
         let mut attempts =
@@ -171,6 +177,7 @@ impl<'a> Run<'a> {
             orders,
             attempts,
             held,
+            exchange,
             outbox: None,
             hold: None,
             markers,
@@ -296,37 +303,6 @@ impl<'a> Run<'a> {
         }
         self.note_xcat(input, &settings, &fetched, root);
         self.stages(&settings, &fetched, wanted, root).await
-    }
-
-    /// A node that is held stays so, unless an admin has released it on the management node.
-    async fn wait_for_release(
-        &mut self,
-        input: &Input,
-        root: Root,
-        failure: Failure,
-    ) -> Result<(), Broken> {
-        if let Ok((settings, client)) = self.connect(input, root).await {
-            let released = tokio::select! {
-                at = release::asked(&settings, &client, &self.id) => at,
-                _ = self.orders.wait_for(|orders| orders.stop.is_some()) => None,
-            };
-            released.map_or(Ok(()), |at| self.released(at))?;
-        }
-        if self.attempts.held(&self.node).is_some() {
-            return Err(self.refuse(&failure, &[]));
-        }
-        self.console.say("the management node has released this node");
-        self.attempts.count(self.service, &self.id).map_err(|e| self.not_counted(&e))?;
-        Ok(())
-    }
-
-    fn released(&mut self, at: jiff::Timestamp) -> Result<(), Broken> {
-        self.attempts.released(at, &self.id).map_err(|e| self.not_counted(&e))
-    }
-
-    fn not_counted(&mut self, e: &std::io::Error) -> Broken {
-        let message = format!("counting the attempts in {}: {e}", self.paths.state.display());
-        self.refuse(&Failure::config(message, "make room there, and start again"), &[])
     }
 
     /// Remembers for the next boot what this root is now.

@@ -58,7 +58,7 @@ async fn stamp(
     let [state, xcatpost] = ["state", "xcatpost"].map(|name| scratch.path().join(name));
     let paths = Paths { state, xcatpost, ..input.paths() };
     let run = uuid::Uuid::now_v7().to_string();
-    let fetched = fetch(&settings, &client, &paths, &run, console).await;
+    let fetched = fetch(&settings, &client, &paths, &run, None, console).await;
     let mut fetched = fetched.map_err(|not| not.failure)?;
     let (_whoever, mut orders) = watch::channel(Orders::default());
     let bounds = (&*paths.state, settings.run.timeout.duration());

@@ -114,6 +114,13 @@ pub(crate) struct Guard {
     pub(crate) max_reboots: u32,
 }
 
+impl Settings {
+    /// Whether scripts come as the xCAT management node has them, unsigned.
+    pub(crate) fn takes_xcats_files(&self) -> bool {
+        self.xcat.is_some() && self.trust.is_unsigned()
+    }
+}
+
 impl Paths {
     /// The journal of a service.
     pub(crate) fn journal(&self, service: provost_record::Service) -> PathBuf {
