@@ -3,6 +3,7 @@ use std::io::{self, ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::StatVfsMountFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::script::{Language, Script};
@@ -58,6 +59,9 @@ pub enum Why {
     /// It may not be executed.
     #[error("permission denied")]
     Denied,
+    /// Nothing on its file system may be executed.
+    #[error("its file system is mounted noexec")]
+    NoExec,
     /// Somebody is writing to it.
     #[error("it is being written to (text file busy)")]
     Busy,
@@ -78,8 +82,9 @@ impl NotStarted {
             }
             Why::Crlf(_) => "convert it with dos2unix, then publish again".to_owned(),
             Why::WrongFormat => "publish a script, or a binary for this architecture".to_owned(),
-            Why::Denied => {
-                format!("look at the mode of {program}, and for noexec at its file system")
+            Why::Denied => format!("look at the mode of {program}, and of its interpreter"),
+            Why::NoExec => {
+                format!("mount it without noexec; findmnt -T {program} shows where it is mounted")
             }
             Why::Busy => format!("find who writes to {program}: fuser -v {program}"),
             Why::Other(_) => format!("try it by hand on the node: {program}"),
@@ -111,6 +116,7 @@ pub(crate) fn start<'w>(
         let nothing = nothing().map_err(other)?;
         command.spawn(&nothing, footing.writes.as_ref(), || prepare(footing)).map_err(|e| {
             match e.kind() {
+                ErrorKind::PermissionDenied if is_noexec(&program) => Why::NoExec,
                 ErrorKind::PermissionDenied => Why::Denied,
                 ErrorKind::ExecutableFileBusy => Why::Busy,
                 _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
@@ -159,6 +165,11 @@ fn look(program: &Path) -> Result<Interpreter, Why> {
         return Err(Why::NoInterpreter(path));
     }
     Ok(Interpreter::FirstLine)
+}
+
+fn is_noexec(program: &Path) -> bool {
+    rustix::fs::statvfs(program)
+        .is_ok_and(|file_system| file_system.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }
 
 fn command(

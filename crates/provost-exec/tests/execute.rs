@@ -254,13 +254,36 @@ fn what_cannot_start_is_explained() {
     assert!(crlf.hint().contains("dos2unix"), "{crlf}");
     let garbage = why(bench.run("\x7fELF but no program"));
     assert!(matches!(garbage.why, Why::WrongFormat), "{garbage}");
+    let mut foreign = std::fs::read("/bin/sh").unwrap();
+    // Where an ELF header names the machine: x86-64, or else AArch64.
+    foreign[18] = if foreign[18] == 62 { 183 } else { 62 };
+    std::fs::write(bench.path().join("script"), foreign).unwrap();
+    let foreign = why(bench.run_as_it_is());
+    assert!(matches!(foreign.why, Why::WrongFormat), "{foreign}");
+    assert!(foreign.hint().contains("architecture"), "{}", foreign.hint());
     bench.write("#!/bin/sh\n");
     let path = bench.path().join("script");
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
-    assert!(matches!(why(bench.run_as_it_is()).why, Why::Denied));
+    let denied = why(bench.run_as_it_is());
+    assert!(matches!(denied.why, Why::Denied) && denied.hint().contains("mode"), "{denied}");
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     assert!(matches!(why(bench.run_as_it_is()).why, Why::NotAFile));
+}
+
+#[test]
+fn a_script_that_is_being_written_does_not_start() {
+    let bench = Bench::new();
+    bench.write("#!/bin/sh\n");
+    let written = std::fs::File::options().append(true).open(bench.path().join("script")).unwrap();
+    let busy = bench.run_as_it_is().ended;
+    drop(written);
+    if matches!(busy, Ended::Exit(0)) {
+        eprintln!("SKIPPED: this kernel runs a file that is being written to");
+        return;
+    }
+    let Ended::NotStarted(busy) = busy else { panic!("{busy:?}") };
+    assert!(matches!(busy.why, Why::Busy) && busy.hint().contains("fuser"), "{busy}");
 }
 
 #[test]

@@ -14,6 +14,16 @@ const AS_NOBODY: [&str; 6] = ["setpriv", "--reuid", "65534", "--regid", "65534",
 /// Runs the rest of its arguments where nothing is mounted on /proc.
 const NO_PROC: [&str; 6] =
     ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"];
+/// Runs the rest of its arguments where nothing that was fetched may be executed.
+const NO_EXEC: [&str; 6] = [
+    "unshare",
+    "--mount",
+    "sh",
+    "-c",
+    "state=$PROVOST_TEST/state; mkdir -p \"$state\" && mount --bind \"$state\" \"$state\" && \
+     mount -o remount,bind,noexec \"$state\" && exec \"$@\"",
+    "sh",
+];
 /// Runs the rest of its arguments where nothing is in /dev.
 const NO_DEV: [&str; 6] =
     ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /dev && exec \"$@\"", "sh"];
@@ -161,6 +171,19 @@ fn without_dev_a_script_runs() {
     ground.nobody_is_left(&run.said);
     let end = ground.end_of("run", name);
     assert_eq!((&end["cause"], &end["exitCode"]), (&"exit".into(), &3.into()), "{}", run.said);
+}
+
+#[test]
+fn where_nothing_may_be_executed_it_is_said() {
+    if !can(&NO_EXEC) {
+        return;
+    }
+    let ground = Ground::new(&[("script", "#!/bin/sh\n")]);
+    let run = ground.start_by(&NO_EXEC, World::Walk, &["run", "script"]).end(LIMIT);
+    let end = ground.end_of("run", "script");
+    assert_eq!(end["cause"], "exec", "{}", run.said);
+    let has = |key: &str, text| end[key].as_str().is_some_and(|found| found.contains(text));
+    assert!(has("errorMessage", "noexec") && has("hint", "findmnt -T "), "{end:#}");
 }
 
 #[test]
