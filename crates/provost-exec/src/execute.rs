@@ -28,6 +28,9 @@ const REAP_EVERY: Duration = Duration::from_secs(1);
 /// How often descendants are looked at of which none can be waited for: where /proc isn't mounted.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// How far apart signals may come that were sent at once, to several processes.
+pub(crate) const TOGETHER: Duration = Duration::from_millis(100);
+
 /// What a step leaves behind on purpose: somebody lives on, and may hold these pipes.
 pub(crate) struct Leftovers {
     pub(crate) pipes: Vec<OwnedFd>,
@@ -96,6 +99,7 @@ struct Running<'a> {
     capture: Capture,
     /// Once the program has ended.
     status: Option<(i32, Usage)>,
+    ended_at: Instant,
     ending: Option<Ending>,
     clock: Clock,
     /// The line that was told last, and when.
@@ -123,6 +127,7 @@ impl<'a> Running<'a> {
             output,
             capture,
             status: None,
+            ended_at: now,
             ending: None,
             clock,
             told: (None, now),
@@ -143,6 +148,7 @@ impl<'a> Running<'a> {
             }
             if ready.end {
                 self.status = Some(wait(self.pid)?);
+                self.ended_at = Instant::now();
                 self.clock.slow = None;
             }
             if ready.output {
@@ -233,11 +239,16 @@ impl<'a> Running<'a> {
     }
 
     fn end(&mut self, why: Ending, line: &mut Line) {
-        // Once the program itself has ended, its result stands.
-        if self.ending.is_some() || self.status.is_some() {
+        // Once the program itself has ended, its result stands; unless the same signal did that.
+        let stands = match why {
+            Ending::TimedOut => true,
+            Ending::Interrupted(_) => self.ended_at.elapsed() > TOGETHER,
+        };
+        if self.ending.is_some() || (self.status.is_some() && stands) {
             return;
         }
         self.ending = Some(why);
+        self.clock.leak = None;
         tree::terminate(self.pid);
         line.say(&Said::Event(Event::Terminating));
         self.clock.act = Some(Instant::now() + self.step.limits.grace);

@@ -85,6 +85,8 @@ pub struct Outcome {
     pub leaked: Vec<String>,
     /// Wall time by the monotonic clock, pauses left out.
     pub duration: Duration,
+    /// How long ago the program itself had ended when this was told.
+    pub ended_ago: Duration,
     /// What the program and its waited-for descendants used.
     pub usage: Usage,
     /// Why the log is incomplete, if it is.
@@ -100,6 +102,7 @@ impl Outcome {
             last_lines: Vec::new(),
             leaked: Vec::new(),
             duration,
+            ended_ago: Duration::ZERO,
             usage: Usage::default(),
             log_error: None,
         }

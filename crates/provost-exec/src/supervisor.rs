@@ -9,6 +9,7 @@ use tokio::net::UnixStream;
 use tokio::sync::watch;
 
 use crate::cgroup::Leaf;
+use crate::execute::TOGETHER;
 use crate::start::Footing;
 use crate::wire::{Order, Said, frame, unframe};
 use crate::writes::Writes;
@@ -138,6 +139,7 @@ impl Supervisor {
     ) -> io::Result<Outcome> {
         let Some(line) = &mut self.line else { return Err(io::ErrorKind::NotConnected.into()) };
         let mut obeyed = Orders { pauses: orders.borrow_and_update().pauses, ..Orders::default() };
+        let mut stopped_at = None;
         let mut wants = orders.has_changed().is_ok();
         let limits = &step.limits;
         let patience = limits.timeout + limits.grace + limits.leak + PATIENCE;
@@ -151,7 +153,10 @@ impl Supervisor {
                         if next != self.keeper {
                             self.stayed.extend(std::mem::replace(&mut self.keeper, next));
                         }
-                        return Ok(*outcome);
+                        let mut outcome = *outcome;
+                        let interrupted = interrupted(&outcome, orders, stopped_at).await;
+                        outcome.ended = interrupted.unwrap_or(outcome.ended);
+                        return Ok(outcome);
                     }
                     Said::Paused => {
                         // Here the runner itself waits for SIGCONT.
@@ -165,6 +170,7 @@ impl Supervisor {
             }
             let wanted = *orders.borrow_and_update();
             if wanted.stop.is_some() && obeyed.stop.is_none() {
+                stopped_at = Some(Instant::now());
                 let signal = wanted.stop.unwrap_or_default().to_owned();
                 line.write_all(&frame(&Order::Stop(signal))?).await?;
             }
@@ -189,6 +195,43 @@ impl Supervisor {
                 changed = orders.changed(), if wants => wants = changed.is_ok(),
             }
         }
+    }
+}
+
+/// Whoever ends a unit or a session signals its scripts as well as this process, and such a script
+/// may be quicker: so one that ended no sooner than the signal came was interrupted, whatever it
+/// made of that itself.
+async fn interrupted(
+    outcome: &Outcome,
+    orders: &mut watch::Receiver<Orders>,
+    stopped_at: Option<Instant>,
+) -> Option<Ended> {
+    let by_signal = match &outcome.ended {
+        // As a shell ends whose command was ended so.
+        Ended::Exit(status) => matches!(status, 129..=131 | 143),
+        Ended::Signal { name, .. } => {
+            matches!(name.as_str(), "SIGHUP" | "SIGINT" | "SIGQUIT" | "SIGTERM")
+        }
+        _ => return None,
+    };
+    let ended_ago = outcome.ended_ago;
+    let heard_at = Instant::now();
+    hear_signals().await;
+    if by_signal {
+        let stop = orders.wait_for(|orders| orders.stop.is_some());
+        let _ = tokio::time::timeout(TOGETHER, stop).await;
+    }
+    let signal = orders.borrow().stop?;
+    let stopped_ago =
+        stopped_at.map_or(Duration::ZERO, |at| heard_at.saturating_duration_since(at));
+    (ended_ago <= stopped_ago + TOGETHER).then(|| Ended::Interrupted(signal.to_owned()))
+}
+
+/// Lets the task run that makes orders of signals, for those that have come: in the first turn it
+/// is woken, in the second it runs.
+async fn hear_signals() {
+    for _ in 0..3 {
+        tokio::task::yield_now().await;
     }
 }
 

@@ -70,6 +70,53 @@ fn a_signal_ends_the_run_in_order() {
     }
 }
 
+/// As whoever ends a unit or a session does.
+#[test]
+fn a_signal_to_script_and_runner_at_once_is_an_interruption() {
+    let dies = "#!/bin/sh\necho $$ >\"$PROVOST_TEST/begun\"\nexec sleep 1000\n";
+    let exits = "#!/bin/sh\ntrap 'exit 0' TERM\n\
+         echo $$ >\"$PROVOST_TEST/begun\"\nwhile :; do sleep 0.01; done\n";
+    let leaves = "#!/bin/sh\ntrap 'exit 0' TERM\nsleep 1000 &\n\
+         echo $$ >\"$PROVOST_TEST/begun\"\nwait\n";
+    for world in World::all() {
+        for (text, is_slow) in [(dies, false), (dies, true), (exits, false), (leaves, false)] {
+            let ground = Ground::new(&[("step", text)]);
+            let (run, script, _go) = begin(&ground, world, "step");
+            let script = open(script).unwrap();
+            if is_slow {
+                // The runner hears of it last of all.
+                run.signal(Signal::STOP);
+            }
+            run.signal(Signal::TERM);
+            pidfd_send_signal(&script, Signal::TERM).unwrap();
+            if is_slow {
+                assert!(ready(&script, SOON));
+                run.signal(Signal::CONT);
+            }
+            let run = run.end(LIMIT);
+            ground.nobody_is_left(&run.said);
+            let end = ground.end_of("run", "step");
+            let how = (&end["cause"], &end["signal"]);
+            assert_eq!(how, (&json!("interrupted"), &json!("SIGTERM")), "{text} {}", run.said);
+            assert_eq!(run.code, Some(5), "{}", run.said);
+        }
+    }
+}
+
+#[test]
+fn what_had_ended_well_before_the_signal_is_a_success() {
+    let leaves = "#!/bin/sh\nsleep 1000 &\necho $$ >\"$PROVOST_TEST/begun\"\n";
+    for world in World::all() {
+        let ground = Ground::new(&[("leaves", leaves)]);
+        ground.limits("leak = \"3s\"\n");
+        let (run, _, _go) = begin(&ground, world, "leaves");
+        assert!(!run.ends_within(Duration::from_secs(1)), "it waits for the pipes' end");
+        run.signal(Signal::TERM);
+        let run = run.end(LIMIT);
+        assert_eq!(ground.end_of("run", "leaves")["result"], "success", "{}", run.said);
+    }
+}
+
 #[test]
 fn a_second_signal_hurries() {
     let scripts = [STUBBORN, STUBBORN_CHILD];

@@ -50,7 +50,9 @@ impl Running<'_> {
             }
         };
         let log_error = log_error.map(|e| e.to_string());
-        let outcome = Outcome { ended, place, last_lines, leaked, duration, usage, log_error };
+        let ended_ago = self.ended_at.elapsed();
+        let outcome =
+            Outcome { ended, place, last_lines, leaked, duration, ended_ago, usage, log_error };
         (outcome, leftovers)
     }
 
