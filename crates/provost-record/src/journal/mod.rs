@@ -163,24 +163,20 @@ impl Journal {
 
     /// The entries of the last run in the file, at a cost that doesn't grow with the file.
     pub fn last_run(&self) -> Result<Vec<Record>> {
-        self.read_last_run().map_err(|e| failed("reading", &self.path, e))
+        last_run(&self.file).map_err(|e| failed("reading", &self.path, e))
     }
 
-    fn read_last_run(&self) -> io::Result<Vec<Record>> {
-        let len = content_len(&self.file)?;
-        let mut want = TAIL_READ;
-        loop {
-            let from = len.saturating_sub(want);
-            let mut tail = vec![0; (len - from) as usize];
-            self.file.read_exact_at(&mut tail, from)?;
-            let records: Vec<Record> = lines(&tail).filter_map(|(line, _)| parse(line)).collect();
-            let start = records.iter().rposition(|r| r.phase == Phase::ServiceStart);
-            match start {
-                Some(start) => return Ok(records[start..].to_vec()),
-                None if from == 0 => return Ok(records),
-                None => want *= 8,
+    /// The same of the journal at `path`, which is left as it is. One that isn't there has none.
+    pub fn last_run_in(path: &Path) -> Result<Vec<Record>> {
+        let read = || match File::open(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            file => {
+                let file = file?;
+                locked::in_time(|| file.try_lock_shared())?;
+                last_run(&file)
             }
-        }
+        };
+        read().map_err(|e| failed("reading", path, e))
     }
 
     /// Puts the journal aside as `NAME.1.json`, if it is longer than `limit` bytes, and begins a
@@ -243,6 +239,23 @@ fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], u64)> {
         let line = line.strip_suffix(b",").unwrap_or(line);
         line.starts_with(b"{").then_some((line, at))
     })
+}
+
+fn last_run(file: &File) -> io::Result<Vec<Record>> {
+    let len = content_len(file)?;
+    let mut want = TAIL_READ;
+    loop {
+        let from = len.saturating_sub(want);
+        let mut tail = vec![0; (len - from) as usize];
+        file.read_exact_at(&mut tail, from)?;
+        let records: Vec<Record> = lines(&tail).filter_map(|(line, _)| parse(line)).collect();
+        let start = records.iter().rposition(|r| r.phase == Phase::ServiceStart);
+        match start {
+            Some(start) => return Ok(records[start..].to_vec()),
+            None if from == 0 => return Ok(records),
+            None => want *= 8,
+        }
+    }
 }
 
 fn parse(line: &[u8]) -> Option<Record> {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use provost_record::{Cause, Journal, Outcome, Phase, Record, Service};
+use provost_record::{Cause, Journal, Phase, Record, Service};
 
 use crate::runner::how;
 use crate::settings::Paths;
@@ -18,16 +18,11 @@ const MOST_MESSAGE: usize = 120;
 /// How the line ends, unless the node is held.
 const SEE: &str = "; see: provost status";
 
-/// Says how the last run of `service` ended, if it did not end well; takes the notices away if it
-/// did. A run that is still to go on changes nothing.
+/// Says how the last run of `service` failed.
 pub(crate) fn put_up(paths: &Paths, service: Service) {
-    let journal = Journal::open(paths.journal(service));
-    let Ok(records) = journal.and_then(|journal| journal.last_run()) else { return };
-    let Some(end) = records.last().filter(|r| r.phase == Phase::ServiceEnd) else { return };
-    if end.result == Some(Outcome::Success) {
-        take_down(paths);
-        return;
-    }
+    let Ok(records) = Journal::last_run_in(&paths.journal(service)) else { return };
+    let failed = |r: &&Record| r.phase == Phase::ServiceEnd && r.is_failure();
+    let Some(end) = records.last().filter(failed) else { return };
     // Of a stage whose failure is ignored, the end of the run says nothing.
     let to_blame = |r: &&Record| {
         r.phase == Phase::StageEnd
@@ -126,6 +121,8 @@ fn harmless(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use provost_record::Outcome;
+
     use super::*;
 
     fn failed(stage: &str) -> Record {

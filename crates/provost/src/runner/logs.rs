@@ -30,7 +30,5 @@ pub(super) fn remove_old(paths: &Paths) {
 }
 
 fn last_run(paths: &Paths, service: Service) -> Option<String> {
-    let path = paths.journal(service);
-    let journal = path.exists().then(|| Journal::open(path))?.ok()?;
-    Some(journal.last_run().ok()?.pop()?.run)
+    Some(Journal::last_run_in(&paths.journal(service)).ok()?.pop()?.run)
 }

@@ -168,14 +168,11 @@ pub(super) fn close_others(paths: &Paths, present: Service) -> Vec<String> {
     let waits = Paused::read(&paths.state).map(|paused| paused.run);
     let close = |service: Service| -> Result<Option<Record>, JournalError> {
         let path = paths.journal(service);
-        if !path.exists() {
+        let Some(last) = Journal::last_run_in(&path)?.pop() else { return Ok(None) };
+        if last.phase.is_last() || waits.as_ref() == Some(&last.run) {
             return Ok(None);
         }
-        let mut journal = Journal::open(path)?;
-        if waits.is_some() && journal.last_run()?.last().map(|last| &last.run) == waits.as_ref() {
-            return Ok(None);
-        }
-        Ok(journal.close_interrupted()?.pop())
+        Ok(Journal::open(path)?.close_interrupted()?.pop())
     };
     let others = Service::ALL.into_iter().filter(|service| *service != present);
     others

@@ -19,7 +19,7 @@ use super::{Wanted, logs, signals, steps};
 use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::install::Install;
-use crate::messages::{put_up, say_failure};
+use crate::messages::{put_up, say_failure, take_down};
 use crate::report::{Spool, tell, tell_failure};
 use crate::settings::{Input, Paths};
 
@@ -236,7 +236,10 @@ impl<'a> Run<'a> {
             }
         }
         if input.notices() {
-            put_up(self.paths, self.service);
+            match exit {
+                ExitCode::Done => take_down(self.paths),
+                _ => put_up(self.paths, self.service),
+            }
         }
         let took = rounded(self.ran());
         self.console.say(&format!("{} {verdict} after {took}", self.service));
