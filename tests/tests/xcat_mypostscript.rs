@@ -130,6 +130,34 @@ fn a_mypostscript_that_makes_no_sense_runs_nothing_and_says_where() {
 }
 
 #[test]
+fn a_line_that_makes_no_sense_keeps_only_its_list_from_running() {
+    let server = site();
+    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let node = server.node("cn1", web.address());
+    let ran = || std::fs::remove_file(node.path("told")).is_ok();
+    server.mypostscript("cn1", &mypostscript("", &["tell"], &["tell `id`"]));
+    for args in [
+        &["xcatdsklspost", "1", "-m", web.address(), "tell", "-c"][..],
+        &["xcatdsklspost", "1", "-m", web.address(), "postscripts-start-here", "-c"],
+        &["run", "tell"],
+        &["kickstart"],
+    ] {
+        node.provost(args).expect(0);
+        assert!(ran(), "{args:?}");
+    }
+    for args in [
+        &["boot"][..],
+        &["xcatdsklspost", "1", "-m", web.address(), "postbootscripts-start-here", "-c"],
+        &["xcatdsklspost", "1", "-m", web.address(), "", "-c"],
+    ] {
+        node.provost(args).expect(2).says(&["line 13: ", "cn1", "hint: "]);
+        assert!(!ran(), "{args:?}");
+    }
+    let told = node.provost(&["check"]).expect(2).stdout;
+    assert!(told.contains("FAILED  plan") && told.contains("line 13: "), "{told}");
+}
+
+#[test]
 fn a_hostile_preamble_is_over_in_time_and_leaves_nobody() {
     let server = site();
     let Some(web) = server.web(WebKind::Nginx) else { return };

@@ -21,7 +21,7 @@ pub struct MyPostscript {
 struct Listed {
     list: List,
     group: Option<Group>,
-    step: Step,
+    step: Result<Step, MyPostscriptError>,
 }
 
 /// One of the two lists.
@@ -62,7 +62,8 @@ impl MyPostscriptError {
 
 impl MyPostscript {
     /// Reads the whole file. One that is cut short, or isn't a `mypostscript` at all, is refused:
-    /// running nothing must not look like having nothing to run.
+    /// running nothing must not look like having nothing to run. A mistake in a list is its own:
+    /// what doesn't run that list can do without.
     pub fn parse(text: &str) -> Result<Self, MyPostscriptError> {
         let mut preamble = String::new();
         let mut steps = Vec::new();
@@ -71,8 +72,10 @@ impl MyPostscript {
         let mut lists = 0;
         let last = text.lines().count();
         for (number, line) in (1..).zip(text.lines()) {
-            let refuse = |what: String, hint: &str| {
-                Err(MyPostscriptError { line: number, what, hint: hint.to_owned() })
+            let refused = |what: String, hint: &str| MyPostscriptError {
+                line: number,
+                what,
+                hint: hint.to_owned(),
             };
             let fits = |list, of| open.is_some_and(|(is_open, _)| is_open == list) && group == of;
             match Marker::read(line) {
@@ -90,7 +93,8 @@ impl MyPostscript {
                     group = None;
                 }
                 Some(_) => {
-                    return refuse(format!("{:?} doesn't belong here", line.trim()), MARKERS);
+                    let what = format!("{:?} doesn't belong here", line.trim());
+                    return Err(refused(what, MARKERS));
                 }
                 None => {}
             }
@@ -98,10 +102,8 @@ impl MyPostscript {
             match open {
                 None if lists == 0 => preamble.extend([line, "\n"]),
                 Some((list, _)) if !item.is_empty() && !item.starts_with('#') => {
-                    match Step::parse(item) {
-                        Ok(step) => steps.push(Listed { list, group, step }),
-                        Err(e) => return refuse(e.to_string(), &e.hint()),
-                    }
+                    let step = Step::parse(item).map_err(|e| refused(e.to_string(), &e.hint()));
+                    steps.push(Listed { list, group, step });
                 }
                 _ => {}
             }
@@ -121,14 +123,29 @@ impl MyPostscript {
     /// The steps of a list, in order; of one group only, if one is named. A step that stands there
     /// twice runs twice, as xCAT has it.
     pub fn steps(&self, list: List, group: Option<Group>) -> Vec<Step> {
-        let wanted =
-            |listed: &&Listed| listed.list == list && (group.is_none() || listed.group == group);
-        self.steps.iter().filter(wanted).map(|listed| listed.step.clone()).collect()
+        self.read(list, group).flatten().cloned().collect()
+    }
+
+    /// The first line of these that can't be read, if there is one: then they must not run.
+    pub fn mistake(&self, list: List, group: Option<Group>) -> Option<&MyPostscriptError> {
+        self.read(list, group).find_map(|step| step.as_ref().err())
+    }
+
+    fn read(
+        &self,
+        list: List,
+        group: Option<Group>,
+    ) -> impl Iterator<Item = &Result<Step, MyPostscriptError>> {
+        let wanted = move |listed: &&Listed| {
+            listed.list == list && (group.is_none() || listed.group == group)
+        };
+        self.steps.iter().filter(wanted).map(|listed| &listed.step)
     }
 }
 
 impl List {
-    const ALL: [Self; 2] = [Self::Postscripts, Self::Postbootscripts];
+    /// Both, in the order in which they run.
+    pub const ALL: [Self; 2] = [Self::Postscripts, Self::Postbootscripts];
 
     fn name(self) -> &'static str {
         match self {
@@ -250,9 +267,6 @@ otherpkgs
             ("'10.0.0.1'", "'it\"s'\nX=\"", 3, "value of X has a lone"),
             ("'10.0.0.1'", "'it's'\nexport X='that's'", 2, "value of SITEMASTER has a lone"),
             ("'two\nlines'\n", "'a lone\n", 6, "value of NOTE has a lone"),
-            ("syslog\n", "syslog; rm -rf /\n", 11, "`;`"),
-            ("syslog\n", "syslog `id`\n", 11, "for a shell"),
-            ("syslog\n", "../../bin/sh\n", 11, "`..`"),
             ("# postbootscripts-end-here\n", "", 21, "no end"),
             ("#defaults-postscripts-end-here\n", "", 12, "doesn't belong here"),
             (GOOD, "<html>\nNot here\n</html>\n", 3, "isn't a mypostscript"),
@@ -263,6 +277,23 @@ otherpkgs
             assert_eq!(error.line, line, "{error}");
             assert!(error.to_string().contains(what), "{error}");
             assert!(!error.hint().is_empty());
+        }
+    }
+    #[test]
+    fn a_line_that_makes_no_sense_is_a_mistake_of_its_list_alone() {
+        for (to, what) in [
+            ("syslog; rm -rf /\n", "`;`"),
+            ("syslog `id`\n", "for a shell"),
+            ("../../bin/sh\n", "`..`"),
+        ] {
+            let read = MyPostscript::parse(&GOOD.replacen("syslog\n", to, 1)).unwrap();
+            for group in [None, Some(Group::Defaults)] {
+                let error = read.mistake(List::Postscripts, group).unwrap();
+                assert!(error.line == 11 && error.to_string().contains(what), "{error}");
+                assert!(!error.hint().is_empty());
+            }
+            assert_eq!(read.mistake(List::Postscripts, Some(Group::Node)), None);
+            assert_eq!(read.mistake(List::Postbootscripts, None), None);
         }
     }
 }

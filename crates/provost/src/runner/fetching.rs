@@ -32,7 +32,13 @@ impl Run<'_> {
         let deadline = input.settings().ok().map(|settings| settings.fetch.deadline.duration());
         let limit_ms = deadline.and_then(|deadline| deadline.as_millis().try_into().ok());
         self.begin_fetch(limit_ms)?;
-        let fetched = self.try_fetch(input, root).await;
+        let fetched =
+            self.try_fetch(input, root).await.and_then(|(settings, fetched)| match steps::mistake(
+                wanted, &fetched, root,
+            ) {
+                None => Ok((settings, fetched)),
+                Some(failure) => Err(NotFetched { passed_over: fetched.passed_over, failure }),
+            });
         self.recorder.settle().await?;
         let passed_over = match &fetched {
             Ok((_, fetched)) => &fetched.passed_over,

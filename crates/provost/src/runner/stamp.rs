@@ -9,7 +9,8 @@ use provost_record::ExitCode;
 use tokio::sync::watch;
 
 use super::markers::{Marker, Markers};
-use super::steps;
+use super::root::Root;
+use super::{Wanted, steps};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::fetch::xcat::evaluate;
@@ -66,8 +67,13 @@ async fn stamp(
     console.hide(secrets(&settings, &fetched.plan.env));
     let state = below(root, &input.paths().state);
     let markers = Markers::new(&state);
-    let plan = fetched.plan.postscripts.iter().chain(&fetched.plan.postbootscripts);
-    let all: Vec<Step> = plan.cloned().collect();
+    let every = Wanted::Listed(None);
+    if let Some(failure) =
+        steps::mistake(&every, &fetched, Root::Other).filter(|_| wanted.is_none())
+    {
+        return Err(failure);
+    }
+    let all = steps::select(&every, &fetched, Root::Other);
     let mut count = 0;
     for step in wanted.unwrap_or(&all) {
         let Some(marker) = marker(&settings, &fetched, &paths, step, wanted.is_some())? else {

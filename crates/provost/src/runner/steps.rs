@@ -6,11 +6,12 @@ use std::sync::LazyLock;
 use provost_bundle::{Leak, OnFailure, Policy, Resume, Trace, When};
 use provost_exec::{LeakPolicy, Limits, Secrets};
 use provost_plan::Step;
-use provost_plan::mypostscript::List;
+use provost_plan::mypostscript::{Group, List};
 use provost_record::Service;
 
 use super::root::Root;
 use super::{Wanted, library};
+use crate::failure::Failure;
 use crate::fetch::Fetched;
 use crate::settings::{Paths, Settings};
 
@@ -25,20 +26,35 @@ static BINARY: LazyLock<Option<String>> =
 
 /// The steps of this run, in order.
 pub(super) fn select(wanted: &Wanted, fetched: &Fetched, root: Root) -> Vec<Step> {
-    let plan = &fetched.plan;
+    if let Wanted::Named(steps) | Wanted::Secured(steps) = wanted {
+        return steps.clone();
+    }
+    let (lists, group) = lists(wanted, fetched, root);
+    let steps = |list: &List| match (&fetched.mypostscript, list) {
+        (Some(read), _) => read.steps(*list, group),
+        (None, List::Postscripts) => fetched.plan.postscripts.clone(),
+        (None, List::Postbootscripts) => fetched.plan.postbootscripts.clone(),
+    };
+    lists.iter().flat_map(steps).collect()
+}
+
+/// What keeps this run from being as its lists say.
+pub(super) fn mistake(wanted: &Wanted, fetched: &Fetched, root: Root) -> Option<Failure> {
+    let read = fetched.mypostscript.as_ref()?;
+    let (lists, group) = lists(wanted, fetched, root);
+    let e = lists.iter().find_map(|list| read.mistake(*list, group))?;
+    Some(Failure::config(format!("{e}; it is that of {}", fetched.plan.node), e.hint()))
+}
+
+/// The lists of this run, or the one group of a list.
+fn lists<'w>(wanted: &'w Wanted, fetched: &Fetched, root: Root) -> (&'w [List], Option<Group>) {
     match (wanted, root) {
-        (Wanted::Named(steps) | Wanted::Secured(steps), _) => steps.clone(),
-        (Wanted::Postscripts, _) => plan.postscripts.clone(),
-        (Wanted::Listed(Some((list, group))), _) => match (&fetched.mypostscript, list) {
-            (Some(read), _) => read.steps(*list, *group),
-            (None, List::Postscripts) => plan.postscripts.clone(),
-            (None, List::Postbootscripts) => plan.postbootscripts.clone(),
-        },
-        (Wanted::Listed(None), _) | (Wanted::Boot, Root::Other) => {
-            plan.postscripts.iter().chain(&plan.postbootscripts).cloned().collect()
-        }
-        (_, Root::Booted) if !plan.runbootscripts => Vec::new(),
-        (Wanted::Boot | Wanted::FirstBoot | Wanted::Reboot, _) => plan.postbootscripts.clone(),
+        (Wanted::Named(_) | Wanted::Secured(_), _) => (&[], None),
+        (Wanted::Postscripts, _) => (&[List::Postscripts], None),
+        (Wanted::Listed(Some((list, group))), _) => (std::slice::from_ref(list), *group),
+        (Wanted::Listed(None), _) | (Wanted::Boot, Root::Other) => (&List::ALL, None),
+        (_, Root::Booted) if !fetched.plan.runbootscripts => (&[], None),
+        (Wanted::Boot | Wanted::FirstBoot | Wanted::Reboot, _) => (&[List::Postbootscripts], None),
     }
 }
 

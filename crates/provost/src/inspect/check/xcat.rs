@@ -3,6 +3,7 @@
 use provost_plan::mypostscript::List;
 
 use super::finding::Finding;
+use crate::failure::Failure;
 use crate::fetch::Source;
 use crate::fetch::xcat::{Refusals, count, mypostscript};
 use crate::settings::{Settings, Xcat};
@@ -27,19 +28,24 @@ pub(super) async fn attempt(
     let hint = "publish into its INSTALLDIR/provost and set [trust] keys, so that nobody on the way \
                 can have anything run here as root";
     findings.push(Finding::note("signature", unsigned, hint));
-    findings.push(match &own {
-        Ok(own) => {
+    let mistake = own.as_ref().ok().and_then(|own| {
+        let e = List::ALL.into_iter().find_map(|list| own.read.mistake(list, None))?;
+        Some(Failure::config(format!("{e}; it is from {}", own.from), e.hint()))
+    });
+    findings.push(match (&own, &mistake) {
+        (Ok(_), Some(mistake)) => Finding::failed("plan", mistake),
+        (Ok(own), None) => {
             let n = |list| own.read.steps(list, None).len();
             let (post, boot) = (n(List::Postscripts), n(List::Postbootscripts));
             let from = &own.from;
             Finding::ok("plan", format!("{post} postscripts, {boot} postbootscripts, by {from}"))
         }
-        Err(miss) => Finding::failed("plan", &miss.failure),
+        (Err(miss), _) => Finding::failed("plan", &miss.failure),
     });
     if own.as_ref().is_ok_and(|own| own.is_from_xcatd) && settings.ca.is_none() {
         let hint = "copy the management node's /etc/xcat/cert/server-cert.pem to this node, and \
                     let `ca` under [fetch] name it";
         findings.push(Finding::note("certificate", "anybody could have answered as xcatd", hint));
     }
-    listed.is_ok_and(|n| n > 0) && own.is_ok()
+    listed.is_ok_and(|n| n > 0) && own.is_ok() && mistake.is_none()
 }
