@@ -123,6 +123,14 @@ fn an_installer_runs_what_the_page_has_in_place_of_post_xcat() {
     let said = ["installing", "postbooting", "booted"].map(|word| format!("installstatus {word}"));
     let [installing, postbooting, booted] = said;
     assert_eq!(site.monitor.said(), [installing, "next".to_owned(), postbooting, booted]);
+
+    // It goes with the management node that updatenode names.
+    let port = site.web.address().rsplit_once(':').unwrap().1;
+    let moves = format!("/opt/xcat/xcatdsklspost 1 -M localhost:{port} syslog");
+    site.root.sh(&moves);
+    assert!(site.root.text("/opt/xcat/xcatinfo").contains("XCATSERVER=localhost\n"));
+    let out = site.root.sh("provost check");
+    assert!(out.stdout.contains(&format!("http://localhost:{port}")), "{}", out.stdout);
 }
 
 #[test]

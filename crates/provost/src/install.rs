@@ -81,7 +81,8 @@ impl<'a> Install<'a> {
     }
 
     /// What only the installer knows: what the environment says, its kernel's command line, its
-    /// host's name. A file of the admin's is let be and added to.
+    /// host's name. A file of the admin's is let be and added to. What stands in xcatinfo the new
+    /// root has, and `updatenode -M` changes it there.
     fn put_settings(&self, settings: &Settings) -> Result<(), Failure> {
         let (main, _) = self.input.config();
         let old = std::fs::read_to_string(main).unwrap_or_default();
@@ -91,9 +92,13 @@ impl<'a> Install<'a> {
 
         let mut told = Table::new();
         let mut is_new = false;
+        let stays = |key: &str| {
+            matches!(self.input.values().find(|v| v.0 == key), Some((.., Origin::XcatInfo(_))))
+        };
         for (key, value, origin) in self.input.values() {
             match origin {
-                Origin::Default => continue,
+                Origin::Default | Origin::XcatInfo(_) => continue,
+                Origin::Inferred(from) if stays(from) => continue,
                 Origin::File(file) if file == path => {}
                 Origin::File(_) => continue,
                 _ => is_new = true,
