@@ -1,0 +1,43 @@
+//! What they print.
+
+use provost_exec::Ended;
+
+use crate::Bench;
+
+#[test]
+fn the_last_four_lines_are_kept() {
+    let bench = Bench::new();
+    let outcome =
+        bench.run("#!/bin/sh\necho a; echo b; echo c >&2; echo; echo d; echo e; exit 7\n");
+    assert!(matches!(outcome.ended, Ended::Exit(7)));
+    let mut lines = outcome.last_lines.clone();
+    lines.sort_unstable();
+    assert_eq!(lines.len(), 4);
+    assert!(lines.contains(&"e".into()), "{lines:?}");
+}
+
+/// Whether a log has the numbers 1, 2, 3 … in this order, whichever stream they came by.
+#[track_caller]
+fn in_order(log: &str, last: usize) {
+    let numbers: Vec<usize> =
+        log.lines().map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
+    let wrong = numbers.iter().zip(1..).filter(|(number, at)| *number != at).count();
+    assert_eq!((numbers.len(), wrong), (last, 0), "{wrong} lines have changed places");
+}
+
+#[test]
+fn lines_of_both_outputs_stand_in_the_order_in_which_they_were_written() {
+    let bench = Bench::new();
+    let once = "n=$((n + 1)); echo $n; n=$((n + 1)); echo $n >&2";
+    // As quick as a shell can, so that the keeper finds many a line of each at once.
+    bench.run(&format!("#!/bin/sh\nwhile [ ${{n:=0}} -lt 4000 ]; do {once}; done\n"));
+    in_order(&bench.log(), 4000);
+    // Slowly, so that the keeper has to go on in the midst of it.
+    let paced = once.replacen(';', "; i=99; while [ $i -gt 0 ]; do i=$((i - 1)); done;", 1);
+    bench.run(&format!("#!/bin/sh\nwhile [ ${{n:=0}} -lt 4000 ]; do {paced}; done\n"));
+    in_order(&bench.log(), 4000);
+    // By other processes.
+    let forks = once.replace("echo $n", "(echo $n)");
+    bench.run(&format!("#!/bin/sh\nwhile [ ${{n:=0}} -lt 400 ]; do {forks}; done\n"));
+    in_order(&bench.log(), 400);
+}
