@@ -1,9 +1,10 @@
-//! The logs of runs don't fill the disk in time, and none goes that somebody still needs.
+//! The logs of runs don't fill the disk in time, and none goes that somebody still needs; and what
+//! shows them tells where it can't.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
 
-use provost_tests::{Cluster, Node};
+use provost_tests::{Cluster, Node, Out};
 
 /// How many runs' logs are kept.
 const KEPT: usize = 20;
@@ -58,4 +59,24 @@ fn the_logs_of_old_runs_go_but_for_those_that_are_needed() {
     node.provost(&["run", "one"]).expect(0);
     assert!(!runs(&node).contains(&failed), "its log has been uploaded");
     cluster.ctl(&["log", "cn001", "bad"]).expect(0);
+}
+
+#[test]
+fn what_can_not_be_printed_is_told() {
+    let mut cluster = Cluster::new();
+    cluster.script("one", "#!/bin/sh\necho one\n");
+    cluster.site("[nodes.cn001]\npostscripts = [\"one\"]\n").publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    node.provost(&["boot"]).expect(0);
+    for command in
+        ["status", "status --format json", "log", "log --format json", "check", "analyze"]
+    {
+        let words: Vec<&str> = command.split(' ').collect();
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let out = Out::from(node.command(&words).stdout(full).output().unwrap());
+        let told = &out.expect(2).stderr;
+        assert!(told.contains("writing the output: No space left"), "{command}: {told}");
+        assert!(told.contains("hint: "), "{command}: {told}");
+    }
 }

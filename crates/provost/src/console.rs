@@ -1,10 +1,12 @@
 //! What is said on the way: one line each, on stderr and in LOG/provost.log.
 
 use std::fs::{File, OpenOptions};
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 use provost_exec::Secrets;
+use provost_record::ExitCode;
 
+use crate::failure::Failure;
 use crate::messages::{About, Messages, Outlet};
 use crate::settings::Input;
 
@@ -142,9 +144,30 @@ pub(crate) fn complain(text: &str) {
     let _ = std::io::stderr().write_all(spoken(&lines).as_bytes());
 }
 
-/// Puts `text` on stdout, for whoever asked for data. A reader that went away is no error.
-pub(crate) fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+/// Puts `text` on stdout, for whoever asked for data.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    printed(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// What it means that stdout took something, or did not. A reader that went away is no error.
+pub(crate) fn printed(result: std::io::Result<()>) -> Result<(), Failure> {
+    match result {
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(e) => Err(Failure::config(format!("writing the output: {e}"), "see where stdout goes")),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// How to exit after `result`; what went wrong is said.
+pub(crate) fn exit(result: Result<(), Failure>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::Done,
+        Err(failure) => {
+            complain(&format!("error: {failure}"));
+            failure.exit_code()
+        }
+    }
 }
 
 /// The text of a script's output without what would steer a terminal.

@@ -16,7 +16,7 @@ use provost_plan::Plan;
 use provost_record::{ExitCode, Service};
 use tar::{Builder, Header};
 
-use crate::console::{complain, print};
+use crate::console::{exit, print};
 use crate::failure::Failure;
 use crate::report::Spool;
 use crate::settings::{Input, Paths};
@@ -28,19 +28,12 @@ const MOST_RUNS: usize = 20;
 
 /// Writes `log-bundle-ID.tar.gz` into `folder` and prints its path.
 pub(crate) fn gather(input: &Input, folder: &Path) -> ExitCode {
-    match write(input, folder) {
-        Ok(path) => {
-            print(&format!("{}\n", path.display()));
-            ExitCode::Done
-        }
-        Err(e) => {
-            let message = format!("gathering into {}: {e}", folder.display());
-            let hint = "name a folder with room that you can write to: provost gather --to DIR";
-            let failure = Failure::config(message, hint);
-            complain(&format!("error: {failure}"));
-            failure.exit_code()
-        }
-    }
+    let written = write(input, folder).map_err(|e| {
+        let message = format!("gathering into {}: {e}", folder.display());
+        let hint = "name a folder with room that you can write to: provost gather --to DIR";
+        Failure::config(message, hint)
+    });
+    exit(written.and_then(|path| print(&format!("{}\n", path.display()))))
 }
 
 fn write(input: &Input, folder: &Path) -> io::Result<PathBuf> {

@@ -1,22 +1,15 @@
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, BufWriter, IsTerminal, Write};
 
 use provost_record::ExitCode;
 
 use super::{log_of, runs};
-use crate::console::{complain, harmless, print};
+use crate::console::{exit, harmless, printed};
 use crate::failure::Failure;
 use crate::settings::{Input, Paths};
 
 /// Prints the newest log of `script`; without a name, of the script that failed or ran last.
 pub(crate) fn log(input: &Input, script: Option<&str>, json: bool) -> ExitCode {
-    let shown = find(&input.paths(), script).and_then(|path| show(&path, json));
-    match shown {
-        Ok(()) => ExitCode::Done,
-        Err(failure) => {
-            complain(&format!("error: {failure}"));
-            failure.exit_code()
-        }
-    }
+    exit(find(&input.paths(), script).and_then(|path| show(&path, json)))
 }
 
 fn find(paths: &Paths, script: Option<&str>) -> Result<std::path::PathBuf, Failure> {
@@ -48,11 +41,11 @@ fn show(path: &std::path::Path, json: bool) -> Result<(), Failure> {
         Failure::config(message, "run as a user who may read the logs")
     };
     let mut file = std::io::BufReader::new(std::fs::File::open(path).map_err(failed)?);
+    let mut stdout = BufWriter::new(std::io::stdout().lock());
     if json {
-        return json_lines(file).map_err(failed);
+        return json_lines(file, stdout, failed);
     }
-    let mut stdout = std::io::stdout().lock();
-    let for_people = stdout.is_terminal();
+    let for_people = std::io::stdout().is_terminal();
     let mut line = Vec::new();
     while file.read_until(b'\n', &mut line).map_err(failed)? > 0 {
         let shown = match for_people {
@@ -62,20 +55,23 @@ fn show(path: &std::path::Path, json: bool) -> Result<(), Failure> {
             false => String::new(),
         };
         let bytes = if for_people { shown.as_bytes() } else { &line };
-        if stdout.write_all(bytes).is_err() {
-            // The reader has seen enough.
-            break;
+        if let Err(e) = stdout.write_all(bytes) {
+            return printed(Err(e));
         }
         line.clear();
     }
-    Ok(())
+    printed(stdout.flush())
 }
 
 /// One document: an array of `{"time", "stream", "text"}`.
-fn json_lines(file: impl BufRead) -> std::io::Result<()> {
+fn json_lines(
+    file: impl BufRead,
+    mut stdout: impl Write,
+    failed: impl Fn(std::io::Error) -> Failure,
+) -> Result<(), Failure> {
     let mut separator = "[\n";
     for line in file.split(b'\n') {
-        let line = line?;
+        let line = line.map_err(&failed)?;
         let line = String::from_utf8_lossy(&line);
         let mut words = line.splitn(4, ' ');
         let mut word = || words.next().unwrap_or_default();
@@ -83,9 +79,11 @@ fn json_lines(file: impl BufRead) -> std::io::Result<()> {
         let partial = tag == "P";
         let entry =
             serde_json::json!({"time": time, "stream": stream, "text": text, "partial": partial});
-        print(&format!("{separator}{entry}"));
+        if let Err(e) = write!(stdout, "{separator}{entry}") {
+            return printed(Err(e));
+        }
         separator = ",\n";
     }
-    print(if separator == "[\n" { "[]\n" } else { "\n]\n" });
-    Ok(())
+    let end = if separator == "[\n" { "[]\n" } else { "\n]\n" };
+    printed(stdout.write_all(end.as_bytes()).and_then(|()| stdout.flush()))
 }

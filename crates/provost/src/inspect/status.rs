@@ -4,7 +4,7 @@ use provost_record::{Cause, ExitCode, Outcome, Run, Stage};
 use serde::Serialize;
 
 use super::{log_of, runs};
-use crate::console::{complain, harmless, print};
+use crate::console::{exit, harmless, print};
 use crate::failure::Failure;
 use crate::report::Spool;
 use crate::runner::{Paused, RunLock, how, rounded};
@@ -24,33 +24,28 @@ struct Status<'a> {
 
 /// Says how the last run went, or how far the present one is.
 pub(crate) fn status(input: &Input, json: bool) -> ExitCode {
-    match gather(&input.paths()) {
-        Ok(runs) => {
-            let (paths, last) = (input.paths(), runs.last());
-            let node = last.map_or_else(|| input.node(), |(_, node)| node.clone());
-            let run = last.map(|(run, _)| run);
-            let monitor = input.is_xcat().then(|| told(&paths.state));
-            let monitor = monitor.as_deref();
-            // What xCAT isn't told stays in the journal for good.
-            let unreported = match monitor {
-                Some(_) => 0,
-                None => Spool::new(&paths).unreported_at_all(),
-            };
-            if json {
-                let status = Status { node: &node, run, unreported, monitor };
-                let text = serde_json::to_string_pretty(&status).unwrap_or_default();
-                print(&format!("{text}\n"));
-            } else {
-                let monitor = monitor.map_or(String::new(), tell_monitor);
-                print(&(tell(&node, run, unreported) + &monitor));
-            }
-            ExitCode::Done
-        }
-        Err(failure) => {
-            complain(&format!("error: {failure}"));
-            failure.exit_code()
-        }
+    exit(show(input, json))
+}
+
+fn show(input: &Input, json: bool) -> Result<(), Failure> {
+    let runs = gather(&input.paths())?;
+    let (paths, last) = (input.paths(), runs.last());
+    let node = last.map_or_else(|| input.node(), |(_, node)| node.clone());
+    let run = last.map(|(run, _)| run);
+    let monitor = input.is_xcat().then(|| told(&paths.state));
+    let monitor = monitor.as_deref();
+    // What xCAT isn't told stays in the journal for good.
+    let unreported = match monitor {
+        Some(_) => 0,
+        None => Spool::new(&paths).unreported_at_all(),
+    };
+    if json {
+        let status = Status { node: &node, run, unreported, monitor };
+        let text = serde_json::to_string_pretty(&status).unwrap_or_default();
+        return print(&format!("{text}\n"));
     }
+    let monitor = monitor.map_or(String::new(), tell_monitor);
+    print(&(tell(&node, run, unreported) + &monitor))
 }
 
 fn gather(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {

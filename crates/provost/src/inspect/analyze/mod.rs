@@ -11,7 +11,7 @@ use provost_record::{ExitCode, Outcome, Run, Stage};
 use serde::Serialize;
 
 use super::status::failure;
-use crate::console::{complain, harmless, print};
+use crate::console::{exit, harmless, print};
 use crate::runner::rounded;
 use crate::settings::Input;
 use source::Source;
@@ -52,16 +52,7 @@ pub(crate) fn analyze(input: &Input, bundle: Option<&Path>, json: bool) -> ExitC
         Some(path) => Source::bundle(path),
         None => Source::here(input),
     };
-    match source {
-        Ok(source) => {
-            print(&if json { document(&source) } else { text(&source) });
-            ExitCode::Done
-        }
-        Err(failure) => {
-            complain(&format!("error: {failure}"));
-            failure.exit_code()
-        }
-    }
+    exit(source.and_then(|source| print(&if json { document(&source) } else { text(&source) })))
 }
 
 fn document(source: &Source) -> String {

@@ -14,7 +14,7 @@ use provost_exec::Secrets;
 use provost_record::ExitCode;
 use serde_json::{Value, json};
 
-use crate::console::{harmless, print};
+use crate::console::{exit, harmless, print};
 use crate::failure::Failure;
 use crate::secrets::secrets;
 use crate::settings::{Input, Settings};
@@ -44,11 +44,13 @@ pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
     findings.extend(tried);
     let findings: Vec<Finding> = findings.into_iter().map(|f| f.without(&secrets)).collect();
     let values = values(input, &secrets);
-    if json {
-        let document = json!({"node": node, "values": values, "checks": findings});
-        print(&format!("{document:#}\n"));
-    } else {
-        print(&tell(&node, &values, &findings));
+    let text = match json {
+        true => format!("{:#}\n", json!({"node": node, "values": values, "checks": findings})),
+        false => tell(&node, &values, &findings),
+    };
+    match exit(print(&text)) {
+        ExitCode::Done => {}
+        unprinted => return unprinted,
     }
     match () {
         () if findings.iter().any(Finding::is_of_this_node) => ExitCode::Usage,
