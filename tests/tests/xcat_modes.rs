@@ -148,7 +148,14 @@ fn updatenode_runs_what_it_names_and_tells_how_it_went() {
     site.root.sh("provost install --xcat").expect(0);
     let out = site.update("1", "").expect(0);
     assert_eq!(site.ran(), [POST, BOOT].concat());
-    assert!(out.stdout.ends_with("returned from postscript\n"), "{}", out.stdout);
+    let told = |script: &str| {
+        format!(
+            "postscript start..: {script}\noutput of {script}\n\
+             postscript end....: {script} exited with code 0\n"
+        )
+    };
+    let all: String = [POST, BOOT].concat().into_iter().map(told).collect();
+    assert_eq!(out.stdout, all + "returned from postscript\n");
     assert_eq!(site.root.text("/root/updatenode"), "1 \n");
 
     for (list, expected) in [
@@ -171,9 +178,11 @@ fn updatenode_runs_what_it_names_and_tells_how_it_went() {
     }
 
     let failed = site.update("1", "extra,bad,extra").expect(1);
-    assert!(failed.stdout.contains("before\n") && failed.stdout.ends_with("postscript\n"));
+    let end = "before\npostscript end....: bad exited with code 3\nreturned from postscript\n";
+    assert!(failed.stdout.ends_with(end), "{}", failed.stdout);
     failed.says(&["bad: FAILED"]);
-    site.update("1", "missing").expect(1);
+    let failed = site.update("1", "missing").expect(1);
+    assert_eq!(failed.stdout, "postscript missing does NOT exist.\nreturned from postscript\n");
     // Nothing of it is a second command.
     site.update("1", "extra;touch /root/injected").expect(2).says(&["hint: "]);
     assert!(!site.root.path("/root/injected").exists());
@@ -198,7 +207,8 @@ fn the_copy_that_an_unmodified_updatenode_makes_hands_over() {
         );
         let out = site.root.sh(&line).expect(0);
         assert_eq!(site.ran(), ["extra a b"]);
-        assert!(out.stdout.contains("output of extra\nreturned from"), "{}", out.stdout);
+        let told = "output of extra\npostscript end....: extra exited with code 0\nreturned from";
+        assert!(out.stdout.contains(told), "{}", out.stdout);
         assert!(site.root.path("/xcatpost/extra").exists());
     }
 }

@@ -31,6 +31,8 @@ enum Wake {
     Log(PathBuf),
     /// There may be more in it.
     More,
+    /// A line of ours.
+    Line(String),
 }
 
 impl Echo {
@@ -44,12 +46,23 @@ impl Echo {
             let mut log = None;
             for wake in wakes {
                 asleep.store(false, Ordering::Relaxed);
-                if let Wake::Log(path) = wake {
-                    log = Some(Log { path, file: None, begun: Vec::new() });
-                }
-                let Some(log) = &mut log else { continue };
                 let wrote = || wrote.send(()).unwrap_or_default();
-                if log.copy(&mut out, wrote).is_err() {
+                let copied = match (wake, &mut log) {
+                    (Wake::Log(path), log) => {
+                        let new = Log { path, file: None, begun: Vec::new(), is_open: false };
+                        log.insert(new).copy(&mut out, wrote)
+                    }
+                    (Wake::More, Some(log)) => log.copy(&mut out, wrote),
+                    (Wake::More, None) => Ok(()),
+                    (Wake::Line(line), log) => {
+                        let is_open = log.take().is_some_and(|log| log.is_open);
+                        let before = if is_open { "\n" } else { "" };
+                        let written = writeln!(out, "{before}{line}").and_then(|()| out.flush());
+                        wrote();
+                        written
+                    }
+                };
+                if copied.is_err() {
                     // The reader is gone.
                     return;
                 }
@@ -69,6 +82,11 @@ impl Echo {
         if !self.woken.swap(true, Ordering::Relaxed) {
             self.tell(Wake::More);
         }
+    }
+
+    /// Writes a line between the logs.
+    pub(super) fn line(&self, line: String) {
+        self.tell(Wake::Line(line));
     }
 
     fn tell(&self, wake: Wake) {
@@ -94,6 +112,8 @@ struct Log {
     file: Option<File>,
     /// The beginning of a line that isn't all there yet.
     begun: Vec<u8>,
+    /// Whether what was written last had no newline at its end.
+    is_open: bool,
 }
 
 impl Log {
@@ -114,8 +134,8 @@ impl Log {
             for line in self.begun[..whole].split_inclusive(|b| *b == b'\n') {
                 let mut fields = line.splitn(4, |b| *b == b' ').skip(2);
                 let (tag, line) = (fields.next(), fields.next().unwrap_or_default());
-                let is_whole = tag == Some(b"F");
-                let end = if is_whole { 0 } else { 1 };
+                self.is_open = tag != Some(b"F");
+                let end = if self.is_open { 1 } else { 0 };
                 text.extend_from_slice(&line[..line.len() - end.min(line.len())]);
             }
             self.begun.drain(..whole);
@@ -161,6 +181,7 @@ mod tests {
         let (_folder, paths) = logs(&[
             "T stdout F one\nT stderr F  two  \nT stdout F \nT stdout P thr",
             "T stdout F four\n",
+            "T stdout P fi\n",
         ]);
         let (send, got) = std::sync::mpsc::sync_channel(100);
         let echo = Echo::new(Out(send)).unwrap();
@@ -170,8 +191,11 @@ mod tests {
         log.write_all(b"ee\nT stdout F .\n").unwrap();
         echo.more();
         echo.begin(&paths[1]);
+        echo.line("end".to_owned());
+        echo.begin(&paths[2]);
+        echo.line("end".to_owned());
         drop(echo);
-        assert_eq!(got.iter().collect::<Vec<_>>().concat(), b"three.\nfour\n");
+        assert_eq!(got.iter().collect::<Vec<_>>().concat(), b"three.\nfour\nend\nfi\nend\n");
     }
 
     #[test]

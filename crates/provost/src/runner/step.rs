@@ -156,9 +156,8 @@ impl Run<'_> {
             self.console.say(&format!("{}: FAILED\nerror: {failure}", self.title(job)));
             return Ok((end, Then::Over));
         }
-        let is_there = job.fetched.manifest.file(&job.step.script).is_some();
-        if let Some(xcat) = self.xcat_log.as_mut().filter(|_| is_there) {
-            xcat.begins(&job.step.script);
+        if job.fetched.manifest.file(&job.step.script).is_some() {
+            self.tell_xcat_begin(&job.step.script);
         }
         let executed = self.execute(job, start, env, &log).await?;
         let mut end = told::fill(self.recorder.record(Phase::StageEnd), job.step, &executed);
@@ -179,9 +178,7 @@ impl Run<'_> {
         {
             keep_log(self.paths, &self.id, &log);
         }
-        if let Some(xcat) = &mut self.xcat_log {
-            xcat.ended(&end, &log);
-        }
+        self.tell_xcat_end(&end, &log);
         // The disk is never behind by more than the end of one step and the start of the next.
         let synced = self.recorder.settle().await;
         match &then {

@@ -1,14 +1,16 @@
 use std::net::IpAddr;
+use std::path::Path;
 
 use provost_plan::Plan;
-use provost_record::Service;
+use provost_record::{Cause, Record, Service};
 
+use super::echo::Echo;
 use super::outbox::Outbox;
 use super::root::Root;
 use super::run::Run;
 use crate::fetch::Fetched;
 use crate::settings::{Input, Origin, Settings};
-use crate::xcat::{Info, Log, beginning, hand_over, has_unit, note};
+use crate::xcat::{Info, Log, beginning, hand_over, has_unit, note, status};
 
 impl Run<'_> {
     /// Tells xCAT's log what happens from now on, where the management node is xCAT's.
@@ -78,6 +80,32 @@ impl Run<'_> {
             let folder = fetched.folder.display();
             self.console.say(&format!("having updatenode come here by {folder}/xcatlib.sh: {e}"));
         }
+    }
+
+    /// A script begins: in xCAT's log, and for whoever looks on at an `updatenode`.
+    pub(super) fn tell_xcat_begin(&mut self, script: &str) {
+        if let Some(log) = &mut self.xcat_log {
+            log.begins(script);
+        }
+        if let Some(echo) = self.echo_of_update() {
+            echo.line(format!("postscript start..: {script}"));
+        }
+    }
+
+    /// It has ended as `end` says, with its output in `log`.
+    pub(super) fn tell_xcat_end(&mut self, end: &Record, log: &Path) {
+        if let Some(xcat) = &mut self.xcat_log {
+            xcat.ended(end, log);
+        }
+        let (Some(echo), Some(script)) = (self.echo_of_update(), &end.stage) else { return };
+        echo.line(match end.cause {
+            Some(Cause::Missing) => format!("postscript {script} does NOT exist."),
+            _ => format!("postscript end....: {script} exited with code {}", status(end)),
+        });
+    }
+
+    fn echo_of_update(&self) -> Option<&Echo> {
+        self.echo.as_ref().filter(|_| self.service == Service::Run)
     }
 
     /// What xCAT's own scripts leave at the end.

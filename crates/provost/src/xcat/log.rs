@@ -112,16 +112,24 @@ fn append(path: &Path) -> io::Result<File> {
 
 /// How a script ended, in words that tools look for.
 fn returned(end: &Record) -> String {
-    if !end.is_failure() {
-        return "return with 0".to_owned();
-    }
-    match (end.exit_code, end.cause) {
-        (Some(code), _) if code != 0 => format!("return with {code}"),
-        (_, cause) => {
-            let code = if cause == Some(Cause::Timeout) { TIMED_OUT } else { NO_STATUS };
-            let how = how(cause, end.exit_code, end.signal.as_deref());
+    let code = status(end);
+    match end.exit_code {
+        Some(own) if own == code => format!("return with {code}"),
+        _ if code == 0 => "return with 0".to_owned(),
+        _ => {
+            let how = how(end.cause, end.exit_code, end.signal.as_deref());
             format!("return with {code} ({how})")
         }
+    }
+}
+
+/// The status that a script is said to have returned: 0 of none but one that ended well.
+pub(crate) fn status(end: &Record) -> i32 {
+    match (end.exit_code, end.cause) {
+        _ if !end.is_failure() => 0,
+        (Some(code), _) if code != 0 => code,
+        (_, Some(Cause::Timeout)) => TIMED_OUT,
+        _ => NO_STATUS,
     }
 }
 
