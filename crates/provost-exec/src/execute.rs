@@ -138,14 +138,14 @@ impl<'a> Running<'a> {
     /// Goes on until the program has ended and its output, too, or the time for that is over.
     /// An error means that the runner is gone, or how the program ended.
     fn supervise(&mut self, line: &mut Line) -> io::Result<()> {
+        // What came together with the order to run.
+        self.heed(line)?;
         while self.goes_on() {
             let ready = self.wait(line)?;
             if ready.orders {
                 line.fill()?;
             }
-            while let Some(order) = line.next()? {
-                self.obey(order, line);
-            }
+            self.heed(line)?;
             if ready.end {
                 self.status = Some(wait(self.pid)?);
                 self.ended_at = Instant::now();
@@ -213,6 +213,13 @@ impl<'a> Running<'a> {
             end: self.status.is_none() && seen(),
             output: self.output.waits() || seen() || seen(),
         })
+    }
+
+    fn heed(&mut self, line: &mut Line) -> io::Result<()> {
+        while let Some(order) = line.next()? {
+            self.obey(order, line);
+        }
+        Ok(())
     }
 
     fn obey(&mut self, order: Order, line: &mut Line) {

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use provost_exec::{Ended, Event, LeakPolicy};
+use provost_exec::{Ended, Event, LeakPolicy, Orders};
+use tokio::sync::watch;
 
-use crate::Bench;
+use crate::{Bench, supervisor};
 
 #[test]
 fn a_script_that_takes_too_long_is_ended_with_all_its_descendants() {
@@ -38,6 +39,22 @@ fn a_killed_script_names_its_signal_and_an_ended_run_is_no_success() {
     bench.write("#!/bin/bash\ntrap 'exit 0' TERM\nwhile :; do sleep 0.05; done\n");
     let (outcome, _) = bench.run_telling(Some(Duration::from_millis(300)));
     assert!(matches!(&outcome.ended, Ended::Interrupted(s) if s == "SIGTERM"), "{outcome:?}");
+}
+
+#[test]
+fn a_run_that_is_to_end_ends_a_step_that_has_just_begun() {
+    let bench = Bench::new();
+    bench.write("#!/bin/sh\nexec sleep 1000\n");
+    let stop = Orders { stop: Some("SIGTERM"), ..Orders::default() };
+    let (_order, mut orders) = watch::channel(stop);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut supervisor = supervisor();
+    for _ in 0..20 {
+        let begun = Instant::now();
+        let outcome = runtime.block_on(supervisor.execute(&bench.step(), &mut orders, |_| {}));
+        assert!(matches!(&outcome.ended, Ended::Interrupted(_)), "{outcome:?}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
 }
 
 #[test]
