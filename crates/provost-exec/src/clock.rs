@@ -38,6 +38,10 @@ impl Clock {
         self.paused_at.is_none() && at.is_some_and(|at| Instant::now() >= at)
     }
 
+    pub(crate) fn is_held(&self) -> bool {
+        self.paused_at.is_some()
+    }
+
     pub(crate) fn pause(&mut self) {
         self.paused_at.get_or_insert_with(Instant::now);
     }

@@ -169,7 +169,9 @@ impl<'a> Running<'a> {
 
     /// Whether there is still something to wait for.
     fn goes_on(&mut self) -> bool {
-        if self.status.is_none() || (self.ends_tree() && tree::reap()) {
+        // Of a tree that is held there may be somebody to be let go.
+        let held = self.clock.is_held();
+        if self.status.is_none() || held || (self.ends_tree() && tree::reap()) {
             return true;
         }
         if self.clock.leak.is_none() {

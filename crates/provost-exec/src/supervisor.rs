@@ -24,6 +24,8 @@ pub struct Orders {
     pub hurry: bool,
     /// How often the run was to be paused: it then waits for SIGCONT.
     pub pauses: u32,
+    /// How many of those SIGCONT has ended.
+    pub resumed: u32,
 }
 
 /// The runner's side of its keeper.
@@ -35,6 +37,10 @@ pub struct Supervisor {
     keeper: Option<Pid>,
     /// Those that have handed over and stay with what their steps have left behind.
     stayed: Vec<Pid>,
+    /// Which of the pauses the keeper was told of last.
+    pauses: u32,
+    /// How many of those it hasn't heeded yet.
+    pausing: u32,
     /// How long the run was paused in all.
     paused: Duration,
 }
@@ -70,6 +76,8 @@ impl Supervisor {
             inbox: Vec::new(),
             keeper,
             stayed: Vec::new(),
+            pauses: 0,
+            pausing: 0,
             paused: Duration::ZERO,
         })
     }
@@ -77,6 +85,12 @@ impl Supervisor {
     /// How long the run was paused in all.
     pub fn paused(&self) -> Duration {
         self.paused
+    }
+
+    /// Waits for SIGCONT, between steps, if the run is to be paused.
+    pub async fn pause(&mut self, orders: &watch::Receiver<Orders>) {
+        self.pauses = orders.borrow().pauses;
+        self.paused += wait_for_continue(orders).await;
     }
 
     /// Has the keeper start a step. What goes wrong with that shows when it is
@@ -138,7 +152,9 @@ impl Supervisor {
         tell: &mut dyn FnMut(Event),
     ) -> io::Result<Outcome> {
         let Some(line) = &mut self.line else { return Err(io::ErrorKind::NotConnected.into()) };
-        let mut obeyed = Orders { pauses: orders.borrow_and_update().pauses, ..Orders::default() };
+        let mut obeyed = Orders::default();
+        // The step before had ended when these came.
+        let mut late = std::mem::take(&mut self.pausing);
         let mut stopped_at = None;
         let mut wants = orders.has_changed().is_ok();
         let limits = &step.limits;
@@ -158,12 +174,12 @@ impl Supervisor {
                         outcome.ended = interrupted.unwrap_or(outcome.ended);
                         return Ok(outcome);
                     }
+                    Said::Paused if late > 0 => late -= 1,
                     Said::Paused => {
-                        // Here the runner itself waits for SIGCONT.
-                        let paused_at = Instant::now();
-                        rustix::process::kill_process(rustix::process::getpid(), Signal::STOP)?;
-                        until += paused_at.elapsed();
-                        self.paused += paused_at.elapsed();
+                        self.pausing = self.pausing.saturating_sub(1);
+                        let paused = wait_for_continue(orders).await;
+                        until += paused;
+                        self.paused += paused;
                         line.write_all(&frame(&Order::Resume)?).await?;
                     }
                 }
@@ -177,9 +193,11 @@ impl Supervisor {
             if wanted.hurry && !obeyed.hurry {
                 line.write_all(&frame(&Order::Hurry)?).await?;
             }
-            if wanted.pauses != obeyed.pauses {
+            if wanted.pauses != self.pauses && wanted.pauses != wanted.resumed {
                 line.write_all(&frame(&Order::Pause)?).await?;
+                self.pausing += 1;
             }
+            self.pauses = wanted.pauses;
             obeyed = wanted;
             tokio::select! {
                 () = tokio::time::sleep(WAKE) => if let Some(keeper) = self.keeper {
@@ -225,6 +243,19 @@ async fn interrupted(
     let stopped_ago =
         stopped_at.map_or(Duration::ZERO, |at| heard_at.saturating_duration_since(at));
     (ended_ago <= stopped_ago + TOGETHER).then(|| Ended::Interrupted(signal.to_owned()))
+}
+
+/// Stops this process until SIGCONT comes, unless it has come already. Returns for how long.
+async fn wait_for_continue(orders: &watch::Receiver<Orders>) -> Duration {
+    hear_signals().await;
+    let since = Instant::now();
+    let wanted = *orders.borrow();
+    if wanted.pauses != wanted.resumed {
+        // Nothing refuses that to a process of itself.
+        let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
+        hear_signals().await;
+    }
+    since.elapsed()
 }
 
 /// Lets the task run that makes orders of signals, for those that have come: in the first turn it

@@ -262,6 +262,43 @@ fn a_stop_pauses_script_and_clocks() {
 }
 
 #[test]
+fn a_pause_that_is_taken_back_at_once_stops_nothing() {
+    for world in World::all().into_iter().flat_map(|world| [world; 5]) {
+        let ground = Ground::new(&[("waits", WAITS)]);
+        let (run, _, mut go) = begin(&ground, world, "waits");
+        run.signal(Signal::TSTP);
+        // Until then SIGCONT would undo it in the kernel.
+        let status = format!("/proc/{}/status", run.pid().as_raw_nonzero());
+        let pending =
+            || std::fs::read_to_string(&status).unwrap().contains("ShdPnd:\t0000000000080000");
+        while pending() {}
+        run.signal(Signal::CONT);
+        go.write_all(b"go\n").unwrap();
+        let run = run.end(LIMIT);
+        ground.nobody_is_left(&run.said);
+        assert_eq!(run.code, Some(0), "{}", run.said);
+    }
+}
+
+#[test]
+fn a_pause_at_the_end_of_a_step_holds_the_next() {
+    let asks = "#!/bin/sh\nkill -TSTP \"$(awk '/^PPid:/ {print $2}' /proc/$PPID/status)\"\n";
+    let next = "#!/bin/sh\n: >\"$PROVOST_TEST/next\"\n";
+    let ground = Ground::new(&[("asks", asks), ("next", next)]);
+    for world in World::all().into_iter().flat_map(|world| [world; 5]) {
+        let next = ground.path("next");
+        let run = ground.start(world, &["run", "-P", "asks,next"]);
+        let is_stopped = || look(run.pid().as_raw_nonzero().get()).unwrap().state == 'T';
+        assert!(until(SOON, is_stopped), "the runner waits");
+        assert!(!until(Duration::from_millis(200), || next.exists()), "nothing goes on");
+        run.signal(Signal::CONT);
+        let run = run.end(LIMIT);
+        assert_eq!(run.code, Some(0), "{}", run.said);
+        std::fs::remove_file(next).unwrap();
+    }
+}
+
+#[test]
 fn a_second_run_waits_for_no_daemon_of_the_first() {
     for world in World::all() {
         let leaves = "#!/bin/sh\nsleep 1000 &\nexit 0\n";

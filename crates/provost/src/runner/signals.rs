@@ -5,7 +5,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 /// Turns the signals that this process gets into orders. The first of SIGHUP, SIGINT, SIGTERM,
-/// SIGQUIT ends the run in order, a second one at once; SIGTSTP pauses it.
+/// SIGQUIT ends the run in order, a second one at once; SIGTSTP pauses it until SIGCONT.
 pub(super) fn watch() -> io::Result<watch::Receiver<Orders>> {
     let heed_hangup = !is_ignored(rustix::process::Signal::HUP);
     let mut hangup = signal(SignalKind::hangup())?;
@@ -13,18 +13,26 @@ pub(super) fn watch() -> io::Result<watch::Receiver<Orders>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut quit = signal(SignalKind::quit())?;
     let mut pause = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
+    let mut resume = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
     let (tell, orders) = watch::channel(Orders::default());
     tokio::spawn(async move {
         loop {
             let name = tokio::select! {
-                _ = hangup.recv(), if heed_hangup => "SIGHUP",
-                _ = interrupt.recv() => "SIGINT",
-                _ = terminate.recv() => "SIGTERM",
-                _ = quit.recv() => "SIGQUIT",
+                // Of a SIGTSTP and a SIGCONT that are there at once nothing tells which came last;
+                // what is not paused can be paused again.
+                biased;
                 _ = pause.recv() => {
                     tell.send_modify(|orders| orders.pauses += 1);
                     continue;
                 }
+                _ = resume.recv() => {
+                    tell.send_modify(|orders| orders.resumed = orders.pauses);
+                    continue;
+                }
+                _ = hangup.recv(), if heed_hangup => "SIGHUP",
+                _ = interrupt.recv() => "SIGINT",
+                _ = terminate.recv() => "SIGTERM",
+                _ = quit.recv() => "SIGQUIT",
             };
             tell.send_modify(|orders| {
                 orders.hurry = orders.stop.is_some();

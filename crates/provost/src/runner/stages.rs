@@ -37,6 +37,7 @@ impl Run<'_> {
         })?;
         let total = self.progress.begun + chosen.len();
         for (at, step) in chosen.iter().enumerate() {
+            self.supervisor.pause(&self.orders).await;
             if let Some(failure) = self.ends_before(settings, step) {
                 return Err(self.refuse(&failure, &chosen[at..]));
             }

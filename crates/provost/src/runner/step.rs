@@ -87,7 +87,11 @@ impl Run<'_> {
             };
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
-                _ = self.orders.wait_for(|orders| orders.stop.is_some()) => return Ok((end, None)),
+                _ = self.orders.wait_for(|orders| orders.stop.is_some()) => {}
+            }
+            self.supervisor.pause(&self.orders).await;
+            if self.orders.borrow().stop.is_some() {
+                return Ok((end, None));
             }
             this = Try { attempt: this.attempt + 1, left: this.left - 1, failed: this.failed + 1 };
         }
