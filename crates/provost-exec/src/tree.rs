@@ -238,7 +238,7 @@ pub(crate) fn settle(limit: Duration) -> bool {
         let pidfds: Vec<_> = left_alive.into_iter().filter_map(|(pid, _)| pidfd(pid)).collect();
         let mut fds: Vec<_> = pidfds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let left = left.try_into().unwrap_or_default();
-        if poll(&mut fds, Some(&left)).is_err() {
+        if poll(&mut fds, Some(&left)).is_err_and(|e| e != Errno::INTR) {
             return true;
         }
     }

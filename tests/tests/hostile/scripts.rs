@@ -48,6 +48,7 @@ hostile! {
     binary: 1 {"cause": "exit", "exitCode": 3}
     kills_its_group: 1 {"cause": "signal", "signal": "SIGTERM", "leaked": ["sleep"]}
     terminates_its_parent: 1 {"cause": "exit", "exitCode": 3}
+    signals_its_parent_late: 0 {"result": "success", "leaked": []}
     kills_its_parent: 5 {"cause": "interrupted"}
     stops_its_parent: 1 {"cause": "timeout"}
     terminates_the_runner: 5 {"cause": "interrupted", "signal": "SIGTERM"}
