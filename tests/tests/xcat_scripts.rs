@@ -3,6 +3,7 @@
 use std::net::UdpSocket;
 use std::time::Duration;
 
+use provost_tests::xcat::monitor::{Habit, Monitor};
 use provost_tests::xcat::{Web, WebKind, XcatNode, XcatServer, mypostscript};
 
 /// The longest that a message is waited for.
@@ -145,6 +146,32 @@ fn a_node_that_was_told_nothing_goes_by_its_xcatinfo() {
     std::fs::write(node.path("provost.toml"), text).unwrap();
     node.provost(&["boot"]).expect(0);
     has_lines(&read(node, "told"), &["NODE=cn1"]);
+}
+
+#[test]
+fn behind_a_service_node_a_script_knows_it_and_the_management_node() {
+    let tables = "SITEMASTER='10.9.9.9'\nexport SITEMASTER\nMASTER='127.0.0.1'\nexport MASTER\n\
+                  MASTER_IP='127.0.0.1'\nexport MASTER_IP\n";
+    let Some(Site { web, node, .. }) = &site(&[("tell", TELL)], tables, &["tell"], &[]) else {
+        return;
+    };
+    let monitor = Monitor::start(Habit::Right);
+    let port = web.address().rsplit(':').next().unwrap();
+    std::fs::create_dir_all(node.path("xcat")).unwrap();
+    let info = format!("XCATSERVER=127.0.0.1\nHTTPPORT={port}\nNODE=cn1\n");
+    std::fs::write(node.path("xcat/xcatinfo"), &info).unwrap();
+    node.configure(&format!("monitor_port = {}\n[report]\ndeadline = \"1m\"\n", monitor.port()));
+    let text = read(node, "provost.toml");
+    let text: String = text
+        .lines()
+        .filter(|l| !l.starts_with("servers ="))
+        .fold(String::new(), |text, line| text + line + "\n");
+    std::fs::write(node.path("provost.toml"), text).unwrap();
+    node.provost(&["boot"]).expect(0);
+    let told = ["XCATSERVER=127.0.0.1:1", "MASTER=127.0.0.1", "SITEMASTER=10.9.9.9"];
+    has_lines(&read(node, "told"), &told);
+    assert!(read(node, "xcat/xcatinfo").starts_with(&info), "it stays the node's server");
+    assert_eq!(monitor.said().last().map(String::as_str), Some("installstatus booted"));
 }
 
 /// Scripts that end in different ways; those that fail let the next one run.
