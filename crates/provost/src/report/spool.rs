@@ -13,6 +13,9 @@ use crate::settings::Paths;
 
 /// How much of a journal is read at once, in bytes; longer than any entry.
 const PIECE: u64 = 1 << 20;
+/// The same, while nobody takes what is read, in bytes: a dead server must not cost a run more with
+/// each record.
+const PROBE: u64 = 16 << 10;
 
 /// How much of a journal before its cursor is read in turn, in bytes, until the last record that
 /// was acknowledged is found: most are short.
@@ -32,6 +35,8 @@ pub(crate) struct Spool {
     paths: Paths,
     /// How far each journal has been reported, once that was found out.
     reported: HashMap<Service, Reported>,
+    /// Whether nobody has taken yet what was read last.
+    is_stuck: bool,
     /// The journal that is being written, and how much of it is surely on the disk, in bytes.
     /// What a power cut could still take back must not be told.
     live: Option<(Service, watch::Receiver<u64>)>,
@@ -49,7 +54,7 @@ struct Reported {
 
 impl Spool {
     pub(crate) fn new(paths: &Paths) -> Self {
-        Self { paths: paths.clone(), reported: HashMap::new(), live: None }
+        Self { paths: paths.clone(), reported: HashMap::new(), is_stuck: false, live: None }
     }
 
     /// The spool of a run that is going on, which writes the journal `live`.
@@ -62,7 +67,7 @@ impl Spool {
         let mut from = self.begin(service);
         let mut count = 0;
         loop {
-            let entries = self.piece(service, from);
+            let entries = self.piece(service, from, PIECE);
             let Some(last) = entries.last() else { return count };
             count += entries.len();
             from = last.end;
@@ -82,13 +87,19 @@ impl Spool {
         let known = known.filter(|known| known.cursor == cursor && known.journal == journal);
         let from = known.map_or_else(|| self.begin(service), |known| known.from);
         self.reported.insert(service, Reported { cursor, journal, from });
-        self.piece(service, from)
+        let mut entries = self.piece(service, from, if self.is_stuck { PROBE } else { PIECE });
+        if self.is_stuck && entries.is_empty() {
+            // It may have been shorter than the entry.
+            entries = self.piece(service, from, PIECE);
+        }
+        self.is_stuck |= !entries.is_empty();
+        entries
     }
 
-    fn piece(&self, service: Service, from: u64) -> Vec<Entry> {
+    fn piece(&self, service: Service, from: u64, most: u64) -> Vec<Entry> {
         // A journal that can't be read now is there for the next run.
         let mut entries =
-            Journal::read_some(&self.paths.journal(service), from, PIECE).unwrap_or_default();
+            Journal::read_some(&self.paths.journal(service), from, most).unwrap_or_default();
         if let Some((_, synced)) = self.live.as_ref().filter(|(live, _)| *live == service) {
             let synced = *synced.borrow();
             entries.retain(|e| e.end <= synced);
@@ -118,6 +129,7 @@ impl Spool {
         service: Service,
         entry: &Entry,
     ) -> std::io::Result<()> {
+        self.is_stuck = false;
         let (run, seq) = (entry.record.run.clone(), entry.record.seq);
         let cursor = Cursor { run, seq, end: entry.end };
         let text = serde_json::to_vec(&cursor)?;
