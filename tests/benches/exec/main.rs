@@ -3,6 +3,10 @@
 //! `cargo xtask bench exec` runs it with the node's binary as nodes get it. The alternatives run
 //! in turn with ours, so that whatever else the machine does is done to both; what is printed are
 //! medians.
+//!
+//! On ext4 without a journal the kernel looks, for some minutes after files were removed, at each of
+//! their inodes before it makes a file, which costs each step's log what half a script does: wait,
+//! or set TMPDIR to another file system.
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 #![expect(clippy::print_stdout, reason = "printing is what it does")]
 
