@@ -78,7 +78,7 @@ impl UnpackError {
 /// streams and usable only after that. After an error `into` holds nothing that could be run but
 /// files of the manifest.
 ///
-/// Decompressing is a thread of its own: it takes as long as making the files.
+/// Decompressing is a thread of its own, beside the one that makes the files.
 pub fn unpack(pack: impl Read + Send, manifest: &Manifest, into: &Path) -> Result<(), UnpackError> {
     let (archive, mut plain) = io::pipe()?;
     thread::scope(|scope| {
