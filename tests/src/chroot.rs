@@ -63,10 +63,21 @@ impl Chroot {
 
     /// Runs `script` by sh in the root, with the environment that an installer gives.
     pub fn sh(&self, script: &str) -> Out {
+        self.shell(script).output().unwrap().into()
+    }
+
+    /// Starts a command there that goes on. Whoever began it ends it: it keeps the root.
+    pub fn spawn(&self, command: &str) -> Child {
+        let quiet = format!("exec {command} >/dev/null 2>&1");
+        self.shell(&quiet).spawn().unwrap()
+    }
+
+    fn shell(&self, script: &str) -> Command {
         let mut command = self.inside("chroot");
         command.arg(self.folder.join("root")).args(["/bin/sh", "-c", script]);
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/root");
-        command.stdin(Stdio::null()).output().unwrap().into()
+        command.stdin(Stdio::null());
+        command
     }
 
     /// Makes `file` a disk of `size`, as mke2fs(8) takes it, with what is in the root. Nothing can
