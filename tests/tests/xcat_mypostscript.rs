@@ -158,6 +158,23 @@ fn a_line_that_makes_no_sense_keeps_only_its_list_from_running() {
 }
 
 #[test]
+fn scripts_have_the_functions_that_the_preamble_exports() {
+    let server = site();
+    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let node = server.node("cn1", web.address());
+    server.script("greet", "#!/bin/bash\nhello \"a  b\" >../greeted && hidden\n");
+    let preamble = "hello() { local IFS=-\n  echo \"hello $* ${NOTE@Q}\" # }\n}\n\
+                    hidden() { :; }\nexport NOTE='it is' NEVER_SET; export -f hello\n";
+    server.mypostscript("cn1", &mypostscript(preamble, &["tell", "greet"], &[]));
+    node.boot(1);
+    assert_eq!(node.end_of("boot", "greet")["exitCode"], 127);
+    let greeted = std::fs::read_to_string(node.path("greeted")).unwrap();
+    assert_eq!(greeted, "hello a  b 'it is'\n");
+    let told = std::fs::read_to_string(node.path("told")).unwrap();
+    assert!(!told.contains("NEVER_SET"), "{told}");
+}
+
+#[test]
 fn a_hostile_preamble_is_over_in_time_and_leaves_nobody() {
     let server = site();
     let Some(web) = server.web(WebKind::Nginx) else { return };

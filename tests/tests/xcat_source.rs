@@ -1,6 +1,8 @@
 //! What a node fetches from an xCAT management node, as that is.
 
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime};
 
 use provost_tests::xcat::{WebKind, XcatServer, mypostscript, says};
 
@@ -70,6 +72,25 @@ fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
         let left: Vec<_> =
             all.filter(|e| e.file_name().to_string_lossy().starts_with('.')).collect();
         assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[test]
+fn a_script_that_changes_while_its_time_stays_is_fetched_again() {
+    for kind in BOTH {
+        let server = site();
+        let Some(web) = server.web(kind) else { continue };
+        let node = server.node("cn1", web.address());
+        // Two changes in one second, since HTTP tells no less; a clock that is ahead makes it long.
+        let time = SystemTime::now() + Duration::from_secs(3600);
+        for text in ["#!/bin/sh\nexit 0\n", "#!/bin/sh\nexit 5\n"] {
+            server.script("more/script7", text);
+            let file = File::options().write(true).open(server.postscripts("more/script7"));
+            file.unwrap().set_modified(time).unwrap();
+            let exit = i32::from(text.contains('5'));
+            node.boot(exit);
+        }
+        assert_eq!(node.end_of("boot", "more/script7")["exitCode"], 5);
     }
 }
 

@@ -6,8 +6,11 @@ pub mod monitor;
 mod web;
 mod xcatd;
 
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -162,9 +165,14 @@ pub fn mypostscript(preamble: &str, postscripts: &[&str], postbootscripts: &[&st
     format!("{preamble}\n{}", lists.concat())
 }
 
-/// Writes a file that anybody can read, in folders that anybody can enter.
+/// Writes a file that anybody can read, in folders that anybody can enter. It is some time old, and
+/// each one of its own age, since HTTP can't tell two changes in one second apart.
 fn write(path: &Path, text: &str) {
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, PermissionsExt::from_mode(0o644)).unwrap();
+    let file = File::options().write(true).open(path).unwrap();
+    let age = Duration::from_secs(86_400 - WRITTEN.fetch_add(1, Relaxed));
+    file.set_modified(SystemTime::now() - age).unwrap();
+    file.set_permissions(PermissionsExt::from_mode(0o644)).unwrap();
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use kernel::KernelLine;
 pub(crate) use lease::Lease;
-pub(crate) use xcat::{XcatInfo, host};
+pub(crate) use xcat::{XcatInfo, host, host_and_port};
 
 /// The longest file that is read here, in bytes; a longer one is something else.
 const MOST: u64 = 1 << 20;

@@ -32,22 +32,27 @@ impl XcatInfo {
 
 /// The host in what xCAT writes as `HOST` or `HOST:PORT`, fit for a URL; nothing if it is none.
 pub(crate) fn host(text: &str) -> Option<String> {
+    Some(host_and_port(text)?.0)
+}
+
+/// The same, with the port.
+pub(crate) fn host_and_port(text: &str) -> Option<(String, Option<u16>)> {
     let bracketed = |address: Ipv6Addr| format!("[{address}]");
     if let Ok(address) = text.parse() {
-        return Some(bracketed(address));
+        return Some((bracketed(address), None));
     }
-    let host = match text.rsplit_once(':') {
-        Some((host, port)) => port.parse::<u16>().ok().map(|_| host)?,
-        None => text,
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) => (host, Some(port.parse().ok()?)),
+        None => (text, None),
     };
     if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        return inner.parse().ok().map(bracketed);
+        return Some((bracketed(inner.parse().ok()?), port));
     }
     let is_name = || {
         let known = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'.';
         host.starts_with(|c: char| c.is_ascii_alphanumeric()) && host.bytes().all(known)
     };
-    (host.parse::<IpAddr>().is_ok() || is_name()).then(|| host.to_owned())
+    (host.parse::<IpAddr>().is_ok() || is_name()).then(|| (host.to_owned(), port))
 }
 
 #[cfg(test)]

@@ -18,9 +18,14 @@ impl Version {
     /// Reads it from the headers of the answer that brought it.
     pub(super) fn of(headers: &HeaderMap) -> Self {
         let text = |name| headers.get(name)?.to_str().ok().map(str::to_owned);
-        let etag = text(header::ETAG);
-        let modified = if etag.is_none() { modified(text) } else { None };
-        Self { etag, modified }
+        let modified = text(header::LAST_MODIFIED);
+        // A web server makes its ETag of size and time (nginx: in whole seconds), so that it can
+        // stand for two texts where the time can.
+        match (text(header::ETAG), modified.as_ref()) {
+            (_, Some(time)) if is_recent(time, text(header::DATE)) => Self::default(),
+            (Some(etag), _) => Self { etag: Some(etag), modified: None },
+            (None, _) => Self { etag: None, modified },
+        }
     }
 
     /// The headers by which only another version is sent.
@@ -32,12 +37,10 @@ impl Version {
     }
 }
 
-/// The time of the last change, if another change could not have the same one: it is told in whole
-/// seconds (RFC 9110, 8.8.2.2).
-fn modified(text: impl Fn(HeaderName) -> Option<String>) -> Option<String> {
-    let modified = text(header::LAST_MODIFIED)?;
-    let age = http_date(&text(header::DATE)?)?.duration_since(http_date(&modified)?);
-    (age >= SignedDuration::from_secs(1)).then_some(modified)
+/// Whether another change could have the same time: it is told in whole seconds (RFC 9110, 8.8.2.2).
+fn is_recent(modified: &str, date: Option<String>) -> bool {
+    let age = date.and_then(|date| Some(http_date(&date)?.duration_since(http_date(modified)?)));
+    age.is_none_or(|age| age < SignedDuration::from_secs(1))
 }
 
 #[cfg(test)]
@@ -57,7 +60,10 @@ mod tests {
         assert_eq!(ask(&[changed.clone(), later, (header::ETAG, "\"1\"")]), ["if-none-match"]);
         // In that second there may have been another change.
         let same = (header::DATE, "Fri, 20 Nov 2026 17:00:01 GMT");
-        assert!(ask(&[changed.clone(), same]).is_empty());
-        assert!(ask(&[changed]).is_empty());
+        assert!(ask(&[changed.clone(), same.clone()]).is_empty());
+        assert!(ask(std::slice::from_ref(&changed)).is_empty());
+        let etag = (header::ETAG, "\"6560e7e1-1a\"");
+        assert!(ask(&[changed, same.clone(), etag.clone()]).is_empty());
+        assert_eq!(ask(&[same, etag]), ["if-none-match"]);
     }
 }

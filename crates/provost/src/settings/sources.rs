@@ -73,16 +73,25 @@ impl Input {
         said(&mut values, &mut token, |name| {
             Some((kernel.get(&format!("provost.{name}"))?.to_owned(), Origin::Kernel))
         });
-        if let Some(host) = kernel.get("XCAT").and_then(discover::host) {
+        let mut ports = [
+            ("source.xcatd_port", None, "XCAT"),
+            (
+                "source.monitor_port",
+                kernel.get("XCATIPORT").and_then(|p| p.parse().ok()),
+                "XCATIPORT",
+            ),
+        ];
+        if let Some((host, port)) = kernel.get("XCAT").and_then(discover::host_and_port) {
             values.offer("servers", vec![host], Origin::KernelOfXcat("XCAT"));
+            ports[0].1 = port.and_then(NonZeroU16::new);
+        }
+        for (key, port, name) in ports {
+            if let Some(port) = port {
+                values.offer(key, i64::from(port.get()), Origin::KernelOfXcat(name));
+            }
         }
         if let Some(node) = kernel.get("NODE").filter(|node| provost_plan::is_node_name(node)) {
             values.offer("node", node, Origin::KernelOfXcat("NODE"));
-        }
-        if let Some(port) = kernel.get("XCATIPORT").and_then(|port| port.parse::<NonZeroU16>().ok())
-        {
-            let port = i64::from(port.get());
-            values.offer("source.monitor_port", port, Origin::KernelOfXcat("XCATIPORT"));
         }
         files(&config.0, must_exist, &mut values, &mut mistakes);
         if let Some(ip) = kernel.get("LOGSERVER").and_then(|ip| ip.parse::<IpAddr>().ok()) {

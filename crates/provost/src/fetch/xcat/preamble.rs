@@ -27,20 +27,16 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 /// What bash exports by itself.
 const BASHS: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
 
-/// Reads the preamble `$2` in the folder `$1`, and writes what it exports to `$3`. Its own output
-/// goes nowhere, and nothing that it writes gets big.
+/// Reads the preamble `$2` in the folder `$1`, and writes what it exports to `$3`: as a program
+/// finds it, with functions in the form that this bash gives them. Its own output goes nowhere, and
+/// nothing that it writes gets big.
 const SCRIPT: &str = r#"
 cd "$1" || exit
 "$BASH" -n "$2" || exit
 ulimit -c 0 -f 4096 -v 1048576 -t 30
 provost_out=$3
 . "$2" >/dev/null 2>&1
-unset IFS
-set +efu
-for provost_name in $(compgen -e); do
-    builtin printf '%s=%s\0' "$provost_name" "${!provost_name}"
-done >"$provost_out"
-builtin printf '\0' >>"$provost_out"
+builtin command -p env -0 >"$provost_out" && builtin printf '\0' >>"$provost_out"
 "#;
 
 /// Evaluates the preamble of `fetched`, if it has one, into the environment of its plan.

@@ -146,20 +146,24 @@ fn what_the_management_node_is_follows_from_who_names_it_and_how_it_is_trusted()
 #[test]
 fn the_kernel_says_where_xcat_takes_status_and_messages() {
     let ground =
-        Ground::new(&[("proc/cmdline", "XCAT=10.0.0.3:3001 XCATIPORT=4002 LOGSERVER=10.0.0.4")]);
+        Ground::new(&[("proc/cmdline", "XCAT=10.0.0.3:4001 XCATIPORT=4002 LOGSERVER=10.0.0.4")]);
     let pair = |value: &str, from: &str| (value.to_owned(), from.to_owned());
-    let (port, log) = ("source.monitor_port", "log.syslog");
+    let (xcatd, port, log) = ("source.xcatd_port", "source.monitor_port", "log.syslog");
     let input = ground.read(&[]);
     assert_eq!(told(&ground, &input, port), pair("4002", "kernel command line, XCATIPORT="));
+    assert_eq!(told(&ground, &input, xcatd), pair("4001", "kernel command line, XCAT="));
     let from = "kernel command line, LOGSERVER=";
     assert_eq!(told(&ground, &input, log), pair("\"udp://10.0.0.4\"", from));
-    assert_eq!(input.usable().0.xcat.unwrap().monitor_port, 4002);
+    let xcat = input.usable().0.xcat.unwrap();
+    assert_eq!((xcat.xcatd_port, xcat.monitor_port), (4001, 4002));
     ground.write("etc/provost.toml", "[log]\nsyslog = \"off\"\n");
     assert_eq!(told(&ground, &ground.read(&[]), log).0, "\"off\"", "whoever wants none has none");
-    for nonsense in ["XCATIPORT=0 LOGSERVER=mn", "XCATIPORT=70000", "XCATIPORT=x"] {
+    for nonsense in
+        ["XCATIPORT=0 LOGSERVER=mn", "XCATIPORT=70000", "XCATIPORT=x", "XCAT=mn:0", "XCAT=fd00::1"]
+    {
         let ground = Ground::new(&[("proc/cmdline", nonsense)]);
         let input = ground.read(&[]);
-        for key in [port, log] {
+        for key in [xcatd, port, log] {
             assert_eq!(told(&ground, &input, key).1, "default", "{nonsense}");
         }
     }
