@@ -165,6 +165,7 @@ fn a_node_can_go_on_with_what_it_had_where_no_server_answers() {
     let node = server.node("cn1", web.address());
     node.boot(0);
     node.configure("[fetch]\ndeadline = \"1s\"\noffline = \"last-good\"\n");
+    let gone = web.address().to_owned();
     drop(web);
     std::fs::remove_file(node.path("told")).unwrap();
     let out = node.boot(0);
@@ -174,6 +175,25 @@ fn a_node_can_go_on_with_what_it_had_where_no_server_answers() {
         out.stderr
     );
     assert!(node.path("told").exists());
+    // Whom a lease names beside it may serve other things.
+    let Some(other) = XcatServer::new().web(WebKind::Nginx) else { return };
+    let with = |servers: [&str; 2]| {
+        let text = format!(
+            "servers = {:?}\n[source]\nkind = \"xcat\"\nxcatd_port = 1\nmonitor_port = 1\n\
+             install_dir = \"/other\"\n[trust]\nunsigned = true\n[report]\ndeadline = \"100ms\"\n\
+             [fetch]\ndeadline = \"1s\"\noffline = \"last-good\"\n",
+            servers.map(|address| format!("http://{address}"))
+        );
+        (*node).configure(&text);
+    };
+    with([&gone, other.address()]);
+    let out = node.boot(0);
+    assert!(out.stderr.contains("404 Not Found"), "{}", out.stderr);
+    with([other.address(), &gone]);
+    node.boot(3);
+    says(&node.fetched(), "fetch", &["404"]);
+
+    node.configure("[fetch]\ndeadline = \"1s\"\noffline = \"last-good\"\n");
     std::fs::write(node.xcatpost("tell"), "#!/bin/sh\n").unwrap();
     node.boot(3);
     says(&node.fetched(), "fetch", &["tell is damaged or missing"]);

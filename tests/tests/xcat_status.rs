@@ -347,3 +347,15 @@ fn no_status_is_told_where_the_kernel_was_told_so_and_next_all_the_same() {
     run("boot").expect(0);
     assert_eq!(monitor.said(), ["next"]);
 }
+
+#[test]
+fn a_host_of_a_lease_that_has_nothing_keeps_no_node_from_what_it_has() {
+    let monitor = Monitor::start(Habit::Right);
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    ground.provost(&["boot"]).expect(0);
+    ground.web.refuse();
+    let other = Faulty::of(ground.cluster.path("site"));
+    let servers = [&ground.web, &other].map(|web| format!("http://{}", web.address()));
+    ground.configure_with(&servers.each_ref().map(|url| &**url), "offline = \"last-good\"\n");
+    ground.provost(&["boot"]).expect(0).says(&["last good bundle", "404"]);
+}

@@ -15,7 +15,7 @@ pub(crate) mod xcat;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use provost_bundle::{Limit, Manifest, Verdict};
+use provost_bundle::{Manifest, Verdict};
 use provost_plan::Plan;
 use provost_plan::mypostscript::MyPostscript;
 use reqwest::{Client, Url};
@@ -30,9 +30,6 @@ pub(crate) use head_start::HeadStart;
 use published::Fetch;
 use retry::{Patience, Served};
 pub(crate) use source::{Source, broken, http_date};
-
-/// How long servers may be silent before what was fetched last is used, where it may be.
-const SILENCE: Limit = Limit::seconds(60);
 
 /// What was fetched, verified, and is in its place.
 pub(crate) struct Fetched {
@@ -87,10 +84,7 @@ pub(crate) async fn fetch(
     }
     let fetch = Fetch::new(settings, &paths.state)?;
     let say = |text: &str| console.say(&format!("fetch: {text}"));
-    let deadline = settings.fetch.deadline;
-    let may_do_without = settings.fetch.last_good && fetch.kept.is_some();
-    let silence = if may_do_without { SILENCE } else { deadline };
-    let patience = Patience { deadline, silence };
+    let patience = Patience::of(settings, fetch.kept.is_some());
     let served = retry::through(&settings.servers, patience, say, |server| {
         let head_start = head_start.take_if(|taken| taken.is_of(server));
         fetch.from(Source::published(settings, client, server, run), head_start)

@@ -9,11 +9,15 @@ use tokio::time::Instant;
 
 use crate::failure::Failure;
 use crate::runner::rounded;
+use crate::settings::Settings;
 
 /// The first wait is below this, the next ones below its doubles.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 /// No wait is above this.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// How long servers may be silent before what was fetched last is used, where it may be.
+const SILENCE: Limit = Limit::seconds(60);
 
 /// A try that failed.
 pub(crate) struct Miss {
@@ -94,11 +98,33 @@ pub(super) struct Patience {
     pub(super) deadline: Limit,
     /// While none of them answers.
     pub(super) silence: Limit,
+    /// Whether a server after the first may be a mere guess, so that it hasn't answered either if it
+    /// has nothing at all.
+    pub(super) may_guess: bool,
+}
+
+impl Patience {
+    /// As `settings` say, on a node that `has` what was fetched last.
+    pub(super) fn of(settings: &Settings, has: bool) -> Self {
+        let deadline = settings.fetch.deadline;
+        let silence = if settings.fetch.last_good && has { SILENCE } else { deadline };
+        // They are all that anybody has named.
+        Self { deadline, silence, may_guess: settings.xcat.is_some() }
+    }
+
+    /// Whether it is as if none of `all` had answered.
+    fn is_silence(&self, all: &[Turns<'_>]) -> bool {
+        let has_nothing = |t: &Turns<'_>| {
+            let is_it = |miss: &Miss| miss.is_torn() && miss.failure.cause == Cause::Fetch;
+            self.may_guess && t.miss.as_ref().is_some_and(is_it)
+        };
+        all.iter().enumerate().all(|(at, t)| t.is_silent() || at > 0 && has_nothing(t))
+    }
 }
 
 impl From<Limit> for Patience {
     fn from(deadline: Limit) -> Self {
-        Self { deadline, silence: deadline }
+        Self { deadline, silence: deadline, may_guess: false }
     }
 }
 
@@ -154,7 +180,8 @@ pub(super) async fn through<'s, T, F>(
 where
     F: Future<Output = Result<T, Miss>>,
 {
-    let Patience { deadline, silence } = patience.into();
+    let patience = patience.into();
+    let deadline = patience.deadline;
     let begun = Instant::now();
     let until = begun + deadline.duration();
     let turns = |server| Turns { server, tries: 0, due: begun, spent: None, miss: None };
@@ -162,9 +189,10 @@ where
     let mut has_said = false;
     loop {
         let now = Instant::now();
-        let most = if all.iter().all(Turns::is_silent) { silence.min(deadline) } else { deadline };
+        let is_silence = patience.is_silence(&all);
+        let most = if is_silence { patience.silence.min(deadline) } else { deadline };
         if now >= begun + most.duration() {
-            return Err(conclude(all));
+            return Err(conclude(all, is_silence));
         }
         let untried = all.iter().filter(|t| t.tries == 0).count();
         let live = all.iter().filter(|t| t.are_left()).count();
@@ -172,7 +200,7 @@ where
         let next = all.iter().enumerate().filter(|(_, t)| t.are_left());
         let next = next.min_by_key(|(_, t)| (t.due.max(now), t.tries)).map(|(at, _)| at);
         let Some(next) = next.filter(|at| all[*at].due < until) else {
-            return Err(conclude(all));
+            return Err(conclude(all, is_silence));
         };
         if let (false, Some(miss)) = (has_said, &all[next].miss) {
             say(&format!("{}; trying again for up to {most}", miss.failure.message));
@@ -206,7 +234,7 @@ where
         turn.due = now.checked_add(wait(turn.tries, &miss)).unwrap_or(until);
         turn.miss = Some(miss);
         if is_ours {
-            return Err(conclude(all));
+            return Err(conclude(all, false));
         }
     }
 }
@@ -223,7 +251,7 @@ fn wait(tries: u32, miss: &Miss) -> Duration {
     }
 }
 
-fn conclude(all: Vec<Turns<'_>>) -> Unserved {
+fn conclude(all: Vec<Turns<'_>>, is_silence: bool) -> Unserved {
     let ours = |t: &Turns<'_>| t.miss.as_ref().is_some_and(|m| m.failure.cause == Cause::Config);
     let worst = match all.iter().position(ours) {
         Some(at) => Some(at),
@@ -232,7 +260,6 @@ fn conclude(all: Vec<Turns<'_>>) -> Unserved {
             (0..all.len()).rev().max_by_key(|at| weight(*at))
         }
     };
-    let is_silence = all.iter().all(Turns::is_silent);
     let mut passed_over = Vec::new();
     let mut failure = None;
     for (at, turns) in all.into_iter().enumerate() {

@@ -117,11 +117,23 @@ async fn a_last_try_that_is_cut_off_leaves_the_word_of_the_one_before() {
 
 #[test]
 fn silence_is_borne_for_less_time_than_a_server_that_answers() {
-    let patience = || Patience { deadline: Limit::seconds(600), silence: Limit::seconds(30) };
-    for (why, least, most) in [(silent as fn() -> Miss, 30, 36), (busy, 594, 600)] {
-        let (failed, spent) = run_for(patience(), &servers(), |_, server, _| match server {
-            0 => Err::<(), _>(silent()),
-            _ => Err(why()),
+    let patience = |may_guess| Patience {
+        deadline: Limit::seconds(600),
+        silence: Limit::seconds(30),
+        may_guess,
+    };
+    let absent = || Miss::torn(fail(Cause::Fetch, "nothing there"));
+    let wrong = || Miss::torn(fail(Cause::Verify, "another's"));
+    for (may_guess, silent_one, why, least, most) in [
+        (false, 0, silent as fn() -> Miss, 30, 36),
+        (false, 0, busy, 594, 600),
+        (false, 0, absent, 594, 600),
+        (true, 0, absent, 30, 36),
+        (true, 1, absent, 594, 600),
+        (true, 0, wrong, 594, 600),
+    ] {
+        let (failed, spent) = run_for(patience(may_guess), &servers(), |_, server, _| {
+            Err::<(), _>(if server == silent_one { silent() } else { why() })
         });
         assert_eq!(failed.err().unwrap().is_silence, most < 600);
         assert!((least..=most).contains(&spent.as_secs()), "{spent:?}");

@@ -20,7 +20,7 @@ use reqwest::Client;
 
 use super::retry::{self, Miss, Patience, Served, Unserved};
 use super::source::Source;
-use super::{Fetched, NotFetched, SILENCE, UNSIGNED};
+use super::{Fetched, NotFetched, UNSIGNED};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::settings::{Paths, Settings, Xcat};
@@ -48,10 +48,8 @@ pub(super) async fn fetch(
             console.say("fetch: an xcatd that refuses connections for a minute is given up");
         }
     };
-    let deadline = settings.fetch.deadline;
-    let may_do_without = settings.fetch.last_good && scripts.are_kept();
-    let silence = if may_do_without { SILENCE } else { deadline };
-    let served = retry::through(&settings.servers, Patience { deadline, silence }, say, |server| {
+    let patience = Patience::of(settings, scripts.are_kept());
+    let served = retry::through(&settings.servers, patience, say, |server| {
         let source = Source { client, base: server, token: None, run, is_xcat: true };
         from(source, settings, xcat, &scripts, &refusals)
     });
