@@ -86,7 +86,7 @@ fn one_node_is_tried_and_given_back() {
 /// The page's lines in place of post.xcat's body, as nodeset fills them in for this site's node.
 fn body(site: &Site) -> String {
     let lines = commands("## Going on");
-    let end = lines.iter().position(|line| *line == "provost install --xcat").unwrap();
+    let end = lines.iter().position(|line| *line == "fi").unwrap();
     let (host, port) = site.web.address().rsplit_once(':').unwrap();
     let script = lines[..=end].join("\n");
     let script = [
@@ -94,11 +94,39 @@ fn body(site: &Site) -> String {
         ("#TABLEBLANKOKAY:site:key=httpport:value#", port),
         ("#TABLE:site:key=installdir:value#", "/install"),
         ("#TABLE:nodelist:THISNODE:node#", "cn001"),
+        ("/3002", &format!("/{}", site.monitor.port())),
     ]
     .iter()
     .fold(script, |script, (name, value)| script.replace(name, value));
     assert!(!script.contains('#'), "{script}");
     script
+}
+
+#[test]
+fn an_installer_that_can_not_have_the_program_does_not_install_the_node_again() {
+    let Some(site) = Site::new() else { return };
+    let program = site.server.path("www/install/tools/provost");
+    for text in [None, Some("MZ, for another machine\n")] {
+        std::fs::remove_file(&program).unwrap_or_default();
+        if let Some(text) = text {
+            std::fs::write(&program, text).unwrap();
+        }
+        // It is busy with others, or doesn't find the node's name, at first.
+        site.monitor.behave(Habit::Closes);
+        let before = site.monitor.said().len();
+        let script = body(&site).replace("wait in 5", "wait in 0");
+        // By the shell of an installer of its own: dash here.
+        let done = std::thread::scope(|scope| {
+            let done = scope.spawn(|| site.root.sh(&script));
+            site.monitor.is_visited();
+            site.monitor.mend();
+            done.join().unwrap()
+        });
+        done.expect(0);
+        let said = site.monitor.said();
+        assert_eq!(said[before..], ["next", "installstatus failed"]);
+        assert!(!site.root.path("/opt/xcat/xcatdsklspost.xcat").exists());
+    }
 }
 
 /// Where systemd looks for what a boot is to start.
