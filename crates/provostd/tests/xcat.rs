@@ -107,7 +107,7 @@ async fn what_a_node_says_is_its_status() {
             "done\n"
         );
     }
-    for word in ["defined", "unknown", "alive", "unreachable", "powering-on", "powering-off"] {
+    for word in ["defined", "unknown", "alive", "unreachable", "powering-off", "shell"] {
         let line = format!("installstatus {word}\n");
         assert_eq!(say(&server, address(1), line.as_bytes()).await.unwrap(), "done\n", "{word}");
     }
@@ -173,6 +173,23 @@ async fn many_at_once_are_heard_beside_silent_ones() {
         assert_eq!(node["status"], if n.is_multiple_of(2) { "booted" } else { "failed" }, "{node}");
     }
     drop(silent);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_node_leaves_seats_to_the_others() {
+    let server = with_nodes(1, false).await;
+    let greeted = || async {
+        let mut stream = connect(&server, address(1)).await;
+        stream.read_exact(&mut [0; 6]).await.ok().map(|_| stream)
+    };
+    let mut all = Vec::new();
+    for _ in 0..100 {
+        all.extend(greeted().await);
+    }
+    assert_eq!(all.len(), 64);
+    // Those that have gone make room.
+    all.clear();
+    while greeted().await.is_none() {}
 }
 
 #[tokio::test(flavor = "multi_thread")]

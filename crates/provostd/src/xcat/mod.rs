@@ -7,6 +7,8 @@ mod tls;
 mod verb;
 mod xcatd;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -30,6 +32,8 @@ use crate::door::{self, Stop};
 
 /// How many are served at once, at each of the two ports.
 const SEATS: usize = 4096;
+/// How many of them one address may have.
+const OF_ONE: usize = 64;
 /// The longest request, in bytes.
 const REQUEST: usize = 4096;
 /// How long a node may take for its request, and for each further step.
@@ -84,14 +88,14 @@ impl Xcat {
 }
 
 /// Serves those who come, each in a task of its own, until `stop`. Whoever comes while all seats
-/// are taken waits in the kernel's queue.
+/// are taken waits in the kernel's queue; whoever wants more of them than one may have is let go.
 pub(crate) async fn serve<F: Future<Output = ()> + Send + 'static>(
     mut listener: TcpListener,
     mut stop: Stop,
     talk: impl Fn(TcpStream) -> F,
 ) {
     let seats = Arc::new(Semaphore::new(SEATS));
-    let mut guests = JoinSet::new();
+    let (mut guests, mut seated) = (JoinSet::new(), HashMap::<_, usize>::new());
     loop {
         let guest = async {
             let seat = Arc::clone(&seats).acquire_owned().await;
@@ -99,14 +103,31 @@ pub(crate) async fn serve<F: Future<Output = ()> + Send + 'static>(
         };
         tokio::select! {
             (seat, mut stream) = guest => {
+                // One that has gone already has no address.
+                let Ok(from) = stream.peer_addr().map(|from| from.ip()) else { continue };
+                let its = seated.entry(from).or_default();
+                if *its == OF_ONE {
+                    continue;
+                }
+                *its += 1;
                 door::tune(&mut stream);
                 let talking = talk(stream);
                 guests.spawn(async move {
                     talking.await;
                     drop(seat);
+                    from
                 });
             }
-            Some(_) = guests.join_next() => {}
+            Some(left) = guests.join_next() => {
+                if let Ok(from) = left
+                    && let Entry::Occupied(mut its) = seated.entry(from)
+                {
+                    *its.get_mut() -= 1;
+                    if *its.get() == 0 {
+                        its.remove();
+                    }
+                }
+            }
             () = stop.wait() => break,
         }
     }

@@ -48,7 +48,11 @@ async fn hear(
             );
             say(stream, b"syncfiles done\n").await
         }
-        Verb::Nothing => say(stream, b"done\n").await,
+        Verb::Nothing => {
+            let line = super::shortened(line.as_bytes());
+            tracing::info!("{PORT}: {node} at {from}: {line:?}, for which nothing is done");
+            say(stream, b"done\n").await
+        }
     }
 }
 

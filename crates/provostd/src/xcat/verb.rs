@@ -3,20 +3,6 @@ use provost_store::{Says, Status};
 /// The longest text that is kept of what a node claims, in characters.
 const TEXT: usize = 500;
 
-/// What xCAT also has as a node's status, and what says nothing of its provisioning. It is answered:
-/// a client that gets no `done` tries for two minutes, and holds up a node's shutdown so.
-const OTHER_WORDS: [&str; 9] = [
-    "defined",
-    "unknown",
-    "alive",
-    "unreachable",
-    "standingby",
-    "discovering",
-    "configuring",
-    "powering-on",
-    "powering-off",
-];
-
 /// What a node may say on xCAT's status port.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verb {
@@ -26,7 +12,9 @@ pub(super) enum Verb {
     GetPostscript,
     /// It wants its files brought up to date.
     SyncFiles,
-    /// It wants something that is done already, or is nobody's affair here.
+    /// It wants something that is done already, or is nobody's affair here, as many words for a
+    /// status are. It is answered: a client that gets no `done` tries for two minutes, and holds up
+    /// a node's shutdown so.
     Nothing,
 }
 
@@ -39,11 +27,12 @@ impl Verb {
             "next" => Self::status(Status::Booting, ""),
             "installstatus" => {
                 let (word, message) = rest.split_once(' ').unwrap_or((rest, ""));
-                if OTHER_WORDS.contains(&word) {
-                    Self::Nothing
-                } else {
-                    let known = |status: &Status| status.as_str() == word;
-                    Self::status(Status::ALL.into_iter().find(known)?, message)
+                // No node knows better than the store whether it is but defined.
+                let is_it = |status: &Status| status.as_str() == word && *status != Status::Defined;
+                match Status::ALL.into_iter().find(is_it) {
+                    Some(status) => Self::status(status, message),
+                    None if is_word(word) => Self::Nothing,
+                    None => return None,
                 }
             }
             "hpcbootstatus" => {
@@ -63,6 +52,11 @@ impl Verb {
         let message = Some(text(message)).filter(|message| !message.is_empty());
         Self::Claim(Says::Status { status, message })
     }
+}
+
+/// Whether xCAT could have it as a status; sites have words of their own, too.
+fn is_word(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=".contains(c))
 }
 
 /// Whatever a node says is shown to admins: as one line, and not for ever.
@@ -89,11 +83,14 @@ mod tests {
         let gpfs = Says::Program { program: "gpfs".into(), appstatus: "active=1".into() };
         assert_eq!(Verb::parse("hpcbootstatus gpfs=active=1"), Some(Verb::Claim(gpfs)));
         assert_eq!(Verb::parse("unlocktftpdir"), Some(Verb::Nothing));
+        for word in ["powering-off", "shell", "runcmd=bmcsetup"] {
+            assert_eq!(Verb::parse(&format!("installstatus {word}")), Some(Verb::Nothing));
+        }
         for line in [
             "",
             "nextt",
             "installstatus",
-            "installstatus bootedx",
+            "installstatus \u{e4}",
             "hpcbootstatus x",
             "GET / HTTP/1.1",
         ] {
