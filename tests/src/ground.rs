@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::faults::Faulty;
 use crate::processes::{self, Process};
 use crate::{Cluster, Node};
 
@@ -85,6 +86,13 @@ impl Ground {
             self.cluster.daemon().nodes(),
             self.cluster.key()
         ));
+    }
+
+    /// Has the node ask a server that may go wrong, before the daemon.
+    pub fn server(&self) -> Faulty {
+        let server = Faulty::before(self.cluster.daemon().nodes());
+        self.node.configure(&self.cluster.settings_for(&[server.address()]));
+        server
     }
 
     /// A path below the node's folder, which scripts know as `$PROVOST_TEST`.

@@ -8,6 +8,7 @@
 
 mod leftovers;
 mod output;
+mod pauses;
 mod pipes;
 mod places;
 mod refusals;

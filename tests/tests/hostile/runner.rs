@@ -1,27 +1,16 @@
-//! Signals to the runner and to its keeper.
+//! Signals to the runner and to its keeper that end them.
 
 use std::io::Write;
 use std::time::Duration;
 
-use provost_tests::processes::{look, open, ready, until};
-use provost_tests::{Ground, Run, World};
+use provost_tests::processes::{look, open, ready};
+use provost_tests::{Ground, World};
 use rustix::process::{Signal, pidfd_send_signal};
 use serde_json::json;
 
-use crate::pipes::{SOON, line, open_pipe};
+use crate::pipes::{SOON, WAITS, begin};
 use crate::scripts::{LIMIT, LONG};
 
-/// Says that it has begun, waits for its go, and ends well.
-const WAITS: &str = r#"#!/bin/sh
-# /// provost
-# timeout = "2s"
-# ///
-setsid sleep 1000 </dev/null >/dev/null 2>&1 &
-daemon=$!
-echo $$ >"$PROVOST_TEST/begun"
-read -r _ <"$PROVOST_TEST/go"
-kill $daemon
-"#;
 /// Heeds nothing.
 const STUBBORN: &str = r#"#!/bin/sh
 trap '' TERM INT HUP
@@ -37,15 +26,6 @@ sh -c 'trap "" TERM INT HUP
     echo $$ >"$PROVOST_TEST/begun"
     while :; do sleep 1000; done' </dev/null >/dev/null 2>&1
 "#;
-
-/// Runs the node's only script. Returns with it having begun, its process id, and what lets it
-/// go on.
-fn begin(ground: &Ground, world: World, script: &str) -> (Run, i32, std::fs::File) {
-    let (begun, go) = (open_pipe(ground, "begun"), open_pipe(ground, "go"));
-    let run = ground.start(world, &["run", script]);
-    let pid = line(&begun).parse().unwrap();
-    (run, pid, go)
-}
 
 #[test]
 fn a_signal_ends_the_run_in_order() {
@@ -228,73 +208,6 @@ fn a_second_start_does_no_harm_to_a_run() {
         go.write_all(b"go\n").unwrap();
         let run = run.end(LIMIT);
         assert_eq!(run.code, Some(0), "{}", run.said);
-    }
-}
-
-#[test]
-fn a_stop_pauses_script_and_clocks() {
-    const PAUSE: Duration = Duration::from_millis(3500);
-    for world in World::all() {
-        let ground = Ground::new(&[("waits", WAITS)]);
-        let (run, script, mut go) = begin(&ground, world, "waits");
-        let runner = run.pid().as_raw_nonzero().get();
-        let is_stopped = |pid| look(pid).is_some_and(|p| p.state == 'T');
-        run.signal(Signal::TSTP);
-        assert!(until(SOON, || is_stopped(runner)), "the runner waits");
-        let still = |p: &provost_tests::processes::Process| p.comm != "sleep" || p.state == 'T';
-        // A stop takes hold of a process when it is next scheduled.
-        let all_still = || is_stopped(script) && ground.processes().iter().all(still);
-        assert!(until(SOON, all_still), "so does its tree");
-        // Longer than its time-out and its grace.
-        assert!(!run.ends_within(PAUSE));
-        run.signal(Signal::CONT);
-        assert!(until(SOON, || !is_stopped(script)), "it goes on");
-        go.write_all(b"go\n").unwrap();
-        let run = run.end(LIMIT + LIMIT);
-        ground.nobody_is_left(&run.said);
-        assert_eq!(run.code, Some(0), "{}", run.said);
-        let took = ground.end_of("run", "waits")["durationMs"].as_u64().unwrap();
-        assert!(took < 2000, "{took} ms, with the pause");
-        let took = ground.node().journal("run").last().unwrap()["durationMs"].as_u64().unwrap();
-        let most = run.took - PAUSE;
-        assert!(Duration::from_millis(took) <= most, "the run, with the pause: {took} ms");
-    }
-}
-
-#[test]
-fn a_pause_that_is_taken_back_at_once_stops_nothing() {
-    for world in World::all().into_iter().flat_map(|world| [world; 5]) {
-        let ground = Ground::new(&[("waits", WAITS)]);
-        let (run, _, mut go) = begin(&ground, world, "waits");
-        run.signal(Signal::TSTP);
-        // Until then SIGCONT would undo it in the kernel.
-        let status = format!("/proc/{}/status", run.pid().as_raw_nonzero());
-        let pending =
-            || std::fs::read_to_string(&status).unwrap().contains("ShdPnd:\t0000000000080000");
-        while pending() {}
-        run.signal(Signal::CONT);
-        go.write_all(b"go\n").unwrap();
-        let run = run.end(LIMIT);
-        ground.nobody_is_left(&run.said);
-        assert_eq!(run.code, Some(0), "{}", run.said);
-    }
-}
-
-#[test]
-fn a_pause_at_the_end_of_a_step_holds_the_next() {
-    let asks = "#!/bin/sh\nkill -TSTP \"$(awk '/^PPid:/ {print $2}' /proc/$PPID/status)\"\n";
-    let next = "#!/bin/sh\n: >\"$PROVOST_TEST/next\"\n";
-    let ground = Ground::new(&[("asks", asks), ("next", next)]);
-    for world in World::all().into_iter().flat_map(|world| [world; 5]) {
-        let next = ground.path("next");
-        let run = ground.start(world, &["run", "-P", "asks,next"]);
-        let is_stopped = || look(run.pid().as_raw_nonzero().get()).unwrap().state == 'T';
-        assert!(until(SOON, is_stopped), "the runner waits");
-        assert!(!until(Duration::from_millis(200), || next.exists()), "nothing goes on");
-        run.signal(Signal::CONT);
-        let run = run.end(LIMIT);
-        assert_eq!(run.code, Some(0), "{}", run.said);
-        std::fs::remove_file(next).unwrap();
     }
 }
 
