@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::fs;
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use provost_bundle::{Digest, FileEntry, Manifest, Mode, Pack, Policy, UnpackError, unpack};
 use tar::{EntryType, Header};
@@ -30,8 +34,10 @@ fn manifest(files: &[(&str, Mode)]) -> Manifest {
     }
 }
 
+type Entry<'a> = (EntryType, &'a [u8], &'a [u8]);
+
 /// An archive of entries as they are given, whatever they are.
-fn archive(entries: &[(EntryType, &[u8], &[u8])]) -> Vec<u8> {
+fn archive(entries: &[Entry]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (kind, path, content) in entries {
         let mut header = Header::new_gnu();
@@ -45,7 +51,7 @@ fn archive(entries: &[(EntryType, &[u8], &[u8])]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-fn pack(entries: &[(EntryType, &[u8], &[u8])]) -> Vec<u8> {
+fn pack(entries: &[Entry]) -> Vec<u8> {
     zstd::encode_all(&*archive(entries), 1).unwrap()
 }
 
@@ -76,7 +82,7 @@ fn a_pack_is_unpacked_with_the_manifests_modes() {
 fn what_the_manifest_does_not_say_is_refused() {
     let outside = tempfile::tempdir().unwrap();
     let into = outside.path().join("in/to");
-    let refused = |entries: &[(EntryType, &[u8], &[u8])]| {
+    let refused = |entries: &[Entry]| {
         let _ = fs::remove_dir_all(outside.path().join("in"));
         fs::create_dir_all(&into).unwrap();
         let manifest = manifest(&[("run", Mode::Program), ("sub/data", Mode::Data)]);
@@ -143,7 +149,19 @@ fn a_damaged_or_greedy_pack_is_an_error() {
     };
     attempt(&good).unwrap();
     for cut in 0..good.len() - 8 {
-        assert!(attempt(&good[..cut]).is_err(), "cut at {cut}");
+        // Not what of the archive is missing by that: that would be another's fault.
+        let error = attempt(&good[..cut]).unwrap_err();
+        let is_told = matches!(error, UnpackError::Read(_) | UnpackError::Compression(_));
+        assert!(is_told, "cut at {cut}: {error}");
+    }
+    for bit in 0..good.len() * 8 {
+        let mut bytes = good.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let into = tempfile::tempdir().unwrap();
+        let done = unpack(&*bytes, &manifest, into.path());
+        let run = fs::read(into.path().join("run"));
+        assert!(run.is_err() || run.unwrap() == b"run", "bit {bit}: {done:?}");
+        assert!(done.is_err() || into.path().join("run").exists(), "bit {bit}");
     }
     assert!(attempt(b"<html>not found</html>").is_err());
     // A window that would make the node need more memory.
@@ -157,4 +175,81 @@ fn a_damaged_or_greedy_pack_is_an_error() {
     let bomb = pack(&[(EntryType::GNULongName, b"l", &zeros)]);
     assert!(matches!(attempt(&bomb), Err(UnpackError::NotAFile { .. })));
     assert!(!Path::new("x").exists());
+}
+
+/// A pack that is read from a disk, which may break.
+struct Disk<'a> {
+    pack: &'a [u8],
+    read: &'a AtomicUsize,
+    breaks_at: usize,
+}
+
+impl Read for Disk<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.read.load(Ordering::Relaxed);
+        if read >= self.breaks_at {
+            return Err(io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error()));
+        }
+        let read = self.pack.read(buffer)?;
+        self.read.fetch_add(read, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// Unpacks an archive that doesn't fit into a pipe at once, up to where the disk breaks. Returns
+/// what comes of it, and how many bytes of the pack were read.
+fn from_disk(archive: &[u8], breaks_at: usize) -> (Result<(), UnpackError>, usize) {
+    let mut manifest = manifest(&[("run", Mode::Program), ("large", Mode::Data)]);
+    let large = &mut manifest.files[1];
+    (large.size, large.sha256) = (NOISE as u64, Digest::of(&noise()));
+    let pack = zstd::encode_all(archive, 1).unwrap();
+    manifest.pack.size = pack.len() as u64;
+    let (tell, told) = mpsc::channel();
+    // Whoever hangs is left behind.
+    std::thread::spawn(move || {
+        let (into, read) = (tempfile::tempdir().unwrap(), AtomicUsize::new(0));
+        let disk = Disk { pack: &pack, read: &read, breaks_at };
+        let done = unpack(disk, &manifest, into.path());
+        tell.send((done, read.into_inner())).unwrap();
+    });
+    told.recv_timeout(Duration::from_secs(60)).expect("it comes to an end")
+}
+
+/// Bytes.
+const NOISE: usize = 4 << 20;
+
+/// What can't be compressed.
+fn noise() -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 56) as u8
+    };
+    (0..NOISE).map(|_| next()).collect()
+}
+
+#[test]
+fn nothing_is_decompressed_in_vain_and_nobody_waits_for_what_never_comes() {
+    let noise = noise();
+    let large: Entry = (FILE, b"large", &noise);
+    let good = archive(&[large, (FILE, b"run", b"run")]);
+    let (done, read) = from_disk(&good, usize::MAX);
+    done.unwrap();
+    assert!(read > NOISE);
+
+    // The first file is refused: the rest isn't even read.
+    let (done, read) = from_disk(&archive(&[(FILE, b"run", b"rum"), large]), usize::MAX);
+    assert!(matches!(done, Err(UnpackError::Arrival(_))), "{done:?}");
+    assert!(read < NOISE / 2, "{read} bytes");
+
+    // Nor is what comes after the archive's end.
+    let (done, read) = from_disk(&[&*good, &noise, &noise, &noise].concat(), usize::MAX);
+    done.unwrap();
+    assert!(read < NOISE * 2, "{read} bytes");
+
+    for breaks_at in [0, 1, NOISE / 2] {
+        let (done, _) = from_disk(&good, breaks_at);
+        let is_told = matches!(done, Err(UnpackError::Read(_) | UnpackError::Compression(_)));
+        assert!(is_told, "{done:?}");
+    }
 }
