@@ -1,0 +1,127 @@
+//! Servers that don't take a report, or say that they did, and scripts that don't wait for them.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+use provost_tests::faults::{Fault, Times};
+use provost_tests::{pipe, processes};
+
+use super::{PATIENCE, RECORDS, all_is_stored, cluster, configure, plan};
+
+#[test]
+fn a_server_that_cannot_store_gets_everything_when_it_can_again() {
+    for fault in [
+        Fault::Status(507),
+        Fault::Status(500),
+        Fault::Swallow,
+        Fault::Belie(500),
+        Fault::ErrorPage,
+        Fault::Truncate(5),
+    ] {
+        let (cluster, node, proxy) = cluster();
+        proxy.fault("/v1/", Times::Always, fault.clone());
+        node.provost(&["boot"]).expect(1).says(&["could not be reported yet", "hint: "]);
+        assert!(node.status()["unreported"].as_u64() > Some(0), "{fault:?}");
+        node.provost(&["report"]).expect(3).says(&["left", "hint: "]);
+        proxy.mend();
+        node.provost(&["report"]).expect(0);
+        all_is_stored(&cluster, &node, &["boot"]);
+        cluster.ctl(&["log", "cn001", "bad"]).expect(0);
+    }
+}
+
+/// Answers each report with `answer`, and knows nothing else.
+fn liar(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || lie(stream, answer));
+        }
+    });
+    address
+}
+
+fn lie(mut stream: TcpStream, answer: &str) {
+    let mut bytes = vec![0; 1 << 20];
+    let n = stream.read(&mut bytes).unwrap_or(0);
+    let (status, body) = match bytes[..n].starts_with(b"POST") {
+        true => (200, answer),
+        false => (404, ""),
+    };
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status} -\r\ncontent-length: {length}\r\nconnection: close\r\n");
+    let _ = stream.write_all(format!("{head}\r\n{body}").as_bytes());
+    // Until the other side has read it.
+    let _ = stream.read_to_end(&mut bytes);
+}
+
+#[test]
+fn a_server_that_lies_about_what_it_has_is_passed_by() {
+    for lie in [
+        "",
+        "garbage",
+        "<html>It works!</html>",
+        "{\"acked\": 0}",
+        "{\"acked\": 99999}",
+        "{\"acked\": -1}",
+        "{\"acked\": \"1\"}",
+        "[]",
+        "{\"error\": \"no\"}",
+    ] {
+        let (cluster, node, proxy) = cluster();
+        configure(&cluster, &node, &[&liar(lie), proxy.address()]);
+        node.provost(&["boot"]).expect(1);
+        all_is_stored(&cluster, &node, &["boot"]);
+    }
+}
+
+#[test]
+fn no_script_waits_for_a_server_that_never_answers_a_report() {
+    let (_cluster, node, proxy) = cluster();
+    proxy.fault("/v1/", Times::Always, Fault::Stall);
+    node.provost(&["boot"]).expect(1);
+    let journal = node.journal("boot");
+    let took = journal.last().unwrap()["durationMs"].as_u64().unwrap();
+    assert!(took < 1900, "{took} ms: not even one report is given up by then");
+    assert!(proxy.asked(RECORDS) > 0);
+}
+
+#[test]
+fn a_failure_is_told_while_the_next_script_runs() {
+    let (cluster, node, _proxy) = cluster();
+    let gate = cluster.path("gate");
+    pipe(&gate);
+    cluster.script("waits", &format!("#!/bin/sh\nread -r line < {}\n", gate.display()));
+    plan(&cluster, &["bad", "waits"]);
+    let mut run = node.spawn(&["boot"]);
+    let told = || {
+        let shown = cluster.ctl_json(&["show", "cn001"]);
+        let records = shown["runs"][0]["records"].as_array().cloned().unwrap_or_default();
+        records.iter().any(|r| r["stage"] == "bad" && r["result"] == "failure")
+    };
+    assert!(processes::until(PATIENCE, told), "the failure isn't told");
+    assert!(run.try_wait().unwrap().is_none());
+    node.provost(&["report"]).expect(6).says(&["a run is going on"]);
+    std::fs::write(&gate, "go\n").unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(1));
+    all_is_stored(&cluster, &node, &["boot"]);
+}
+
+#[test]
+fn a_long_log_goes_packed_with_its_head_and_its_tail() {
+    let (cluster, node, proxy) = cluster();
+    cluster.script("loud", "#!/bin/sh\nseq 1 500000\nexit 1\n");
+    plan(&cluster, &["loud"]);
+    node.provost(&["boot"]).expect(1);
+    let log = cluster.ctl(&["log", "cn001", "loud"]).expect(0).stdout;
+    let lines: Vec<&str> = log.lines().collect();
+    assert!(lines[0].ends_with(" stdout F 1") && lines.last().unwrap().ends_with(" F 500000"));
+    let note = lines.iter().find(|line| line.starts_with("--- ")).unwrap();
+    assert!(note.contains("bytes are left out here") && note.contains("provost log loud"));
+    assert!(log.len() > 1_000_000 && log.len() <= 1 << 20, "{}", log.len());
+    let exchanges = proxy.exchanges();
+    let put = exchanges.iter().find(|e| e.request.method == "PUT").unwrap();
+    assert_eq!(put.request.header("content-encoding"), Some("gzip"));
+    assert!(put.request.body.len() < log.len() / 3, "{}", put.request.body.len());
+}

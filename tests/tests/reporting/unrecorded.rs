@@ -1,0 +1,45 @@
+//! Runs that fail before they can be recorded, or know whom to ask.
+
+use std::time::Duration;
+
+use provost_tests::faults::{Fault, Times};
+use serde_json::json;
+
+use super::{all_is_stored, cluster};
+
+#[test]
+fn a_run_that_cannot_be_recorded_is_told_all_the_same() {
+    let (cluster, node, _proxy) = cluster();
+    std::fs::create_dir_all(node.path("log")).unwrap();
+    std::fs::write(node.path("log/services"), "no folder").unwrap();
+    node.provost(&["boot"]).expect(2).says(&["log/services", "the management node knows"]);
+    let status = cluster.status("cn001");
+    assert_eq!((&status["status"], &status["cause"]), (&json!("failed"), &json!("config")));
+    assert!(status["errorMessage"].as_str().unwrap().contains("log/services"), "{status}");
+    assert!(status["hint"].as_str().is_some());
+
+    // As on a full disk: no signal ends the run where nobody would hear of it.
+    let (cluster, node, _proxy) = self::cluster();
+    let limited = ["sh", "-c", "ulimit -f 1; exec \"$@\"", "sh"];
+    let ended = node.command_by(&limited, &["boot"]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+    let status = cluster.status("cn001");
+    assert!(status["errorMessage"].as_str().unwrap().contains("File too large"), "{status}");
+
+    let (_cluster, node, proxy) = self::cluster();
+    proxy.fault("/v1/", Times::Always, Fault::Stall);
+    std::fs::write(node.path("log"), "no folder").unwrap();
+    let begun = std::time::Instant::now();
+    node.provost(&["boot"]).expect(2);
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn what_is_wrong_in_the_configuration_is_told_by_what_is_right() {
+    let (cluster, node, proxy) = cluster();
+    node.configure(&format!("servers = [\"http://{}\"]\n", proxy.address()));
+    node.provost(&["boot"]).expect(2).says(&["[trust] says nothing"]);
+    let status = cluster.status("cn001");
+    assert_eq!((&status["status"], &status["cause"]), (&json!("failed"), &json!("config")));
+    all_is_stored(&cluster, &node, &["boot"]);
+}
