@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fmt::Write;
+use std::net::TcpListener;
 
 use provost_tests::faults::{Exchange, Fault, Faulty, Times};
-use provost_tests::{Cluster, Node};
+use provost_tests::processes::until;
+use provost_tests::{Cluster, Node, Out, SOON};
 
 /// A cluster of `scripts`, a server before its daemon, and a node that is served by that.
 fn cluster(scripts: &[(&str, &str)]) -> (Cluster, Faulty, Node) {
@@ -104,6 +106,34 @@ fn a_cold_start_takes_one_pack_a_warm_one_no_body_and_a_changed_file_comes_alone
         node.provost(&["boot"]).expect(0);
         assert_eq!(fetched(&server, &mut from), DOCUMENTS);
     }
+}
+
+/// The first server's connection is under way while the run's beginning still waits for its turn at
+/// the disk. That it comes to nothing costs the run no more than that server.
+#[test]
+fn a_connection_is_on_its_way_before_the_run_is_recorded() {
+    let (cluster, server, node) = cluster(&THREE);
+    node.provost(&["boot"]).expect(0);
+    let journal = std::fs::File::open(node.path("log/services/boot.json")).unwrap();
+    let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+    mute.set_nonblocking(true).unwrap();
+    let first = mute.local_addr().unwrap().to_string();
+    node.configure(&cluster.settings_for(&[&first, server.address()]));
+    let mut from = server.exchanges().len();
+
+    journal.lock().unwrap();
+    let run = node.spawn(&["boot"]);
+    let mut connection = None;
+    let comes = || {
+        connection = mute.accept().ok();
+        connection.is_some()
+    };
+    assert!(until(SOON, comes), "nobody asks before the journal is free");
+    drop((connection, mute));
+    journal.unlock().unwrap();
+    let said: Out = run.wait_with_output().unwrap().into();
+    said.expect(0).says(&[&first]);
+    assert_eq!(fetched(&server, &mut from), ["/manifest.toml 304", "/plans/cn001.toml 304"]);
 }
 
 trait Sorted {
