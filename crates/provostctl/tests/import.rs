@@ -21,11 +21,14 @@ const POSTSCRIPTS: &str = r##"#node,postscripts,postbootscripts,comments,disable
 "gpu","config_cuda *","nvidia",,
 "cn003","own;rm -rf /","last 'a' b",,
 "unused","never",,,"yes"
+"service","servicenode",,,
+"cn0003","typo",,,
 "##;
 const NODELIST: &str = r##"#node,groups,status,statustime,appstatus,appstatustime,primarysn,hidden,updatestatus,updatestatustime,zonename,comments,disable
 "cn001","compute,all","booted","11-20-2026 17:00:01",,,,,,,,,
 "cn002","compute,gpu,all",,,,,,,,,,,
 "cn003","compute,gpu,rule",,,,,,,,,,,
+"sn1","service",,,,,,,,,,,
 "##;
 const GROUPS: &str = r##"#groupname,grouptype,members,membergroups,wherevals,comments,disable
 "rule","dynamic","dynamic",,"mac=~aa",,
@@ -102,9 +105,16 @@ fn each_node_gets_the_same_scripts_in_the_same_order() {
         (&*env["OSVER"], &*env["ARCH"], &*env["NFSSERVER"]),
         ("rhels8.10", "x86_64", "10.0.0.9")
     );
-    for note in ["own;rm", "config_cuda *", "the group rule", "|(.*)|sn|", "the image rhels9.4"] {
+    assert_eq!(
+        (&*plans["sn1"].env["NTYPE"], &*plans["cn001"].env["NTYPE"]),
+        ("service", "compute")
+    );
+    for note in
+        ["own;rm", "config_cuda *", "the group rule", "|(.*)|sn|", "the image rhels9.4", "cn0003"]
+    {
         assert!(said.contains(note), "{note}\n{said}");
     }
+    assert!(!said.contains("unused") && !said.contains("of service"), "{said}");
 }
 
 #[test]

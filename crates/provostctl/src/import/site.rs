@@ -132,8 +132,12 @@ impl Writer<'_> {
 
     fn environment(&mut self, node: &str) -> BTreeMap<String, String> {
         let xcat = self.xcat;
-        let mut env = BTreeMap::from([("NTYPE".to_owned(), "compute".to_owned())]);
-        env.insert("GROUP".to_owned(), xcat.groups_of(node).join(","));
+        let groups = xcat.groups_of(node);
+        // xCAT wants every service node to be in that group.
+        let kind =
+            if groups.iter().any(|group| group == "service") { "service" } else { "compute" };
+        let mut env = BTreeMap::from([("NTYPE".to_owned(), kind.to_owned())]);
+        env.insert("GROUP".to_owned(), groups.join(","));
         for (name, attribute) in ENVIRONMENT {
             if let Some(value) = xcat.attribute(node, attribute) {
                 self.variable(&mut env, name, value, &format!("{attribute} of {node}"));
@@ -236,6 +240,17 @@ impl Writer<'_> {
     /// What no section can say.
     fn leftovers(&mut self) {
         let xcat = self.xcat;
+        let nodes = xcat.nodes();
+        let mut known: BTreeSet<String> = nodes.iter().flat_map(|n| xcat.groups_of(n)).collect();
+        known.extend(nodes);
+        known.extend(xcat.dynamic.iter().cloned());
+        known.insert(DEFAULTS.to_owned());
+        for row in xcat.scripts.keys().filter(|row| !known.contains(*row)) {
+            self.notes.push(format!(
+                "the scripts of {row}: no node has that name, or is in a group of that name, as \
+                 these files tell"
+            ));
+        }
         for group in &xcat.dynamic {
             if xcat.scripts.contains_key(group) || xcat.attributes.contains_key(group) {
                 let name = key(group);
