@@ -261,10 +261,24 @@ otherpkgs
     }
 
     #[test]
+    fn what_a_site_has_added_to_the_preamble_is_left_to_bash() {
+        for own in [
+            "NOTE='two\nlines'; export NOTE\n",
+            "awk '\n{ print \"it is\" }\n' /etc/hosts >/dev/null\n",
+            "NOTE=$(sed '\ns/a/b/' /etc/issue)\n",
+            "greet() {\n  echo 'good\n  morning' you\n}\nexport -f greet\n",
+        ] {
+            let text = GOOD.replacen("NOTE='two\nlines'\n", own, 1);
+            assert!(MyPostscript::parse(&text).unwrap().preamble.contains(own));
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_refused_with_its_line() {
         for (from, to, line, what) in [
             ("'10.0.0.1'", "'it's'", 2, "value of SITEMASTER has a lone '"),
             ("'10.0.0.1'", "'it\"s'\nX=\"", 3, "value of X has a lone"),
+            ("'10.0.0.1'", "it's\nX='a' # no", 2, "value of SITEMASTER has a lone"),
             ("'10.0.0.1'", "'it's'\nexport X='that's'", 2, "value of SITEMASTER has a lone"),
             ("'two\nlines'\n", "'a lone\n", 6, "value of NOTE has a lone"),
             ("# postbootscripts-end-here\n", "", 21, "no end"),
@@ -279,6 +293,7 @@ otherpkgs
             assert!(!error.hint().is_empty());
         }
     }
+
     #[test]
     fn a_line_that_makes_no_sense_is_a_mistake_of_its_list_alone() {
         for (to, what) in [

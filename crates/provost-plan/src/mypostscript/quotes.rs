@@ -5,7 +5,7 @@ use super::MyPostscriptError;
 
 /// Checks that the preamble's quotes are closed. A lone one in a value pairs with the next value's
 /// first one, so that bash would run what is meant as text, or find out at the last line; a value
-/// that has several lines ends with its quote.
+/// that has several lines ends with its quote. What isn't a value is a site's own, and bash's affair.
 pub(super) fn check(preamble: &str) -> Result<(), MyPostscriptError> {
     let mut open: Option<(usize, &str, char)> = None;
     for (number, line) in (1..).zip(preamble.lines()) {
@@ -17,7 +17,7 @@ pub(super) fn check(preamble: &str) -> Result<(), MyPostscriptError> {
             },
         };
         match (inherited, unclosed(rest)) {
-            (Some(lone), _) if !rest.trim().is_empty() => return Err(lone_quote(lone)),
+            (Some(lone), _) if is_value(lone.1) && !is_end(rest) => return Err(lone_quote(lone)),
             (_, Some(quote)) => open = Some((number, line, quote)),
             (_, None) => {}
         }
@@ -26,9 +26,7 @@ pub(super) fn check(preamble: &str) -> Result<(), MyPostscriptError> {
 }
 
 fn lone_quote((line, text, quote): (usize, &str, char)) -> MyPostscriptError {
-    let text = text.trim_start();
-    let assignment = text.strip_prefix("export ").unwrap_or(text);
-    let name = assignment.split_once('=').map_or("a variable", |(name, _)| name.trim());
+    let name = assignment(text).split_once('=').map_or("a variable", |(name, _)| name.trim());
     MyPostscriptError {
         line,
         what: format!("the value of {name} has a lone {quote}, so that bash can't read it"),
@@ -37,6 +35,24 @@ fn lone_quote((line, text, quote): (usize, &str, char)) -> MyPostscriptError {
              `lsdef`), then make the node's mypostscript anew"
         ),
     }
+}
+
+/// Whether a line gives a variable a value, and not what commands print.
+fn is_value(text: &str) -> bool {
+    let (name, value) = assignment(text).split_once('=').unwrap_or_default();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !name.is_empty() && name.chars().all(is_name) && !value.contains('`') && !value.contains("$(")
+}
+
+/// Whether nothing of a value can be in what follows it.
+fn is_end(rest: &str) -> bool {
+    let rest = rest.trim();
+    rest.is_empty() || rest.starts_with([';', '#', '&'])
+}
+
+fn assignment(text: &str) -> &str {
+    let text = text.trim();
+    text.strip_prefix("export ").unwrap_or(text)
 }
 
 /// The quote that is open at the end of a line.
