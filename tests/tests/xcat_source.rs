@@ -95,6 +95,22 @@ fn a_script_that_changes_while_its_time_stays_is_fetched_again() {
 }
 
 #[test]
+fn a_script_that_is_put_back_with_its_old_time_is_fetched_again() {
+    for kind in [WebKind::Apache, WebKind::ApacheWithoutTags, WebKind::Nginx] {
+        let server = site();
+        let Some(web) = server.web(kind) else { continue };
+        let node = server.node("cn1", web.address());
+        for (hours, text) in [(1, "#!/bin/sh\nexit 0\n"), (9, "#!/bin/sh\nexit 5\n")] {
+            server.script("more/script7", text);
+            let file = File::options().write(true).open(server.postscripts("more/script7"));
+            let time = SystemTime::now() - Duration::from_secs(hours * 3600);
+            file.unwrap().set_modified(time).unwrap();
+            node.boot(i32::from(hours == 9));
+        }
+    }
+}
+
+#[test]
 fn one_file_that_can_not_be_read_fails_the_fetch_and_changes_nothing() {
     for kind in BOTH {
         let server = site();

@@ -15,6 +15,8 @@ const START: Duration = Duration::from_secs(20);
 pub enum WebKind {
     /// Apache, which xCAT sets up.
     Apache,
+    /// Apache whose files have no tags.
+    ApacheWithoutTags,
     /// nginx, whose listings have links to the folder above.
     Nginx,
     /// nginx without listings.
@@ -32,7 +34,7 @@ impl Web {
     /// Serves `FOLDER/www`. None where there is no such server, or where this isn't root.
     pub(super) fn start(kind: WebKind, folder: &Path) -> Option<Self> {
         let (program, version) = match kind {
-            WebKind::Apache => ("apache2", "-v"),
+            WebKind::Apache | WebKind::ApacheWithoutTags => ("apache2", "-v"),
             WebKind::Nginx | WebKind::NginxWithoutIndex => ("nginx", "-v"),
         };
         let mut there = Command::new(program);
@@ -47,7 +49,11 @@ impl Web {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let www = folder.join("www");
         let (config, args) = match kind {
-            WebKind::Apache => (apache(&at, &www, &address), ["-DFOREGROUND", "-f"]),
+            WebKind::Apache | WebKind::ApacheWithoutTags => {
+                let tags = if kind == WebKind::Apache { "MTime Size" } else { "None" };
+                let text = format!("{}FileETag {tags}\n", apache(&at, &www, &address));
+                (text, ["-DFOREGROUND", "-f"])
+            }
             WebKind::Nginx => (nginx(&at, &www, &address, "on"), ["-e", "stderr"]),
             WebKind::NginxWithoutIndex => (nginx(&at, &www, &address, "off"), ["-e", "stderr"]),
         };
