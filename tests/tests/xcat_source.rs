@@ -134,8 +134,11 @@ fn links_that_lead_back_are_left_out() {
         let Some(web) = server.web(kind) else { continue };
         std::os::unix::fs::symlink(".", server.postscripts("here")).unwrap();
         std::os::unix::fs::symlink("../..", server.postscripts("a/b/back")).unwrap();
+        // A folder of the same name is none.
+        server.script("gmond/conf/conf", "");
         let node = server.node("cn1", web.address());
         let out = node.boot(0);
+        assert!(node.xcatpost("gmond/conf/conf").exists(), "{}", out.stderr);
         for path in ["here/ leads back", "a/b/back/ leads back"] {
             assert!(out.stderr.contains(&format!("left out: {path}")), "{}", out.stderr);
         }

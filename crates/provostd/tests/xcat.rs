@@ -230,6 +230,11 @@ async fn a_publish_tells_the_addresses_anew() {
     assert_eq!(server.node_object("cn001").await["status"], "booted");
     assert_eq!(server.node_object("cn009").await["status"], "failed");
 
+    // What is no plan, or can't be read, is nobody's, and keeps nobody out.
+    server.www("plans/broken.toml", "generation = ");
+    std::fs::create_dir(www.join("plans/folder.toml")).unwrap();
+    assert_eq!(say(&server, address(1), b"installstatus booted\n").await.unwrap(), "done\n");
+
     // An address of two nodes is neither's.
     plan(&server, "plans", "cn010", "IPADDR = \"127.0.1.1\"");
     let mut answer = Vec::new();

@@ -137,7 +137,9 @@ impl Index {
             if path.extension().is_none_or(|extension| extension != "toml") {
                 continue;
             }
-            let plan = match Plan::parse(&std::fs::read(&path)?) {
+            // It may be gone by now, with all others, after a publish; or be no plan.
+            let bytes = std::fs::read(&path).map_err(|e| e.to_string());
+            let plan = match bytes.and_then(|b| Plan::parse(&b).map_err(|e| e.to_string())) {
                 Ok(plan) => plan,
                 Err(error) => {
                     tracing::warn!("{}: {error}", path.display());

@@ -144,7 +144,8 @@ fn descend(
 ) -> usize {
     let above = job.above.clone().flatten();
     let depth = above.as_ref().map_or(0, |listed| listed.depth + 1);
-    let names: Vec<String> = links.iter().map(|link| link.name.clone()).collect();
+    let slash = |link: &Link| if link.is_folder { "/" } else { "" };
+    let names: Vec<String> = links.iter().map(|l| l.name.clone() + slash(l)).collect();
     let mut folder = above.as_ref();
     while let Some(listed) = folder {
         if listed.names == names {
@@ -155,7 +156,7 @@ fn descend(
     }
     let listed = Rc::new(Listed { names, above, depth });
     for link in links {
-        let slash = if link.is_folder { "/" } else { "" };
+        let slash = slash(&link);
         let path = format!("{}{}", job.path, link.name);
         if let Err(e) = check_path(&path) {
             left_out.push(e.to_string());
