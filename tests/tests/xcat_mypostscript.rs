@@ -1,5 +1,8 @@
 //! What a node takes its scripts' lists and their environment from: xCAT's `mypostscript`.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -101,6 +104,51 @@ fn xcatd_is_who_has_the_known_certificate_or_one_for_its_address() {
         node.boot(3);
         assert!(began.elapsed() < Duration::from_secs(60), "it is tried again and again");
         says(&node.fetched(), "fetch", &["TLS handshake", why, "server-cert.pem"]);
+    }
+}
+
+/// One port of an xcatd on an old system. It says `hello` first, hears somebody, and says `answer`.
+fn old_xcatd(hello: &'static str, answer: Vec<u8>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            // Whoever came may have gone.
+            let _ = stream.write_all(hello.as_bytes());
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(&answer);
+        }
+    });
+    port
+}
+
+#[test]
+fn an_xcatd_with_ciphers_of_old_is_asked_without_tls_unless_it_has_to_prove_itself() {
+    let server = site();
+    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let node = server.node("cn1", web.address());
+    let text = mypostscript(&"# a line of many\n".repeat(9999), &["tell"], &[]);
+    // TLS 1.2's fatal alert: handshake_failure.
+    let tls = old_xcatd("", vec![21, 3, 3, 0, 2, 2, 40]);
+    for (before, after, exit) in [("done\n", "", 0), ("", "", 0), ("", "cut", 3)] {
+        let end = if after.is_empty() { "#END OF SCRIPT\n" } else { "" };
+        let monitor = old_xcatd("ready\n", format!("{before}{text}{end}").into_bytes());
+        let ports = format!("xcatd_port = {tls}\nmonitor_port = {monitor}\n");
+        node.configure(&format!("{ports}[fetch]\ndeadline = \"2s\"\n"));
+        let out = node.boot(exit);
+        if exit == 0 {
+            assert!(out.stderr.contains("no `ca` is set"), "{}", out.stderr);
+            assert_eq!(std::fs::read_to_string(node.xcatpost("mypostscript")).unwrap(), text);
+        } else {
+            says(&node.fetched(), "fetch", &["without its end", "lsdef"]);
+        }
+        let authority = Authority::new(&server.path("authority"));
+        node.configure(&format!("{ports}[fetch]\nca = {:?}\n", authority.certificate()));
+        let began = Instant::now();
+        node.boot(3);
+        assert!(began.elapsed() < Duration::from_secs(60), "it is tried again and again");
+        says(&node.fetched(), "fetch", &["HandshakeFailure", "precreatemypostscripts"]);
+        node.provost(&["release"]).expect(0);
     }
 }
 

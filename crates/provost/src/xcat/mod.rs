@@ -19,5 +19,6 @@ pub(crate) use handover::without_line;
 pub(crate) use info::{Info, note};
 pub(crate) use install::{hand_over, has_unit, main as install};
 pub(crate) use log::{Log, status};
+pub(crate) use monitor::getpostscript;
 pub(crate) use status::{Status, beginning, end, greeting, is_quiet, tell_failed, tell_rest};
 pub(crate) use told::{Fate, Told, told};

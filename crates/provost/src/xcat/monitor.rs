@@ -22,6 +22,11 @@ use crate::settings::Settings;
 const DONE: Duration = Duration::from_secs(10);
 /// The longest line that is read, in bytes.
 const LINE: usize = 256;
+/// How long a script may take, which is made when it is asked for; and before that the greeting.
+const SCRIPT: Duration = Duration::from_secs(60);
+/// How a script ends, and the most bytes of one.
+const SCRIPTS_END: &str = "#END OF SCRIPT\n";
+const LONGEST: u64 = 4 << 20;
 const CLOSED: &str = "it closed the connection instead of an answer";
 
 /// The monitors of the management nodes, in order.
@@ -31,6 +36,18 @@ pub(super) struct Monitor {
     connect: Duration,
     ready: Duration,
     node: String,
+}
+
+/// The `mypostscript` of this node from the monitor of `server`'s host, for whoever can't speak to
+/// xcatd by TLS.
+pub(crate) async fn getpostscript(
+    settings: &Settings,
+    port: u16,
+    server: &Url,
+) -> Result<String, Failure> {
+    let mut monitor = Monitor::new(settings, port, SCRIPT);
+    (monitor.servers, monitor.ready) = (vec![(server.clone(), port)], SCRIPT);
+    monitor.ready().await?.ask("getpostscript").await
 }
 
 /// A monitor that waits for our line.
@@ -147,6 +164,29 @@ impl Ready {
             Ok(Err(e)) => Err(failed(&name, &format!("waiting for its answer: {e}"), busy)),
             Err(_) => Err(failed(&name, &format!("no answer in {} s", DONE.as_secs()), busy)),
         }
+    }
+}
+
+impl Ready {
+    /// Says `words`, and takes the script that is the answer.
+    async fn ask(mut self, words: &str) -> Result<String, Failure> {
+        let mut text = Vec::new();
+        let asked = async {
+            self.stream.write_all(format!("{words}\n").as_bytes()).await?;
+            let mut stream = (&mut self.stream).take(LONGEST);
+            while !text.ends_with(SCRIPTS_END.as_bytes()) && stream.read_buf(&mut text).await? > 0 {
+            }
+            std::io::Result::Ok(())
+        };
+        let why = match timeout(SCRIPT, asked).await {
+            Ok(Err(e)) => e.to_string(),
+            Ok(Ok(())) => format!("no script, but {} bytes without its end", text.len()),
+            Err(_) => format!("no script in {} s", SCRIPT.as_secs()),
+        };
+        let text = String::from_utf8_lossy(&text);
+        let script = text.strip_suffix(SCRIPTS_END).map(|text| text.trim_start_matches("done\n"));
+        let hint = "see that lsdef on the management node knows this node by that address";
+        script.map(str::to_owned).ok_or_else(|| failed(&self.name, &why, hint))
     }
 }
 

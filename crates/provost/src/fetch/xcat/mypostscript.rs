@@ -57,10 +57,10 @@ async fn fetch(
     let (text, from) = match served {
         Ok(text) => (text, source.url(&path)),
         Err(before) => {
-            let text = xcatd::getpostscript(settings, xcat, source.base, refusals).await;
+            let asked = xcatd::getpostscript(settings, xcat, source.base, refusals).await;
+            let (text, port) = asked.map_err(|miss| miss.after(&before))?;
             let host = source.base.host_str().unwrap_or_default();
-            let from = format!("xcatd at {host}:{}", xcat.xcatd_port);
-            (text.map_err(|miss| miss.after(&before))?, from)
+            (text, format!("xcatd at {host}:{port}"))
         }
     };
     let read = MyPostscript::parse(&text).map_err(|e| {

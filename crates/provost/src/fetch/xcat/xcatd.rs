@@ -36,17 +36,28 @@ const HINT: &str = "see on the management node that xcatd runs (lsxcatd -a) and 
 const CERTIFICATE: &str = "let `ca` under [fetch] name a copy of xcatd's own certificate: on the \
      management node /etc/xcat/cert/server-cert.pem";
 
-/// Asks the xcatd of the host of `server` for the mypostscript of this node.
+const CIPHERS: &str = "it has no cipher of today's, as an xcatd on an old system: without `ca` under \
+     [fetch] the script comes from its port for status, unproved; or have its web server hand the \
+     file out: chdef -t site precreatemypostscripts=1, then nodeset";
+const SHAKING: &str = "the TLS handshake";
+
+/// Asks the xcatd of the host of `server` for the mypostscript of this node. Returns the port where
+/// it had it, too.
 pub(super) async fn getpostscript(
     settings: &Settings,
     xcat: &Xcat,
     server: &Url,
     refusals: &Refusals,
-) -> Result<String, Miss> {
+) -> Result<(String, u16), Miss> {
     let host = server.host_str().unwrap_or_default();
     let asked = format!("asking xcatd at {host}:{} for a mypostscript", xcat.xcatd_port);
     let exchange = Exchange { settings, server, refusals, asked: &asked };
-    let text = exchange.with(host, xcat.xcatd_port).await?;
+    let Some(text) = exchange.with(host, xcat.xcatd_port).await? else {
+        // Nobody who could be anybody is less trusted without TLS.
+        let port = xcat.monitor_port;
+        let script = crate::xcat::getpostscript(settings, port, server).await;
+        return script.map(|text| (text, port)).map_err(Miss::silent);
+    };
     let refused = |why: &str, hint: &str| {
         let message = format!("{asked}: {why}");
         Err(Miss::last(Failure::new(Cause::Fetch, message, hint)))
@@ -59,7 +70,7 @@ pub(super) async fn getpostscript(
     if lines.is_empty() {
         return refused("it has none for this node", "see that lsdef there knows this node");
     }
-    Ok(lines.join("\n") + "\n")
+    Ok((lines.join("\n") + "\n", xcat.xcatd_port))
 }
 
 struct Exchange<'a> {
@@ -70,7 +81,8 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    async fn with(&self, host: &str, port: u16) -> Result<String, Miss> {
+    /// None where it speaks no TLS of ours, and nobody has said by what it is to be known.
+    async fn with(&self, host: &str, port: u16) -> Result<Option<String>, Miss> {
         let (connect, stall) = (self.settings.fetch.connect, self.settings.fetch.stall);
         let bare = host.trim_matches(['[', ']']);
         let addresses = match bare.parse() {
@@ -86,7 +98,11 @@ impl Exchange<'_> {
         self.refusals.end(self.server);
         let name = ServerName::try_from(bare.to_owned()).map_err(|e| self.miss(&e, HINT))?;
         let tls = TlsConnector::from(Arc::new(self.config()?)).connect(name, tcp);
-        let mut tls = self.within(stall.duration(), "the TLS handshake", tls).await?;
+        let shaken = async { Ok(tls.await) };
+        let mut tls = match self.within(stall.duration(), SHAKING, shaken).await? {
+            Err(e) if self.settings.ca.is_none() && is_of_another_kind(&e) => return Ok(None),
+            shaken => shaken.map_err(|e| self.broken(SHAKING, &e))?,
+        };
         let request = format!(
             "<xcatrequest>\n   <command>getpostscript</command>\n   <arg>{}</arg>\n</xcatrequest>\n",
             self.settings.node
@@ -113,7 +129,7 @@ impl Exchange<'_> {
                 return Err(Miss::last(Failure::new(Cause::Fetch, message, HINT)));
             }
         }
-        Ok(String::from_utf8_lossy(&answer).into_owned())
+        Ok(Some(String::from_utf8_lossy(&answer).into_owned()))
     }
 
     async fn within<T>(
@@ -135,6 +151,9 @@ impl Exchange<'_> {
             (ErrorKind::ConnectionRefused, _) => self.refusals.miss(self.server, miss.failure),
             (_, Some(rustls::Error::InvalidCertificate(_))) => {
                 Miss::last(Failure { hint: CERTIFICATE.to_owned(), ..miss.failure })
+            }
+            _ if is_of_another_kind(e) => {
+                Miss::last(Failure { hint: CIPHERS.to_owned(), ..miss.failure })
             }
             _ => miss,
         }
@@ -159,6 +178,19 @@ impl Exchange<'_> {
         let config = ClientConfig::builder();
         let config = config.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
         Ok(config.with_no_client_auth())
+    }
+}
+
+/// Whether there is no TLS that both sides speak: perl's of old systems has no key exchange by
+/// elliptic curves, and ours no other.
+fn is_of_another_kind(e: &std::io::Error) -> bool {
+    use rustls::{AlertDescription, Error};
+    let of_tls = e.get_ref().and_then(|e| e.downcast_ref());
+    let alerts = [AlertDescription::HandshakeFailure, AlertDescription::ProtocolVersion];
+    match of_tls {
+        Some(Error::AlertReceived(alert)) => alerts.contains(alert),
+        Some(Error::PeerIncompatible(_)) => true,
+        _ => false,
     }
 }
 
