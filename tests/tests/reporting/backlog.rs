@@ -1,8 +1,10 @@
 //! What could not be reported when it happened.
 
 use std::collections::HashSet;
+use std::os::unix::fs::FileTypeExt;
 
 use provost_tests::faults::{Fault, Times};
+use provost_tests::processes;
 use serde_json::{Value, json};
 
 use super::{PATIENCE, RECORDS, all_is_stored, cluster, plan};
@@ -138,5 +140,25 @@ fn a_long_record_goes_though_little_is_read() {
     proxy.fault("/v1/", Times::Next(1), Fault::Status(503));
     proxy.fault("/v1/", Times::Nth(2), Fault::Status(503));
     node.provost(&["report"]).expect(0);
+    all_is_stored(&cluster, &node, &["boot"]);
+}
+
+#[test]
+fn a_log_that_is_a_pipe_by_now_holds_nothing_up() {
+    let (cluster, node, _proxy) = cluster();
+    let logs = node.path("log/scripts");
+    let text = format!(
+        "#!/bin/sh\nlog={}/$PROVOST_RUN/01-replaces.log\nrm \"$log\"; mkfifo \"$log\"\nexit 1\n",
+        logs.display()
+    );
+    cluster.script("replaces", &text);
+    plan(&cluster, &["replaces"]);
+    let mut run = node.spawn(&["boot"]);
+    let ended = processes::until(PATIENCE, || run.try_wait().unwrap().is_some());
+    run.kill().unwrap();
+    assert!(ended, "the run waits for its log");
+    let run = node.journal("boot")[0]["run"].as_str().unwrap().to_owned();
+    let log = logs.join(run).join("01-replaces.log");
+    assert!(log.metadata().unwrap().file_type().is_fifo());
     all_is_stored(&cluster, &node, &["boot"]);
 }

@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 
 use provost_tests::faults::{Fault, Times};
 use provost_tests::{pipe, processes};
+use serde_json::Value;
 
 use super::{PATIENCE, RECORDS, all_is_stored, cluster, configure, plan};
 
@@ -74,6 +75,22 @@ fn a_server_that_lies_about_what_it_has_is_passed_by() {
         node.provost(&["boot"]).expect(1);
         all_is_stored(&cluster, &node, &["boot"]);
     }
+}
+
+#[test]
+fn what_a_report_leaves_unacknowledged_goes_with_the_next() {
+    let (cluster, node, proxy) = cluster();
+    proxy.refuse();
+    for _ in 0..2 {
+        node.provost(&["boot"]).expect(3);
+    }
+    proxy.accept();
+    // It has no more than the first record of each run on its disk when that breaks.
+    configure(&cluster, &node, &[&liar("{\"acked\": 1}"), proxy.address()]);
+    node.provost(&["report"]).expect(0);
+    let reports = proxy.exchanges().into_iter().filter(|e| e.request.path == RECORDS);
+    let mut told = reports.map(|e| serde_json::from_slice::<Vec<Value>>(&e.request.body).unwrap());
+    assert_eq!(told.next().unwrap()[0], node.journal("boot")[1]);
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use rustix::fs::OFlags;
 
 use crate::settings::Paths;
 
@@ -84,7 +86,9 @@ impl Waiting {
 }
 
 fn excerpt(path: &Path, name: &str) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    // Whatever a script has put there: a pipe without a writer must not stop the run.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let mut file = File::options().read(true).custom_flags(flags).open(path)?;
     let len = file.metadata()?.len();
     let mut text = Vec::new();
     if len <= MOST {

@@ -172,46 +172,53 @@ impl Post {
         entries: &[Entry],
         say: &mut impl FnMut(&str),
     ) -> Result<(), Stuck> {
-        let texts: Vec<&str> = entries.iter().map(|e| e.json.get()).collect();
-        match self.send_records(format!("[{}]", texts.join(","))).await? {
-            Sent::Taken(answer) => self.take(service, entries, &answer).await,
-            Sent::Refused(why) if entries.len() == 1 => {
-                let (run, seq) = (&entries[0].record.run, entries[0].record.seq);
-                say(&format!(
-                    "record {seq} of run {run:?} stays on this node; the management node refuses \
-                     it: {why}"
-                ));
-                self.acknowledged(service, &entries[0]).await
-            }
-            // One of them is to blame; the others must not wait for it.
-            Sent::Refused(_) => {
-                for entry in entries {
-                    Box::pin(self.records(service, std::slice::from_ref(entry), say)).await?;
+        let mut rest = entries;
+        while !rest.is_empty() {
+            let texts: Vec<&str> = rest.iter().map(|e| e.json.get()).collect();
+            match self.send_records(format!("[{}]", texts.join(","))).await? {
+                Sent::Taken(answer) => rest = self.take(service, rest, &answer).await?,
+                Sent::Refused(why) if rest.len() == 1 => {
+                    let (run, seq) = (&rest[0].record.run, rest[0].record.seq);
+                    say(&format!(
+                        "record {seq} of run {run:?} stays on this node; the management node \
+                         refuses it: {why}"
+                    ));
+                    return self.acknowledged(service, &rest[0]).await;
                 }
-                Ok(())
+                // One of them is to blame; the others must not wait for it.
+                Sent::Refused(_) => {
+                    for entry in rest {
+                        Box::pin(self.records(service, std::slice::from_ref(entry), say)).await?;
+                    }
+                    return Ok(());
+                }
             }
         }
+        Ok(())
     }
 
-    async fn take(
+    /// Heeds an answer, and returns which of `entries` it does not acknowledge.
+    async fn take<'e>(
         &mut self,
         service: Service,
-        entries: &[Entry],
+        entries: &'e [Entry],
         answer: &[u8],
-    ) -> Result<(), Stuck> {
+    ) -> Result<&'e [Entry], Stuck> {
         let last_sent = entries.last().map_or(0, |e| e.record.seq);
         // Whoever claims to have what was never sent has nothing.
         let answer = serde_json::from_slice(answer).ok().filter(|a: &Answer| a.acked <= last_sent);
-        let acked = |answer: &Answer| entries.iter().rfind(|e| e.record.seq <= answer.acked);
-        let Some((answer, last)) = answer.and_then(|a| acked(&a).map(|last| (a, last))) else {
+        let acked = |a: &Answer| entries.iter().rposition(|e| e.record.seq <= a.acked);
+        let Some((answer, at)) = answer.and_then(|a| acked(&a).map(|at| (a, at))) else {
             let message = format!("reporting to {}: it acknowledged nothing", self.server());
             let hint = "see what answers at that address: it doesn't seem to be provostd";
             return Err(self.pass_on(Failure::new(Cause::Fetch, message, hint)));
         };
+        let last = &entries[at];
         if let Some(present) = self.present.as_ref().filter(|p| p.run == last.record.run) {
             present.heed(answer);
         }
-        self.acknowledged(service, last).await
+        self.acknowledged(service, last).await?;
+        Ok(&entries[at + 1..])
     }
 
     async fn acknowledged(&mut self, service: Service, last: &Entry) -> Result<(), Stuck> {
