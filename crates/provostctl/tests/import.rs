@@ -44,6 +44,10 @@ const LSDEF: &str = "# <xCAT data object stanza file>\n\ncn001:\n    objtype=nod
     groups=compute,all\n    mac=52:54:00:00:00:01\n    nicips.eth0=10.0.1.1\n    \
     nicips.eth1=10.1.1.1\n    postscripts=syslog,all,merged\n";
 
+const IMAGES: &str = "# <xCAT data object stanza file>\n\nrhels9.4-x86_64-install-compute:\n    \
+    objtype=osimage\n    imagetype=linux\n    postscripts=image 1,setupntp\n    \
+    postbootscripts=imaged\n\nother:\n    objtype=osimage\n    postscripts=never\n";
+
 fn import(folder: &TempDir, files: &[(&str, &str)], more: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_provostctl"));
     command.args(["import", "xcat"]).args(more).current_dir(folder.path());
@@ -115,6 +119,30 @@ fn each_node_gets_the_same_scripts_in_the_same_order() {
         assert!(said.contains(note), "{note}\n{said}");
     }
     assert!(!said.contains("unused") && !said.contains("of service"), "{said}");
+}
+
+#[test]
+fn the_scripts_of_an_image_come_after_the_defaults() {
+    let folder = TempDir::new().unwrap();
+    let files = [
+        ("postscripts.csv", POSTSCRIPTS),
+        ("nodelist.csv", NODELIST),
+        ("nodetype.csv", NODETYPE),
+        ("images.stanza", IMAGES),
+    ];
+    let plans = |files: &[(&str, &str)]| {
+        let out = import(&folder, files, &[]);
+        let (text, said) = [out.stdout, out.stderr].map(|b| String::from_utf8(b).unwrap()).into();
+        assert!(out.status.success(), "{said}");
+        (Site::parse(&text, Path::new("site.toml")).unwrap().plans(), said)
+    };
+    let (with, said) = plans(&files);
+    let all = "syslog; remoteshell; syncfiles; image 1; setupntp; mount /my scratch ro";
+    assert_eq!(lists(&with["cn001"]), (all.to_owned(), "otherpkgs; imaged".to_owned()));
+    assert_eq!(lists(&with["sn1"]).0, "syslog; remoteshell; syncfiles; servicenode");
+    assert!(!said.contains("image"), "{said}");
+    let (_, said) = plans(&files[1..]);
+    assert!(said.contains("`tabdump postscripts`"), "{said}");
 }
 
 #[test]

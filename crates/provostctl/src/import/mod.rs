@@ -13,8 +13,8 @@ use crate::output;
 /// `provostctl import xcat`.
 #[derive(clap::Args)]
 pub(crate) struct Xcat {
-    /// What an xCAT management node prints, a file each: `lsdef -t node -l -z`, and `tabdump` of
-    /// site, postscripts, nodelist, groups, nodetype and noderes
+    /// What an xCAT management node prints, a file each: `lsdef -t node -l -z`, `lsdef -t osimage -l
+    /// -z`, and `tabdump` of site, postscripts, nodelist, groups, nodetype and noderes
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Where to write it; without this it is printed

@@ -39,6 +39,7 @@ pub(super) fn write(xcat: &Xcat) -> (String, Vec<String>) {
     let mut out =
         Writer { xcat, text: HEAD.to_owned(), notes: Vec::new(), resplit: BTreeSet::new() };
     out.defaults();
+    out.images();
     out.groups();
     out.nodes();
     out.leftovers();
@@ -78,6 +79,26 @@ impl Writer<'_> {
             false => "[defaults]",
         };
         self.section(heading, None, &scripts, &env, DEFAULTS);
+    }
+
+    /// The images that have scripts, as groups of the nodes that have them.
+    fn images(&mut self) {
+        let xcat = self.xcat;
+        for (image, scripts) in xcat.images.iter().filter(|(_, s)| **s != Scripts::default()) {
+            let has_it = |node: &String| xcat.attribute(node, "provmethod") == Some(image);
+            let nodes = self.possible(xcat.nodes().into_iter().filter(has_it).collect());
+            if nodes.is_empty() {
+                continue;
+            }
+            if !xcat.has_scripts {
+                self.notes.push(format!(
+                    "that the scripts of xcatdefaults come before those of the image {image}: give \
+                     what `tabdump postscripts` prints, too"
+                ));
+            }
+            let heading = format!("[groups.{}]", key(&format!("osimage-{image}")));
+            self.section(&heading, Some(&nodes), scripts, &BTreeMap::new(), image);
+        }
     }
 
     /// The groups that have scripts, in an order that is that of each node's own list of groups.
@@ -260,13 +281,14 @@ impl Writer<'_> {
                 ));
             }
         }
+        let unknown = |method: &&str| !is_method(method) && !xcat.images.contains_key(*method);
         let images = xcat.nodes().into_iter().filter_map(|node| {
-            xcat.attribute(&node, "provmethod").filter(|m| !is_method(m)).map(str::to_owned)
+            xcat.attribute(&node, "provmethod").filter(unknown).map(str::to_owned)
         });
         for image in images.collect::<BTreeSet<_>>() {
             self.notes.push(format!(
-                "scripts of the image {image}, if it has any: see `lsdef -t osimage {image} -i \
-                 postscripts,postbootscripts`"
+                "scripts of the image {image}, if it has any: give what `lsdef -t osimage -l -z` \
+                 prints, too"
             ));
         }
     }

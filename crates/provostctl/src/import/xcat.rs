@@ -17,8 +17,10 @@ pub(super) struct Xcat {
     pub(super) dynamic: Vec<String>,
     /// The attributes of nodes as lsdef shows them: groups' and defaults' are merged into them.
     pub(super) defined: BTreeMap<String, BTreeMap<String, String>>,
+    /// The scripts of images, by the images' names.
+    pub(super) images: BTreeMap<String, Scripts>,
     /// Whether there was a postscripts table, which says more than lsdef does.
-    has_scripts: bool,
+    pub(super) has_scripts: bool,
 }
 
 /// A row of the postscripts table.
@@ -26,6 +28,14 @@ pub(super) struct Xcat {
 pub(super) struct Scripts {
     pub(super) postscripts: String,
     pub(super) postbootscripts: String,
+}
+
+impl Scripts {
+    /// As lsdef shows them.
+    fn of(attributes: &BTreeMap<String, String>) -> Self {
+        let of = |name| attributes.get(name).cloned().unwrap_or_default();
+        Self { postscripts: of("postscripts"), postbootscripts: of("postbootscripts") }
+    }
 }
 
 /// Why a file can't be read.
@@ -76,11 +86,7 @@ impl Xcat {
         if self.has_scripts {
             return self.scripts.get(node).cloned().unwrap_or_default();
         }
-        let of = |name| self.defined.get(node).and_then(|a| a.get(name)).cloned();
-        Scripts {
-            postscripts: of("postscripts").unwrap_or_default(),
-            postbootscripts: of("postbootscripts").unwrap_or_default(),
-        }
+        self.defined.get(node).map(Scripts::of).unwrap_or_default()
     }
 
     fn table(&mut self, text: &str) -> Result<(), Unreadable> {
@@ -158,7 +164,10 @@ impl Xcat {
                 }
             }
         }
-        self.defined.retain(|_, a| a.get("objtype").is_none_or(|kind| kind == "node"));
+        let is = |a: &BTreeMap<String, String>, what| a.get("objtype").is_some_and(|o| o == what);
+        let images = self.defined.iter().filter(|(_, a)| is(a, "osimage"));
+        self.images.extend(images.map(|(name, a)| (name.clone(), Scripts::of(a))));
+        self.defined.retain(|_, a| is(a, "node") || !a.contains_key("objtype"));
         Ok(())
     }
 }
