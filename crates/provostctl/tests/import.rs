@@ -122,6 +122,27 @@ fn each_node_gets_the_same_scripts_in_the_same_order() {
 }
 
 #[test]
+fn a_node_s_own_order_of_its_groups_is_kept() {
+    let folder = TempDir::new().unwrap();
+    let scripts = "#node,postscripts,postbootscripts,comments,disable\n\"xcatdefaults\",\"syslog\",,,\n\
+                   \"a\",\"a1,a2\",\"ab\",,\n\"b\",\"b1\",\"bb\",,\n\"c\",\"c1\",,,\n\"n3\",\"own\",,,\n";
+    let nodes = "#node,groups,status\n\"n1\",\"a,b,c\",\n\"n2\",\"a,b\",\n\"n3\",\"c,b,all,a\",\n";
+    let out = import(&folder, &[("p.csv", scripts), ("n.csv", nodes)], &[]);
+    let (text, said) = (String::from_utf8(out.stdout).unwrap(), out.stderr);
+    assert!(String::from_utf8(said).unwrap().contains(" 0 things"));
+    let plans = Site::parse(&text, Path::new("site.toml")).unwrap().plans();
+    for (node, post, boot) in [
+        ("n1", "syslog; a1; a2; b1; c1", "ab; bb"),
+        ("n2", "syslog; a1; a2; b1", "ab; bb"),
+        ("n3", "syslog; c1; b1; a1; a2; own", "bb; ab"),
+    ] {
+        assert_eq!(lists(&plans[node]), (post.to_owned(), boot.to_owned()), "{text}");
+    }
+    // Most of them have theirs from the groups.
+    assert!(text.contains("[groups.a]\nnodes = \"n[1-2]\"") && !text.contains("[nodes.n1]\npost"));
+}
+
+#[test]
 fn the_scripts_of_an_image_come_after_the_defaults() {
     let folder = TempDir::new().unwrap();
     let files = [

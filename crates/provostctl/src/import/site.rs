@@ -6,6 +6,7 @@ use std::fmt::Write;
 use provost_plan::{Step, nodes};
 use toml::Value;
 
+use super::order::order;
 use super::xcat::{DEFAULTS, Scripts, Xcat};
 
 /// A node's environment, by xCAT's names: the attributes that its tables have for it.
@@ -36,8 +37,13 @@ const NICS: [&str; 7] = [
 
 /// The text, and what couldn't be carried over.
 pub(super) fn write(xcat: &Xcat) -> (String, Vec<String>) {
-    let mut out =
-        Writer { xcat, text: HEAD.to_owned(), notes: Vec::new(), resplit: BTreeSet::new() };
+    let mut out = Writer {
+        xcat,
+        text: HEAD.to_owned(),
+        notes: Vec::new(),
+        resplit: BTreeSet::new(),
+        apart: BTreeSet::new(),
+    };
     out.defaults();
     out.images();
     out.groups();
@@ -60,6 +66,9 @@ struct Writer<'a> {
     text: String,
     notes: Vec<String>,
     resplit: BTreeSet<String>,
+    /// The nodes whose own list of groups has another order than the file's: what their groups run
+    /// stands in their own sections.
+    apart: BTreeSet<String>,
 }
 
 impl Writer<'_> {
@@ -101,47 +110,46 @@ impl Writer<'_> {
         }
     }
 
-    /// The groups that have scripts, in an order that is that of each node's own list of groups.
+    /// The groups that have scripts, in an order that is that of each node's own list of groups; but
+    /// for the nodes to which no order does justice.
     fn groups(&mut self) {
         let xcat = self.xcat;
+        let order = order(xcat);
+        let place = |group: &String| order.iter().position(|other| other == group);
         let mut members: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let mut before: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for node in xcat.nodes() {
-            let mut earlier: Vec<String> = Vec::new();
-            for group in xcat.groups_of(&node) {
-                if xcat.scripts.contains_key(&group) {
-                    members.entry(group.clone()).or_default().push(node.clone());
-                    before.entry(group.clone()).or_default().extend(earlier.iter().cloned());
-                    earlier.push(group);
+            let groups = xcat.groups_with_scripts(&node);
+            if groups.is_sorted_by_key(place) {
+                for group in groups {
+                    members.entry(group).or_default().push(node.clone());
                 }
+            } else {
+                self.apart.insert(node);
             }
         }
-        while !before.is_empty() {
-            let free = before.iter().find(|(_, before)| before.is_empty()).map(|(name, _)| name);
-            let group = free.or(before.keys().next()).cloned().unwrap_or_default();
-            for rest in before.remove(&group).unwrap_or_default() {
-                self.notes.push(format!(
-                    "some nodes are in {rest} before {group}, others in {group} before {rest}: \
-                     all of them get what {group} runs first"
-                ));
+        for group in &order {
+            let nodes = self.possible(members.remove(group).unwrap_or_default());
+            let scripts = xcat.scripts.get(group).cloned().unwrap_or_default();
+            let heading = format!("[groups.{}]", key(group));
+            if !nodes.is_empty() {
+                self.section(&heading, Some(&nodes), &scripts, &BTreeMap::new(), group);
             }
-            for before in before.values_mut() {
-                before.remove(&group);
-            }
-            let scripts = xcat.scripts.get(&group).cloned().unwrap_or_default();
-            let heading = format!("[groups.{}]", key(&group));
-            let nodes = members.get(&group).cloned().unwrap_or_default();
-            let nodes = self.possible(nodes);
-            self.section(&heading, Some(&nodes), &scripts, &BTreeMap::new(), &group);
         }
     }
 
     /// Nodes that have the same are told of together.
     fn nodes(&mut self) {
+        let xcat = self.xcat;
         let mut alike: BTreeMap<(Scripts, BTreeMap<String, String>), Vec<String>> = BTreeMap::new();
-        for node in self.possible(self.xcat.nodes()) {
+        for node in self.possible(xcat.nodes()) {
             let env = self.environment(&node);
-            alike.entry((self.xcat.own_scripts(&node), env)).or_default().push(node);
+            let mut scripts = xcat.own_scripts(&node);
+            if self.apart.contains(&node) {
+                let of = |group: &String| xcat.scripts.get(group).cloned();
+                let all: Vec<_> = xcat.groups_with_scripts(&node).iter().filter_map(of).collect();
+                scripts = all.into_iter().rev().fold(scripts, |rest, first| first.then(&rest));
+            }
+            alike.entry((scripts, env)).or_default().push(node);
         }
         let mut alike: Vec<_> = alike.into_iter().collect();
         alike.sort_by(|a, b| a.1.cmp(&b.1));

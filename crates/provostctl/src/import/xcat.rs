@@ -36,6 +36,15 @@ impl Scripts {
         let of = |name| attributes.get(name).cloned().unwrap_or_default();
         Self { postscripts: of("postscripts"), postbootscripts: of("postbootscripts") }
     }
+
+    /// These, and then `rest`.
+    pub(super) fn then(&self, rest: &Self) -> Self {
+        let both = |one: &str, other: &str| format!("{one},{other}");
+        Self {
+            postscripts: both(&self.postscripts, &rest.postscripts),
+            postbootscripts: both(&self.postbootscripts, &rest.postbootscripts),
+        }
+    }
 }
 
 /// Why a file can't be read.
@@ -72,6 +81,13 @@ impl Xcat {
             groups.map(|groups| names(groups))
         };
         self.groups.get(node).cloned().or_else(defined).unwrap_or_default()
+    }
+
+    /// Those of them that have scripts.
+    pub(super) fn groups_with_scripts(&self, node: &str) -> Vec<String> {
+        let mut groups = self.groups_of(node);
+        groups.retain(|group| self.scripts.contains_key(group));
+        groups
     }
 
     /// What a node has as `name`: its own, else that of the first of its groups that has one.
