@@ -222,3 +222,20 @@ fn an_older_bundle_or_plan_is_refused_and_told_as_that() {
         node.provost(&["boot"]).expect(0);
     }
 }
+
+/// `provost fetch` has nothing to do with what is published.
+#[test]
+fn where_a_file_of_a_script_cannot_be_had_the_hint_is_about_that_file() {
+    let (_cluster, node) = cluster();
+    let folder = tempfile::tempdir().unwrap();
+    let server = Faulty::of(folder.path());
+    for status in [401, 403, 404, 302] {
+        server.fault("/", Times::Next(1), Fault::Status(status));
+        let url = format!("http://{}/tool", server.address());
+        let to = folder.path().join("tool").display().to_string();
+        let out =
+            node.provost(&["fetch", &url, "--sha256", &"0".repeat(64), "--to", &to]).expect(3);
+        let hint = out.stderr.split_once("hint: ").unwrap().1;
+        assert!(hint.contains("URL"), "{status}: {hint}");
+    }
+}

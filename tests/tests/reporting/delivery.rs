@@ -32,7 +32,7 @@ fn a_server_that_cannot_store_gets_everything_when_it_can_again() {
 }
 
 /// Answers each report with `answer`, and knows nothing else.
-fn liar(answer: &'static str) -> String {
+pub(crate) fn liar(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {

@@ -5,11 +5,12 @@ use std::time::Duration;
 use provost_tests::faults::{Fault, Times};
 use serde_json::json;
 
-use super::{all_is_stored, cluster};
+use super::delivery::liar;
+use super::{RECORDS, all_is_stored, cluster, configure};
 
 #[test]
 fn a_run_that_cannot_be_recorded_is_told_all_the_same() {
-    let (cluster, node, _proxy) = cluster();
+    let (cluster, node, proxy) = cluster();
     std::fs::create_dir_all(node.path("log")).unwrap();
     std::fs::write(node.path("log/services"), "no folder").unwrap();
     node.provost(&["boot"]).expect(2).says(&["log/services", "the management node knows"]);
@@ -17,6 +18,16 @@ fn a_run_that_cannot_be_recorded_is_told_all_the_same() {
     assert_eq!((&status["status"], &status["cause"]), (&json!("failed"), &json!("config")));
     assert!(status["errorMessage"].as_str().unwrap().contains("log/services"), "{status}");
     assert!(status["hint"].as_str().is_some());
+
+    // Whoever answers all with a page has not heard of it.
+    let page = liar("<html>It works!</html>");
+    configure(&cluster, &node, &[&page]);
+    let said = node.provost(&["boot"]).expect(2).stderr;
+    assert!(!said.contains("the management node knows"), "{said}");
+    configure(&cluster, &node, &[&page, proxy.address()]);
+    let before = proxy.asked(RECORDS);
+    node.provost(&["boot"]).expect(2).says(&["the management node knows"]);
+    assert_eq!(proxy.asked(RECORDS), before + 1);
 
     // As on a full disk: no signal ends the run where nobody would hear of it.
     let (cluster, node, _proxy) = self::cluster();

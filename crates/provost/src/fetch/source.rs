@@ -76,6 +76,14 @@ impl<'a> Source<'a> {
         let readable =
             "let it read that file (chmod a+r) and enter the folders above it (namei -l)";
         match status.as_u16() {
+            300..=399 if path.is_empty() => {
+                "no redirect is followed: give the URL that it leads to".to_owned()
+            }
+            // Not of the published files, but what a script asks for by `provost fetch`.
+            400..=499 if path.is_empty() => {
+                "see that the URL is right, and that all may read what is there: curl -v that URL"
+                    .to_owned()
+            }
             300..=399 => "no redirect is followed: set `servers` to where the files are".to_owned(),
             403 if self.is_xcat && path.ends_with('/') => format!(
                 "let the management node's web server list /{path} (Apache: Options Indexes; nginx: \

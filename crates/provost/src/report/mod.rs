@@ -1,6 +1,7 @@
 //! Reporting: a task of its own that reads the journals, which are its spool, and never holds a
 //! script up.
 
+mod answer;
 mod direct;
 mod logs;
 mod post;
@@ -25,9 +26,10 @@ use crate::runner::RunLock;
 use crate::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
 use crate::xcat::tell_rest;
+use answer::Present;
 pub(crate) use direct::{tell, tell_failure};
 pub(crate) use logs::{keep as keep_log, waiting_runs};
-use post::{Post, Present, Stuck};
+use post::{Post, Stuck};
 pub(crate) use spool::Spool;
 pub(crate) use timer::start as start_timer;
 

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use provost_record::{Cause, Entry, Record, Service};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
-use serde::Deserialize;
-use tokio::sync::watch;
 
+use super::answer::{Answer, Present};
 use super::logs;
 use super::spool::Spool;
 use super::turn::Turn;
@@ -29,39 +28,11 @@ pub(super) enum Stuck {
     ForGood(Failure),
 }
 
-/// What the management node answers to a report.
-#[derive(Deserialize)]
-struct Answer {
-    /// The last record of the report that it has on its disk.
-    acked: u64,
-    #[serde(default)]
-    directive: Option<String>,
-    #[serde(default)]
-    reason: Option<String>,
-}
-
-/// Where the reports of a run that is going on come from.
-pub(super) struct Present {
-    pub(super) run: String,
-    /// Why the management node wants nothing more to run, while it does.
-    pub(super) hold: watch::Sender<Option<String>>,
-}
-
 /// What came of one report.
 enum Sent {
     Taken(Vec<u8>),
     /// The server understood it and will never take it.
     Refused(String),
-}
-
-impl Present {
-    /// Lets the run know whether it is to go on.
-    fn heed(&self, answer: Answer) {
-        let held = answer.directive.as_deref() == Some("hold");
-        let unknown = || "the management node holds this node and doesn't say why".to_owned();
-        let hold = held.then(|| answer.reason.unwrap_or_else(unknown));
-        self.hold.send_if_modified(|now| std::mem::replace(now, hold.clone()) != hold);
-    }
 }
 
 /// Sends reports.
@@ -136,9 +107,15 @@ impl Post {
     /// Sends records that are in no journal, once to each server until one takes them.
     pub(super) async fn tell(&mut self, records: &[Record]) -> bool {
         let Ok(text) = serde_json::to_string(records) else { return false };
+        let last = records.last().map_or(0, |record| record.seq);
         for _ in 0..self.servers.len() {
             match self.send_records(text.clone()).await {
-                Ok(Sent::Taken(_)) => return true,
+                Ok(Sent::Taken(answer))
+                    if Answer::read(&answer, last).is_some_and(|a| a.acked == last) =>
+                {
+                    return true;
+                }
+                Ok(Sent::Taken(_)) => drop(self.acknowledged_nothing()),
                 Ok(Sent::Refused(_)) => return false,
                 // The next server has its turn.
                 Err(_) => {}
@@ -204,14 +181,10 @@ impl Post {
         entries: &'e [Entry],
         answer: &[u8],
     ) -> Result<&'e [Entry], Stuck> {
-        let last_sent = entries.last().map_or(0, |e| e.record.seq);
-        // Whoever claims to have what was never sent has nothing.
-        let answer = serde_json::from_slice(answer).ok().filter(|a: &Answer| a.acked <= last_sent);
+        let answer = Answer::read(answer, entries.last().map_or(0, |e| e.record.seq));
         let acked = |a: &Answer| entries.iter().rposition(|e| e.record.seq <= a.acked);
         let Some((answer, at)) = answer.and_then(|a| acked(&a).map(|at| (a, at))) else {
-            let message = format!("reporting to {}: it acknowledged nothing", self.server());
-            let hint = "see what answers at that address: it doesn't seem to be provostd";
-            return Err(self.pass_on(Failure::new(Cause::Fetch, message, hint)));
+            return Err(self.acknowledged_nothing());
         };
         let last = &entries[at];
         if let Some(present) = self.present.as_ref().filter(|p| p.run == last.record.run) {
@@ -226,6 +199,12 @@ impl Post {
             let message = format!("noting what was reported: {e}");
             Stuck::ForNow(Failure::config(message, "make room on the file system of STATE"))
         })
+    }
+
+    fn acknowledged_nothing(&mut self) -> Stuck {
+        let message = format!("reporting to {}: it acknowledged nothing", self.server());
+        let hint = "see what answers at that address: it doesn't seem to be provostd";
+        self.pass_on(Failure::new(Cause::Fetch, message, hint))
     }
 
     fn server(&self) -> &Url {
