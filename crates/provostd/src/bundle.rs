@@ -145,6 +145,9 @@ impl Asked {
         request.method_mut().clone_from(&self.method);
         *request.headers_mut() = headers;
         let mut response = ServeFile::new(path).try_call(request).await?.into_response();
+        // To a node a time of change says that the tag is made of it, and that a tag of this second
+        // may stand for another text as well.
+        response.headers_mut().remove(header::LAST_MODIFIED);
         response.headers_mut().insert(header::ETAG, tag);
         Ok(response)
     }
