@@ -149,8 +149,6 @@ impl Asked {
         // may stand for another text as well.
         response.headers_mut().remove(header::LAST_MODIFIED);
         response.headers_mut().insert(header::ETAG, tag);
-        // Two files may have the same, and whoever sees that it is recent takes the tag for no better.
-        response.headers_mut().remove(header::LAST_MODIFIED);
         Ok(response)
     }
 
