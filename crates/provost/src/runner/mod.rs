@@ -1,5 +1,6 @@
 //! A run from its first record to its last: one loop decides what comes next.
 
+mod begin;
 mod broken;
 mod echo;
 mod exchange;
@@ -38,6 +39,7 @@ use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::settings::Input;
 
+use begin::run;
 use echo::Echo;
 pub(crate) use guard::{Attempts, held_there};
 pub(crate) use library::folder as library;
@@ -46,7 +48,6 @@ pub(crate) use paused::Paused;
 pub(crate) use reboot::request as request_reboot;
 pub(crate) use release::main as release;
 pub(crate) use root::is_unfinished;
-use run::run;
 pub(crate) use stamp::main as stamp;
 pub(crate) use told::{how, rounded};
 
