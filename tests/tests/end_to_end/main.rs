@@ -1,12 +1,16 @@
 //! From a site to a provisioned node, and what everybody is told when it fails.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod interrupted;
+mod refused;
+
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
-use provost_tests::processes::until;
-use provost_tests::{Cluster, pipe};
+use provost_tests::Cluster;
 use serde_json::{Value, json};
+
+use interrupted::hanging;
 
 const OK: &str = "#!/bin/sh\necho \"$0 $* on $NODE\"\n";
 
@@ -140,154 +144,6 @@ fn a_script_that_ends_with_7_at_its_line_12_is_named_by_all() {
 }
 
 #[test]
-fn what_was_changed_on_its_way_is_refused_and_named_and_nothing_runs() {
-    let mark = "#!/bin/sh\ntouch \"$MARK\"\n";
-    let many: Vec<String> = (0..20).map(|n| format!("data/file{n}")).collect();
-    for (case, pack) in [("an object", false), ("the pack", true)] {
-        let cluster = Cluster::new();
-        cluster.script("mark", mark);
-        for name in many.iter().filter(|_| pack) {
-            cluster.script(name, &format!("#!/bin/sh\necho {name}\n"));
-        }
-        let marked = cluster.path("marked");
-        cluster.site(&format!(
-            "[nodes.cn001]\npostscripts = [\"mark\"]\n[nodes.cn001.env]\nMARK = {marked:?}\n"
-        ));
-        cluster.publish().expect(0);
-        let mut cluster = cluster;
-        cluster.start();
-        let folder = cluster.www().join(if pack { "packs" } else { "objects" });
-        let file = first_file(&folder);
-        let mut bytes = std::fs::read(&file).unwrap();
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 1;
-        std::fs::write(&file, bytes).unwrap();
-        let node = cluster.node("cn001");
-        let out = node.provost(&["boot"]).expect(3);
-        let name = if pack { "packs/" } else { "mark" };
-        out.says(&["fetch: FAILED", name, "hint: "]);
-        assert!(!marked.exists(), "{case}: it ran");
-        let told = cluster.status("cn001");
-        assert_eq!(
-            (&told["status"], &told["cause"]),
-            (&json!("failed"), &json!("verify")),
-            "{case}"
-        );
-        assert_eq!(told["stage"], "fetch");
-        assert!(told["errorMessage"].as_str().unwrap().contains(name), "{case}: {told}");
-        cluster.publish().expect(0);
-        node.provost(&["boot"]).expect(0);
-        assert!(marked.exists(), "{case}: publishing again mends it");
-    }
-}
-
-fn first_file(folder: &std::path::Path) -> std::path::PathBuf {
-    let entry = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
-    if entry.is_dir() { first_file(&entry) } else { entry }
-}
-
-#[test]
-fn what_others_cannot_read_is_not_published() {
-    use std::os::unix::fs::PermissionsExt;
-    let cluster = Cluster::new();
-    cluster.script("one", OK).script("secret", OK);
-    cluster.site("[nodes.cn001]\npostscripts = [\"one\"]\n");
-    let secret = cluster.scripts().join("secret");
-    std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
-    std::os::unix::fs::symlink("nowhere", cluster.scripts().join("dangling")).unwrap();
-    let out = cluster.publish();
-    assert_ne!(out.code, Some(0));
-    out.says(&["secret", "chmod a+r", "dangling", "nowhere"]);
-    assert!(!cluster.www().exists(), "nothing was written");
-}
-
-#[test]
-fn a_second_run_is_refused_while_one_is_going_on() {
-    let cluster = cluster(
-        "[nodes.cn001]\npostscripts = [\"waits\"]\n",
-        &[("waits", "#!/bin/bash\necho begun >\"$PIPE.begun\"\nread -r word <\"$PIPE\"\n")],
-    );
-    let hold = cluster.path("pipe");
-    pipe(&hold);
-    pipe(&cluster.path("pipe.begun"));
-    cluster
-        .site(&format!("[nodes.cn001]\npostscripts = [\"waits\"]\nenv.PIPE = {hold:?}\n"))
-        .publish()
-        .expect(0);
-    let node = cluster.node("cn001");
-    let mut first = node.spawn(&["boot"]);
-    std::fs::read(cluster.path("pipe.begun")).unwrap();
-    node.provost(&["run", "waits"]).expect(6).says(&["another run is going on", "boot", "hint: "]);
-    let wait = ["wait-for", "cn001", "--status", "netbooting", "--timeout", "10s"];
-    cluster.ctl(&wait).expect(0);
-    std::fs::write(&hold, "go\n").unwrap();
-    assert!(first.wait().unwrap().success());
-    assert_eq!(cluster.status("cn001")["status"], "booted");
-}
-
-/// A boot that hangs in its first script, and the line of stderr that says so.
-fn hanging() -> (Cluster, provost_tests::Node, std::process::Child) {
-    let cluster = cluster(
-        "[nodes.cn001]\npostscripts = [\"hangs\", \"later\"]\n",
-        &[("later", OK), ("hangs", "#!/bin/bash\necho $$ >\"$PIPE\"\nexec sleep 300\n")],
-    );
-    let begun = cluster.path("pipe");
-    pipe(&begun);
-    let site = "[nodes.cn001]\npostscripts = [\"hangs\", \"later\"]\n";
-    cluster.site(&format!("{site}env.PIPE = {begun:?}\n")).publish().expect(0);
-    let node = cluster.node("cn001");
-    let child = node.spawn(&["boot"]);
-    std::fs::read(&begun).unwrap();
-    (cluster, node, child)
-}
-
-#[test]
-fn a_run_that_is_ended_by_a_signal_is_interrupted_and_no_success() {
-    let (cluster, node, mut child) = hanging();
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(5));
-    let journal = node.journal("boot");
-    let end = &journal[journal.len() - 2];
-    assert_eq!((&end["cause"], &end["result"]), (&json!("interrupted"), &json!("failure")));
-    assert_eq!(journal.last().unwrap()["notRun"], json!(["later"]));
-    assert_eq!(cluster.status("cn001")["cause"], "interrupted");
-}
-
-#[test]
-fn a_run_that_was_killed_is_closed_by_the_next_one() {
-    let (cluster, node, mut child) = hanging();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let before = node.journal("boot");
-    assert_eq!(before.last().unwrap()["phase"], "stage start");
-    cluster.script("hangs", OK).publish().expect(0);
-    node.provost(&["boot"]).expect(0).says(&["was cut off"]);
-    let journal = node.journal("boot");
-    let closed = phases(&journal[before.len()..before.len() + 2]);
-    assert_eq!(closed, ["hangs stage end failure", "- service end failure"]);
-    assert_eq!(journal[before.len()]["cause"], "interrupted");
-    let shown = cluster.ctl_json(&["show", "cn001"]);
-    assert_eq!(shown["node"]["status"], "booted");
-    assert_eq!(shown["node"]["attempt"], 2);
-    assert_eq!(shown["runs"][1]["result"], "failure");
-}
-
-#[test]
-fn a_boot_that_was_killed_is_closed_by_whatever_runs_next() {
-    let (cluster, node, mut child) = hanging();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    cluster.script("hangs", OK).publish().expect(0);
-    node.provost(&["run", "hangs"]).expect(0).says(&["was cut off"]);
-    let journal = node.journal("boot");
-    assert_eq!(journal.last().unwrap()["phase"], "service end");
-    let shown = cluster.ctl_json(&["show", "cn001"]);
-    assert_eq!(shown["node"]["status"], "failed");
-    assert_eq!(shown["node"]["cause"], "interrupted");
-}
-
-#[test]
 fn what_could_not_be_reported_goes_with_the_next_chance() {
     let mut cluster = cluster("[nodes.cn001]\npostscripts = [\"one\"]\n", &[("one", OK)]);
     let node = cluster.node("cn001");
@@ -396,27 +252,6 @@ fn a_script_that_takes_too_long_fails_by_its_own_limit() {
 }
 
 #[test]
-fn a_wrong_configuration_is_told_with_its_line_and_its_mend() {
-    let cluster = cluster("[nodes.cn001]\npostscripts = [\"one\"]\n", &[("one", OK)]);
-    let node = cluster.node("cn001");
-    let server = format!("servers = [\"http://{}\"]\n", cluster.daemon().nodes());
-    let key = cluster.key();
-    node.configure("serverz = []\n");
-    node.provost(&["boot"]).expect(2).says(&["provost.toml:3", "serverz", "hint: "]);
-    node.configure("");
-    node.provost(&["boot"]).expect(2).says(&["no server is configured", "hint: "]);
-    let journal = node.journal("boot");
-    assert_eq!(journal[journal.len() - 2]["cause"], "config", "it is in the journal, too");
-    node.configure(&server);
-    node.provost(&["boot"]).expect(2).says(&["[trust] says nothing", "unsigned", "hint: "]);
-    node.configure(&format!("{server}[trust]\nunsigned = true\n"));
-    node.provost(&["boot"]).expect(0).says(&["WARNING", "unsigned"]);
-    std::fs::write(node.path("token"), "cn001 wrong\n").unwrap();
-    node.configure(&format!("{server}[trust]\nkeys = [\"{key}\"]\n[report]\ndeadline = \"1s\"\n"));
-    node.provost(&["boot"]).expect(3).says(&["401", "provostctl token", "hint: "]);
-}
-
-#[test]
 fn wait_for_follows_a_node_to_its_end() {
     let (cluster, _node, mut child) = hanging();
     let socket = cluster.daemon().socket();
@@ -439,23 +274,4 @@ fn wait_for_follows_a_node_to_its_end() {
     let out = cluster.ctl(&["wait-for", "cn002", "--status", "booted", "--timeout", "1s"]);
     out.expect(124).says(&["cn002", "defined"]);
     std::io::stderr().flush().unwrap();
-}
-
-#[test]
-fn whoever_keeps_a_journal_locked_does_not_hang_a_run() {
-    let cluster = cluster("[nodes.cn001]\npostscripts = [\"one\"]\n", &[("one", OK)]);
-    let node = cluster.node("cn001");
-    node.provost(&["boot"]).expect(0);
-    let reader = std::fs::File::open(node.path("log/services/boot.json")).unwrap();
-    reader.lock_shared().unwrap();
-    let mut boot = node.spawn(&["boot"]);
-    let ended = until(Duration::from_secs(100), || boot.try_wait().unwrap().is_some());
-    if !ended {
-        boot.kill().unwrap();
-    }
-    assert_eq!(boot.wait().unwrap().code(), Some(2));
-    let told = cluster.ctl_json(&["show", "cn001"])["node"]["hint"].clone();
-    assert!(told.as_str().unwrap().contains("fuser"), "{told}");
-    drop(reader);
-    node.provost(&["boot"]).expect(0);
 }

@@ -1,0 +1,125 @@
+//! Publishing to a real folder, under a umask that would keep everything private.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod checks;
+mod content;
+mod folder;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use provost_bundle::{
+    Manifest, Policy, Publication, PublishError, Published, SecretKey, Trust, publish, unpack,
+};
+use tempfile::TempDir;
+
+/// An admin's folders, and what is to be published from them.
+struct Admin {
+    home: TempDir,
+    key: SecretKey,
+    overrides: BTreeMap<String, Policy>,
+    wanted: BTreeMap<String, String>,
+    plans: BTreeMap<String, String>,
+}
+
+impl Admin {
+    fn new() -> Self {
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+        let home = tempfile::tempdir().unwrap();
+        let key = SecretKey::new_pair(&home.path().join("key")).unwrap();
+        let admin = Self {
+            home,
+            key,
+            overrides: BTreeMap::new(),
+            wanted: BTreeMap::from([(
+                "syslog".to_owned(),
+                "defaults.postscripts (site.toml:3)".to_owned(),
+            )]),
+            plans: BTreeMap::from([
+                ("cn001".to_owned(), "x = 1\n".to_owned()),
+                ("cn002".to_owned(), "x = 2\n".to_owned()),
+            ]),
+        };
+        admin.write("syslog", "#!/bin/sh\n# /// provost\n# timeout = \"5m\"\n# ///\necho\n", 0o644);
+        admin.write("sub/tool", "#!/bin/sh\nexit 0\n", 0o755);
+        admin.write("sub/data", "data\r\nof Windows\r\n", 0o644);
+        admin.write("copy", "data\r\nof Windows\r\n", 0o644);
+        admin.write(".git/config", "private", 0o600);
+        admin.write("syslog~", "", 0o600);
+        admin
+    }
+
+    fn scripts(&self) -> PathBuf {
+        self.home.path().join("scripts")
+    }
+
+    fn www(&self) -> PathBuf {
+        self.home.path().join("srv/www")
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>, mode: u32) {
+        let path = self.scripts().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        for folder in path.ancestors().skip(1).take_while(|folder| *folder != self.home.path()) {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn publish(&self) -> Result<Published, PublishError> {
+        self.publish_to(&self.www())
+    }
+
+    fn publish_to(&self, to: &Path) -> Result<Published, PublishError> {
+        let (scripts, overrides, wanted) = (&self.scripts(), &self.overrides, &self.wanted);
+        publish(&Publication { scripts, overrides, wanted, plans: &self.plans, key: &self.key, to })
+    }
+
+    /// What a node makes of what is published: the manifest, every file, every plan.
+    fn fetch(&self) -> Manifest {
+        let www = self.www();
+        let trust = Trust::new(&[self.key.public_line().to_owned()], None, false).unwrap();
+        let read = |file: &str| fs::read(www.join(file)).unwrap();
+        let signature =
+            |file: &str| fs::read_to_string(www.join(format!("{file}.minisig"))).unwrap();
+        let bytes = read("manifest.toml");
+        trust.check_manifest(&bytes, Some(&signature("manifest.toml"))).unwrap();
+        let manifest = Manifest::parse(&bytes).unwrap();
+        let into = tempfile::tempdir().unwrap();
+        unpack(&*read(&manifest.pack.path()), &manifest, into.path()).unwrap();
+        assert_eq!(provost_bundle::Digest::of(&read(&manifest.pack.path())), manifest.pack.sha256);
+        for file in &manifest.files {
+            assert_eq!(provost_bundle::Digest::of(&read(&file.object_path())), file.sha256);
+        }
+        for node in self.plans.keys() {
+            let file = format!("plans/{node}.toml");
+            trust.check_plan(&file, &read(&file), Some(&signature(&file)), &manifest).unwrap();
+        }
+        manifest
+    }
+
+    fn plan(&self, node: &str) -> String {
+        fs::read_to_string(self.www().join(format!("plans/{node}.toml"))).unwrap()
+    }
+}
+
+/// Everything under a folder: inode, mode, time of change and content of each file.
+fn snapshot(folder: &Path) -> BTreeMap<PathBuf, (u64, u32, i64, Vec<u8>)> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let metadata = fs::symlink_metadata(&path).unwrap();
+        let mut content = Vec::new();
+        if metadata.is_dir() {
+            all.extend(snapshot(&path));
+        } else if metadata.is_file() {
+            content = fs::read(&path).unwrap();
+        }
+        all.insert(path, (metadata.ino(), metadata.mode(), metadata.ctime_nsec(), content));
+    }
+    all
+}
