@@ -14,10 +14,10 @@ use crate::cgroup::Leaf;
 use crate::clock::Clock;
 use crate::output::Output;
 use crate::spawn::Spawned;
-use crate::start::{Footing, NotStarted, Why, start};
+use crate::start::{Footing, NotStarted, Prepared, Why, start};
 use crate::wait::wait;
 use crate::wire::{Line, Order, Said};
-use crate::{Ended, Event, Outcome, Step, Usage, trace, tree};
+use crate::{Ended, Event, Outcome, Step, Usage, tree};
 
 /// How often the last line is told at the most.
 const LINE_EVERY: Duration = Duration::from_millis(100);
@@ -44,30 +44,32 @@ pub(crate) enum Done {
     RunnerGone,
 }
 
-/// Runs one step to its end, whatever its end is.
-pub(crate) fn execute(
-    step: &Step,
+/// Runs one step to its end, whatever its end is. What is to be made ready meanwhile is `next`.
+pub(crate) fn execute<'w>(
+    prepared: Prepared<'w>,
+    next: &mut Option<Prepared<'w>>,
     line: &mut Line,
-    footing: &Footing,
+    footing: &'w Footing,
     leaf: Option<&Leaf>,
 ) -> Done {
     let began = Instant::now();
+    let Prepared { step, program } = prepared;
     let notes = step.log.with_extension("notes");
-    let watch = trace::arrange(step, &notes);
-    let child = start(step, &watch, footing);
+    let child = start(&step, program, &notes, footing);
     // The program runs by now, and its pipes hold what it prints meanwhile.
     let capture = Capture::new(&step.log, &step.secrets);
-    let child = child.and_then(|child| {
+    let child = child.and_then(|(child, watched)| {
         let program = step.folder.join(&step.name);
         let pid = child.pid;
-        Running::new(child, step, capture, leaf).map_err(|e| {
+        let running = Running::new(child, &step, capture, leaf, (next, footing));
+        running.map(|running| (running, watched)).map_err(|e| {
             // What can't be watched must not run.
             tree::kill(Some(pid), leaf);
             tree::reap();
             NotStarted { program, why: Why::Other(format!("it can't be watched: {e}")) }
         })
     });
-    let mut running = match child {
+    let (mut running, watched) = match child {
         Ok(running) => running,
         Err(why) => {
             let outcome = Outcome::bare(Ended::NotStarted(why), began.elapsed());
@@ -80,7 +82,7 @@ pub(crate) fn execute(
         tree::reap();
         return Done::RunnerGone;
     }
-    let (outcome, leftovers) = running.conclude(began, &notes, !watch.is_empty());
+    let (outcome, leftovers) = running.conclude(began, &notes, watched);
     Done::Ended(Box::new(outcome), leftovers)
 }
 
@@ -90,12 +92,14 @@ enum Ending {
     Interrupted(String),
 }
 
-struct Running<'a> {
+struct Running<'a, 'w> {
     step: &'a Step,
     leaf: Option<&'a Leaf>,
+    /// The step after this one, and what it will start with.
+    next: (&'a mut Option<Prepared<'w>>, &'w Footing),
     pid: Pid,
     pidfd: OwnedFd,
-    output: Output<'a>,
+    output: Output<'w>,
     capture: Capture,
     /// Once the program has ended.
     status: Option<(i32, Usage)>,
@@ -108,12 +112,13 @@ struct Running<'a> {
     reaped: Instant,
 }
 
-impl<'a> Running<'a> {
+impl<'a, 'w> Running<'a, 'w> {
     fn new(
-        child: Spawned<'a>,
+        child: Spawned<'w>,
         step: &'a Step,
         capture: Capture,
         leaf: Option<&'a Leaf>,
+        next: (&'a mut Option<Prepared<'w>>, &'w Footing),
     ) -> io::Result<Self> {
         let Spawned { pid, output } = child;
         let pidfd = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
@@ -122,6 +127,7 @@ impl<'a> Running<'a> {
         Ok(Self {
             step,
             leaf,
+            next,
             pid,
             pidfd,
             output,
@@ -141,17 +147,17 @@ impl<'a> Running<'a> {
         // What came together with the order to run.
         self.heed(line)?;
         while self.goes_on() {
-            let ready = self.wait(line)?;
-            if ready.orders {
+            let came = self.wait(line)?;
+            if came.orders {
                 line.fill()?;
             }
             self.heed(line)?;
-            if ready.end {
+            if came.end {
                 self.status = Some(wait(self.pid)?);
                 self.ended_at = Instant::now();
                 self.clock.slow = None;
             }
-            if ready.output {
+            if came.output {
                 self.output.take(|stream, text| self.capture.take(stream, text));
             }
             if self.capture.due().is_some_and(|at| Instant::now() >= at) {
@@ -187,8 +193,8 @@ impl<'a> Running<'a> {
         self.status.is_some() && self.ending.is_some() && self.clock.act.is_some()
     }
 
-    fn wait(&self, line: &Line) -> io::Result<Ready> {
-        let mut fds = vec![PollFd::new(line.stream(), PollFlags::IN)];
+    fn wait(&self, line: &Line) -> io::Result<Came> {
+        let mut fds = vec![PollFd::new(line.orders(), PollFlags::IN)];
         if self.status.is_none() {
             fds.push(PollFd::new(&self.pidfd, PollFlags::IN));
         }
@@ -205,12 +211,12 @@ impl<'a> Running<'a> {
         let next = next.map(|d| d.try_into().unwrap_or_default());
         match poll(&mut fds, next.as_ref()) {
             Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => return Ok(Ready::default()),
+            Err(rustix::io::Errno::INTR) => return Ok(Came::default()),
             Err(e) => return Err(e.into()),
         }
         let mut seen = fds.iter().map(|fd| !fd.revents().is_empty());
         let mut seen = || seen.next().unwrap_or(false);
-        Ok(Ready {
+        Ok(Came {
             orders: seen(),
             end: self.status.is_none() && seen(),
             output: self.output.waits() || seen() || seen(),
@@ -241,6 +247,10 @@ impl<'a> Running<'a> {
             Order::Resume => {
                 tree::signal(self.pid, Signal::CONT);
                 self.clock.resume();
+            }
+            Order::Prepare(step) => {
+                let (next, footing) = &mut self.next;
+                **next = Some(Prepared::new(step, footing));
             }
             // One step at a time; the runner waits for its end.
             Order::Run(_) | Order::Dismiss => {}
@@ -303,8 +313,9 @@ impl<'a> Running<'a> {
     }
 }
 
+/// What a wait has ended with.
 #[derive(Default)]
-struct Ready {
+struct Came {
     orders: bool,
     end: bool,
     output: bool,

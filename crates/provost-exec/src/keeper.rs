@@ -3,7 +3,6 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -12,7 +11,7 @@ use rustix::process::Pid;
 use crate::cgroup::Leaf;
 use crate::execute::{Done, Leftovers, execute};
 use crate::output::CHUNK;
-use crate::start::Footing;
+use crate::start::{Footing, Prepared};
 use crate::tree;
 use crate::wire::{Line, Order, Said};
 
@@ -27,14 +26,14 @@ pub(crate) fn lives(pid: i32) -> bool {
 /// Forks a keeper. `runners` is what the runner alone may hold: the keeper would not see the
 /// runner's end if it held it, too. There must be one thread only: the keeper goes on with
 /// whatever locks the others held.
-pub(crate) fn fork<T>(orders: UnixStream, footing: Footing, runners: T) -> io::Result<(Pid, T)> {
+pub(crate) fn fork<T>(line: Line, footing: Footing, runners: T) -> io::Result<(Pid, T)> {
     match fork_here()? {
         Some(keeper) => Ok((keeper, runners)),
         None => {
             drop(runners);
             let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 become_keeper();
-                keep(Line::new(orders), footing);
+                keep(line, footing);
             }));
             end(i32::from(ended.is_err()))
         }
@@ -76,13 +75,20 @@ fn become_keeper() {
     let _ = rustix::process::setsid();
     let _ = rustix::thread::set_name(NAME);
     let _ = tree::adopt_orphans();
-    if let Ok(null) = std::fs::File::options().read(true).write(true).open("/dev/null") {
-        let _ = rustix::stdio::dup2_stdin(null.as_fd());
-        let _ = rustix::stdio::dup2_stdout(null.as_fd());
-        let _ = rustix::stdio::dup2_stderr(null.as_fd());
+    if let Ok(silence) = silence() {
+        let _ = rustix::stdio::dup2_stdin(&silence);
+        let _ = rustix::stdio::dup2_stdout(&silence);
+        let _ = rustix::stdio::dup2_stderr(&silence);
     }
     ignore_signals();
     close_at_exec();
+}
+
+/// What has nothing to read, for scripts as well: /dev/null, or, in a chroot without it, a pipe that
+/// has ended.
+fn silence() -> io::Result<OwnedFd> {
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null");
+    null.map(OwnedFd::from).or_else(|_| io::pipe().map(|(end, _)| end.into()))
 }
 
 /// A keeper ends with its runner, not before: what ends a unit or a session tells all of its
@@ -142,13 +148,42 @@ const LAST_SIGNAL: libc::c_int = 64;
 /// `CLOSE_RANGE_CLOEXEC`, which the C library's headers may not have.
 const CLOSE_ON_EXEC: libc::c_uint = 4;
 
-/// Takes orders until the runner is gone.
+/// Takes orders until the runner is gone, and then leaves.
 fn keep(mut line: Line, footing: Footing) {
     let mut leaf = Leaf::enter();
+    match take_orders(&mut line, &footing, &mut leaf) {
+        End::Dismissed => {}
+        End::RunnerGone => {
+            leaf.map(Leaf::leave);
+        }
+        End::Succeeded(leftovers) => {
+            drop((line, footing.writes));
+            stay_with(leftovers, leaf, &footing.runner);
+        }
+    }
+}
+
+/// Why a keeper takes no more orders.
+enum End {
+    Dismissed,
+    RunnerGone,
+    /// Another keeper takes them, since this one's step left somebody behind.
+    Succeeded(Leftovers),
+}
+
+fn take_orders(line: &mut Line, footing: &Footing, leaf: &mut Option<Leaf>) -> End {
+    let mut next = None;
     while let Some(order) = line.wait() {
-        let step = match order {
-            Order::Run(step) => step,
-            Order::Dismiss => return,
+        let prepared = match order {
+            Order::Prepare(step) => {
+                next = Some(Prepared::new(step, footing));
+                continue;
+            }
+            Order::Run(most) => match next.take() {
+                Some(prepared) => prepared.within(most),
+                None => continue,
+            },
+            Order::Dismiss => return End::Dismissed,
             // What was meant for a step that has just ended.
             Order::Pause => {
                 line.say(&Said::Paused);
@@ -156,32 +191,29 @@ fn keep(mut line: Line, footing: Footing) {
             }
             Order::Stop(_) | Order::Hurry | Order::Resume => continue,
         };
-        match execute(&step, &mut line, &footing, leaf.as_ref()) {
+        match execute(prepared, &mut next, line, footing, leaf.as_ref()) {
             Done::RunnerGone => break,
             Done::Ended(outcome, None) => line.say(&Said::Ended(outcome, std::process::id())),
             Done::Ended(outcome, Some(leftovers)) => {
                 // The next step is a new keeper's, so that it answers for its own descendants
                 // alone. It begins before the runner hears of the end.
-                match fork_beside() {
-                    Ok(Some(_)) => {
-                        drop((line, footing.writes));
-                        return stay_with(leftovers, leaf, &footing.runner);
-                    }
-                    Ok(None) => {
-                        drop(leftovers);
-                        let _ = tree::adopt_orphans();
-                        leaf = leaf.as_ref().and_then(Leaf::next);
-                    }
-                    // Without one, descendants of this step may be taken for the next one's.
-                    Err(_) => drop(leftovers),
+                let step = next.take().map(|prepared| prepared.step);
+                let forked = fork_beside();
+                if let Ok(Some(_)) = forked {
+                    return End::Succeeded(leftovers);
                 }
+                drop(leftovers);
+                // Without one, descendants of this step may be taken for the next one's.
+                if forked.is_ok() {
+                    let _ = tree::adopt_orphans();
+                    *leaf = leaf.as_ref().and_then(Leaf::next);
+                }
+                next = step.map(|step| Prepared::new(step, footing));
                 line.say(&Said::Ended(outcome, std::process::id()));
             }
         }
     }
-    if let Some(leaf) = leaf {
-        leaf.leave();
-    }
+    End::RunnerGone
 }
 
 /// Keeps reading what those print that live on: they would get SIGPIPE, or block, if nobody did.

@@ -18,6 +18,7 @@ mod oom;
 mod output;
 mod perl;
 mod python;
+mod remote;
 mod script;
 mod secrets;
 mod shell;

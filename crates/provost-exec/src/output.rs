@@ -36,24 +36,16 @@ struct Outlet {
 }
 
 impl<'a> Output<'a> {
-    /// Of two pipes that nobody writes to before they are [watched](Self::watch).
+    /// Of two pipes that nobody writes to yet.
     pub(crate) fn new(stdout: OwnedFd, stderr: OwnedFd, writes: Option<&'a Writes>) -> Self {
-        let watched = writes.and_then(|writes| writes.prepare([&stdout, &stderr]));
+        let watched = writes.and_then(|writes| writes.watch([&stdout, &stderr]));
+        let writes = writes.filter(|_| watched.is_some());
         let outlets = [stdout, stderr].map(Outlet::new);
         Self { writes, watched, runs: Vec::new(), outlets }
     }
 
-    /// Begins to watch them. System calls only: the program's own process does it before it
-    /// begins, while it has to wait in any case.
-    pub(crate) fn watch(&self) {
-        self.watched.as_ref().inspect(|watched| watched.begin());
-    }
-
     /// Now the program runs.
-    pub(crate) fn begins(&mut self) {
-        if self.watched.as_ref().is_some_and(|watched| !watched.has_begun()) {
-            (self.watched, self.writes) = (None, None);
-        }
+    pub(crate) fn begins(&self) {
         self.writes.inspect(|writes| writes.sweep());
     }
 

@@ -122,9 +122,19 @@ impl Script {
     }
 }
 
-/// The interpreter that a first line names, and its options.
+impl Language {
+    /// That of the interpreter which a first line names after its `#!`.
+    pub(crate) fn of(line: &str) -> Self {
+        interpreter(line).0
+    }
+}
+
+/// What runs a script with this first line, and the options that it gets.
 fn first_line(line: &str) -> (Language, Vec<String>) {
-    let Some(line) = line.strip_prefix("#!") else { return (Language::Sh, Vec::new()) };
+    line.strip_prefix("#!").map_or((Language::Sh, Vec::new()), interpreter)
+}
+
+fn interpreter(line: &str) -> (Language, Vec<String>) {
     let mut words = line.split_ascii_whitespace().peekable();
     let mut path = words.next().unwrap_or_default();
     if path.ends_with("/env") {

@@ -20,58 +20,63 @@ use crate::writes::Writes;
 /// The stack of the child up to its exec, in units of 16 bytes, to which it must be aligned.
 const STACK: usize = 64 * 1024 / 16;
 
-/// A program to start.
-pub(crate) struct Program {
-    /// Its path and its arguments.
-    words: Vec<CString>,
-    env: Vec<CString>,
+/// A program that can start at any moment.
+pub(crate) struct Program<'w> {
+    env: BTreeMap<String, CString>,
     folder: CString,
+    output: Output<'w>,
+    /// Its own ends of the pipes, stdout first.
+    ends: [OwnedFd; 2],
 }
 
 /// A program that has been started, and what it prints.
-pub(crate) struct Spawned<'a> {
+pub(crate) struct Spawned<'w> {
     pub(crate) pid: Pid,
-    pub(crate) output: Output<'a>,
+    pub(crate) output: Output<'w>,
 }
 
-impl Program {
-    /// Of its path, from `folder`, and its arguments; of variables that have the same name the
-    /// last is the one.
-    pub(crate) fn new<'a>(
+impl<'w> Program<'w> {
+    /// One that is to run in `folder`; of variables that have the same name the last is the one.
+    pub(crate) fn new(
         folder: &Path,
-        words: &[String],
-        env: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> io::Result<Self> {
-        let words = words.iter().map(|word| CString::new(word.as_str()));
-        let env: BTreeMap<&str, &str> = env.into_iter().collect();
-        let env = env.iter().map(|(name, value)| CString::new(format!("{name}={value}")));
-        Ok(Self {
-            words: words.collect::<Result<_, _>>()?,
-            env: env.collect::<Result<_, _>>()?,
-            folder: CString::new(folder.as_os_str().as_encoded_bytes())?,
-        })
-    }
-
-    /// Starts it. `prepare` is called before it begins, in the child. It may make system calls
-    /// and change what is the child's own; memory is the keeper's, which waits meanwhile.
-    #[expect(unsafe_code, reason = "no safe wrapper starts a child in its parent's memory")]
-    pub(crate) fn spawn<'w>(
-        &self,
-        stdin: &OwnedFd,
+        env: &[(String, String)],
         writes: Option<&'w Writes>,
-        prepare: impl Fn() -> io::Result<()>,
-    ) -> io::Result<Spawned<'w>> {
+    ) -> io::Result<Self> {
         let (stdout, out) = pipe_with(PipeFlags::CLOEXEC)?;
         let (stderr, err) = pipe_with(PipeFlags::CLOEXEC)?;
-        let mut output = Output::new(stdout, stderr, writes);
-        let (argv, envp) = (pointers(&self.words), pointers(&self.env));
+        let folder = CString::new(folder.as_os_str().as_encoded_bytes())?;
+        let output = Output::new(stdout, stderr, writes);
+        let mut program = Self { env: BTreeMap::new(), folder, output, ends: [out, err] };
+        for (name, value) in env {
+            program.set(name, value)?;
+        }
+        Ok(program)
+    }
+
+    /// Sets a variable of its environment.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
+        self.env.insert(name.to_owned(), CString::new(format!("{name}={value}"))?);
+        Ok(())
+    }
+
+    /// Starts it: its path, from its folder, and its arguments. Its input is the keeper's. `detach` is called before it
+    /// begins, in the child. It may make system calls and change what is the child's own; memory
+    /// is the keeper's, which waits meanwhile.
+    #[expect(unsafe_code, reason = "no safe wrapper starts a child in its parent's memory")]
+    pub(crate) fn spawn(
+        self,
+        words: &[String],
+        detach: impl Fn() -> io::Result<()>,
+    ) -> io::Result<Spawned<'w>> {
+        let words = words.iter().map(|word| CString::new(word.as_str()));
+        let words: Vec<CString> = words.collect::<Result<_, _>>()?;
+        let (argv, envp) = (pointers(&words), pointers(self.env.values()));
+        let [out, err] = &self.ends;
         let become_it = || -> io::Result<()> {
-            rustix::stdio::dup2_stdin(stdin)?;
-            rustix::stdio::dup2_stdout(&out)?;
-            rustix::stdio::dup2_stderr(&err)?;
+            rustix::stdio::dup2_stdout(out)?;
+            rustix::stdio::dup2_stderr(err)?;
             rustix::process::chdir(self.folder.as_c_str())?;
-            output.watch();
-            prepare()?;
+            detach()?;
             // SAFETY: both lists end with a null, and what they point to outlives this.
             unsafe { libc::execve(argv[0], argv.as_ptr(), envp.as_ptr()) };
             Err(io::Error::last_os_error())
@@ -91,8 +96,8 @@ impl Program {
         let pid = Pid::from_raw(pid.max(0)).ok_or_else(io::Error::last_os_error)?;
         let error = child.error.load(Ordering::Relaxed);
         if error == 0 {
-            output.begins();
-            return Ok(Spawned { pid, output });
+            self.output.begins();
+            return Ok(Spawned { pid, output: self.output });
         }
         let _ = wait(pid);
         Err(io::Error::from_raw_os_error(error))

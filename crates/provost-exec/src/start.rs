@@ -2,6 +2,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::StatVfsMountFlags;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::script::{Language, Script};
 use crate::spawn::{Program, Spawned};
 use crate::writes::Writes;
-use crate::{Step, oom};
+use crate::{Step, oom, trace};
 
 /// The kernel reads no more of a script's first line than this, in bytes.
 const SHEBANG_LEN: usize = 256;
@@ -102,29 +103,54 @@ pub(crate) struct Footing {
     pub(crate) writes: Option<Writes>,
 }
 
-/// Starts the step's program in a session of its own, its output in pipes. `watch` is
-/// what its environment has besides the step's.
+/// A step that can begin at any moment: all is done that takes time and doesn't depend on what the
+/// step before it does.
+pub(crate) struct Prepared<'w> {
+    pub(crate) step: Box<Step>,
+    pub(crate) program: io::Result<Program<'w>>,
+}
+
+impl<'w> Prepared<'w> {
+    pub(crate) fn new(step: Box<Step>, footing: &'w Footing) -> Self {
+        let program = Program::new(&step.folder, &step.env, footing.writes.as_ref());
+        Self { step, program }
+    }
+
+    /// The same, with a time-out of `most` at the most.
+    pub(crate) fn within(mut self, most: Duration) -> Self {
+        self.step.limits.timeout = self.step.limits.timeout.min(most);
+        self
+    }
+}
+
+/// Starts the step's program in a session of its own, its output in pipes. Where it can be told
+/// where it fails, that is noted in `notes`; whether so is returned, too.
 pub(crate) fn start<'w>(
     step: &Step,
-    watch: &[(&str, String)],
-    footing: &'w Footing,
-) -> Result<Spawned<'w>, NotStarted> {
-    let program = step.folder.join(&step.name);
+    program: io::Result<Program<'w>>,
+    notes: &Path,
+    footing: &Footing,
+) -> Result<(Spawned<'w>, bool), NotStarted> {
+    let path = step.folder.join(&step.name);
     let other = |e: io::Error| Why::Other(e.to_string());
-    let spawned = look(&program).and_then(|interpreter| {
-        let command = command(step, &interpreter, watch).map_err(other)?;
-        let nothing = nothing().map_err(other)?;
-        command.spawn(&nothing, footing.writes.as_ref(), || prepare(footing)).map_err(|e| {
-            match e.kind() {
-                ErrorKind::PermissionDenied if is_noexec(&program) => Why::NoExec,
-                ErrorKind::PermissionDenied => Why::Denied,
-                ErrorKind::ExecutableFileBusy => Why::Busy,
-                _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
-                _ => other(e),
-            }
-        })
+    let spawned = look(&path).and_then(|(interpreter, language)| {
+        let mut program = program.map_err(other)?;
+        let watch = trace::arrange(step, language, notes);
+        for (name, value) in &watch {
+            program.set(name, value).map_err(other)?;
+        }
+        let words = words(step, &interpreter);
+        let spawned = program.spawn(&words, || detach(footing));
+        let spawned = spawned.map_err(|e| match e.kind() {
+            ErrorKind::PermissionDenied if is_noexec(&path) => Why::NoExec,
+            ErrorKind::PermissionDenied => Why::Denied,
+            ErrorKind::ExecutableFileBusy => Why::Busy,
+            _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
+            _ => other(e),
+        });
+        Ok((spawned?, !watch.is_empty()))
     });
-    spawned.map_err(|why| NotStarted { program, why })
+    spawned.map_err(|why| NotStarted { program: path, why })
 }
 
 /// What runs a file.
@@ -135,7 +161,7 @@ enum Interpreter {
     Shell,
 }
 
-fn look(program: &Path) -> Result<Interpreter, Why> {
+fn look(program: &Path) -> Result<(Interpreter, Language), Why> {
     let told = |e: io::Error| match e.kind() {
         ErrorKind::NotFound => Why::Missing,
         ErrorKind::PermissionDenied => Why::Denied,
@@ -151,11 +177,15 @@ fn look(program: &Path) -> Result<Interpreter, Why> {
         // The C library hands what the kernel refuses to a shell, which only makes noise of it.
         let machine = head.get(18..20).map(|m| u16::from_ne_bytes([m[0], m[1]]));
         let ours = machine.is_some_and(|m| MACHINES.contains(&m));
-        return if ours { Ok(Interpreter::FirstLine) } else { Err(Why::WrongFormat) };
+        let program = (Interpreter::FirstLine, Language::Other);
+        return if ours { Ok(program) } else { Err(Why::WrongFormat) };
     }
-    let Some(line) = head.strip_prefix(b"#!") else { return Ok(Interpreter::Shell) };
+    let Some(line) = head.strip_prefix(b"#!") else {
+        return Ok((Interpreter::Shell, Language::Sh));
+    };
     let line = line.split(|b| *b == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
+    let language = Language::of(&line);
     let mut words = line.trim_matches([' ', '\t']).split([' ', '\t']);
     let path = words.next().unwrap_or_default().to_owned();
     if line.ends_with('\r') {
@@ -164,7 +194,7 @@ fn look(program: &Path) -> Result<Interpreter, Why> {
     if !Path::new(&path).exists() {
         return Err(Why::NoInterpreter(path));
     }
-    Ok(Interpreter::FirstLine)
+    Ok((Interpreter::FirstLine, language))
 }
 
 fn is_noexec(program: &Path) -> bool {
@@ -172,23 +202,17 @@ fn is_noexec(program: &Path) -> bool {
         .is_ok_and(|file_system| file_system.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }
 
-fn command(
-    step: &Step,
-    interpreter: &Interpreter,
-    watch: &[(&str, String)],
-) -> io::Result<Program> {
-    let program = format!("./{}", step.name);
+/// What is to be run, and its arguments.
+fn words(step: &Step, interpreter: &Interpreter) -> Vec<String> {
     let shown = step.xtrace.then(|| options(step, interpreter)).flatten();
     let mut words = match (interpreter, shown) {
         (_, Some(options)) => [vec![BASH.to_owned()], options].concat(),
         (Interpreter::FirstLine, None) => Vec::new(),
         (Interpreter::Shell, None) => vec!["/bin/sh".to_owned()],
     };
-    words.push(program);
+    words.push(format!("./{}", step.name));
     words.extend_from_slice(&step.args);
-    let env = step.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let env = env.chain(watch.iter().map(|(name, value)| (*name, value.as_str())));
-    Program::new(&step.folder, &words, env)
+    words
 }
 
 /// The options for bash, if it is to show what the script does: also those that the script's
@@ -201,14 +225,8 @@ fn options(step: &Step, interpreter: &Interpreter) -> Option<Vec<String>> {
         .then(|| ["-x".to_owned()].into_iter().chain(script.options).collect())
 }
 
-/// What has nothing to read: /dev/null, or, in a chroot without it, a pipe that has ended.
-fn nothing() -> io::Result<OwnedFd> {
-    let null = File::open("/dev/null").map(OwnedFd::from);
-    null.or_else(|_| io::pipe().map(|(end, _)| end.into()))
-}
-
 /// What a program does before it begins. System calls only: see [`Program::spawn`].
-fn prepare(footing: &Footing) -> io::Result<()> {
+fn detach(footing: &Footing) -> io::Result<()> {
     rustix::process::setsid()?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     if let Some(value) = &footing.oom {

@@ -1,19 +1,17 @@
-use std::io::{self, Write};
-use std::os::unix::net::UnixStream as StdStream;
+use std::io::{self, PipeReader, PipeWriter, Write};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
 use tokio::sync::watch;
 
 use crate::cgroup::Leaf;
 use crate::execute::TOGETHER;
+use crate::remote::Remote;
 use crate::start::Footing;
-use crate::wire::{Order, Said, frame, unframe};
+use crate::wire::{Line, Order, Said, frame};
 use crate::writes::Writes;
-use crate::{Ended, Event, Outcome, Step, keeper, oom, tree};
+use crate::{Ended, Event, Limits, Outcome, Step, keeper, oom, tree};
 
 /// What whoever runs provost wants of the run as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,9 +28,9 @@ pub struct Orders {
 
 /// The runner's side of its keeper.
 pub struct Supervisor {
-    stream: Option<StdStream>,
-    line: Option<UnixStream>,
-    inbox: Vec<u8>,
+    /// The wire, until there is a runtime.
+    ends: Option<(PipeWriter, PipeReader)>,
+    remote: Option<Remote>,
     /// Whoever keeps the next step.
     keeper: Option<Pid>,
     /// Those that have handed over and stay with what their steps have left behind.
@@ -60,7 +58,8 @@ impl Supervisor {
     ///
     /// When the kernel has no room for another process or descriptor.
     pub fn start() -> io::Result<Self> {
-        let (ours, theirs) = StdStream::pair()?;
+        let (hears, orders) = io::pipe()?;
+        let (said, says) = io::pipe()?;
         tree::adopt_orphans()?;
         keeper::bear_file_limit();
         let runner = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
@@ -68,13 +67,11 @@ impl Supervisor {
             io::Error::other(format!("watching processes, which takes Linux 5.3 or later: {e}"))
         })?;
         let footing = Footing { runner, oom: oom::protect(), writes: Writes::new() };
-        let (keeper, ours) = keeper::fork(theirs, footing, ours)?;
-        let (stream, keeper) = (Some(ours), Some(keeper));
+        let (keeper, ends) = keeper::fork(Line::new(hears, says), footing, (orders, said))?;
         Ok(Self {
-            stream,
-            line: None,
-            inbox: Vec::new(),
-            keeper,
+            ends: Some(ends),
+            remote: None,
+            keeper: Some(keeper),
             stayed: Vec::new(),
             pauses: 0,
             pausing: 0,
@@ -93,21 +90,23 @@ impl Supervisor {
         self.paused += wait_for_continue(orders).await;
     }
 
-    /// Has the keeper start a step. What goes wrong with that shows when it is
-    /// [followed](Self::follow).
-    pub async fn order(&mut self, step: &Step) {
-        if self.try_order(step).await.is_err() {
-            self.line = None;
-        }
+    /// Has the keeper make a step ready, which may be while another one runs. What goes wrong with
+    /// that shows when it is [followed](Self::follow).
+    pub fn prepare(&mut self, step: &Step) {
+        self.say(&Order::Prepare(Box::new(step.clone())));
     }
 
-    async fn try_order(&mut self, step: &Step) -> io::Result<()> {
-        if let Some(stream) = self.stream.take() {
-            stream.set_nonblocking(true)?;
-            self.line = Some(UnixStream::from_std(stream)?);
+    /// Has the keeper start the step that was [made ready](Self::prepare) last; it may take no
+    /// longer than `timeout`. What goes wrong with that shows when it is followed.
+    pub fn begin(&mut self, timeout: Duration) {
+        self.say(&Order::Run(timeout));
+    }
+
+    fn say(&mut self, order: &Order) {
+        if let Some(ends) = self.ends.take() {
+            self.remote = Remote::new(ends).ok();
         }
-        let Some(line) = &mut self.line else { return Err(io::ErrorKind::NotConnected.into()) };
-        line.write_all(&frame(&Order::Run(Box::new(step.clone())))?).await
+        self.remote.take_if(|remote| remote.say(order).is_err());
     }
 
     /// Runs one step to its end, whatever its end is.
@@ -117,26 +116,27 @@ impl Supervisor {
         orders: &mut watch::Receiver<Orders>,
         tell: impl FnMut(Event),
     ) -> Outcome {
-        self.order(step).await;
-        self.follow(step, orders, tell).await
+        self.prepare(step);
+        self.begin(step.limits.timeout);
+        self.follow(&step.limits, orders, tell).await
     }
 
-    /// Follows the step that was ordered last to its end, whatever its end is.
+    /// Follows the step that was started last to its end, whatever its end is.
     pub async fn follow(
         &mut self,
-        step: &Step,
+        limits: &Limits,
         orders: &mut watch::Receiver<Orders>,
         mut tell: impl FnMut(Event),
     ) -> Outcome {
         let began = Instant::now();
-        let outcome = self.converse(step, orders, &mut tell).await;
+        let outcome = self.converse(limits, orders, &mut tell).await;
         outcome.unwrap_or_else(|e| {
             // Whatever it kept is ours now; the keeper itself is among it.
             tree::kill_but(&self.stayed);
             tree::reap();
-            (self.line, self.keeper) = (None, None);
+            (self.remote, self.keeper) = (None, None);
             let ended = match e.kind() {
-                io::ErrorKind::TimedOut => Ended::TimedOut(step.limits.timeout),
+                io::ErrorKind::TimedOut => Ended::TimedOut(limits.timeout),
                 io::ErrorKind::NotConnected => Ended::NoKeeper,
                 _ => Ended::KeeperLost,
             };
@@ -146,22 +146,23 @@ impl Supervisor {
 
     async fn converse(
         &mut self,
-        step: &Step,
+        limits: &Limits,
         orders: &mut watch::Receiver<Orders>,
         // Not by its type: it would be compiled once for each caller.
         tell: &mut dyn FnMut(Event),
     ) -> io::Result<Outcome> {
-        let Some(line) = &mut self.line else { return Err(io::ErrorKind::NotConnected.into()) };
+        let Some(remote) = &mut self.remote else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
         let mut obeyed = Orders::default();
         // The step before had ended when these came.
         let mut late = std::mem::take(&mut self.pausing);
         let mut stopped_at = None;
         let mut wants = orders.has_changed().is_ok();
-        let limits = &step.limits;
         let patience = limits.timeout + limits.grace + limits.leak + PATIENCE;
         let mut until = tokio::time::Instant::now() + patience;
         loop {
-            while let Some(said) = unframe(&mut self.inbox)? {
+            while let Some(said) = remote.next()? {
                 match said {
                     Said::Event(event) => tell(event),
                     Said::Ended(outcome, keeper) => {
@@ -180,7 +181,7 @@ impl Supervisor {
                         let paused = wait_for_continue(orders).await;
                         until += paused;
                         self.paused += paused;
-                        line.write_all(&frame(&Order::Resume)?).await?;
+                        remote.say(&Order::Resume)?;
                     }
                 }
             }
@@ -188,13 +189,13 @@ impl Supervisor {
             if wanted.stop.is_some() && obeyed.stop.is_none() {
                 stopped_at = Some(Instant::now());
                 let signal = wanted.stop.unwrap_or_default().to_owned();
-                line.write_all(&frame(&Order::Stop(signal))?).await?;
+                remote.say(&Order::Stop(signal))?;
             }
             if wanted.hurry && !obeyed.hurry {
-                line.write_all(&frame(&Order::Hurry)?).await?;
+                remote.say(&Order::Hurry)?;
             }
             if wanted.pauses != self.pauses && wanted.pauses != wanted.resumed {
-                line.write_all(&frame(&Order::Pause)?).await?;
+                remote.say(&Order::Pause)?;
                 self.pausing += 1;
             }
             self.pauses = wanted.pauses;
@@ -207,9 +208,7 @@ impl Supervisor {
                 () = tokio::time::sleep_until(until) => {
                     return Err(io::ErrorKind::TimedOut.into());
                 }
-                read = line.read_buf(&mut self.inbox) => if read? == 0 {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
-                },
+                turned = remote.turn() => turned?,
                 changed = orders.changed(), if wants => wants = changed.is_ok(),
             }
         }
@@ -270,12 +269,13 @@ impl Supervisor {
     /// Sends the keeper away: there is no other step. To go takes it some milliseconds, in which
     /// the runner may have something else to do.
     pub fn dismiss(&mut self) {
-        // A keeper that can't hear it sees the end of its line.
-        if let Ok(order) = frame(&Order::Dismiss) {
-            let _ = self.line.as_ref().map(|line| line.try_write(&order));
-            let _ = self.stream.as_ref().map(|mut stream| stream.write_all(&order));
+        // A keeper that can't hear it sees the end of the wire.
+        if let Some(mut remote) = self.remote.take() {
+            let _ = remote.say(&Order::Dismiss);
         }
-        drop((self.line.take(), self.stream.take()));
+        if let (Some((mut orders, _)), Ok(dismiss)) = (self.ends.take(), frame(&Order::Dismiss)) {
+            let _ = orders.write(&dismiss);
+        }
     }
 }
 

@@ -70,7 +70,14 @@ pub fn install(folder: &Path) -> io::Result<PathBuf> {
 
 /// What has bash read the step's trace first and write its notes to `notes`: variables of its
 /// environment. None if the step is no bash script, or one that would see some of it.
-pub(crate) fn arrange(step: &Step, notes: &Path) -> Vec<(&'static str, String)> {
+pub(crate) fn arrange(
+    step: &Step,
+    language: Language,
+    notes: &Path,
+) -> Vec<(&'static str, String)> {
+    if language != Language::Bash {
+        return Vec::new();
+    }
     let watched = || {
         let trace = step.trace.as_ref()?;
         let watched = watch(&Script::read(&step.folder.join(&step.name))?, step)?;

@@ -1,8 +1,10 @@
 //! What runner and keeper say to each other: JSON, each message after its length.
 
-use std::io::{self, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{self, PipeReader, PipeWriter, Write};
+use std::time::Duration;
 
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +14,16 @@ use crate::{Event, Outcome, Step};
 const MOST: usize = 64 << 20;
 /// How long the length before a message is, in bytes.
 const LENGTH: usize = 4;
+/// How much is read at once at least, in bytes: most steps are shorter.
+const ROOM: usize = 16 * 1024;
 
 /// What the runner wants.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Start this.
-    Run(Box<Step>),
+    /// Make this ready: it comes next, if anything does.
+    Prepare(Box<Step>),
+    /// Start what was made ready last; it may take no longer than this.
+    Run(Duration),
     /// End it: this signal came.
     Stop(String),
     /// End it at once.
@@ -63,17 +69,19 @@ pub(crate) fn unframe<T: DeserializeOwned>(inbox: &mut Vec<u8>) -> io::Result<Op
 
 /// The keeper's end of the wire.
 pub(crate) struct Line {
-    stream: UnixStream,
+    orders: PipeReader,
+    said: PipeWriter,
     inbox: Vec<u8>,
 }
 
 impl Line {
-    pub(crate) fn new(stream: UnixStream) -> Self {
-        Self { stream, inbox: Vec::new() }
+    pub(crate) fn new(orders: PipeReader, said: PipeWriter) -> Self {
+        Self { orders, said, inbox: Vec::new() }
     }
 
-    pub(crate) fn stream(&self) -> &UnixStream {
-        &self.stream
+    /// Where orders come from.
+    pub(crate) fn orders(&self) -> &PipeReader {
+        &self.orders
     }
 
     /// Waits for an order. None: the runner is gone.
@@ -87,17 +95,13 @@ impl Line {
         }
     }
 
-    /// Reads what has come, after the stream was seen to be readable.
+    /// Reads what has come, after there was seen to be something.
     pub(crate) fn fill(&mut self) -> io::Result<()> {
-        let mut bytes = [0; 4096];
-        match self.stream.read(&mut bytes) {
+        self.inbox.reserve(ROOM);
+        match rustix::io::read(&self.orders, spare_capacity(&mut self.inbox)) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(n) => {
-                self.inbox.extend_from_slice(&bytes[..n]);
-                Ok(())
-            }
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(()),
-            Err(e) => Err(e),
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(e) => Err(e.into()),
         }
     }
 
@@ -109,7 +113,7 @@ impl Line {
     /// Tells the runner. One that is gone shows when its orders end.
     pub(crate) fn say(&mut self, said: &Said) {
         if let Ok(text) = frame(said) {
-            let _ = self.stream.write_all(&text);
+            let _ = self.said.write_all(&text);
         }
     }
 }

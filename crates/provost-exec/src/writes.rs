@@ -5,10 +5,8 @@
 //! waits for the kernel some milliseconds. Where there is none, or no /proc, order is a guess.
 
 use std::cell::RefCell;
-use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -30,13 +28,8 @@ pub(crate) struct Writes {
 /// Both pipes of a program, being watched while this is held.
 pub(crate) struct Watched<'a> {
     writes: &'a Writes,
-    pipes: [Pipe; 2],
-}
-
-struct Pipe {
-    path: CString,
-    /// As the queue knows it; negative: it doesn't.
-    watch: AtomicI32,
+    /// As the queue knows them.
+    watches: [Option<i32>; 2],
 }
 
 impl Writes {
@@ -45,21 +38,14 @@ impl Writes {
         Some(Self { queue, stale: RefCell::default() })
     }
 
-    /// Prepares to watch these two.
-    pub(crate) fn prepare(&self, pipes: [&OwnedFd; 2]) -> Option<Watched<'_>> {
-        let pipe = |pipe: &OwnedFd| {
-            let path = CString::new(format!("/proc/self/fd/{}", pipe.as_raw_fd())).ok()?;
-            Some(Pipe { path, watch: AtomicI32::new(-1) })
-        };
-        let [stdout, stderr] = pipes.map(pipe);
-        Some(Watched { writes: self, pipes: [stdout?, stderr?] })
-    }
-
     /// Begins with these two.
     pub(crate) fn watch(&self, pipes: [&OwnedFd; 2]) -> Option<Watched<'_>> {
-        let watched = self.prepare(pipes)?;
-        watched.begin();
-        watched.has_begun().then_some(watched)
+        let mut watched = Watched { writes: self, watches: [None; 2] };
+        for (pipe, watch) in pipes.into_iter().zip(&mut watched.watches) {
+            let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+            *watch = Some(inotify::add_watch(&self.queue, path, WatchFlags::MODIFY).ok()?);
+        }
+        Some(watched)
     }
 
     /// Takes leave of pipes that nobody has any more. That takes a while, in which a script had
@@ -73,27 +59,9 @@ impl Writes {
 }
 
 impl Watched<'_> {
-    /// Begins. System calls only: see [`Program::spawn`](crate::spawn::Program::spawn).
-    pub(crate) fn begin(&self) {
-        for Pipe { path, watch } in &self.pipes {
-            let begun = inotify::add_watch(&self.writes.queue, path, WatchFlags::MODIFY);
-            watch.store(begun.unwrap_or(-1), Ordering::Relaxed);
-        }
-    }
-
-    /// Whether it could.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.watches().all(|watch| watch >= 0)
-    }
-
     /// Ends, when there is time for it, with pipes that nobody has any more.
-    pub(crate) fn end_later(self) {
-        self.writes.stale.borrow_mut().extend(self.watches());
-        self.pipes.iter().for_each(|pipe| pipe.watch.store(-1, Ordering::Relaxed));
-    }
-
-    fn watches(&self) -> impl Iterator<Item = i32> {
-        self.pipes.iter().map(|pipe| pipe.watch.load(Ordering::Relaxed))
+    pub(crate) fn end_later(mut self) {
+        self.writes.stale.borrow_mut().extend(self.watches.iter_mut().filter_map(Option::take));
     }
 
     /// Adds to `runs` the turns since the last look, of what was written to which. Returns for
@@ -104,7 +72,7 @@ impl Watched<'_> {
         let mut notes = Reader::new(&self.writes.queue, &mut room);
         // Until there is no more. A queue that ran over has one of no pipe.
         while let Ok(note) = notes.next() {
-            let of = self.watches().position(|watch| watch == note.wd());
+            let of = self.watches.iter().position(|watch| *watch == Some(note.wd()));
             let Some(at) = of else { continue };
             let stream = [Stream::Stdout, Stream::Stderr][at];
             noted[at] = true;
@@ -132,7 +100,7 @@ impl Watched<'_> {
 
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
-        for watch in self.watches().filter(|watch| *watch >= 0) {
+        for watch in self.watches.into_iter().flatten() {
             // Else the kernel would keep its pipe.
             let _ = inotify::remove_watch(&self.writes.queue, watch);
         }

@@ -11,7 +11,7 @@ use crate::{Ended, LeakPolicy, Outcome, Usage, trace, tree};
 /// as left behind: the first half of a pipeline, say, that is about to get SIGPIPE.
 const SETTLE: Duration = Duration::from_millis(200);
 
-impl Running<'_> {
+impl Running<'_, '_> {
     /// What came of it, and what is left behind.
     pub(super) fn conclude(
         mut self,

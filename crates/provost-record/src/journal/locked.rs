@@ -89,13 +89,7 @@ impl<'a> Locked<'a> {
 
     /// The file's length without the blanks at its end. It is probably `known`.
     pub(super) fn len(&self, known: u64) -> io::Result<u64> {
-        let mut end = [0; TAIL.len() + 1];
-        let from = known.saturating_sub(TAIL.len() as u64);
-        let read = if from > 0 { self.file.read_at(&mut end, from)? } else { 0 };
-        match end[..read].strip_prefix(TAIL) {
-            Some(b"" | b" ") => Ok(known),
-            _ => content_len(self.file),
-        }
+        if self.is_whole(known)? { Ok(known) } else { content_len(self.file) }
     }
 
     /// Adds `record` to the file, whose length is probably `known`. Returns its new length, and
@@ -103,9 +97,9 @@ impl<'a> Locked<'a> {
     pub(super) fn append(&self, record: &Record, known: u64) -> io::Result<(u64, Option<Mended>)> {
         let mut len = self.len(known)?;
         let mut mended = None;
-        if !self.is_whole(len)? {
+        if len != known && !self.is_whole(len)? {
             mended = self.mend()?;
-            len = self.len(0)?;
+            len = content_len(self.file)?;
         }
         let mut text = Vec::with_capacity(512);
         let (at, separator): (u64, &[u8]) = match len > EMPTY.len() as u64 {
@@ -143,15 +137,15 @@ impl<'a> Locked<'a> {
         }
     }
 
+    /// Whether a whole array ends there, and nothing but blanks is behind it.
     fn is_whole(&self, len: u64) -> io::Result<bool> {
-        if len < EMPTY.len() as u64 {
+        let Some(from) = len.checked_sub(EMPTY.len() as u64) else { return Ok(false) };
+        let mut end = [0; EMPTY.len() + 1];
+        let read = self.file.read_at(&mut end, from)?;
+        let Some((before, [b'\n', b']', b'\n', behind @ ..])) = end[..read].split_first() else {
             return Ok(false);
-        }
-        let mut tail = [0; 3];
-        self.file.read_exact_at(&mut tail, len - 3)?;
-        let mut before = [0; 1];
-        self.file.read_exact_at(&mut before, len - 4)?;
-        Ok(tail == TAIL && (before[0] == b'}' || len == EMPTY.len() as u64))
+        };
+        Ok((*before == b'}' || from == 0) && matches!(behind, [] | [b' ']))
     }
 
     /// Puts the file right, if it needs that. What was written by another program and is a valid

@@ -125,7 +125,8 @@ impl<'a> Run<'a> {
         // Not there in a chroot without /proc; then it isn't known.
         let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         start.boot_id = boot_id.map(|id| id.trim().to_owned());
-        recorder.put_soon(start)?;
+        recorder.put(start)?;
+        recorder.sync_soon();
         if service != Service::Run {
             // It goes on from here; or a kickstart makes this root anew.
             Paused::forget(&paths.state).map_err(disk)?;
@@ -153,6 +154,7 @@ impl<'a> Run<'a> {
             hold: None,
             markers,
             progress,
+            next: None,
             xcat_log: None,
         })
     }

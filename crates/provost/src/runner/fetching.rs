@@ -100,7 +100,9 @@ impl Run<'_> {
         let mut start = self.recorder.record(Phase::StageStart);
         start.stage = Some(FETCH.to_owned());
         start.limit_ms = limit_ms;
-        self.recorder.put_soon(start)
+        self.recorder.put(start)?;
+        self.recorder.sync_soon();
+        Ok(())
     }
 
     fn fetch_failed(&mut self, failure: &Failure, ms: Option<u64>) -> Result<(), JournalError> {

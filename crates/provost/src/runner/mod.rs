@@ -12,6 +12,7 @@ mod logs;
 mod markers;
 mod outbox;
 mod paused;
+mod ready;
 mod reboot;
 mod recorder;
 mod release;

@@ -136,14 +136,12 @@ impl Recorder {
         Ok(())
     }
 
-    /// Adds `record` and sends it to the disk; [`settle`](Self::settle) waits until it is there.
-    pub(super) fn put_soon(&mut self, record: Record) -> Result<(), JournalError> {
-        self.put(record)?;
+    /// Sends what was added to the disk; [`settle`](Self::settle) waits until it is there.
+    pub(super) fn sync_soon(&mut self) {
         let (done, settling) = oneshot::channel();
         // The thread lives as long as this sender.
         let _ = self.disk.send(Sync { length: self.journal.len(), done });
         self.settling = Some(settling);
-        Ok(())
     }
 
     /// Waits until all that was sent to the disk is there.
@@ -156,7 +154,8 @@ impl Recorder {
 
     /// Adds `record` and waits until it is on the disk.
     pub(super) async fn put_durably(&mut self, record: Record) -> Result<(), JournalError> {
-        self.put_soon(record)?;
+        self.put(record)?;
+        self.sync_soon();
         self.settle().await
     }
 }

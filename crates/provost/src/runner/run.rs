@@ -11,6 +11,7 @@ use super::guard::{Attempts, held_there};
 use super::markers::Markers;
 use super::outbox::Outbox;
 use super::paused::{Paused, Progress};
+use super::ready::Ready;
 use super::recorder::Recorder;
 use super::root::Root;
 use super::told::rounded;
@@ -45,6 +46,8 @@ pub(super) struct Run<'a> {
     pub(super) hold: Option<watch::Receiver<Option<String>>>,
     pub(super) markers: Markers,
     pub(super) progress: Progress,
+    /// What comes after the step that runs.
+    pub(super) next: Option<Ready>,
     /// Where the management node is xCAT's.
     pub(super) xcat_log: Option<crate::xcat::Log>,
 }

@@ -41,7 +41,8 @@ impl Run<'_> {
             if let Some(failure) = self.ends_before(settings, step) {
                 return Err(self.refuse(&failure, &chosen[at..]));
             }
-            let job = Job { settings, fetched, step, total, trace: &trace };
+            let next = chosen.get(at + 1);
+            let job = Job { settings, fetched, step, next, total, trace: &trace };
             let (record, paused) = self.step(&job).await?;
             if paused.is_some() {
                 return Ok(paused);

@@ -4,17 +4,16 @@ use std::time::Duration;
 use provost_bundle::When;
 use provost_exec::{Event, Limits, Outcome as Executed};
 use provost_plan::Step;
-use provost_record::{Cause, Outcome, Phase, Record, Service, Stage};
+use provost_record::{Cause, Outcome, Phase, Record, Service};
 
 use super::broken::Broken;
-use super::markers::Marker;
 use super::outbox::Outbox;
 use super::paused::Paused;
+use super::ready::Ready;
 use super::run::Run;
 use super::steps;
 use super::succeeded::{failed, not_noted};
 use super::told::{self, how, rounded};
-use super::wishes::Wishes;
 use crate::fetch::Fetched;
 use crate::report::keep_log;
 use crate::settings::Settings;
@@ -29,6 +28,8 @@ pub(super) struct Job<'a> {
     pub(super) settings: &'a Settings,
     pub(super) fetched: &'a Fetched,
     pub(super) step: &'a Step,
+    /// What comes after it.
+    pub(super) next: Option<&'a Step>,
     /// How many steps the run has.
     pub(super) total: usize,
     pub(super) trace: &'a Path,
@@ -43,6 +44,15 @@ struct Try {
     left: u32,
     /// How many there were since this boot.
     failed: u32,
+    /// How many reboots it has asked for.
+    reboots: u32,
+}
+
+impl Try {
+    /// Its number, if it isn't the first.
+    fn number(self) -> Option<u32> {
+        (self.attempt > 1).then_some(self.attempt)
+    }
 }
 
 /// What follows a try.
@@ -59,27 +69,18 @@ impl Run<'_> {
     /// One step, with all its tries, from its first record to its last, which is returned; and
     /// how the run goes on, if the step wants a reboot before.
     pub(super) async fn step(&mut self, job: &Job<'_>) -> Result<(Record, Option<Paused>), Broken> {
-        let step = job.step;
-        let env = steps::environment(
-            job.settings,
-            job.fetched,
-            self.paths,
-            Some(self.service),
-            &self.id,
-            step,
-        );
-        let entry = job.fetched.manifest.file(&step.script);
-        let marker = entry.and_then(|entry| Marker::of(step, entry, &env));
-        let again = self.progress.again.take_if(|again| again.step == *step);
+        let again = self.progress.again.take_if(|again| again.step == *job.step);
         self.progress.begun += 1;
-        if let Some(why) = self.not_needed(job, marker.as_ref()).filter(|_| again.is_none()) {
+        let is_again = again.is_some();
+        let (reboots, tries) = again.map_or((0, 0), |again| (again.reboots, again.tries));
+        let left = steps::retries(job.fetched, job.step);
+        let mut this = Try { attempt: tries + 1, left, failed: 0, reboots };
+        let mut ready = self.ready(job, this.number(), reboots);
+        if let Some(why) = self.not_needed(job, &ready).filter(|_| !is_again) {
             return Ok((self.skip(job, why)?, None));
         }
-        let before = again.map_or((0, 0), |again| (again.reboots, again.tries));
-        let mut this =
-            Try { attempt: before.1 + 1, left: steps::retries(job.fetched, step), failed: 0 };
         loop {
-            let (end, then) = self.attempt(job, &env, marker.as_ref(), this, before.0).await?;
+            let (end, then) = self.attempt(job, ready, this).await?;
             let wait = match then {
                 Then::Over => return Ok((end, None)),
                 Then::Reboot(paused) => return Ok((end, Some(*paused))),
@@ -93,19 +94,21 @@ impl Run<'_> {
             if self.orders.borrow().stop.is_some() {
                 return Ok((end, None));
             }
-            this = Try { attempt: this.attempt + 1, left: this.left - 1, failed: this.failed + 1 };
+            let (attempt, failed) = (this.attempt + 1, this.failed + 1);
+            this = Try { attempt, left: this.left - 1, failed, ..this };
+            ready = self.ready(job, this.number(), reboots);
         }
     }
 
     /// Why the step needn't run, if it needn't.
-    fn not_needed(&self, job: &Job<'_>, marker: Option<&Marker>) -> Option<String> {
+    fn not_needed(&self, job: &Job<'_>, ready: &Ready) -> Option<String> {
         if self.service == Service::Run {
             return None;
         }
         match steps::when(job.fetched, job.step) {
             When::Always => None,
             When::Manual => Some(format!("it runs by hand only: provost run {}", job.step)),
-            when => self.markers.done(marker?, when),
+            when => self.markers.done(ready.marker.as_ref()?, when),
         }
     }
 
@@ -132,26 +135,15 @@ impl Run<'_> {
     async fn attempt(
         &mut self,
         job: &Job<'_>,
-        env: &[(String, String)],
-        marker: Option<&Marker>,
+        ready: Ready,
         this: Try,
-        reboots: u32,
     ) -> Result<(Record, Then), Broken> {
-        let attempt = (this.attempt > 1).then_some(this.attempt);
-        let name = Stage::log_name(self.progress.begun, &job.step.script, attempt);
-        let log = self.paths.scripts(&self.id).join(format!("{name}.log"));
-        let wishes = Wishes::beside(&log);
-        let mut env = [env, &wishes.environment()].concat();
-        if reboots > 0 {
-            env.push(("PROVOST_RESUME".to_owned(), reboots.to_string()));
-        }
-        if let Some(config) = job.settings.config.as_deref().and_then(Path::to_str) {
-            env.push(("PROVOST_CONFIG".to_owned(), config.to_owned()));
-        }
+        let Ready { marker, wishes, step, prepared } = ready;
+        let log = step.log.clone();
         let mut start = self.of_step(Phase::StageStart, job);
-        start.attempt = attempt;
+        start.attempt = this.number();
         // It may have succeeded before, and may now leave half of something.
-        let begins = marker.map_or(Ok(()), |marker| self.markers.forget(marker));
+        let begins = marker.as_ref().map_or(Ok(()), |marker| self.markers.forget(marker));
         if let Err(e) = begins {
             self.recorder.put(start)?;
             let failure = not_noted(format!("before it begins: {e}"));
@@ -163,7 +155,7 @@ impl Run<'_> {
         if job.fetched.manifest.file(&job.step.script).is_some() {
             self.tell_xcat_begin(&job.step.script);
         }
-        let executed = self.execute(job, start, env, &log).await?;
+        let executed = self.execute(job, start, step, prepared).await?;
         let mut end = told::fill(self.recorder.record(Phase::StageEnd), job.step, &executed);
         let left = job.settings.run.deadline.duration().saturating_sub(self.ran());
         if left.is_zero() && end.cause == Some(Cause::Timeout) {
@@ -174,7 +166,8 @@ impl Run<'_> {
         if !end.is_failure() {
             end.skipped = wishes.skip();
             let wish = wishes.reboot();
-            (end, then) = self.succeeded(job, end, marker, wish, (this.attempt, reboots));
+            (end, then) =
+                self.succeeded(job, end, marker.as_ref(), wish, (this.attempt, this.reboots));
         } else if let Some(wait) = self.wait_after(&end, this).filter(|wait| *wait < left) {
             then = Then::Again(wait);
         } else if !matches!(end.cause, Some(Cause::Missing | Cause::Exec))
@@ -204,28 +197,30 @@ impl Run<'_> {
         &mut self,
         job: &Job<'_>,
         mut start: Record,
-        env: Vec<(String, String)>,
-        log: &Path,
+        mut step: provost_exec::Step,
+        prepared: bool,
     ) -> Result<Executed, Broken> {
-        let Job { settings, fetched, step, trace, .. } = *job;
-        let mut prepared = steps::prepare(settings, fetched, step, env, log, trace);
+        let settings = job.settings;
         let left = settings.run.deadline.duration().saturating_sub(self.ran());
-        prepared.limits.timeout = prepared.limits.timeout.min(left);
-        prepared.lines = self.console.is_live() || self.echo.is_some();
-        prepared.secrets = self.recorder.secrets().clone();
-        let Limits { timeout, grace, leak, .. } = prepared.limits;
+        step.limits.timeout = step.limits.timeout.min(left);
+        let Limits { timeout, grace, leak, .. } = step.limits;
         start.limit_ms = (timeout + grace + leak).as_millis().try_into().ok();
-        // While its record goes to the disk, the step starts, and what is left to say of the one
-        // before is said.
-        self.recorder.put_soon(start)?;
-        self.supervisor.order(&prepared).await;
+        if !prepared {
+            self.supervisor.prepare(&step);
+        }
+        self.recorder.put(start)?;
+        self.supervisor.begin(timeout);
+        // While its record goes to the disk, the step starts, what is left to say of the one
+        // before is said, and the one after it is made ready.
+        self.make_next_ready(job);
+        self.recorder.sync_soon();
         self.console.catch_up();
         let name = self.title(job);
-        self.console.about().stage = Some(step.script.clone());
+        self.console.about().stage = Some(job.step.script.clone());
         let began = std::time::Instant::now();
         let (console, echo, slow) = (&mut *self.console, &self.echo, settings.run.slow);
         if let Some(echo) = echo {
-            echo.begin(&prepared.log);
+            echo.begin(&step.log);
         }
         let tell = |event| match event {
             Event::Slow => console.say(&format!("{name}: still running after {slow}")),
@@ -238,7 +233,7 @@ impl Run<'_> {
                 None => console.live(&name, &rounded(began.elapsed()), &last),
             },
         };
-        let executed = self.supervisor.follow(&prepared, &mut self.orders, tell).await;
+        let executed = self.supervisor.follow(&step.limits, &mut self.orders, tell).await;
         if let Some(echo) = &self.echo {
             echo.more();
         }
