@@ -153,9 +153,7 @@ fn keep(mut line: Line, footing: Footing) {
     let mut leaf = Leaf::enter();
     match take_orders(&mut line, &footing, &mut leaf) {
         End::Dismissed => {}
-        End::RunnerGone => {
-            leaf.map(Leaf::leave);
-        }
+        End::RunnerGone => drop(leaf.map(Leaf::leave)),
         End::Succeeded(leftovers) => {
             drop((line, footing.writes));
             stay_with(leftovers, leaf, &footing.runner);

@@ -100,6 +100,8 @@ impl Supervisor {
     /// longer than `timeout`. What goes wrong with that shows when it is followed.
     pub fn begin(&mut self, timeout: Duration) {
         self.say(&Order::Run(timeout));
+        // It is likely to be on this processor, and all else can wait.
+        std::thread::yield_now();
     }
 
     fn say(&mut self, order: &Order) {

@@ -1,6 +1,7 @@
 //! Steps as real processes.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod ahead;
 mod ends;
 mod failures;
 mod output;
