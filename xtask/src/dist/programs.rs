@@ -13,7 +13,10 @@ const LARGEST: u64 = 5_500_000;
 /// No library of the node is needed, so that it runs in every image and installer; and random
 /// numbers come from the system call, since early in an installer there may be no /dev. It can be
 /// loaded anywhere, and says where its addresses stand in a hundredth of the room that takes else.
-const RUSTFLAGS: &str = r#"-C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs --cfg getrandom_backend="linux_getrandom""#;
+const RUSTFLAGS: &str = r#"-C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs -C link-arg=-Wl,--no-eh-frame-hdr --cfg getrandom_backend="linux_getrandom""#;
+/// What the linker is told besides. A program that aborts at a panic unwinds no stack; what is
+/// needed to do so takes an eighth of its room.
+const NO_UNWINDING: &str = "xtask/src/dist/no-unwinding.ld";
 
 /// Builds `dist/provost` and checks that it is static, small enough and starts.
 pub(crate) fn node() -> Result<()> {
@@ -65,7 +68,8 @@ fn rustflags() -> String {
     let home =
         home.map_or(String::new(), |home| format!(" --remap-path-prefix={}=cargo", home.display()));
     let root = cargo::root().display();
-    format!("{RUSTFLAGS} --remap-path-prefix={root}=provost{home}")
+    let linked = format!("-C link-arg=-Wl,-T,{root}/{NO_UNWINDING}");
+    format!("{RUSTFLAGS} {linked} --remap-path-prefix={root}=provost{home}")
 }
 
 /// The host's target triple; glibc's, whose static binaries also run on musl systems.
