@@ -3,16 +3,10 @@
 
 use std::fmt::Write;
 use std::net::TcpListener;
-use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::time::Duration;
 
 use provost_tests::faults::{Exchange, Fault, Faulty, Times};
 use provost_tests::processes::until;
-use provost_tests::{Cluster, Node, Out, SOON, pipe};
-
-/// The longest that a run may take here.
-const PATIENCE: Duration = Duration::from_secs(30);
+use provost_tests::{Cluster, Node, Out, SOON};
 
 /// A cluster of `scripts`, a server before its daemon, and a node that is served by that.
 fn cluster(scripts: &[(&str, &str)]) -> (Cluster, Faulty, Node) {
@@ -175,24 +169,6 @@ fn a_signature_that_one_server_has_served_is_not_asked_of_another() {
     configure(&cluster, &node, &second);
     node.provost(&["boot"]).expect(0);
     assert_eq!(fetched(&second, &mut 0), ["/manifest.toml 200", "/plans/cn001.toml 200"]);
-}
-
-#[test]
-fn what_is_no_file_any_more_is_fetched_again() {
-    let (_cluster, server, node) = cluster(&THREE);
-    node.provost(&["boot"]).expect(0);
-    let two = node.path("state/bundle/two");
-    for put in [pipe as fn(&Path), |path| symlink("/dev/zero", path).unwrap()] {
-        std::fs::remove_file(&two).unwrap();
-        put(&two);
-        let mut from = server.exchanges().len();
-        let mut run = node.spawn(&["boot"]);
-        let ended = until(PATIENCE, || run.try_wait().unwrap().is_some());
-        run.kill().unwrap();
-        assert!(ended && run.wait().unwrap().success(), "the run waits for it");
-        assert_eq!(fetched(&server, &mut from).last().unwrap(), "objects 200");
-        assert!(two.symlink_metadata().unwrap().is_file());
-    }
 }
 
 /// A script whose pack is hardly smaller than it is.

@@ -175,7 +175,7 @@ impl Bundles {
             for entry in std::fs::read_dir(&self.sets)?.flatten() {
                 let path = entry.path();
                 match entry.file_type()?.is_dir() {
-                    true if entry.file_name() == name.as_str() => {}
+                    true if entry.file_name() == name.as_str() || may_hold_a_mount(&path) => {}
                     true => std::fs::remove_dir_all(path)?,
                     false => std::fs::remove_file(path)?,
                 }
@@ -256,6 +256,16 @@ impl Bundles {
         };
         Failure::config(format!("{doing} in {}: {e}", self.sets.display()), hint)
     }
+}
+
+/// Whether something may be mounted below `folder`, such as a script's share: what is in there
+/// isn't ours to remove. Where that can't be known, it may.
+fn may_hold_a_mount(folder: &Path) -> bool {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo");
+    let (Ok(mounts), Ok(folder)) = (mounts, folder.canonicalize()) else { return true };
+    // The fifth field is where; a blank in it is written in octal: proc(5).
+    let at = |line: &str| Some(PathBuf::from(line.split(' ').nth(4)?.replace("\\040", " ")));
+    mounts.lines().filter_map(at).any(|at| at.starts_with(&folder))
 }
 
 /// Whether the file of `entry` below `folder` is what its manifest says, byte for byte.
