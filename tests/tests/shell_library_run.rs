@@ -1,9 +1,7 @@
 //! Scripts that source the shell library, as the runner runs them.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::{Read, Write};
-use std::net::TcpListener;
-
+use provost_tests::faults::Faulty;
 use provost_tests::{Ground, World};
 
 /// Runs `script` and returns the record of its end.
@@ -53,16 +51,10 @@ fn a_script_that_calls_provost_speaks_of_this_node() {
 
 #[test]
 fn a_file_is_fetched_only_if_its_digest_is_right() {
-    let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/x", server.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in server.incoming() {
-            let mut stream = stream.unwrap();
-            let _ = stream.read(&mut [0; 4096]).unwrap();
-            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n";
-            stream.write_all(answer.as_bytes()).unwrap();
-        }
-    });
+    let served = tempfile::tempdir().unwrap();
+    std::fs::write(served.path().join("x"), "hello\n").unwrap();
+    let server = Faulty::of(served.path());
+    let url = format!("http://{}/x", server.address());
     let folder = tempfile::tempdir().unwrap();
     let right = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
     for (digest, result) in [(right.replace('b', "c"), "failure"), (right.to_owned(), "success")] {
