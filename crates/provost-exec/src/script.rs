@@ -2,7 +2,10 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 /// How much of a script is looked at, in bytes.
 const LEN: u64 = 1024 * 1024;
@@ -38,8 +41,11 @@ pub(crate) struct Parts {
 impl Script {
     /// Reads a script; None if there is nothing that could be read.
     pub(crate) fn read(path: &Path) -> Option<Self> {
+        // Whatever a script has put in its own place: a pipe without a writer must hold up nobody.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
         let mut text = Vec::new();
-        File::open(path).ok()?.take(LEN).read_to_end(&mut text).ok()?;
+        file.take(LEN).read_to_end(&mut text).ok()?;
         let text = String::from_utf8_lossy(&text).into_owned();
         let (language, options) = first_line(text.lines().next().unwrap_or_default());
         Some(Self { path: path.to_owned(), text, language, options })

@@ -135,7 +135,9 @@ pub(crate) fn status(end: &Record) -> i32 {
 
 /// Adds the end of the output in a step's log, without what stands before each line there.
 fn copy_output(log: &Path, to: &mut impl Write) -> io::Result<()> {
-    let mut log = File::open(log)?;
+    // Whatever the script has put there: a pipe without a writer must not stop the run.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let mut log = File::options().read(true).custom_flags(flags).open(log)?;
     let skipped = log.metadata()?.len().saturating_sub(MOST_OUTPUT);
     log.seek(SeekFrom::Start(skipped))?;
     let mut out = Vec::new();
