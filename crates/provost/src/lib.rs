@@ -16,6 +16,7 @@ mod resolve;
 mod runner;
 mod secrets;
 mod settings;
+mod spread;
 mod xcat;
 
 pub use cli::{command, main};

@@ -27,7 +27,8 @@ impl Run<'_> {
         // What isn't there fails first, before anything has run in vain.
         chosen.sort_by_key(|step| fetched.manifest.file(&step.script).is_some());
         let logs = self.paths.scripts(&self.id);
-        let prepared = std::fs::create_dir_all(&logs)
+        let prepared = crate::spread::create(&self.paths.all_scripts())
+            .and_then(|()| std::fs::create_dir_all(&logs))
             .and_then(|()| library::install(&self.paths.state))
             .and_then(|()| provost_exec::install_trace(&self.paths.state));
         let trace = prepared.map_err(|e| {
