@@ -6,8 +6,8 @@ use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 
 /// Makes a folder for sets of files that have nothing to do with each other, and asks the file
 /// system to put each set where there is room, instead of beside what is around it. An ext4 without
-/// a journal makes a file where others were just removed by a look at each of these: 0.5 ms where
-/// it were 5,000 (measured), and 0.02 ms elsewhere.
+/// a journal looks at each file that was just removed before it makes one in its place: that took
+/// 0.5 ms where there were 5,000, and 0.02 ms elsewhere.
 pub(crate) fn create(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let spread = || -> io::Result<()> {
@@ -21,4 +21,27 @@ pub(crate) fn create(folder: &Path) -> io::Result<()> {
     // Of most file systems there is nothing to ask.
     let _ = spread();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_files_are_asked_to_be_spread() {
+        let folder = tempfile::tempdir().unwrap();
+        let probe = File::open(folder.path()).unwrap();
+        let asked = ioctl_getflags(&probe).and_then(|f| ioctl_setflags(&probe, f | IFlags::TOPDIR));
+        let sets = folder.path().join("of/sets");
+        // The second time it is there already.
+        create(&sets).unwrap();
+        create(&sets).unwrap();
+        match asked {
+            Ok(()) => {
+                let flags = ioctl_getflags(File::open(&sets).unwrap()).unwrap();
+                assert!(flags.contains(IFlags::TOPDIR), "{flags:?}");
+            }
+            Err(e) => eprintln!("SKIPPED the flag: this file system has none: {e}"),
+        }
+    }
 }
