@@ -186,7 +186,9 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, [i64; 6]>) {
         // Caches and logs of package managers are no part of a system's state.
         // SQLite's index of its log is written by readers, too.
         let index = path.extension().is_some_and(|e| e == "sqlite-shm");
-        if path.ends_with("var/cache") || path.ends_with("var/log") || index {
+        // NetworkManager notes in its own time when a connection was last up.
+        let notes = ["var/cache", "var/log", "var/lib/NetworkManager"];
+        if index || notes.iter().any(|folder| path.ends_with(folder)) {
             continue;
         }
         if is.is_dir() {
