@@ -14,6 +14,7 @@ const SITE: &str = r##"#key,value,comments,disable
 "nameservers","10.0.0.1,10.0.0.2","two, for now",
 "old","x",,"1"
 "runbootscripts","yes",,
+"sshbetweennodes","gpu",,
 "##;
 const POSTSCRIPTS: &str = r##"#node,postscripts,postbootscripts,comments,disable
 "xcatdefaults","syslog,remoteshell,syncfiles","otherpkgs",,
@@ -28,6 +29,7 @@ const NODELIST: &str = r##"#node,groups,status,statustime,appstatus,appstatustim
 "cn001","compute,all","booted","11-20-2026 17:00:01",,,,,,,,,
 "cn002","compute,gpu,all",,,,,,,,,,,
 "cn003","compute,gpu,rule",,,,,,,,,,,
+"cn004","all,gpu,compute",,,,,,,,,,,
 "sn1","service",,,,,,,,,,,
 "##;
 const GROUPS: &str = r##"#groupname,grouptype,members,membergroups,wherevals,comments,disable
@@ -35,18 +37,22 @@ const GROUPS: &str = r##"#groupname,grouptype,members,membergroups,wherevals,com
 "##;
 const NODETYPE: &str = r##"#node,os,arch,profile,provmethod,supportedarchs,nodetype,comments,disable
 "compute","rhels9.4","x86_64","compute","rhels9.4-x86_64-install-compute",,,,
-"cn003","rhels8.10",,,,,,,
+"cn003","rhels8.10",,,"netboot",,,,
 "##;
 const NODERES: &str = r##"#node,servicenode,netboot,tftpserver,tftpdir,nfsserver,monserver,nfsdir,installnic,primarynic,discoverynics,cmdinterface,xcatmaster,current_osimage,next_osimage,nimserver,routenames,nameservers,proxydhcp,syslog,comments,disable
 "rule",,"xnba",,,"10.0.0.9",,,"mac",,,,"|(.*)|sn|",,,,,,,,,
+"cn004",,,,,,,,,,,,"sn1",,,,"ib",,,,,
 "##;
 const LSDEF: &str = "# <xCAT data object stanza file>\n\ncn001:\n    objtype=node\n    \
-    groups=compute,all\n    mac=52:54:00:00:00:01\n    nicips.eth0=10.0.1.1\n    \
-    nicips.eth1=10.1.1.1\n    postscripts=syslog,all,merged\n";
+    groups=compute,all\n    mac=52:54:00:00:00:01!cn001|52:54:00:00:00:02!cn001-ib\n    nicips.eth0=10.0.1.1\n    \
+    nicips.eth1=10.1.1.1\n    postscripts=syslog,all,merged\n\nsn1:\n    \
+    objtype=node\n    groups=service\n    ip=10.0.0.3\n";
 
 const IMAGES: &str = "# <xCAT data object stanza file>\n\nrhels9.4-x86_64-install-compute:\n    \
     objtype=osimage\n    imagetype=linux\n    postscripts=image 1,setupntp\n    \
-    postbootscripts=imaged\n\nother:\n    objtype=osimage\n    postscripts=never\n";
+    postbootscripts=imaged\n    provmethod=install\n    otherpkglist=/install/a.pkglist\n    \
+    otherpkgdir=/install/other\n    pkgdir=/install/os\n    environvar=A=1,B=2\n\n\
+    rhels8.10-x86_64-netboot-compute:\n    objtype=osimage\n    postscripts=diskless\n\nother:\n    objtype=osimage\n    postscripts=never\n";
 
 fn import(folder: &TempDir, files: &[(&str, &str)], more: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_provostctl"));
@@ -82,27 +88,44 @@ fn each_node_gets_the_same_scripts_in_the_same_order() {
         (String::from_utf8(out.stdout).unwrap(), String::from_utf8(out.stderr).unwrap());
     assert!(out.status.success(), "{said}");
     let plans = Site::parse(&text, Path::new("site.toml")).unwrap().plans();
-    let ours = ["cn001", "cn002", "cn003"].map(|node| lists(&plans[node]));
-    let all = "syslog; remoteshell; syncfiles; setupntp; mount /my scratch ro";
-    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    assert_eq!(ours[0], pair(all, "otherpkgs"), "{text}");
-    assert_eq!(ours[1], (format!("{all}; config_cuda '*'"), "otherpkgs; nvidia".to_owned()));
-    assert_eq!(
-        ours[2],
-        (format!("{all}; config_cuda '*'"), "otherpkgs; nvidia; last a b".to_owned())
-    );
-    let env = &plans["cn001"].env;
-    for (name, value) in [
-        ("SITEMASTER", "10.0.0.1"),
-        ("MASTER", "10.0.0.1"),
-        ("NAMESERVERS", "10.0.0.1,10.0.0.2"),
-        ("OSVER", "rhels9.4"),
-        ("GROUP", "compute,all"),
-        ("NICIPS", "eth0!10.0.1.1,eth1!10.1.1.1"),
-        ("MACADDRESS", "52:54:00:00:00:01"),
+    let all = "syslog; remoteshell; syncfiles";
+    let compute = format!("{all}; setupntp; mount /my scratch ro");
+    for (node, post, boot) in [
+        // What lsdef shows is what xCAT has made of its tables.
+        ("cn001", format!("{all}; all; merged"), "otherpkgs"),
+        ("cn002", compute, "otherpkgs; nvidia"),
+        ("cn003", all.to_owned(), "otherpkgs; last a b"),
+        ("cn004", format!("{all}; config_cuda '*'"), "otherpkgs; nvidia"),
+        ("sn1", format!("{all}; servicenode"), "otherpkgs"),
     ] {
-        assert_eq!(env.get(name).map(String::as_str), Some(value), "{name}\n{text}");
+        assert_eq!(lists(&plans[node]), (post, boot.to_owned()), "{node}\n{text}");
     }
+    let has = |node: &str, expected: &[(&str, &str)]| {
+        for (name, value) in expected {
+            let is = plans[node].env.get(*name).map(String::as_str);
+            assert_eq!(is, Some(*value), "{node}: {name}\n{text}");
+        }
+    };
+    let env = &plans["cn001"].env;
+    has(
+        "cn001",
+        &[
+            ("SITEMASTER", "10.0.0.1"),
+            ("MASTER", "10.0.0.1"),
+            ("MASTER_IP", "10.0.0.1"),
+            ("NFSSERVER", "10.0.0.1"),
+            ("UPDATENODE", "0"),
+            ("ENABLESSHBETWEENNODES", "NO"),
+            ("NAMESERVERS", "10.0.0.1,10.0.0.2"),
+            ("OSVER", "rhels9.4"),
+            ("GROUP", "compute,all"),
+            ("NICIPS", "eth0!10.0.1.1,eth1!10.1.1.1"),
+            ("MACADDRESS", "52:54:00:00:00:01"),
+        ],
+    );
+    has("cn003", &[("NODESETSTATE", "netboot"), ("ENABLESSHBETWEENNODES", "YES")]);
+    has("cn004", &[("MASTER", "sn1"), ("MASTER_IP", "10.0.0.3"), ("NFSSERVER", "sn1")]);
+    has("sn1", &[("ENABLESSHBETWEENNODES", "YES")]);
     assert!(!env.contains_key("OLD") && plans["cn001"].runbootscripts);
     let env = &plans["cn003"].env;
     assert_eq!(
@@ -113,33 +136,88 @@ fn each_node_gets_the_same_scripts_in_the_same_order() {
         (&*plans["sn1"].env["NTYPE"], &*plans["cn001"].env["NTYPE"]),
         ("service", "compute")
     );
-    for note in
-        ["own;rm", "config_cuda *", "the group rule", "|(.*)|sn|", "the image rhels9.4", "cn0003"]
-    {
-        assert!(said.contains(note), "{note}\n{said}");
+    for note in [
+        "own;rm",
+        "config_cuda *",
+        "the group rule",
+        "|(.*)|sn|",
+        "the image rhels9.4",
+        "cn0003",
+        "OTHERPKGSn",
+        "NETWORKS_LINES",
+        "ROUTE_NAME",
+    ] {
+        assert_eq!(said.matches(note).count(), 1, "{note}\n{said}");
     }
-    assert!(!said.contains("unused") && !said.contains("of service"), "{said}");
+    assert!(
+        !said.contains("unused") && !said.contains("MASTER_IP") && !said.contains("of service"),
+        "{said}"
+    );
+}
+
+/// Three groups, and a node with scripts of its own.
+const GROUPED: &str = "#node,postscripts,postbootscripts,comments,disable\n\"xcatdefaults\",\"syslog\",,,\n\
+    \"a\",\"a1,a2\",\"ab\",,\n\"b\",\"b1\",\"bb\",,\n\"c\",\"c1\",,,\n\"n3\",\"own\",,,\n";
+const MEMBERS: &str = "#node,groups,status\n\"n1\",\"a,b,c\",\n\"n2\",\"a,b\",\n\"n3\",\"c,b,all,a\",\n\
+    \"n4\",\"b\",\n\"n5\",\"c,a\",\n\"n6\",\"all,c,a\",\n";
+
+fn grouped(site: &str, scripts: &str, expected: [(&str, &str); 6]) -> String {
+    let folder = TempDir::new().unwrap();
+    let files = [("s.csv", site), ("p.csv", scripts), ("n.csv", MEMBERS)];
+    let out = import(&folder, &files, &[]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    let plans = Site::parse(&text, Path::new("site.toml")).unwrap().plans();
+    for (node, (post, boot)) in (1..).map(|n| format!("n{n}")).zip(expected) {
+        assert_eq!(lists(&plans[&node]), (post.to_owned(), boot.to_owned()), "{node}\n{text}");
+    }
+    text
 }
 
 #[test]
-fn a_node_s_own_order_of_its_groups_is_kept() {
-    let folder = TempDir::new().unwrap();
-    let scripts = "#node,postscripts,postbootscripts,comments,disable\n\"xcatdefaults\",\"syslog\",,,\n\
-                   \"a\",\"a1,a2\",\"ab\",,\n\"b\",\"b1\",\"bb\",,\n\"c\",\"c1\",,,\n\"n3\",\"own\",,,\n";
-    let nodes = "#node,groups,status\n\"n1\",\"a,b,c\",\n\"n2\",\"a,b\",\n\"n3\",\"c,b,all,a\",\n";
-    let out = import(&folder, &[("p.csv", scripts), ("n.csv", nodes)], &[]);
-    let (text, said) = (String::from_utf8(out.stdout).unwrap(), out.stderr);
-    assert!(String::from_utf8(said).unwrap().contains(" 0 things"));
-    let plans = Site::parse(&text, Path::new("site.toml")).unwrap().plans();
-    for (node, post, boot) in [
-        ("n1", "syslog; a1; a2; b1; c1", "ab; bb"),
-        ("n2", "syslog; a1; a2; b1", "ab; bb"),
-        ("n3", "syslog; c1; b1; a1; a2; own", "bb; ab"),
-    ] {
-        assert_eq!(lists(&plans[node]), (post.to_owned(), boot.to_owned()), "{text}");
-    }
+fn the_first_group_that_has_scripts_gives_them_and_the_nodes_own_come_before() {
+    let text = grouped(
+        "#key,value,comments,disable\n",
+        GROUPED,
+        [
+            ("syslog; a1; a2", "ab"),
+            ("syslog; a1; a2", "ab"),
+            ("syslog; own", "bb"),
+            ("syslog; b1", "bb"),
+            ("syslog; c1", "ab"),
+            ("syslog; c1", "ab"),
+        ],
+    );
     // Most of them have theirs from the groups.
     assert!(text.contains("[groups.a]\nnodes = \"n[1-2]\"") && !text.contains("[nodes.n1]\npost"));
+    assert!(text.contains("[groups.\"c+a\"]\nnodes = \"n[5-6]\""), "{text}");
+}
+
+#[test]
+fn groups_add_up_where_xcat_says_so() {
+    grouped(
+        "#key,value,comments,disable\n\"hierarchicalattrs\",\"prescripts,postscripts\",,\n",
+        GROUPED,
+        [
+            ("syslog; a1; a2; b1; c1", "ab"),
+            ("syslog; a1; a2; b1", "ab"),
+            ("syslog; own; c1; b1; a1; a2", "bb"),
+            ("syslog; b1", "bb"),
+            ("syslog; c1; a1; a2", "ab"),
+            ("syslog; c1; a1; a2", "ab"),
+        ],
+    );
+    grouped(
+        "#key,value,comments,disable\n",
+        &GROUPED.replace("\"c1\"", "\"c1,+=NEXTRECORD\""),
+        [
+            ("syslog; a1; a2", "ab"),
+            ("syslog; a1; a2", "ab"),
+            ("syslog; own", "bb"),
+            ("syslog; b1", "bb"),
+            ("syslog; c1; a1; a2", "ab"),
+            ("syslog; c1; a1; a2", "ab"),
+        ],
+    );
 }
 
 #[test]
@@ -161,7 +239,16 @@ fn the_scripts_of_an_image_come_after_the_defaults() {
     let all = "syslog; remoteshell; syncfiles; image 1; setupntp; mount /my scratch ro";
     assert_eq!(lists(&with["cn001"]), (all.to_owned(), "otherpkgs; imaged".to_owned()));
     assert_eq!(lists(&with["sn1"]).0, "syslog; remoteshell; syncfiles; servicenode");
-    assert!(!said.contains("image"), "{said}");
+    let env = &with["cn001"].env;
+    assert_eq!(
+        ["OTHERPKGDIR", "A", "NODESETSTATE"].map(|name| &*env[name]),
+        ["/install/other", "1", "install"]
+    );
+    assert!(!env.contains_key("OSPKGDIR"), "an image without a list of packages");
+    // Which of its images an old xCAT takes by the parts of their names, it says.
+    assert_eq!(lists(&with["cn003"]).0, "syslog; remoteshell; syncfiles");
+    let note = "scripts of the image rhels8.10-x86_64-netboot-compute: the provmethod of cn003";
+    assert!(said.contains(note) && !said.contains("rhels9.4"), "{said}");
     let (_, said) = plans(&files[1..]);
     assert!(said.contains("`tabdump postscripts`"), "{said}");
 }
@@ -174,6 +261,7 @@ fn lsdef_alone_will_do() {
     let text = fs::read_to_string(folder.path().join("site.toml")).unwrap();
     let plans = Site::parse(&text, Path::new("site.toml")).unwrap().plans();
     assert_eq!(lists(&plans["cn001"]).0, "syslog; all; merged");
+    assert!(String::from_utf8_lossy(&out.stderr).contains("the scripts of xcatdefaults"));
     // An admin may have worked on it.
     let again = import(&folder, &[("nodes.stanza", LSDEF)], &["--to", "site.toml"]);
     assert_eq!(again.status.code(), Some(1));

@@ -1,6 +1,6 @@
 //! `provostctl import`: what another system knows of its nodes, as a `site.toml`.
 
-mod order;
+mod environment;
 mod site;
 mod xcat;
 

@@ -6,34 +6,7 @@ use std::fmt::Write;
 use provost_plan::{Step, nodes};
 use toml::Value;
 
-use super::order::order;
 use super::xcat::{DEFAULTS, Scripts, Xcat};
-
-/// A node's environment, by xCAT's names: the attributes that its tables have for it.
-const ENVIRONMENT: [(&str, &str); 11] = [
-    ("OSVER", "os"),
-    ("ARCH", "arch"),
-    ("PROFILE", "profile"),
-    ("PROVMETHOD", "provmethod"),
-    ("MASTER", "xcatmaster"),
-    ("NFSSERVER", "nfsserver"),
-    ("INSTALLNIC", "installnic"),
-    ("PRIMARYNIC", "primarynic"),
-    ("NODEROUTENAMES", "routenames"),
-    ("MACADDRESS", "mac"),
-    ("IPADDR", "ip"),
-];
-
-/// What stands in lsdef as `nicips.eth0`, and in the environment as `NICIPS=eth0!…`.
-const NICS: [&str; 7] = [
-    "nicips",
-    "nictypes",
-    "nicnetworks",
-    "nichostnamesuffixes",
-    "nicextraparams",
-    "nicdevices",
-    "niccustomscripts",
-];
 
 /// The text, and what couldn't be carried over.
 pub(super) fn write(xcat: &Xcat) -> (String, Vec<String>) {
@@ -42,13 +15,14 @@ pub(super) fn write(xcat: &Xcat) -> (String, Vec<String>) {
         text: HEAD.to_owned(),
         notes: Vec::new(),
         resplit: BTreeSet::new(),
-        apart: BTreeSet::new(),
+        served: BTreeSet::new(),
     };
     out.defaults();
     out.images();
     out.groups();
     out.nodes();
     out.leftovers();
+    out.missing_variables();
     let resplit = out.resplit.into_iter().map(Value::String).collect();
     // A key of the whole file has to stand before its sections.
     let text = match Value::Array(resplit) {
@@ -61,28 +35,27 @@ pub(super) fn write(xcat: &Xcat) -> (String, Vec<String>) {
 const HEAD: &str = "# Made of an xCAT management node's tables by `provostctl import xcat`.\n\n";
 const RESPLIT: &str = "# Their quoted arguments are split at blanks once more, as xCAT does it.\n";
 
-struct Writer<'a> {
-    xcat: &'a Xcat,
+pub(super) struct Writer<'a> {
+    pub(super) xcat: &'a Xcat,
     text: String,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     resplit: BTreeSet<String>,
-    /// The nodes whose own list of groups has another order than the file's: what their groups run
-    /// stands in their own sections.
-    apart: BTreeSet<String>,
+    /// The nodes whose own sections need no scripts: a group's has them.
+    served: BTreeSet<String>,
 }
 
 impl Writer<'_> {
     fn defaults(&mut self) {
         let xcat = self.xcat;
-        let mut env = BTreeMap::new();
-        for (key, value) in &xcat.site {
-            let name = if key == "master" { "SITEMASTER".to_owned() } else { key.to_uppercase() };
-            self.variable(&mut env, &name, value, &format!("site.{key}"));
+        let env = self.environment_of_all();
+        let scripts = xcat.row(DEFAULTS);
+        if !xcat.has_scripts {
+            self.notes.push(
+                "the scripts of xcatdefaults, which come before those of images and nodes: give what \
+                 `tabdump postscripts` prints, too"
+                    .to_owned(),
+            );
         }
-        if let Some(master) = xcat.site.get("master") {
-            env.insert("MASTER".to_owned(), master.clone());
-        }
-        let scripts = xcat.scripts.get(DEFAULTS).cloned().unwrap_or_default();
         let heading = match is_yes(xcat.site.get("runbootscripts")) {
             true => "[defaults]\nrunbootscripts = true",
             false => "[defaults]",
@@ -90,49 +63,66 @@ impl Writer<'_> {
         self.section(heading, None, &scripts, &env, DEFAULTS);
     }
 
-    /// The images that have scripts, as groups of the nodes that have them.
+    /// The images, as groups of the nodes that have them.
     fn images(&mut self) {
         let xcat = self.xcat;
-        for (image, scripts) in xcat.images.iter().filter(|(_, s)| **s != Scripts::default()) {
-            let has_it = |node: &String| xcat.attribute(node, "provmethod") == Some(image);
+        for (image, attributes) in &xcat.images {
+            let has_it = |node: &String| xcat.attribute(node, "provmethod").as_ref() == Some(image);
             let nodes = self.possible(xcat.nodes().into_iter().filter(has_it).collect());
-            if nodes.is_empty() {
-                continue;
+            let scripts = Scripts::of(attributes);
+            self.unnamed(image, &scripts);
+            let env = self.environment_of_image(image);
+            if !(nodes.is_empty() || scripts.is_none() && env.is_empty()) {
+                let heading = format!("[groups.{}]", key(&format!("osimage-{image}")));
+                self.section(&heading, Some(&nodes), &scripts, &env, image);
             }
-            if !xcat.has_scripts {
-                self.notes.push(format!(
-                    "that the scripts of xcatdefaults come before those of the image {image}: give \
-                     what `tabdump postscripts` prints, too"
-                ));
-            }
-            let heading = format!("[groups.{}]", key(&format!("osimage-{image}")));
-            self.section(&heading, Some(&nodes), scripts, &BTreeMap::new(), image);
         }
     }
 
-    /// The groups that have scripts, in an order that is that of each node's own list of groups; but
-    /// for the nodes to which no order does justice.
+    /// An image with scripts whose name only its parts tell, so that it depends on xCAT's age
+    /// whether they run.
+    fn unnamed(&mut self, image: &str, scripts: &Scripts) {
+        let xcat = self.xcat;
+        let by_its_parts = |node: &String| {
+            let parts = ["os", "arch", "provmethod", "profile"];
+            let parts: Option<Vec<_>> =
+                parts.map(|of| xcat.attribute(node, of)).into_iter().collect();
+            parts.is_some_and(|parts| is_method(&parts[2]) && parts.join("-") == *image)
+        };
+        let nodes: Vec<_> = xcat.nodes().into_iter().filter(by_its_parts).collect();
+        if !(nodes.is_empty() || scripts.is_none()) {
+            self.notes.push(format!(
+                "the scripts of the image {image}: the provmethod of {} names no image, and then an \
+                 old xCAT runs them, and a new one doesn't; if they are to run, chdef provmethod={image}",
+                nodes::fold(&nodes)
+            ));
+        }
+    }
+
+    /// What nodes have from their groups. Here what groups have adds up, in xCAT the first one that
+    /// has any gives it; so each node is in the one group that has just what it gets.
     fn groups(&mut self) {
         let xcat = self.xcat;
-        let order = order(xcat);
-        let place = |group: &String| order.iter().position(|other| other == group);
-        let mut members: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for node in xcat.nodes() {
-            let groups = xcat.groups_with_scripts(&node);
-            if groups.is_sorted_by_key(place) {
-                for group in groups {
-                    members.entry(group).or_default().push(node.clone());
-                }
-            } else {
-                self.apart.insert(node);
+        let mut alike: BTreeMap<(String, Scripts), Vec<String>> = BTreeMap::new();
+        for node in self.possible(xcat.nodes()) {
+            let scripts = xcat.scripts(&node);
+            let mut groups = xcat.groups_of(&node);
+            groups.retain(|group| !xcat.row(group).is_none());
+            let just = groups.iter().find(|group| xcat.row(group) == scripts);
+            // One that has something else is no name for it.
+            let several = if groups.len() > 1 { groups.join("+") } else { String::new() };
+            let name = just.cloned().unwrap_or(several);
+            if xcat.row(&node).is_none() && !name.is_empty() && !scripts.is_none() {
+                alike.entry((name, scripts)).or_default().push(node);
             }
         }
-        for group in &order {
-            let nodes = self.possible(members.remove(group).unwrap_or_default());
-            let scripts = xcat.scripts.get(group).cloned().unwrap_or_default();
-            let heading = format!("[groups.{}]", key(group));
-            if !nodes.is_empty() {
-                self.section(&heading, Some(&nodes), &scripts, &BTreeMap::new(), group);
+        let mut names = BTreeSet::new();
+        for ((name, scripts), nodes) in alike {
+            let is_a_group = !xcat.row(&name).is_none();
+            if (is_a_group || nodes.len() > 1) && names.insert(name.clone()) {
+                let heading = format!("[groups.{}]", key(&name));
+                self.section(&heading, Some(&nodes), &scripts, &BTreeMap::new(), &name);
+                self.served.extend(nodes);
             }
         }
     }
@@ -143,12 +133,8 @@ impl Writer<'_> {
         let mut alike: BTreeMap<(Scripts, BTreeMap<String, String>), Vec<String>> = BTreeMap::new();
         for node in self.possible(xcat.nodes()) {
             let env = self.environment(&node);
-            let mut scripts = xcat.own_scripts(&node);
-            if self.apart.contains(&node) {
-                let of = |group: &String| xcat.scripts.get(group).cloned();
-                let all: Vec<_> = xcat.groups_with_scripts(&node).iter().filter_map(of).collect();
-                scripts = all.into_iter().rev().fold(scripts, |rest, first| first.then(&rest));
-            }
+            let served = self.served.contains(&node);
+            let scripts = if served { Scripts::default() } else { xcat.scripts(&node) };
             alike.entry((scripts, env)).or_default().push(node);
         }
         let mut alike: Vec<_> = alike.into_iter().collect();
@@ -156,52 +142,6 @@ impl Writer<'_> {
         for ((scripts, env), names) in alike {
             let folded = nodes::fold(&names);
             self.section(&format!("[nodes.{}]", key(&folded)), None, &scripts, &env, &folded);
-        }
-    }
-
-    fn environment(&mut self, node: &str) -> BTreeMap<String, String> {
-        let xcat = self.xcat;
-        let groups = xcat.groups_of(node);
-        // xCAT wants every service node to be in that group.
-        let kind =
-            if groups.iter().any(|group| group == "service") { "service" } else { "compute" };
-        let mut env = BTreeMap::from([("NTYPE".to_owned(), kind.to_owned())]);
-        env.insert("GROUP".to_owned(), groups.join(","));
-        for (name, attribute) in ENVIRONMENT {
-            if let Some(value) = xcat.attribute(node, attribute) {
-                self.variable(&mut env, name, value, &format!("{attribute} of {node}"));
-            }
-        }
-        let Some(defined) = xcat.defined.get(node) else { return env };
-        for nic in NICS {
-            let prefix = format!("{nic}.");
-            let of = |(name, value): (&String, &String)| {
-                Some(format!("{}!{value}", name.strip_prefix(&prefix)?))
-            };
-            let values: Vec<String> = defined.iter().filter_map(of).collect();
-            if !values.is_empty() {
-                env.insert(nic.to_uppercase(), values.join(","));
-            }
-        }
-        env
-    }
-
-    fn variable(
-        &mut self,
-        env: &mut BTreeMap<String, String>,
-        name: &str,
-        value: &str,
-        from: &str,
-    ) {
-        let sound = !name.starts_with(|c: char| c.is_ascii_digit())
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        if !sound || name.is_empty() {
-            self.notes.push(format!("{from}: {name:?} can't be the name of a variable"));
-        } else if value.starts_with('|') && value.ends_with('|') && value.len() > 1 {
-            self.notes
-                .push(format!("{from}: {value} is a pattern; write what it means for each node"));
-        } else if !value.is_empty() {
-            env.insert(name.to_owned(), value.to_owned());
         }
     }
 
@@ -274,14 +214,15 @@ impl Writer<'_> {
         known.extend(nodes);
         known.extend(xcat.dynamic.iter().cloned());
         known.insert(DEFAULTS.to_owned());
-        for row in xcat.scripts.keys().filter(|row| !known.contains(*row)) {
+        let rows = xcat.attributes.keys().filter(|row| !xcat.row(row).is_none());
+        for row in rows.filter(|row| !known.contains(*row)) {
             self.notes.push(format!(
                 "the scripts of {row}: no node has that name, or is in a group of that name, as \
                  these files tell"
             ));
         }
         for group in &xcat.dynamic {
-            if xcat.scripts.contains_key(group) || xcat.attributes.contains_key(group) {
+            if xcat.attributes.contains_key(group) {
                 let name = key(group);
                 self.notes.push(format!(
                     "the group {group}: a rule tells who is in it; write its nodes as \
@@ -289,10 +230,9 @@ impl Writer<'_> {
                 ));
             }
         }
-        let unknown = |method: &&str| !is_method(method) && !xcat.images.contains_key(*method);
-        let images = xcat.nodes().into_iter().filter_map(|node| {
-            xcat.attribute(&node, "provmethod").filter(unknown).map(str::to_owned)
-        });
+        let unknown = |method: &String| !is_method(method) && !xcat.images.contains_key(method);
+        let nodes = xcat.nodes().into_iter();
+        let images = nodes.filter_map(|node| xcat.attribute(&node, "provmethod").filter(unknown));
         for image in images.collect::<BTreeSet<_>>() {
             self.notes.push(format!(
                 "scripts of the image {image}, if it has any: give what `lsdef -t osimage -l -z` \
@@ -303,7 +243,7 @@ impl Writer<'_> {
 }
 
 /// Ways of provisioning that name no image.
-fn is_method(method: &str) -> bool {
+pub(super) fn is_method(method: &str) -> bool {
     matches!(method, "install" | "netboot" | "statelite" | "boot")
 }
 

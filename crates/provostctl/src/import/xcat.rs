@@ -7,23 +7,28 @@ use std::collections::BTreeMap;
 pub(super) struct Xcat {
     /// The site table.
     pub(super) site: BTreeMap<String, String>,
-    /// The postscripts table, by node, group or `xcatdefaults`.
-    pub(super) scripts: BTreeMap<String, Scripts>,
-    /// The attributes of nodes and groups, from nodetype and noderes.
-    pub(super) attributes: BTreeMap<String, BTreeMap<String, String>>,
+    /// The attributes of nodes and groups, from postscripts, nodetype and noderes.
+    pub(super) attributes: BTreeMap<String, Attributes>,
     /// The groups of each node, in its own order, from nodelist.
     groups: BTreeMap<String, Vec<String>>,
     /// The groups whose members a rule tells.
     pub(super) dynamic: Vec<String>,
-    /// The attributes of nodes as lsdef shows them: groups' and defaults' are merged into them.
-    pub(super) defined: BTreeMap<String, BTreeMap<String, String>>,
-    /// The scripts of images, by the images' names.
-    pub(super) images: BTreeMap<String, Scripts>,
-    /// Whether there was a postscripts table, which says more than lsdef does.
+    /// The attributes of nodes as lsdef shows them: groups' are merged into them, and without `-z`
+    /// the scripts of `xcatdefaults`.
+    pub(super) defined: BTreeMap<String, Attributes>,
+    /// The attributes of images.
+    pub(super) images: BTreeMap<String, Attributes>,
+    /// Whether there was a postscripts table, which alone tells the scripts of `xcatdefaults`.
     pub(super) has_scripts: bool,
 }
 
-/// A row of the postscripts table.
+/// What a row or a stanza says, by the names of the columns; nothing is empty.
+pub(super) type Attributes = BTreeMap<String, String>;
+
+/// What xCAT calls the lists of scripts.
+const LISTS: [&str; 2] = ["postscripts", "postbootscripts"];
+
+/// The two lists of scripts.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Scripts {
     pub(super) postscripts: String,
@@ -31,19 +36,18 @@ pub(super) struct Scripts {
 }
 
 impl Scripts {
-    /// As lsdef shows them.
-    fn of(attributes: &BTreeMap<String, String>) -> Self {
-        let of = |name| attributes.get(name).cloned().unwrap_or_default();
-        Self { postscripts: of("postscripts"), postbootscripts: of("postbootscripts") }
+    fn by(of: impl Fn(&str) -> Option<String>) -> Self {
+        let [postscripts, postbootscripts] = LISTS.map(|list| of(list).unwrap_or_default());
+        Self { postscripts, postbootscripts }
     }
 
-    /// These, and then `rest`.
-    pub(super) fn then(&self, rest: &Self) -> Self {
-        let both = |one: &str, other: &str| format!("{one},{other}");
-        Self {
-            postscripts: both(&self.postscripts, &rest.postscripts),
-            postbootscripts: both(&self.postbootscripts, &rest.postbootscripts),
-        }
+    /// Those of a row or a stanza.
+    pub(super) fn of(attributes: &Attributes) -> Self {
+        Self::by(|list| attributes.get(list).cloned())
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -55,6 +59,8 @@ pub(super) struct Unreadable {
 
 /// How xCAT calls the row that all nodes have.
 pub(super) const DEFAULTS: &str = "xcatdefaults";
+/// At the end of a value: that of the node's next group follows.
+const NEXT_RECORD: &str = "+=NEXTRECORD";
 
 impl Xcat {
     /// Takes in one file; its content tells what it is.
@@ -83,26 +89,55 @@ impl Xcat {
         self.groups.get(node).cloned().or_else(defined).unwrap_or_default()
     }
 
-    /// Those of them that have scripts.
-    pub(super) fn groups_with_scripts(&self, node: &str) -> Vec<String> {
-        let mut groups = self.groups_of(node);
-        groups.retain(|group| self.scripts.contains_key(group));
-        groups
+    /// The scripts that a row of the postscripts table has.
+    pub(super) fn row(&self, name: &str) -> Scripts {
+        self.attributes.get(name).map(Scripts::of).unwrap_or_default()
     }
 
-    /// What a node has as `name`: its own, else that of the first of its groups that has one.
-    pub(super) fn attribute(&self, node: &str, name: &str) -> Option<&str> {
-        let of = |key: &str| self.attributes.get(key).and_then(|a| a.get(name));
-        let own = of(node).or_else(|| self.groups_of(node).iter().find_map(|group| of(group)));
-        own.or_else(|| self.defined.get(node).and_then(|a| a.get(name))).map(String::as_str)
+    /// What a node runs beside the scripts of `xcatdefaults` and its image.
+    pub(super) fn scripts(&self, node: &str) -> Scripts {
+        let defaults = self.attributes.get(DEFAULTS);
+        Scripts::by(|list| {
+            let all = self.attribute(node, list)?;
+            // lsdef without `-z` shows them first.
+            let rest = defaults.and_then(|row| all.strip_prefix(row.get(list)?));
+            Some(
+                rest.filter(|rest| rest.is_empty() || rest.starts_with(',')).unwrap_or(&all).into(),
+            )
+        })
     }
 
-    /// What a node runs by its own row; by all that lsdef shows, if there is no table.
-    pub(super) fn own_scripts(&self, node: &str) -> Scripts {
-        if self.has_scripts {
-            return self.scripts.get(node).cloned().unwrap_or_default();
+    /// What a node has as `name`: what lsdef shows, else its own, else that of the first of its
+    /// groups that has one. Groups add up only where site.hierarchicalattrs names the attribute, or
+    /// a value ends with `+=NEXTRECORD`.
+    pub(super) fn attribute(&self, node: &str, name: &str) -> Option<String> {
+        let of = |all: &BTreeMap<_, Attributes>, key: &str| all.get(key)?.get(name).cloned();
+        if let Some(shown) = of(&self.defined, node) {
+            return Some(shown);
         }
-        self.defined.get(node).map(Scripts::of).unwrap_or_default()
+        let groups = self.groups_of(node);
+        let rows = std::iter::once(node).chain(groups.iter().map(String::as_str));
+        let mut values = rows.filter_map(|row| of(&self.attributes, row));
+        let mut value = values.next()?;
+        for next in values {
+            if let Some(before) = value.strip_suffix(NEXT_RECORD) {
+                value = before.to_owned() + &next;
+            } else if let Some(between) = self.between(name) {
+                value = value + between + &next;
+            } else {
+                break;
+            }
+        }
+        Some(value.replace(NEXT_RECORD, ""))
+    }
+
+    /// What stands between the values of groups that add up, if they do.
+    fn between(&self, name: &str) -> Option<&str> {
+        let adding = self.site.get("hierarchicalattrs")?;
+        adding.split(',').find_map(|item| {
+            let (attribute, between) = item.trim().split_once(':').unwrap_or((item.trim(), ","));
+            (attribute == name).then_some(between)
+        })
     }
 
     fn table(&mut self, text: &str) -> Result<(), Unreadable> {
@@ -126,11 +161,6 @@ impl Xcat {
                 ["key", "value", ..] => {
                     self.site.insert(of("key"), of("value"));
                 }
-                ["node", "postscripts", ..] => {
-                    self.has_scripts = true;
-                    let (postscripts, postbootscripts) = (of("postscripts"), of("postbootscripts"));
-                    self.scripts.insert(of("node"), Scripts { postscripts, postbootscripts });
-                }
                 ["node", "groups", ..] => {
                     self.groups.insert(of("node"), names(&of("groups")));
                 }
@@ -139,7 +169,12 @@ impl Xcat {
                         self.dynamic.push(of("groupname"));
                     }
                 }
-                ["node", ..] if keys.contains(&"provmethod") || keys.contains(&"installnic") => {
+                ["node", ..]
+                    if ["postscripts", "provmethod", "installnic"]
+                        .iter()
+                        .any(|of_table| keys.contains(of_table)) =>
+                {
+                    self.has_scripts |= keys.contains(&"postscripts");
                     let attributes = self.attributes.entry(of("node")).or_default();
                     for (name, value) in &row {
                         if !matches!(*name, "node" | "comments" | "disable") && !value.is_empty() {
@@ -172,7 +207,9 @@ impl Xcat {
                 }
                 (Some(node), _, Some((name, value))) if indented => {
                     let attributes = self.defined.entry(node.clone()).or_default();
-                    attributes.insert(name.to_owned(), value.to_owned());
+                    if !value.is_empty() {
+                        attributes.insert(name.to_owned(), value.to_owned());
+                    }
                 }
                 _ => {
                     let what = "this is neither a table nor a stanza".to_owned();
@@ -180,9 +217,9 @@ impl Xcat {
                 }
             }
         }
-        let is = |a: &BTreeMap<String, String>, what| a.get("objtype").is_some_and(|o| o == what);
+        let is = |a: &Attributes, what| a.get("objtype").is_some_and(|o| o == what);
         let images = self.defined.iter().filter(|(_, a)| is(a, "osimage"));
-        self.images.extend(images.map(|(name, a)| (name.clone(), Scripts::of(a))));
+        self.images.extend(images.map(|(name, a)| (name.clone(), a.clone())));
         self.defined.retain(|_, a| is(a, "node") || !a.contains_key("objtype"));
         Ok(())
     }

@@ -1,0 +1,212 @@
+//! The environment of a node's scripts, by xCAT's names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use super::site::{Writer, is_method};
+use super::xcat::Attributes;
+
+/// The attributes that its tables have for a node.
+const OF_NODES: [(&str, &str); 12] = [
+    ("OSVER", "os"),
+    ("ARCH", "arch"),
+    ("PROFILE", "profile"),
+    ("PROVMETHOD", "provmethod"),
+    ("INSTALLNIC", "installnic"),
+    ("PRIMARYNIC", "primarynic"),
+    ("NODEROUTENAMES", "routenames"),
+    ("MACADDRESS", "mac"),
+    ("IPADDR", "ip"),
+    ("SYSLOG", "syslog"),
+    ("CFGMGR", "cfgmgr"),
+    ("CFGSERVER", "cfgserver"),
+];
+
+/// What stands in lsdef as `nicips.eth0`, and in the environment as `NICIPS=eth0!…`.
+const NICS: [&str; 7] = [
+    "nicips",
+    "nictypes",
+    "nicnetworks",
+    "nichostnamesuffixes",
+    "nicextraparams",
+    "nicdevices",
+    "niccustomscripts",
+];
+
+/// What xCAT makes of what these files don't have.
+const NOT_HERE: [&str; 3] = [
+    "NETWORKS_LINES, NETWORKS_LINEn, NETMASK, GATEWAY: the networks table",
+    "OSPKGS, OTHERPKGSn, OTHERPKGS_INDEX, ENVLISTn: the files that an image's pkglist and otherpkglist \
+     name; NOSYNCFILES: its synclists",
+    "ZONENAME, MONSERVER, MONMASTER, SERVICEGROUP, CFGCLIENTLIST, VLANID and the like: what zones, \
+     monitoring, service pools, vlans and kits set",
+];
+
+impl Writer<'_> {
+    /// What all nodes have.
+    pub(super) fn environment_of_all(&mut self) -> BTreeMap<String, String> {
+        let xcat = self.xcat;
+        let mut env = BTreeMap::from([("UPDATENODE".to_owned(), "0".to_owned())]);
+        for (key, value) in &xcat.site {
+            let name = if key == "master" { "SITEMASTER".to_owned() } else { key.to_uppercase() };
+            self.variable(&mut env, &name, value, &format!("site.{key}"));
+        }
+        if let Some(master) = xcat.site.get("master") {
+            self.master(&mut env, master, None);
+        }
+        let no = self.ssh_between().is_some_and(|groups| !groups.contains(&"ALLGROUPS"));
+        let between = if no { "NO" } else { "YES" };
+        env.insert("ENABLESSHBETWEENNODES".to_owned(), between.to_owned());
+        env
+    }
+
+    /// What the nodes of an image have.
+    pub(super) fn environment_of_image(&mut self, name: &str) -> BTreeMap<String, String> {
+        let image = &self.xcat.images[name];
+        let mut env = BTreeMap::new();
+        for (name, list, folder) in
+            [("OSPKGDIR", "pkglist", "pkgdir"), ("OTHERPKGDIR", "otherpkglist", "otherpkgdir")]
+        {
+            if let Some(folder) = image.get(folder).filter(|_| image.contains_key(list)) {
+                env.insert(name.to_owned(), folder.clone());
+            }
+        }
+        let own = image.get("environvar").map(String::as_str).unwrap_or_default();
+        for (variable, value) in own.split(',').filter_map(|item| item.split_once('=')) {
+            self.variable(&mut env, variable.trim(), value, &format!("environvar of {name}"));
+        }
+        env
+    }
+
+    pub(super) fn environment(&mut self, node: &str) -> BTreeMap<String, String> {
+        let xcat = self.xcat;
+        let groups = xcat.groups_of(node);
+        let is_in = |name: &str| groups.iter().any(|group| group == name);
+        // xCAT wants every service node to be in that group.
+        let is_service = is_in("service");
+        let kind = if is_service { "service" } else { "compute" };
+        let mut env = BTreeMap::from([("NTYPE".to_owned(), kind.to_owned())]);
+        env.insert("GROUP".to_owned(), groups.join(","));
+        let mut has = |name: &str| {
+            let from = format!("{name} of {node}");
+            xcat.attribute(node, name).filter(|value| !self.is_pattern(value, &from))
+        };
+        let (master, nfsserver) = (has("xcatmaster"), has("nfsserver"));
+        if let Some(master) = master {
+            self.master(&mut env, &master, Some(node));
+        }
+        env.extend(nfsserver.map(|server| ("NFSSERVER".to_owned(), server)));
+        for (name, attribute) in OF_NODES {
+            if let Some(value) = xcat.attribute(node, attribute) {
+                let value = if attribute == "mac" { mac_of(&value, node) } else { &value };
+                self.variable(&mut env, name, value, &format!("{attribute} of {node}"));
+            }
+        }
+        if let Some(state) = self.method(node) {
+            env.insert("NODESETSTATE".to_owned(), state);
+        }
+        let between = self.ssh_between().filter(|groups| !groups.contains(&"NOGROUPS"));
+        if is_service || between.is_some_and(|groups| groups.into_iter().any(is_in)) {
+            env.insert("ENABLESSHBETWEENNODES".to_owned(), "YES".to_owned());
+        }
+        if let Some(defined) = xcat.defined.get(node) {
+            nics(&mut env, defined);
+        }
+        env
+    }
+
+    /// What scripts may look for and not find.
+    pub(super) fn missing_variables(&mut self) {
+        let has_routes = |node: &String| self.xcat.attribute(node, "routenames").is_some();
+        let routes = self.xcat.nodes().iter().any(has_routes);
+        let routes =
+            routes.then_some("ROUTE_NAME for each of a node's routenames: the routes table");
+        for what in NOT_HERE.into_iter().chain(routes) {
+            self.notes.push(format!(
+                "{what}; write those that your scripts read as env of [defaults] or of a group"
+            ));
+        }
+    }
+
+    /// The management node of these nodes, and what follows from it.
+    fn master(&mut self, env: &mut BTreeMap<String, String>, master: &str, of: Option<&str>) {
+        env.insert("MASTER".to_owned(), master.to_owned());
+        env.insert("NFSSERVER".to_owned(), master.to_owned());
+        let is_address = |text: &str| text.parse::<IpAddr>().is_ok();
+        let address = match is_address(master) {
+            true => Some(master.to_owned()),
+            false => self.xcat.attribute(master, "ip").filter(|ip| is_address(ip)),
+        };
+        if address.is_none() {
+            let note =
+                format!("MASTER_IP: the address of {master} isn't told; write it beside MASTER");
+            self.note_once(note);
+        }
+        // Not that of all nodes.
+        let address = address.or_else(|| of.map(|_| master.to_owned()));
+        env.extend(address.map(|address| ("MASTER_IP".to_owned(), address)));
+    }
+
+    /// What site.sshbetweennodes names.
+    fn ssh_between(&self) -> Option<BTreeSet<&str>> {
+        let groups = self.xcat.site.get("sshbetweennodes").filter(|groups| !groups.is_empty())?;
+        Some(groups.split(',').map(str::trim).collect())
+    }
+
+    /// How a node is provisioned: `install`, `netboot` or `statelite`.
+    fn method(&self, node: &str) -> Option<String> {
+        let method = self.xcat.attribute(node, "provmethod")?;
+        let of_image = self.xcat.images.get(&method).and_then(|image| image.get("provmethod"));
+        Some(of_image.unwrap_or(&method).clone()).filter(|method| is_method(method))
+    }
+
+    fn variable(
+        &mut self,
+        env: &mut BTreeMap<String, String>,
+        name: &str,
+        value: &str,
+        from: &str,
+    ) {
+        let sound = !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !sound || name.is_empty() {
+            self.notes.push(format!("{from}: {name:?} can't be the name of a variable"));
+        } else if !self.is_pattern(value, from) && !value.is_empty() {
+            env.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
+    fn is_pattern(&mut self, value: &str, from: &str) -> bool {
+        let is_pattern = value.starts_with('|') && value.ends_with('|') && value.len() > 1;
+        if is_pattern {
+            let note = format!("{from}: {value} is a pattern; write what it means for each node");
+            self.note_once(note);
+        }
+        is_pattern
+    }
+
+    fn note_once(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+/// Of several addresses, as `ADDRESS!NAME|ADDRESS`, the one of the node's own name.
+fn mac_of<'a>(all: &'a str, node: &str) -> &'a str {
+    let mut macs = all.split('|').map(|mac| mac.split_once('!').unwrap_or((mac, node)));
+    macs.find(|(_, name)| *name == node).map_or(all, |(mac, _)| mac)
+}
+
+fn nics(env: &mut BTreeMap<String, String>, defined: &Attributes) {
+    for nic in NICS {
+        let prefix = format!("{nic}.");
+        let of = |(name, value): (&String, &String)| {
+            Some(format!("{}!{value}", name.strip_prefix(&prefix)?))
+        };
+        let values: Vec<String> = defined.iter().filter_map(of).collect();
+        if !values.is_empty() {
+            env.insert(nic.to_uppercase(), values.join(","));
+        }
+    }
+}
