@@ -164,6 +164,35 @@ fn an_installer_runs_what_the_page_has_in_place_of_post_xcat() {
 }
 
 #[test]
+fn a_mistake_in_the_configuration_is_told_and_does_not_install_the_node_again() {
+    let Some(site) = Site::new() else { return };
+    for mistake in [
+        "[run]\ntimeuot = \"1h\"\n",
+        "[run]\ntimeout = \"1x\"\n",
+        "[trust\nunsigned = true\n",
+        "[source]\nmonitor_port = 0\n",
+        "[source]\ntftp_dir = \"/\"\n",
+        "[source]\ninstall_dir = \"install/../x\"\n",
+    ] {
+        // Each is a node of its own.
+        site.root.sh("rm -rf /var/lib/provost /var/log/provost").expect(0);
+        std::fs::write(site.root.path("/etc/provost/provost.d/site.toml"), mistake).unwrap();
+        let heard = site.monitor.said().len();
+        site.root.sh(&body(&site)).says(&["provost.d/site.toml", "kickstart FAILED"]);
+        // What it told when it began may not have been heard before what came of it was known.
+        let failed = "installstatus failed".to_owned();
+        let said = site.monitor.said()[heard..].to_vec();
+        assert!(said.ends_with(&["next".to_owned(), failed.clone()]), "{mistake}: {said:?}");
+
+        site.root.sh("provost boot").expect(2).says(&["provost.d/site.toml", "hint: "]);
+        let more = site.monitor.said()[heard + said.len()..].to_vec();
+        assert_eq!(more.last(), Some(&failed), "{mistake}");
+        let journal = site.root.text("/var/log/provost/services/boot.json");
+        assert!(journal.contains("provost.d/site.toml"), "{mistake}: {journal}");
+    }
+}
+
+#[test]
 fn a_disk_whose_kickstart_failed_runs_nothing_until_that_is_mended() {
     let Some(site) = Site::new() else { return };
     site.root.sh("rm -r /opt/xcat").expect(0);

@@ -111,6 +111,21 @@ impl Command {
             _ => Ok(Vec::new()),
         }
     }
+
+    /// Whether it tells by itself what is wrong in the configuration, by what is right there: a run
+    /// records it, and the management node has to hear of it.
+    fn tells_mistakes(&self) -> bool {
+        matches!(
+            self,
+            Self::Boot
+                | Self::Kickstart
+                | Self::Run(_)
+                | Self::Xcatdsklspost { .. }
+                | Self::Xcatinstallpost
+                | Self::Check { .. }
+                | Self::Report
+        )
+    }
 }
 
 #[derive(Args)]
@@ -208,8 +223,7 @@ fn run() -> ExitCode {
         Err(failure) => return refuse(&failure),
     };
     let input = Input::read(config, flags);
-    let check = matches!(command, Command::Check { .. });
-    if !check && !input.mistakes.is_empty() {
+    if !command.tells_mistakes() && !input.mistakes.is_empty() {
         input.mistakes.iter().for_each(|failure| complain(&format!("error: {failure}")));
         return ExitCode::Usage;
     }

@@ -82,6 +82,9 @@ fn a_wrong_configuration_is_told_with_its_line_and_its_mend() {
     node.configure(&server);
     node.provost(&["boot"]).expect(2).says(&["[trust] says nothing", "unsigned", "hint: "]);
     node.configure(&format!("{server}[trust]\nunsigned = true\n"));
+    // Each of these was an attempt.
+    node.provost(&["release"]).expect(0);
+    cluster.ctl(&["release", "cn001"]).expect(0);
     node.provost(&["boot"]).expect(0).says(&["WARNING", "unsigned"]);
     std::fs::write(node.path("token"), "cn001 wrong\n").unwrap();
     node.configure(&format!("{server}[trust]\nkeys = [\"{key}\"]\n[report]\ndeadline = \"1s\"\n"));

@@ -53,4 +53,24 @@ fn what_is_wrong_in_the_configuration_is_told_by_what_is_right() {
     let status = cluster.status("cn001");
     assert_eq!((&status["status"], &status["cause"]), (&json!("failed"), &json!("config")));
     all_is_stored(&cluster, &node, &["boot"]);
+
+    // Whatever the mistake is, and also in a file of which it is hard to tell what was meant.
+    let guard = "[guard]\nmax_attempts = 100\n";
+    let right = format!("servers = [\"http://{}\"]\n{guard}", proxy.address());
+    for (mistake, told) in
+        [("[run]\ntimeuot = \"1h\"\n", "timeuot"), ("[trust\nkeys = []\n", "provost.toml:6: ")]
+    {
+        node.configure(&(right.clone() + mistake));
+        node.provost(&["boot"]).expect(2).says(&[told, "hint: "]);
+        let status = cluster.status("cn001");
+        assert!(status["errorMessage"].as_str().unwrap().contains(told), "{status}");
+    }
+    proxy.refuse();
+    let late = "[report]\ndeadline = \"100ms\"\n[trust\n";
+    node.configure(&(right.clone() + late));
+    node.provost(&["boot"]).expect(2).says(&["could not be reported yet"]);
+    proxy.accept();
+    node.provost(&["report"]).expect(2).says(&[" records reported, 0 left", "provost.toml:8: "]);
+    node.configure(&right);
+    all_is_stored(&cluster, &node, &["boot"]);
 }

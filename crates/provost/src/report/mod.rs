@@ -224,17 +224,22 @@ pub(crate) fn main(input: &Input) -> ExitCode {
 }
 
 async fn report(input: &Input, paths: &Paths, console: &mut Console) -> Result<(), Failure> {
-    let settings = input.settings()?;
+    // As a run does, by what is right of a configuration that is wrong.
+    let (settings, failures) = input.usable();
     console.hide(secrets(&settings, &BTreeMap::new()));
-    if let Some(xcat) = &settings.xcat {
-        return tell_rest(&settings, xcat, paths, |text| console.say(text)).await;
-    }
-    let spool = Spool::new(paths);
-    let before = spool.unreported_at_all();
-    let result = report_rest(&settings, paths, console).await;
-    let left = spool.unreported_at_all();
-    console.say(&format!("{} records reported, {left} left", before.saturating_sub(left)));
-    result
+    let result = if let Some(xcat) = &settings.xcat {
+        tell_rest(&settings, xcat, paths, |text| console.say(text)).await
+    } else if settings.servers.is_empty() {
+        Ok(())
+    } else {
+        let spool = Spool::new(paths);
+        let before = spool.unreported_at_all();
+        let result = report_rest(&settings, paths, console).await;
+        let left = spool.unreported_at_all();
+        console.say(&format!("{} records reported, {left} left", before.saturating_sub(left)));
+        result
+    };
+    failures.into_iter().next().map_or(result, Err)
 }
 
 async fn report_rest(

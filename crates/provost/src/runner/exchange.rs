@@ -63,6 +63,8 @@ impl Run<'_> {
             self.hold = Some(reporter.hold());
             self.outbox = Some(Outbox::Records(reporter));
         }
+        // The first one fails the run, and is told with it.
+        input.mistakes.iter().skip(1).for_each(|more| self.console.say(&format!("error: {more}")));
         match self.exchange.failures.first() {
             Some(failure) => Err(failure.clone()),
             None => Ok((settings, client)),

@@ -3,9 +3,12 @@ use std::net::IpAddr;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
-use toml::de::{DeTable, DeValue};
+use serde::Deserialize;
+use toml::Table;
+use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::fragment::Fragment;
+use super::usable::server;
 use super::values::{self, Origin, Values};
 use crate::discover::{self, Machine};
 use crate::failure::Failure;
@@ -30,7 +33,7 @@ pub(crate) struct Input {
     pub(super) fragment: Fragment,
     /// A token that was given directly.
     pub(super) token: Option<(String, Origin)>,
-    /// What is wrong in the files. It is left out of the values; no run begins with it.
+    /// What is wrong in the files. It is left out of the values; no script runs with it.
     pub(crate) mistakes: Vec<Failure>,
 }
 
@@ -99,7 +102,8 @@ impl Input {
         }
         // As xCAT's own scripts, a node of its has all of its sources, one after the other: one of
         // them may be of times long past.
-        let is_told = !matches!(values.origin("servers"), None | Some(Origin::KernelOfXcat(_)));
+        let is_told = !matches!(values.origin("servers"), None | Some(Origin::KernelOfXcat(_)))
+            && can_be_asked(&mut values, &mut mistakes);
         let mut http_port = kernel.get("XCATHTTPPORT").and_then(|port| port.parse().ok());
         let folder = values.text("paths.xcat").unwrap_or(XCAT);
         if let Some(info) = machine.xcatinfo(Path::new(folder)) {
@@ -119,9 +123,10 @@ impl Input {
             infer(&mut values);
         }
         let is_xcat = values.text("source.kind") == Some("xcat");
-        // Whoever answers DHCP isn't to see the token that is meant for another.
+        // Whoever answers DHCP isn't to see the token that is meant for another, whom a file with a
+        // mistake may name.
         if !is_told
-            && (is_xcat || !is_known)
+            && (is_xcat || (!is_known && mistakes.is_empty()))
             && let Some(lease) = machine.lease()
         {
             let hosts = lease.servers.iter().map(ToString::to_string);
@@ -164,6 +169,25 @@ fn infer(values: &mut Values) {
     if keys.iter().all(|key| values.origin(key).is_none()) {
         values.offer("source.kind", "xcat", Origin::Inferred("servers"));
     }
+}
+
+/// Whether any of the servers that somebody has told can be asked. If none can, they are left out:
+/// that is told to those that others name.
+fn can_be_asked(values: &mut Values, mistakes: &mut Vec<Failure>) -> bool {
+    let from = values.origin("servers").map_or(String::new(), |origin| format!(" (from {origin})"));
+    let mut wrong = Vec::new();
+    for text in values.list("servers") {
+        match server(text, &from) {
+            Ok(_) => return true,
+            Err(failure) => wrong.push(failure),
+        }
+    }
+    if wrong.is_empty() {
+        return true;
+    }
+    mistakes.extend(wrong);
+    values.remove("servers");
+    false
 }
 
 /// The servers of which only the hosts are known.
@@ -216,15 +240,18 @@ fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<Fa
         mistakes.push(Failure::config(message, hint));
     };
     let at = |e: &toml::de::Error| e.span().map_or(0, |span| span.start);
-    let parsed = DeTable::parse(text).and_then(|spans| Ok((spans, toml::from_str(text)?)));
-    let (spans, table) = match parsed {
-        Ok(parsed) => parsed,
-        Err(e) => return wrong(at(&e), e.message()),
-    };
+    // What stands in the other lines may be all that there is to tell the mistake by.
+    let (spans, broken) = DeTable::parse_recoverable(text);
+    if let Some(e) = broken.first() {
+        wrong(at(e), e.message());
+    }
+    let table = Table::deserialize(Deserializer::from(spans.clone())).unwrap_or_default();
     for (key, value) in values::leaves(&table) {
         match values::check(&key, &value) {
             Ok(()) if value.is_table() => {}
             Ok(()) => values.offer(&key, value, Origin::File(path.to_owned())),
+            // It may stand in the wrong section only by the mistake that was told.
+            Err(_) if !broken.is_empty() => {}
             Err(e) => wrong(begin(spans.get_ref(), &key), &format!("{key}: {}", e.message())),
         }
     }

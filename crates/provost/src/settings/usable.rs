@@ -52,14 +52,14 @@ impl Input {
     /// and reach less than was meant, never more.
     pub(crate) fn usable(&self) -> (Settings, Vec<Failure>) {
         let Fragment { node, fetch, run, report, log, .. } = &self.fragment;
-        let mut failures = Vec::new();
+        let mut failures = self.mistakes.clone();
         if !provost_plan::is_node_name(node) {
             let message = format!("the node's name {node:?}{} is none", self.from("node"));
             let hint = "set `node` in provost.toml, e.g. node = \"cn001\"";
             failures.push(Failure::config(message, hint));
         }
         let mut note = |failure| failures.push(failure);
-        let xcat = self.xcat().map_err(&mut note).ok().flatten();
+        let xcat = self.xcat(&mut note);
         let mut servers = self.servers(&mut note);
         if let Some(xcat) = xcat.as_ref().filter(|xcat| xcat.is_published) {
             let folder = |url: &mut Url| {
@@ -105,26 +105,29 @@ impl Input {
         servers.iter().filter_map(|text| server(text, &from).map_err(&mut *note).ok()).collect()
     }
 
-    /// What there is to know of xCAT's management node, if it is one.
-    fn xcat(&self) -> Result<Option<Xcat>, Failure> {
+    /// What there is to know of xCAT's management node, if it is one. Of a folder that can't be used
+    /// nothing is fetched; it is xCAT's all the same, and is told so.
+    fn xcat(&self, note: &mut impl FnMut(Failure)) -> Option<Xcat> {
         let Fragment { source, trust, .. } = &self.fragment;
         if source.kind == Kind::Provost {
-            return Ok(None);
+            return None;
         }
-        let folder = |key: &str, text: &str| {
+        let mut folder = |key: &str, text: &str| {
             let path = text.trim_matches('/').to_owned();
-            provost_bundle::check_path(&path).map(|()| path).map_err(|e| {
+            if let Err(e) = provost_bundle::check_path(&path) {
                 let message = format!("the folder {text:?}{} can't be used: {e}", self.from(key));
-                Failure::config(message, format!("set {key} as in /install"))
-            })
+                note(Failure::config(message, format!("set {key} as in /install")));
+                return String::new();
+            }
+            path
         };
-        Ok(Some(Xcat {
-            install_dir: folder("source.install_dir", &source.install_dir)?,
-            tftp_dir: folder("source.tftp_dir", &source.tftp_dir)?,
+        Some(Xcat {
+            install_dir: folder("source.install_dir", &source.install_dir),
+            tftp_dir: folder("source.tftp_dir", &source.tftp_dir),
             xcatd_port: source.xcatd_port.get(),
             monitor_port: source.monitor_port.get(),
             is_published: !trust.keys.is_empty() || trust.manifest_sha256.is_some(),
-        }))
+        })
     }
 
     fn trust(&self) -> Result<Trust, Failure> {
@@ -171,7 +174,7 @@ fn read_ca(path: &Path) -> Result<Vec<u8>, Failure> {
     })
 }
 
-fn server(text: &str, from: &str) -> Result<Url, Failure> {
+pub(super) fn server(text: &str, from: &str) -> Result<Url, Failure> {
     let refused = |why: String| {
         let hint = "write it as a URL, best with an address, e.g. http://10.0.0.1:8480";
         Failure::config(format!("the server {text:?}{from} can't be used: {why}"), hint)

@@ -85,6 +85,17 @@ impl Values {
         self.0.get(key)?.0.as_str()
     }
 
+    /// The texts in the list of `key`.
+    pub(super) fn list(&self, key: &str) -> impl Iterator<Item = &str> {
+        let list = self.0.get(key).and_then(|(value, _)| value.as_array());
+        list.into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// Forgets what was offered for `key`.
+    pub(super) fn remove(&mut self, key: &str) {
+        self.0.remove(key);
+    }
+
     /// Takes `with` for `key` in place of what is there, from the same source.
     pub(super) fn replace(&mut self, key: &str, with: impl FnOnce(&Value) -> Value) {
         if let Some((value, _)) = self.0.get_mut(key) {

@@ -29,12 +29,8 @@ const PATIENCE: Limit = Limit::seconds(4);
 /// anything. Takes no longer than 15 s, whatever is dead.
 pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
     let (settings, failures) = input.usable();
-    let mut findings: Vec<Finding> = input
-        .mistakes
-        .iter()
-        .chain(&failures)
-        .map(|failure| Finding::failed("configuration", failure))
-        .collect();
+    let mut findings: Vec<Finding> =
+        failures.iter().map(|failure| Finding::failed("configuration", failure)).collect();
     if findings.is_empty() {
         findings.push(Finding::ok("configuration", "all of it can be used"));
     }

@@ -174,7 +174,7 @@ fn a_folder_of_xcats_is_one() {
     let text = "[source]\nkind = \"xcat\"\ninstall_dir = \"/install/../etc\"\n";
     let ground = Ground::new(&[("etc/provost.toml", text)]);
     let (settings, failures) = ground.read(&[]).usable();
-    assert!(settings.xcat.is_none());
+    assert_eq!(settings.xcat.unwrap().install_dir, "", "it is xCAT's all the same");
     let told: String = failures.iter().map(|failure| failure.message.clone()).collect();
     assert!(told.contains("\"/install/../etc\" (from file"), "{told}");
 }
@@ -214,7 +214,7 @@ fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
         ("[guard]\nmax_attempts = 0\n", "10.toml:2: guard.max_attempts: "),
         ("fetch = 3\n", "10.toml:1: fetch: "),
         ("\n[fetsh]\n", "10.toml:2: fetsh: unknown field"),
-        ("node = \"b\"\nnode = \"c\"\n", "10.toml:2: "),
+        ("[run]\nslow = \"1s\"\nslow = \"2s\"\n", "10.toml:3: "),
         ("token = \"secret\"\n", "10.toml:1: token: unknown field"),
     ] {
         ground.write("etc/provost.d/10.toml", text);
@@ -223,6 +223,45 @@ fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
         assert!(failure.contains(part) && failure.contains("hint: "), "{failure}");
         assert!(!failure.contains("secret"), "{failure}");
         assert_eq!((input.mistakes.len(), input.node().as_str()), (1, "a"), "{text}");
+    }
+}
+
+#[test]
+fn the_other_lines_of_a_file_that_is_no_toml_are_heeded_and_only_its_first_mistake_is_told() {
+    let text = "node = \"a\"\nservers = [\"http://f\"]\n[trust\nkeys = []\n[run]\ngrace = \"3s\"\n";
+    let ground = Ground::new(&[("etc/provost.toml", text)]);
+    let input = ground.read(&[]);
+    assert_eq!(input.mistakes.len(), 1);
+    assert!(input.mistakes[0].message.contains("provost.toml:3: "), "{}", input.mistakes[0]);
+    let (settings, failures) = input.usable();
+    assert_eq!((settings.node.as_str(), settings.servers.len()), ("a", 1));
+    assert_eq!(settings.run.grace.to_string(), "3s");
+    assert_eq!(failures[0].message, input.mistakes[0].message);
+}
+
+#[test]
+fn servers_of_which_none_can_be_asked_hide_no_others() {
+    let ground = Ground::new(&[
+        ("etc/provost.toml", "servers = [\"10.0.0.9\"]\n"),
+        ("opt/xcat/xcatinfo", "XCATSERVER=10.0.0.1\n"),
+    ]);
+    let (settings, failures) = ground.read(&[]).usable();
+    assert_eq!(settings.servers[0].as_str(), "http://10.0.0.1/");
+    assert!(settings.xcat.is_some());
+    let told = failures[0].to_string();
+    assert!(
+        told.contains("\"10.0.0.9\" (from file") && told.contains("write it as a URL"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_mistake_gives_no_token_to_whom_a_lease_names() {
+    for text in ["servers = \"http://f\"\n", "[servers\n"] {
+        let ground =
+            Ground::new(&[("etc/provost.toml", text), ("run/systemd/netif/leases/2", LEASE)]);
+        let (settings, failures) = ground.read(&[]).usable();
+        assert!(settings.servers.is_empty() && !failures.is_empty(), "{text}");
     }
 }
 
