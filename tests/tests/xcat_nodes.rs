@@ -77,6 +77,27 @@ fn gawk_tells_a_nodes_status() {
 }
 
 #[test]
+fn a_mypostscript_has_what_xcats_client_cannot_do_without() {
+    let ask = |more: &str| {
+        let site = format!("[nodes.cn001]\nenv.IPADDR = \"127.0.0.1\"\n{more}");
+        let cluster = old_cluster("monitor = \"127.0.0.1:0\"\n", &site);
+        // It sources what it gets, as xCAT's does.
+        let client = r#"
+            exec 3<>"/dev/tcp/${0/://}" && read -r line <&3 && [ "$line" = ready ] || exit
+            echo getpostscript >&3
+            while read -r line && [ "$line" != '#END OF SCRIPT' ]; do echo "$line"; done <&3 >"$1"
+            . "$1" && [ $UPDATENODE -eq 0 ] && echo $NODE: $MASTER $NTYPE"#;
+        let at = cluster.daemon().address("monitor");
+        let mut bash = Command::new("timeout");
+        bash.args(["60", "bash", "-c", client, &at]).arg(cluster.path("mypostscript"));
+        let out: provost_tests::Out = bash.output().unwrap().into();
+        out.expect(0).stdout
+    };
+    assert_eq!(ask(""), "cn001: 127.0.0.1 compute\n");
+    assert_eq!(ask("env.MASTER = \"mn2\"\nenv.NTYPE = \"service\"\n"), "cn001: mn2 service\n");
+}
+
+#[test]
 fn a_stranger_is_named_once_with_what_to_do() {
     if !is_there("gawk", "--version") {
         return;

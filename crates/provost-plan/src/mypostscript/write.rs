@@ -1,14 +1,23 @@
 use std::fmt::Write;
+use std::net::IpAddr;
 
 use super::{Group, List};
 use crate::{Plan, Step};
 
 /// Writes a plan as the `mypostscript` that xCAT's own nodes run: no value can be more than text
-/// to bash, nor take more than one line.
-pub fn write(plan: &Plan) -> String {
+/// to bash, nor take more than one line. What xCAT's own client can't do without is there also where
+/// the plan's environment hasn't got it; its management node then is `master`.
+pub fn write(plan: &Plan, master: IpAddr) -> String {
     let mut text = format!("# {}'s plan, generation {}\n", plan.node, plan.generation);
     let runboot = if plan.runbootscripts { "yes" } else { "no" };
-    let ours = [("NODE", plan.node.as_str()), ("RUNBOOTSCRIPTS", runboot)];
+    let master = master.to_string();
+    let ours = [
+        ("NODE", plan.node.as_str()),
+        ("RUNBOOTSCRIPTS", runboot),
+        ("MASTER", &master),
+        ("UPDATENODE", "0"),
+        ("NTYPE", "compute"),
+    ];
     let ours = ours.into_iter().filter(|(name, _)| !plan.env.contains_key(*name));
     let all = plan.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in ours.chain(all) {
@@ -80,6 +89,8 @@ mod tests {
     use super::*;
     use crate::mypostscript::MyPostscript;
 
+    const MASTER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
     fn plan(env: BTreeMap<String, String>) -> Plan {
         Plan {
             format: Plan::FORMAT,
@@ -95,7 +106,7 @@ mod tests {
     #[test]
     fn what_is_written_reads_back() {
         let note = "it's\n# postscripts-end-here\n`id`".to_owned();
-        let text = write(&plan(BTreeMap::from([("NOTE".to_owned(), note)])));
+        let text = write(&plan(BTreeMap::from([("NOTE".to_owned(), note)])), MASTER);
         let read = MyPostscript::parse(&text).unwrap();
         let names =
             |list, group| read.steps(list, group).iter().map(Step::to_string).collect::<Vec<_>>();
@@ -110,7 +121,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20))]
         #[test]
         fn bash_reads_a_value_as_the_plan_has_it(value in "[ -~\u{7f}-\u{ff}\t\n\r$'`\\\\]{0,30}") {
-            let text = write(&plan(BTreeMap::from([("VALUE".to_owned(), value.clone())])));
+            let text = write(&plan(BTreeMap::from([("VALUE".to_owned(), value.clone())])), MASTER);
             let preamble = MyPostscript::parse(&text).unwrap().preamble;
             let script = format!("{preamble}\nprintf %s \"$VALUE\"");
             let said = Command::new("bash").args(["-c", &script]).output().unwrap();

@@ -78,12 +78,12 @@ impl Xcat {
         Some((self.peers.node(from).await?, from))
     }
 
-    /// What `node` runs, as xCAT would have written it.
-    async fn mypostscript(&self, node: &str) -> Result<String, Refused> {
+    /// What `node` runs, as xCAT would have written it for one that reaches it at `master`.
+    async fn mypostscript(&self, node: &str, master: IpAddr) -> Result<String, Refused> {
         let path = self.app.www.join(format!("plans/{node}.toml"));
         let bytes = tokio::fs::read(&path).await.map_err(|e| Refused::Plan(e.to_string()))?;
         let plan = Plan::parse(&bytes).map_err(|e| Refused::Plan(e.to_string()))?;
-        Ok(mypostscript::write(&plan))
+        Ok(mypostscript::write(&plan, master.to_canonical()))
     }
 }
 

@@ -38,7 +38,8 @@ async fn hear(
             say(stream, b"done\n").await
         }
         Verb::GetPostscript => {
-            let text = xcat.mypostscript(node).await? + "#END OF SCRIPT\n";
+            let master = stream.local_addr()?.ip();
+            let text = xcat.mypostscript(node, master).await? + "#END OF SCRIPT\n";
             say(stream, text.as_bytes()).await
         }
         Verb::SyncFiles => {

@@ -1,4 +1,5 @@
 use std::fmt::Write;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -14,9 +15,11 @@ const PORT: &str = "xcat.xcatd";
 /// Answers one request of a node's. Whoever is no node is let go without a word.
 pub(crate) async fn talk(xcat: Arc<Xcat>, tls: TlsAcceptor, stream: TcpStream) {
     let Some((node, from)) = xcat.node(&stream).await else { return };
+    // One that has gone already has none.
+    let Ok(here) = stream.local_addr() else { return };
     let shaken = timeout(PATIENCE, tls.accept(stream)).await;
     let answered = match shaken.map_err(|_| Refused::Silent) {
-        Ok(Ok(mut stream)) => answer(&xcat, &node, &mut stream).await,
+        Ok(Ok(mut stream)) => answer(&xcat, (&node, here.ip()), &mut stream).await,
         Ok(Err(error)) => Err(Refused::Tls(error)),
         Err(silent) => Err(silent),
     };
@@ -27,13 +30,13 @@ pub(crate) async fn talk(xcat: Arc<Xcat>, tls: TlsAcceptor, stream: TcpStream) {
 
 async fn answer(
     xcat: &Xcat,
-    node: &str,
+    (node, here): (&str, IpAddr),
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
 ) -> Result<(), Refused> {
     let request = read_request(stream, b"</xcatrequest>", xcat.app.stop.clone()).await?;
     let answered = match element(&request, "command") {
         // The argument names a node; its address does so, too, and can't be just anybody's.
-        Some("getpostscript") => xcat.mypostscript(node).await,
+        Some("getpostscript") => xcat.mypostscript(node, here).await,
         Some(command) => Err(Refused::Unknown(shortened(command.as_bytes()))),
         None => Err(Refused::Unknown(shortened(request.as_bytes()))),
     };
