@@ -206,6 +206,23 @@ fn a_line_that_makes_no_sense_keeps_only_its_list_from_running() {
 }
 
 #[test]
+fn a_mypostscript_that_is_cut_off_between_its_lists_boots_nothing() {
+    let server = site();
+    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let node = server.node("cn1", web.address());
+    let whole = mypostscript("", &["tell"], &["tell"]);
+    let (cut, _) = whole.split_once("# postbootscripts-start-here").unwrap();
+    server.mypostscript("cn1", cut);
+    for args in [&["xcatinstallpost"][..], &["boot"]] {
+        node.provost(args).expect(2).says(&["no list of postbootscripts", "cut short", "hint: "]);
+        says(&node.fetched(), "config", &["no list of postbootscripts"]);
+        assert!(!node.path("told").exists(), "{args:?}");
+    }
+    node.provost(&["kickstart"]).expect(0);
+    assert!(node.path("told").exists());
+}
+
+#[test]
 fn scripts_have_the_functions_that_the_preamble_exports() {
     let server = site();
     let Some(web) = server.web(WebKind::Nginx) else { return };

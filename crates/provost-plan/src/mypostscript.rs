@@ -62,14 +62,15 @@ impl MyPostscriptError {
 
 impl MyPostscript {
     /// Reads the whole file. One that is cut short, or isn't a `mypostscript` at all, is refused:
-    /// running nothing must not look like having nothing to run. A mistake in a list is its own:
-    /// what doesn't run that list can do without.
+    /// running nothing must not look like having nothing to run. A mistake in a list is its own, as
+    /// is that it isn't there, though xCAT's template always has both: what doesn't run that list
+    /// can do without.
     pub fn parse(text: &str) -> Result<Self, MyPostscriptError> {
         let mut preamble = String::new();
         let mut steps = Vec::new();
         let mut open: Option<(List, usize)> = None;
         let mut group: Option<Group> = None;
-        let mut lists = 0;
+        let mut lists = Vec::new();
         let last = text.lines().count();
         for (number, line) in (1..).zip(text.lines()) {
             let refused = |what: String, hint: &str| MyPostscriptError {
@@ -81,7 +82,7 @@ impl MyPostscript {
             match Marker::read(line) {
                 Some(Marker { begins: true, group: None, list }) if open.is_none() => {
                     open = Some((list, number));
-                    lists += 1;
+                    lists.push(list);
                 }
                 Some(Marker { begins: false, group: None, list }) if fits(list, None) => {
                     open = None;
@@ -100,7 +101,7 @@ impl MyPostscript {
             }
             let item = line.trim();
             match open {
-                None if lists == 0 => preamble.extend([line, "\n"]),
+                None if lists.is_empty() => preamble.extend([line, "\n"]),
                 Some((list, _)) if !item.is_empty() && !item.starts_with('#') => {
                     let step = Step::parse(item).map_err(|e| refused(e.to_string(), &e.hint()));
                     steps.push(Listed { list, group, step });
@@ -112,9 +113,15 @@ impl MyPostscript {
             let what = "the list that begins here has no end: the file is cut short".to_owned();
             return Err(MyPostscriptError { line, what, hint: MARKERS.to_owned() });
         }
-        if lists == 0 {
-            let what = "there is no list of scripts: this isn't a mypostscript".to_owned();
-            return Err(MyPostscriptError { line: last, what, hint: MARKERS.to_owned() });
+        let ends = |what: String| MyPostscriptError { line: last, what, hint: MARKERS.to_owned() };
+        if lists.is_empty() {
+            return Err(ends("there is no list of scripts: this isn't a mypostscript".to_owned()));
+        }
+        for list in List::ALL.into_iter().filter(|list| !lists.contains(list)) {
+            let what = format!("there is no list of {}: the file is cut short", list.name());
+            for group in Group::ALL {
+                steps.push(Listed { list, group: Some(group), step: Err(ends(what.clone())) });
+            }
         }
         quotes::check(&preamble)?;
         Ok(Self { preamble, steps })
@@ -291,6 +298,17 @@ otherpkgs
             assert_eq!(error.line, line, "{error}");
             assert!(error.to_string().contains(what), "{error}");
             assert!(!error.hint().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_cut_off_is_a_mistake_of_that_list_alone() {
+        let (cut, _) = GOOD.split_once("# postbootscripts-start-here").unwrap();
+        let read = MyPostscript::parse(cut).unwrap();
+        for group in [None, Some(Group::Node)] {
+            let error = read.mistake(List::Postbootscripts, group).unwrap();
+            assert!(error.to_string().contains("line 20: there is no list of postbootscripts"));
+            assert_eq!(read.mistake(List::Postscripts, group), None);
         }
     }
 
