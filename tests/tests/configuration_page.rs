@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use provost_tests::xcat::Authority;
 use provost_tests::{Out, program};
 use serde_json::Value;
 
@@ -107,7 +108,8 @@ fn the_examples_are_good() {
     let key = std::fs::read_to_string(key.join("provost.pub")).unwrap();
     let key = key.lines().last().unwrap();
     std::fs::write(folder.path().join("token"), "a-token\n").unwrap();
-    std::fs::write(folder.path().join("ca.pem"), "").unwrap();
+    let authority = Authority::new(&folder.path().join("authority"));
+    std::fs::copy(authority.certificate(), folder.path().join("ca.pem")).unwrap();
     for name in ["configuration.md", "node.md"] {
         let page = page(name);
         let blocks: Vec<&str> = page.split("```toml\n").skip(1).collect();

@@ -91,6 +91,17 @@ fn xcatd_is_who_has_the_known_certificate_or_one_for_its_address() {
     known(&authority.certificate(), &xcatd("ours", "IP:127.0.0.1", now));
     node.boot(0);
 
+    // No file without certificates makes anybody do. DER begins so.
+    xcats.requests();
+    for (name, bytes) in [("empty", b"".as_slice()), ("text", b"mn\n"), ("der", b"\x30\x82\x03")] {
+        let file = server.path(name);
+        std::fs::write(&file, bytes).unwrap();
+        known(&file, &xcats);
+        node.boot(2);
+        says(&node.fetched(), "config", &[name, "a file of PEM certificates"]);
+    }
+    assert_eq!(xcats.requests(), 0, "it is asked all the same");
+
     // Who has another certificate of the same authority, as each of xCAT's users has one, is
     // somebody else; that is known at once.
     let other = xcatd("root", named, now);

@@ -34,8 +34,8 @@ pub(crate) fn client(settings: &Settings) -> Result<Client, Failure> {
         Failure::config(format!("the CA certificates can't be used: {}", reason(e)), hint)
     };
     // Without any the client would look for the system's, and fail where there are none.
-    let pem = settings.ca.as_deref().unwrap_or_default();
-    let certificates = Certificate::from_pem_bundle(pem).map_err(|e| unusable(&e))?;
+    let known = settings.ca.iter().flatten().map(|der| Certificate::from_der(der));
+    let certificates = known.collect::<Result<Vec<_>, _>>().map_err(|e| unusable(&e))?;
     builder.tls_certs_only(certificates).build().map_err(|e| unusable(&e))
 }
 

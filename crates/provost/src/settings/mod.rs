@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use provost_bundle::{Limit, Trust};
 use reqwest::Url;
+use rustls::pki_types::CertificateDer;
 use serde::Deserialize;
 
 pub(crate) use sources::{Flag, Input};
@@ -28,7 +29,8 @@ pub(crate) struct Settings {
     pub(crate) trust: Trust,
     pub(crate) fetch: FetchLimits,
     pub(crate) proxy: Option<String>,
-    pub(crate) ca: Option<Vec<u8>>,
+    /// Certificates that others are known by: at least one, if any.
+    pub(crate) ca: Option<Vec<CertificateDer<'static>>>,
     pub(crate) run: RunLimits,
     /// How long the last flush of a run may take.
     pub(crate) report_deadline: Limit,

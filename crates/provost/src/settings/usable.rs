@@ -1,9 +1,12 @@
 //! What of all that a node is told can be used, and what is wrong with the rest.
 
+use std::fmt::Display;
 use std::path::{self, Path};
 
 use provost_bundle::{Trust, TrustError};
 use reqwest::Url;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 
 use super::fragment::{Fragment, Kind, Offline};
 use super::{FetchLimits, Guard, Input, Origin, Paths, Settings, Token, Xcat};
@@ -167,11 +170,17 @@ impl Input {
     }
 }
 
-fn read_ca(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|e| {
-        let message = format!("reading the CA certificates {}: {e}", path.display());
-        Failure::config(message, "mend or remove `ca` under [fetch]")
-    })
+fn read_ca(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
+    let failed = |why: &dyn Display, hint: &str| {
+        let message = format!("reading the CA certificates {}: {why}", path.display());
+        Failure::config(message, hint)
+    };
+    let pem = std::fs::read(path).map_err(|e| failed(&e, "mend or remove `ca` under [fetch]"))?;
+    let hint = "`ca` under [fetch] must name a file of PEM certificates";
+    let known = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
+    let known = known.map_err(|e| failed(&e, hint))?;
+    // Where there are none, anybody would do.
+    if known.is_empty() { Err(failed(&"there is none in it", hint)) } else { Ok(known) }
 }
 
 pub(super) fn server(text: &str, from: &str) -> Result<Url, Failure> {

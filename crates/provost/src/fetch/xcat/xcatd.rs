@@ -10,7 +10,6 @@ use reqwest::Url;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
@@ -164,16 +163,11 @@ impl Exchange<'_> {
     }
 
     fn config(&self) -> Result<ClientConfig, Miss> {
-        let unusable = |why: &dyn Display| {
-            let hint = "`ca` under [fetch] must name a file of PEM certificates";
-            Miss::last(Failure::config(format!("{}: the CA certificates: {why}", self.asked), hint))
-        };
-        let pem = self.settings.ca.as_deref().unwrap_or_default();
-        let known = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
-        let known = known.map_err(|e| unusable(&e))?;
+        let known = self.settings.ca.clone();
         let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(known.iter().cloned());
-        let provider = CryptoProvider::get_default().ok_or_else(|| unusable(&"no cryptography"))?;
+        roots.add_parsable_certificates(known.iter().flatten().cloned());
+        let provider = CryptoProvider::get_default();
+        let provider = provider.ok_or_else(|| self.miss(&"no cryptography", HINT))?;
         let verifier = Certificates { known, roots, provider: provider.clone() };
         let config = ClientConfig::builder();
         let config = config.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
@@ -201,7 +195,7 @@ fn is_of_another_kind(e: &std::io::Error) -> bool {
 /// could be anybody, as with xCAT's own client.
 #[derive(Debug)]
 struct Certificates {
-    known: Vec<CertificateDer<'static>>,
+    known: Option<Vec<CertificateDer<'static>>>,
     roots: RootCertStore,
     provider: Arc<CryptoProvider>,
 }
@@ -215,7 +209,7 @@ impl ServerCertVerifier for Certificates {
         _: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        if !self.known.is_empty() && !self.known.contains(end_entity) {
+        if self.known.as_ref().is_some_and(|known| !known.contains(end_entity)) {
             let certificate = ParsedCertificate::try_from(end_entity)?;
             let algorithms = self.provider.signature_verification_algorithms.all;
             let roots = &self.roots;
