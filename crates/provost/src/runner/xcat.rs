@@ -10,7 +10,7 @@ use super::root::Root;
 use super::run::Run;
 use crate::fetch::Fetched;
 use crate::settings::{Input, Origin, Settings};
-use crate::xcat::{Info, Log, beginning, hand_over, has_unit, note, status};
+use crate::xcat::{FIRST_BOOT_IS_PAST, Info, Log, beginning, hand_over, has_unit, note, status};
 
 impl Run<'_> {
     /// Tells xCAT's log what happens from now on, where the management node is xCAT's.
@@ -71,6 +71,7 @@ impl Run<'_> {
             server,
             service: self.service,
             installed: root != Root::Other,
+            booted: root == Root::Booted,
             moved: origin(input, "servers") == Some(&Origin::Flag("-M")),
         };
         if let Err(e) = info.note(&self.paths.xcat) {
@@ -117,8 +118,7 @@ impl Run<'_> {
         let fact = match (self.service, root) {
             // The first boot looks there.
             (Service::Kickstart, _) => ("POSTSCRIPTS_RC", (!well).then_some("1")),
-            // By this xCAT's boot unit knows that a first boot is past.
-            (Service::Boot, Root::Installed) if !well => ("REBOOT", None),
+            (Service::Boot, Root::Installed) if well => FIRST_BOOT_IS_PAST,
             (Service::Boot | Service::Run, _) => return,
         };
         if let Err(e) = note(&self.paths.xcat, fact) {

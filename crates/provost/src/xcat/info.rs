@@ -15,6 +15,11 @@ use crate::settings::Xcat;
 /// The file in xCAT's folder.
 const FILE: &str = "xcatinfo";
 
+/// By this xCAT's boot unit knows that a first boot is past. Where nothing is to run at later ones
+/// it then tells by itself that the node has booted: whatever cuts a first boot off, this isn't to
+/// stand there before its end.
+pub(crate) const FIRST_BOOT_IS_PAST: (&str, Option<&str>) = ("REBOOT", Some("TRUE"));
+
 /// What is to stand in it: a key with its value, or with none where it isn't to stand there.
 type Facts<'a> = [(&'a str, Option<&'a str>)];
 
@@ -27,6 +32,8 @@ pub(crate) struct Info<'a> {
     pub(crate) service: Service,
     /// Whether a kickstart made this root.
     pub(crate) installed: bool,
+    /// Whether it has booted since, and all of that ended well.
+    pub(crate) booted: bool,
     /// Whether this server is to be the node's from now on, though nothing is deployed.
     pub(crate) moved: bool,
 }
@@ -51,12 +58,14 @@ impl Info<'_> {
             let flow = if get("USEFLOWCONTROL").is_some_and(is_yes) { "YES" } else { "NO" };
             facts.extend([("SERVICEGROUP", get("SERVICEGROUP")), ("USEFLOWCONTROL", Some(flow))]);
         }
+        if service == Service::Kickstart {
+            facts.push((FIRST_BOOT_IS_PAST.0, None));
+        }
         if service == Service::Boot && self.installed {
-            let known = [
-                ("REBOOT", Some("TRUE")),
-                ("IMAGENAME", get("PROVMETHOD")),
-                ("RUNBOOTSCRIPTS", get("RUNBOOTSCRIPTS")),
-            ];
+            let (key, yes) = FIRST_BOOT_IS_PAST;
+            facts.push((key, yes.filter(|_| self.booted)));
+            let known =
+                [("IMAGENAME", get("PROVMETHOD")), ("RUNBOOTSCRIPTS", get("RUNBOOTSCRIPTS"))];
             facts.extend(known.into_iter().filter(|(_, value)| value.is_some()));
         }
         update(&folder.join(FILE), &facts)

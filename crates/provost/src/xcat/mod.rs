@@ -16,7 +16,7 @@ pub(crate) use arguments::{Call, called, kind};
 pub(crate) use environment::{environment, is_debugged, path};
 pub(crate) use folder::complete;
 pub(crate) use handover::without_line;
-pub(crate) use info::{Info, note};
+pub(crate) use info::{FIRST_BOOT_IS_PAST, Info, note};
 pub(crate) use install::{hand_over, has_unit, main as install};
 pub(crate) use log::{Log, status};
 pub(crate) use monitor::getpostscript;
