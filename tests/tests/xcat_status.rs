@@ -174,10 +174,16 @@ fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
     ground.provost(&["boot"]).expect(0);
     let kept = [("next", "waiting"), (POSTBOOTING, "superseded"), (BOOTED, "waiting")];
     assert_eq!(ground.told(), pairs(&kept));
+    let checked = || ground.provost(&["check"]).stdout;
+    let told = checked();
+    assert!(told.contains("words to the install monitor that are not reported yet: 2"), "{told}");
     monitor.listen();
     ground.configure("");
     ground.provost(&["run", "one"]).expect(0);
     assert_eq!(monitor.said(), ["next", BOOTED]);
+    // Its records stay here, which is as it should be.
+    let told = checked() + &ground.provost(&["analyze"]).expect(0).stdout;
+    assert!(told.contains("none is left to send") && !told.contains("records"), "{told}");
     let out = ground.provost(&["run", "one"]).expect(0);
     assert!(!out.stderr.contains("install monitor"), "{}", out.stderr);
     assert!(!ground.node.path("state/report/logs").exists());

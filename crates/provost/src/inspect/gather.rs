@@ -18,7 +18,7 @@ use tar::{Builder, Header};
 
 use crate::console::{exit, print};
 use crate::failure::Failure;
-use crate::report::Spool;
+use crate::report::unreported;
 use crate::settings::{Input, Paths};
 
 /// The most of a file that is gathered, in bytes: half of it from each end.
@@ -80,7 +80,7 @@ impl Bundle<'_> {
                 self.text(&format!("bootstrap/services/{service}.json"), &text)?;
             }
         }
-        self.text("unreported.txt", &format!("{}\n", Spool::new(paths).unreported_at_all()))?;
+        self.text("unreported.txt", &format!("{}\n", unreported(paths, input.is_xcat())))?;
         self.logs(paths)?;
         for (name, text) in crate::fetch::kept_texts(&paths.state) {
             self.text(&format!("published/{name}"), &text)?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{log_of, runs};
 use crate::console::{exit, harmless, print};
 use crate::failure::Failure;
-use crate::report::Spool;
+use crate::report::unreported;
 use crate::runner::{Paused, RunLock, how, rounded};
 use crate::settings::{Input, Paths};
 use crate::xcat::{Fate, Told, told};
@@ -34,11 +34,7 @@ fn show(input: &Input, json: bool) -> Result<(), Failure> {
     let run = last.map(|(run, _)| run);
     let monitor = input.is_xcat().then(|| told(&paths.state));
     let monitor = monitor.as_deref();
-    // What xCAT isn't told stays in the journal for good.
-    let unreported = match monitor {
-        Some(_) => 0,
-        None => Spool::new(&paths).unreported_at_all(),
-    };
+    let unreported = unreported(&paths, monitor.is_some());
     if json {
         let status = Status { node: &node, run, unreported, monitor };
         let text = serde_json::to_string_pretty(&status).unwrap_or_default();

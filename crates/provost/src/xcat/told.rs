@@ -59,7 +59,7 @@ impl Told {
         self.result == Fate::Read
     }
 
-    pub(super) fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.result == Fate::Waiting
     }
 }

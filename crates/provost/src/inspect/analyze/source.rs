@@ -7,7 +7,7 @@ use provost_record::{Journal, Record, Run};
 
 use crate::failure::Failure;
 use crate::inspect::runs;
-use crate::report::Spool;
+use crate::report::unreported;
 use crate::settings::Input;
 
 /// The most of one file in a bundle that is read, in bytes. A journal is rotated long before.
@@ -37,7 +37,7 @@ impl Source {
         let found = runs(&paths)?;
         let node = found.last().map_or_else(|| input.node(), |(_, node)| node.clone());
         let runs = found.into_iter().map(|(run, _)| run).collect();
-        let unreported = Spool::new(&paths).unreported_at_all();
+        let unreported = unreported(&paths, input.is_xcat());
         let (kernel, disks) = Default::default();
         Ok(Self { node, records, runs, unreported, kernel, disks })
     }

@@ -5,9 +5,10 @@ use rustix::io::Errno;
 
 use super::finding::Finding;
 use crate::failure::Failure;
-use crate::report::Spool;
+use crate::report::unreported;
 use crate::runner::{Attempts, RunLock};
 use crate::settings::{Guard, Paths};
+use crate::xcat::told;
 
 /// The least room, in bytes: for a bundle beside the one that it replaces, and the logs of a run.
 const LEAST: u64 = 16 << 20;
@@ -17,7 +18,7 @@ const FORGETFUL: [(u32, &str); 3] =
     [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs"), (0x794c_7630, "overlay")];
 
 /// What this machine's own disk has to say.
-pub(super) fn look(paths: &Paths, node: &str, guard: Guard) -> Vec<Finding> {
+pub(super) fn look(paths: &Paths, node: &str, guard: Guard, is_xcat: bool) -> Vec<Finding> {
     let mut findings = folder("state", &paths.state);
     findings.extend(folder("log", &paths.log));
     findings.push(match RunLock::is_taken(&paths.state) {
@@ -25,11 +26,18 @@ pub(super) fn look(paths: &Paths, node: &str, guard: Guard) -> Vec<Finding> {
         true => Finding::note("run", "one is going on", "see `provost status`"),
     });
     findings.push(attempts(&paths.state, node, guard));
-    findings.push(match Spool::new(paths).unreported_at_all() {
+    let (what, left) = match is_xcat {
+        true => (
+            "words to the install monitor",
+            told(&paths.state).iter().filter(|t| t.is_waiting()).count(),
+        ),
+        false => ("records", unreported(paths, is_xcat)),
+    };
+    findings.push(match left {
         0 => Finding::ok("reports", "none is left to send"),
         n => {
             let hint = "they go with the next run or with `provost report`";
-            Finding::note("reports", format!("records that are not reported yet: {n}"), hint)
+            Finding::note("reports", format!("{what} that are not reported yet: {n}"), hint)
         }
     });
     findings

@@ -67,8 +67,10 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
         }
     };
     let (paths, node, guard) = (input.paths(), settings.node.clone(), settings.guard);
+    let is_xcat = input.is_xcat();
     let machine = async {
-        let look = tokio::task::spawn_blocking(move || machine::look(&paths, &node, guard));
+        let look =
+            tokio::task::spawn_blocking(move || machine::look(&paths, &node, guard, is_xcat));
         tokio::time::timeout(LIMIT, look).await.ok().and_then(Result::ok).unwrap_or_else(|| {
             let message =
                 format!("looking at STATE and LOG: not done within {} s", LIMIT.as_secs());
