@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
+use rustix::event::PollFlags;
 use rustix::fs::OFlags;
 
 use crate::capture::Stream;
@@ -20,6 +21,8 @@ pub(crate) struct Output<'a> {
     watched: Option<Watched<'a>>,
     /// Who wrote in turn, as far as that text hasn't been handed on.
     runs: Vec<Stream>,
+    /// How many of those are about the text that is to be handed on next.
+    batch: usize,
     outlets: [Outlet; 2],
 }
 
@@ -33,6 +36,10 @@ struct Outlet {
     /// What of that was read and not handed on.
     from: usize,
     to: usize,
+    /// Up to where it is to be handed on next.
+    upto: usize,
+    /// Whether there was a note since the last of it was read.
+    noted: bool,
 }
 
 impl<'a> Output<'a> {
@@ -41,7 +48,7 @@ impl<'a> Output<'a> {
         let watched = writes.and_then(|writes| writes.watch([&stdout, &stderr]));
         let writes = writes.filter(|_| watched.is_some());
         let outlets = [stdout, stderr].map(Outlet::new);
-        Self { writes, watched, runs: Vec::new(), outlets }
+        Self { writes, watched, runs: Vec::new(), batch: 0, outlets }
     }
 
     /// Now the program runs.
@@ -61,6 +68,7 @@ impl<'a> Output<'a> {
 
     /// Hands on what waits, and gives the pipes away.
     pub(crate) fn end(mut self, mut put: impl FnMut(Stream, &[u8])) -> Vec<OwnedFd> {
+        self.make_batch();
         self.put_rest(&mut put);
         let pipes: Vec<_> = self.outlets.into_iter().filter_map(|outlet| outlet.pipe).collect();
         if let Some(watched) = self.watched.filter(|_| pipes.is_empty()) {
@@ -71,65 +79,90 @@ impl<'a> Output<'a> {
 
     /// Hands on what has come.
     pub(crate) fn take(&mut self, mut put: impl FnMut(Stream, &[u8])) {
-        self.gather();
-        self.put_in_turn(&mut put);
-        if self.runs.is_empty() {
-            self.put_rest(&mut put);
+        while self.gather() {
+            self.put_in_turn(&mut put);
         }
+        self.put_in_turn(&mut put);
         self.mind_the_cost();
         self.outlets.iter_mut().for_each(Outlet::make_room);
     }
 
-    /// Reads until there is no more for now, and all that was read has been noted, or should have
-    /// been: a program that has more to say again and again mustn't keep its keeper from all else.
-    fn gather(&mut self) {
-        let mut unnoted = [false; 2];
-        let mut doubted_until = None;
+    /// Reads until there is no more for now, and makes that a batch, once all of it has been noted,
+    /// or should have been: a program that has more to say again and again mustn't keep its keeper
+    /// from all else. Returns whether there is already more, for another batch.
+    fn gather(&mut self) -> bool {
+        let mut until = None;
         loop {
-            let read = self.outlets.each_mut().map(Outlet::read);
-            let Some(watched) = &self.watched else { return };
-            let noted = watched.look(&mut self.runs);
-            for at in [0, 1] {
-                let open = self.outlets[at].pipe.is_some();
-                unnoted[at] = open && (unnoted[at] || read[at]) && !noted[at];
+            let read = self.outlets.each_mut().map(Outlet::read) != [false; 2];
+            if self.watched.is_none() || self.outlets.iter().any(Outlet::is_full) {
+                self.make_batch();
+                return false;
             }
-            if self.outlets.iter().any(Outlet::is_full) {
-                return;
+            if !read {
+                // Nothing but notes can be missing of what was printed up to the last look.
+                let grown = until.is_some() && self.outlets.iter().any(|o| o.to > o.upto);
+                let before = (self.batch, self.outlets.each_ref().map(|outlet| outlet.upto));
+                self.make_batch();
+                let unnoted = self.outlets.iter().any(Outlet::is_unnoted);
+                if !unnoted && !self.in_doubt() {
+                    return false;
+                }
+                if grown {
+                    // Who goes on printing owes no note of what came before. What is told apart
+                    // by that mustn't be mixed.
+                    self.batch = before.0;
+                    self.outlets.iter_mut().zip(before.1).for_each(|(o, upto)| o.upto = upto);
+                    return true;
+                }
+                let until = *until.get_or_insert_with(|| Instant::now() + MOMENT);
+                let text = if unnoted { PollFlags::empty() } else { PollFlags::IN };
+                let came = |watched: &Watched<'_>| watched.wait(self.pipes(), text, until);
+                if !self.watched.as_ref().is_some_and(came) {
+                    if self.runs.is_empty() {
+                        // Such writes aren't noted: splice(2) on an older kernel.
+                        self.watched = None;
+                        self.writes = None;
+                    }
+                    return false;
+                }
             }
-            let more = read != [false; 2] || noted != [false; 2];
-            // Of several writes to the same pipe the last one's note may be late, and the others'
-            // not: that shows in nothing, and matters where both have something to say.
-            let in_doubt = self.pipes().next().is_some()
-                && self.outlets.iter().all(|outlet| !outlet.rest().is_empty());
-            let settled = unnoted == [false; 2] && !in_doubt;
-            if more {
-                continue;
+            if let Some(watched) = &self.watched {
+                let noted = watched.look(&mut self.runs);
+                self.outlets.iter_mut().zip(noted).for_each(|(outlet, it)| outlet.noted |= it);
             }
-            if settled {
-                break;
-            }
-            let until = *doubted_until.get_or_insert_with(|| Instant::now() + MOMENT);
-            if !watched.wait(self.pipes(), until) {
-                break;
-            }
-        }
-        if self.runs.is_empty() && unnoted != [false; 2] {
-            // Such writes aren't noted: splice(2) on an older kernel.
-            self.watched = None;
-            self.writes = None;
         }
     }
 
+    fn make_batch(&mut self) {
+        self.batch = self.runs.len();
+        self.outlets.iter_mut().for_each(|outlet| outlet.upto = outlet.to);
+    }
+
+    /// Of several writes to the same pipe the last one's note may be late, and the others' not:
+    /// that shows where there are more lines than notes, and matters where both have something to
+    /// say.
+    fn in_doubt(&self) -> bool {
+        self.pipes().next().is_some()
+            && self.outlets.iter().all(|outlet| !outlet.rest().is_empty())
+            && self.outlets.iter().zip(self.turns()).any(|(outlet, turns)| outlet.lines() > turns)
+    }
+
+    /// How often each was written to, as far as that was noted of the batch.
+    fn turns(&self) -> [usize; 2] {
+        let runs = &self.runs[..self.batch];
+        [Stream::Stdout, Stream::Stderr].map(|stream| runs.iter().filter(|r| **r == stream).count())
+    }
+
     /// Who wrote R times in turn what are now L lines has written, as far as anybody can tell, L/R
-    /// of them each time: exactly so where it was a line each time. A turn too many is the first:
-    /// it was noted after its text had been handed on.
+    /// of them each time: exactly so where it was a line each time. Of an odd number in two turns
+    /// the second was one line, as after a table and an error. A turn too many is the first: it was
+    /// noted after its text had been handed on.
     fn put_in_turn(&mut self, put: &mut impl FnMut(Stream, &[u8])) {
-        let turns = [Stream::Stdout, Stream::Stderr]
-            .map(|stream| self.runs.iter().filter(|run| **run == stream).count());
+        let turns = self.turns();
         let lines = [0, 1].map(|at| if turns[at] > 1 { self.outlets[at].lines() } else { 0 });
         let (mut turn, mut done) = ([0; 2], [0; 2]);
         let mut seen = 0;
-        for stream in self.runs.iter().copied() {
+        for stream in self.runs[..self.batch].iter().copied() {
             let at = stream as usize;
             let outlet = &mut self.outlets[at];
             let full = outlet.is_full();
@@ -142,12 +175,18 @@ impl<'a> Output<'a> {
             let mut upto = lines[at] * turn[at] / turns[at];
             if full {
                 upto = upto.max(turn[at]);
+            } else if (turn[at], turns[at], lines[at] % 2) == (1, 2, 1) {
+                upto = lines[at] - 1;
             }
             let few = (turn[at] < turns[at]).then(|| upto - done[at]);
             done[at] = upto;
             outlet.put(few, |text| put(stream, text));
         }
         self.runs.drain(..seen);
+        if seen == self.batch {
+            self.put_rest(put);
+        }
+        self.batch = 0;
     }
 
     /// What was not noted.
@@ -182,7 +221,7 @@ impl Outlet {
         // So that there may be nothing to read. It is so at this end alone.
         let _ = rustix::fs::fcntl_setfl(&pipe, OFlags::NONBLOCK);
         let text = vec![0; CHUNK].into_boxed_slice();
-        Self { pipe: Some(pipe), widened: false, text, from: 0, to: 0 }
+        Self { pipe: Some(pipe), widened: false, text, from: 0, to: 0, upto: 0, noted: false }
     }
 
     /// Whether its pipe may hold more.
@@ -199,6 +238,7 @@ impl Outlet {
         match rustix::io::read(pipe, &mut self.text[self.to..]) {
             Ok(n) if n > 0 => {
                 self.to += n;
+                self.noted = false;
                 if self.is_full() && !self.widened {
                     // Where the kernel has no more room it goes on as it is.
                     let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
@@ -212,8 +252,13 @@ impl Outlet {
         false
     }
 
+    /// Whether there is text of which no note has come yet.
+    fn is_unnoted(&self) -> bool {
+        self.pipe.is_some() && !self.noted && !self.rest().is_empty()
+    }
+
     fn rest(&self) -> &[u8] {
-        &self.text[self.from..self.to]
+        &self.text[self.from..self.upto]
     }
 
     /// How many there are, with the one that has no end yet.
@@ -241,6 +286,6 @@ impl Outlet {
     fn make_room(&mut self) {
         self.text.copy_within(self.from..self.to, 0);
         self.to -= self.from;
-        self.from = 0;
+        (self.from, self.upto) = (0, 0);
     }
 }

@@ -76,22 +76,22 @@ impl Watched<'_> {
             let Some(at) = of else { continue };
             let stream = [Stream::Stdout, Stream::Stderr][at];
             noted[at] = true;
-            if runs.last() != Some(&stream) {
-                runs.push(stream);
-            }
+            runs.push(stream);
         }
         noted
     }
 
-    /// Waits for a note, or for the end of one of `pipes`. Returns whether it came by `until`.
+    /// Waits for a note, or for something else in one of `pipes`, its end at least. Returns whether
+    /// it came by `until`.
     pub(crate) fn wait<'p>(
         &self,
         pipes: impl Iterator<Item = &'p OwnedFd>,
+        something: PollFlags,
         until: Instant,
     ) -> bool {
         let left = until.saturating_duration_since(Instant::now());
         let left = left.try_into().unwrap_or_default();
-        let ends = pipes.map(|pipe| PollFd::new(pipe, PollFlags::empty()));
+        let ends = pipes.map(|pipe| PollFd::new(pipe, something));
         let mut fds: Vec<_> =
             [PollFd::new(&self.writes.queue, PollFlags::IN)].into_iter().chain(ends).collect();
         poll(&mut fds, Some(&left)).is_ok_and(|came| came > 0)
