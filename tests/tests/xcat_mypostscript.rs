@@ -173,8 +173,15 @@ fn a_mypostscript_that_makes_no_sense_runs_nothing_and_says_where() {
     for (text, parts) in [
         (
             lists("A='1'\nB='it's'\nexport A B\n"),
-            &["line 2", "the value of B has a lone '", "tabdump"][..],
+            &["line 2", "the value of B has a ' in it", "tabdump"][..],
         ),
+        (
+            lists("MOTD='the node's admin; touch ../told; echo 's phone'\nexport MOTD\n"),
+            &["line 1", "the value of MOTD has a ' in it", "tabdump"],
+        ),
+        (lists("A=1\nX=a b\nexport X\n"), &["line 2", "the value of X has more than one word"]),
+        // Only bash knows.
+        (lists("A=1\nexport X='that's'\n"), &["the value of X: ", "line 2: unexpected EOF"]),
         (lists("A=(1\n"), &["line", "mend the xCAT table"]),
         (lists("A=1\nexit 0\n"), &["ends the shell before its end"]),
         (lists("kill -9 $$\n"), &["SIGKILL"]),
@@ -231,6 +238,22 @@ fn a_mypostscript_that_is_cut_off_between_its_lists_boots_nothing() {
     }
     node.provost(&["kickstart"]).expect(0);
     assert!(node.path("told").exists());
+}
+
+#[test]
+fn what_is_sound_to_bash_is_left_to_bash() {
+    let server = site();
+    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let node = server.node("cn1", web.address());
+    let preamble = "cat <<EOF >/dev/null\nit's\nEOF\nA=$'it\\'s'\nexport A\n\
+                    B=\"$(echo \"it's\")\"\nexport B\nC='a\nb' D='c'\nexport C D\n\
+                    ARGS=\"$#:$1\"\nexport ARGS\nif false; then\nE=1\nexport E\nfi\n";
+    server.mypostscript("cn1", &mypostscript(preamble, &["tell"], &[]));
+    node.boot(0);
+    let told = std::fs::read_to_string(node.path("told")).unwrap();
+    for line in ["A=it's", "B=it's", "C=a", "b", "D=c", "ARGS=0:"] {
+        assert!(told.lines().any(|l| l == line), "{line}: {told}");
+    }
 }
 
 #[test]

@@ -28,14 +28,15 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 const BASHS: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
 
 /// Reads the preamble `$2` in the folder `$1`, and writes what it exports to `$3`: as a program
-/// finds it, with functions in the form that this bash gives them. Its own output goes nowhere, and
-/// nothing that it writes gets big.
+/// finds it, with functions in the form that this bash gives them. It has no arguments, its own output
+/// goes nowhere, and nothing that it writes gets big.
 const SCRIPT: &str = r#"
 cd "$1" || exit
 "$BASH" -n "$2" || exit
 ulimit -c 0 -f 4096 -v 1048576 -t 30
-provost_out=$3
-. "$2" >/dev/null 2>&1
+provost_in=$2 provost_out=$3
+set --
+. "$provost_in" >/dev/null 2>&1
 builtin command -p env -0 >"$provost_out" && builtin printf '\0' >>"$provost_out"
 "#;
 
@@ -101,7 +102,12 @@ pub(crate) async fn evaluate(
         Ended::Exit(status) if outcome.last_lines.is_empty() => {
             return Err(refused(format!("it ends the shell with {status}, and says nothing")));
         }
-        Ended::Exit(_) => return Err(refused(outcome.last_lines.join("; "))),
+        Ended::Exit(_) => {
+            let said = outcome.last_lines.join("; ");
+            let name = blamed(&said, &mypostscript.preamble);
+            let of = name.map(|name| format!("the value of {name}: ")).unwrap_or_default();
+            return Err(refused(of + &said));
+        }
         Ended::NotStarted(why) => {
             let message = format!("evaluating the mypostscript: {why}");
             return Err(Failure::config(message, "install bash on this node; xCAT needs it, too"));
@@ -122,6 +128,13 @@ pub(crate) async fn evaluate(
     fetched.plan.runbootscripts = env.get("RUNBOOTSCRIPTS").is_some_and(|value| is_yes(value));
     fetched.plan.env = env;
     Ok(())
+}
+
+/// The variable that gets its value at the line which bash complains about.
+fn blamed<'p>(said: &str, preamble: &'p str) -> Option<&'p str> {
+    let number = said.split_once(": line ")?.1.split(':').next()?.parse::<usize>().ok()?;
+    let (name, _) = preamble.lines().nth(number.checked_sub(1)?)?.split_once('=')?;
+    name.rsplit(' ').next()
 }
 
 /// The variables, if all of them are there.

@@ -1,0 +1,106 @@
+//! Values with a quote in them, as a table of xCAT's may have them: xCAT writes `NAME='VALUE'` and
+//! below it `export NAME`, whatever the value. Then bash takes a part of it for the value, if any,
+//! and runs the rest, or finds out at the last line. A value that isn't one word is refused before
+//! that. All else is a site's own, and bash's affair.
+
+use super::MyPostscriptError;
+
+/// Checks the values of variables that the preamble sets at the beginning of a line and exports.
+pub(super) fn check(preamble: &str) -> Result<(), MyPostscriptError> {
+    let lines: Vec<&str> = preamble.lines().collect();
+    let (mut number, mut export) = (0, 0);
+    while let Some(line) = lines.get(number) {
+        let begins = number;
+        number += 1;
+        let Some(name) = assigned(line) else { continue };
+        // Each line is looked at once, however many there are.
+        export = lines.len().min(export.max(number));
+        while lines.get(export).is_some_and(|line| !line.starts_with("export ")) {
+            export += 1;
+        }
+        let exports =
+            lines.get(export).is_some_and(|line| line.split(' ').any(|word| word == name));
+        let text = lines[begins..export].join("\n");
+        let refused = |what: String| MyPostscriptError {
+            line: begins + 1,
+            what: format!("the value of {name} has {what}"),
+            hint: format!(
+                "take it out of the xCAT table that {name} comes from (see `tabdump site` and \
+                 `lsdef`), then make the node's mypostscript anew"
+            ),
+        };
+        match judge(&text[name.len() + 1..]) {
+            Value::Word(rest) => number += text[..text.len() - rest.len()].matches('\n').count(),
+            Value::Apostrophe => {
+                return Err(refused("a ' in it, at which bash ends it".to_owned()));
+            }
+            Value::Open(quote) if exports => {
+                return Err(refused(format!("a {quote} in it, at which bash ends it")));
+            }
+            Value::Words if exports => {
+                let what = "more than one word to bash, which would take the rest for a command";
+                return Err(refused(what.to_owned()));
+            }
+            Value::Open(_) | Value::Words | Value::Bashs => {}
+        }
+    }
+    Ok(())
+}
+
+/// What bash would make of a value.
+enum Value<'t> {
+    /// One word, and what follows it.
+    Word(&'t str),
+    /// A quote that ends within a word, as in `'it's'`.
+    Apostrophe,
+    /// A quote that doesn't end before the variable is exported.
+    Open(char),
+    /// A word and a command.
+    Words,
+    /// Something that only bash can read.
+    Bashs,
+}
+
+fn judge(value: &str) -> Value<'_> {
+    let after = match word(value) {
+        Value::Word(after) => after,
+        other => return other,
+    };
+    let line = after.lines().next().unwrap_or_default().trim();
+    let next = line.trim_start_matches([';', '&', '|']).trim_start();
+    // A site may have several commands on a line; what ends with a quote may be xCAT's value.
+    let is_sites = next.len() < line.len() && !(value.starts_with('\'') && line.ends_with('\''));
+    let is_over = next.is_empty() || next.starts_with(['#', '<', '>', ')', '\\']);
+    match is_over || is_sites || assigned(next).is_some() {
+        true => Value::Word(after),
+        false => Value::Words,
+    }
+}
+
+/// Reads one word.
+fn word(text: &str) -> Value<'_> {
+    let mut quote = None;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map_or(' ', |(_, next)| *next);
+        match (quote, c) {
+            (None | Some('"'), '\\') => drop(chars.next()),
+            (None | Some('"'), '`') | (None, '(') => return Value::Bashs,
+            (None | Some('"'), '$') if "({'\"".contains(next) => return Value::Bashs,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, ';' | '&' | '|' | '<' | '>' | ')') => return Value::Word(&text[at..]),
+            (None, c) if c.is_whitespace() => return Value::Word(&text[at..]),
+            (Some('\''), '\'') if next.is_alphanumeric() => return Value::Apostrophe,
+            (Some(open), c) if c == open => quote = None,
+            _ => {}
+        }
+    }
+    quote.map_or(Value::Word(""), Value::Open)
+}
+
+/// The variable to which a line that begins so gives a value.
+fn assigned(line: &str) -> Option<&str> {
+    let (name, _) = line.split_once('=')?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
