@@ -246,6 +246,23 @@ fn a_script_that_is_not_there_is_told_in_xcats_words() {
 }
 
 #[test]
+fn what_to_do_is_what_can_be_done_at_an_unmodified_management_node() {
+    let bad = [("crlf", "#!/bin/bash\r\ntrue\r\n")];
+    let Some(Site { server, node, .. }) = &site(&bad, TABLES, &["nowhere"], &[]) else { return };
+    let there = "/install/postscripts on the management node";
+    let out = node.boot(1).says(&[&format!("hint: put it into {there}")]);
+    assert!(!out.stderr.contains("publish"), "{}", out.stderr);
+    server.mypostscript("cn1", &mypostscript(TABLES, &["crlf"], &[]));
+    let out = node.boot(1).says(&["hint: convert it with dos2unix", there]);
+    assert!(!out.stderr.contains("publish"), "{}", out.stderr);
+    node.boot(1);
+    for out in [node.boot(4), node.provost(&["check"]), node.provost(&["release"]).expect(0)] {
+        let told = out.stdout + &out.stderr;
+        assert!(told.contains("release") && !told.contains("provostctl"), "{told}");
+    }
+}
+
+#[test]
 fn a_script_can_source_xcatlib_whether_the_tree_has_one_or_not() {
     let script = "#!/bin/bash\n. ./xcatlib.sh || exit 9\nv4mask2prefix 255.255.0.0 >../told\n";
     let Some(Site { server, node, .. }) = &site(&[("net", script)], TABLES, &["net"], &[]) else {

@@ -72,23 +72,30 @@ pub enum Why {
 }
 
 impl NotStarted {
-    /// What an admin can do about it.
-    pub fn hint(&self) -> String {
+    /// What an admin can do about it. Scripts are published; or the management node serves them as
+    /// they are, out of the folder `served`.
+    pub fn hint(&self, served: Option<&str>) -> String {
         let program = self.program.display();
-        match &self.why {
-            Why::Missing => "put it into the scripts' folder and publish again".to_owned(),
-            Why::NotAFile => "let the plan name a file".to_owned(),
-            Why::NoInterpreter(path) => {
+        match (&self.why, served) {
+            (Why::Missing, None) => "put it into the scripts' folder and publish again".to_owned(),
+            (Why::Missing, Some(folder)) => format!("put it into {folder} on the management node"),
+            (Why::Crlf(_), None) => "convert it with dos2unix, then publish again".to_owned(),
+            (Why::Crlf(_), Some(folder)) => {
+                format!("convert it with dos2unix, in {folder} on the management node")
+            }
+            (Why::NotAFile, _) => "let the plan name a file".to_owned(),
+            (Why::NoInterpreter(path), _) => {
                 format!("install {path} on the node, or change the script's first line")
             }
-            Why::Crlf(_) => "convert it with dos2unix, then publish again".to_owned(),
-            Why::WrongFormat => "publish a script, or a binary for this architecture".to_owned(),
-            Why::Denied => format!("look at the mode of {program}, and of its interpreter"),
-            Why::NoExec => {
+            (Why::WrongFormat, _) => {
+                "let it be a script, or a binary for this architecture".to_owned()
+            }
+            (Why::Denied, _) => format!("look at the mode of {program}, and of its interpreter"),
+            (Why::NoExec, _) => {
                 format!("mount it without noexec; findmnt -T {program} shows where it is mounted")
             }
-            Why::Busy => format!("find who writes to {program}: fuser -v {program}"),
-            Why::Other(_) => format!("try it by hand on the node: {program}"),
+            (Why::Busy, _) => format!("find who writes to {program}: fuser -v {program}"),
+            (Why::Other(_), _) => format!("try it by hand on the node: {program}"),
         }
     }
 }

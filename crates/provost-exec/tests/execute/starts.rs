@@ -59,9 +59,9 @@ fn what_cannot_start_is_explained() {
     assert!(matches!(why(bench.run_as_it_is()).why, Why::Missing));
     let no_ksh = why(bench.run("#!/bin/no-such-ksh\ntrue\n"));
     assert!(no_ksh.to_string().contains("/bin/no-such-ksh"), "{no_ksh}");
-    assert!(no_ksh.hint().contains("install /bin/no-such-ksh"));
+    assert!(no_ksh.hint(None).contains("install /bin/no-such-ksh"));
     let crlf = why(bench.run("#!/bin/sh\r\ntrue\r\n"));
-    assert!(crlf.hint().contains("dos2unix"), "{crlf}");
+    assert!(crlf.hint(None).contains("dos2unix"), "{crlf}");
     let garbage = why(bench.run("\x7fELF but no program"));
     assert!(matches!(garbage.why, Why::WrongFormat), "{garbage}");
     let mut foreign = std::fs::read("/bin/sh").unwrap();
@@ -70,12 +70,12 @@ fn what_cannot_start_is_explained() {
     std::fs::write(bench.path().join("script"), foreign).unwrap();
     let foreign = why(bench.run_as_it_is());
     assert!(matches!(foreign.why, Why::WrongFormat), "{foreign}");
-    assert!(foreign.hint().contains("architecture"), "{}", foreign.hint());
+    assert!(foreign.hint(None).contains("architecture"), "{}", foreign.hint(None));
     bench.write("#!/bin/sh\n");
     let path = bench.path().join("script");
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
     let denied = why(bench.run_as_it_is());
-    assert!(matches!(denied.why, Why::Denied) && denied.hint().contains("mode"), "{denied}");
+    assert!(matches!(denied.why, Why::Denied) && denied.hint(None).contains("mode"), "{denied}");
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     assert!(matches!(why(bench.run_as_it_is()).why, Why::NotAFile));
@@ -93,5 +93,5 @@ fn a_script_that_is_being_written_does_not_start() {
         return;
     }
     let Ended::NotStarted(busy) = busy else { panic!("{busy:?}") };
-    assert!(matches!(busy.why, Why::Busy) && busy.hint().contains("fuser"), "{busy}");
+    assert!(matches!(busy.why, Why::Busy) && busy.hint(None).contains("fuser"), "{busy}");
 }

@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
         let mut attempts =
             Attempts::read(&paths.state, input.guard().max_attempts.get()).map_err(disk)?;
         let is_attempt = service != Service::Run && paused.is_none();
-        let held = attempts.held(&node).filter(|_| is_attempt);
+        let held = attempts.held(input.known_there()).filter(|_| is_attempt);
         let attempt = match &paused {
             Some(paused) => paused.attempt,
             None if !is_attempt => None,

@@ -59,8 +59,9 @@ impl Attempts {
         Ok(Self { file, most, attempts, released })
     }
 
-    /// Why nothing may run, if nothing may.
-    pub(crate) fn held(&self, node: &str) -> Option<Failure> {
+    /// Why nothing may run, if nothing may. `node` is its name at a management node that may release
+    /// it.
+    pub(crate) fn held(&self, node: Option<&str>) -> Option<Failure> {
         let last = self.attempts.last().filter(|_| self.attempts.len() >= self.most)?;
         let s = if self.attempts.len() == 1 { "" } else { "s" };
         let message = format!(
@@ -109,13 +110,15 @@ impl Attempts {
 
 /// The management node holds this one.
 pub(crate) fn held_there(reason: &str, node: &str) -> Failure {
-    held(format!("the management node holds this node: {reason}"), node)
+    held(format!("the management node holds this node: {reason}"), Some(node))
 }
 
-fn held(message: impl ToString, node: &str) -> Failure {
+fn held(message: impl ToString, node: Option<&str>) -> Failure {
+    let there = node.map(|node| format!(", or `provostctl release {node}` on the management node"));
     let hint = format!(
         "find the cause with `provost status` and `provost log`, mend it, then: `provost release` \
-         here, or `provostctl release {node}` on the management node"
+         here{}",
+        there.unwrap_or_default()
     );
     Failure::new(Cause::Held, message, hint)
 }
@@ -133,11 +136,11 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         for n in 1..=3 {
             let mut attempts = read(state.path());
-            assert!(attempts.held("cn001").is_none());
+            assert!(attempts.held(Some("cn001")).is_none());
             assert_eq!(attempts.count(Service::Boot, &format!("run {n}")).unwrap(), n);
         }
         let mut attempts = read(state.path());
-        let held = attempts.held("cn001").unwrap();
+        let held = attempts.held(Some("cn001")).unwrap();
         assert!(held.message.contains("3 runs in a row"), "{held}");
         assert!(held.hint.contains("provostctl release cn001"), "{held}");
         assert_eq!(attempts.clear().unwrap(), 3);
@@ -159,7 +162,7 @@ mod tests {
                 read(state.path()).released(at, &format!("run {n}")).unwrap();
             }
             assert!(
-                read(state.path()).held("cn001").is_some(),
+                read(state.path()).held(Some("cn001")).is_some(),
                 "released at {at}, again and again"
             );
         }
@@ -170,8 +173,8 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         std::fs::write(state.path().join("attempts.json"), "[{\"serv").unwrap();
         let mut attempts = read(state.path());
-        assert!(attempts.held("cn001").is_none());
+        assert!(attempts.held(Some("cn001")).is_none());
         attempts.count(Service::Boot, "run").unwrap();
-        assert!(read(state.path()).held("cn001").is_some());
+        assert!(read(state.path()).held(Some("cn001")).is_some());
     }
 }

@@ -30,11 +30,11 @@ pub(crate) fn main(input: &Input) -> ExitCode {
                 take_down(&paths);
             }
             let s = if n == 1 { "" } else { "s" };
-            console.say(&format!(
-                "released: {n} attempt{s} forgotten; if the management node holds this node, too: \
-                 provostctl release {}",
-                input.node()
-            ));
+            let there = input.known_there().map(|node| {
+                format!("; if the management node holds this node, too: provostctl release {node}")
+            });
+            let there = there.unwrap_or_default();
+            console.say(&format!("released: {n} attempt{s} forgotten{there}"));
             ExitCode::Done
         }
         Err(e) => {
@@ -81,7 +81,7 @@ impl Run<'_> {
             };
             released.map_or(Ok(()), |at| self.released(at))?;
         }
-        if self.attempts.held(&self.node).is_some() {
+        if self.attempts.held(None).is_some() {
             return Err(self.refuse(&failure, &[]));
         }
         self.console.say("the management node has released this node");

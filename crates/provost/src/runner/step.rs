@@ -156,7 +156,8 @@ impl Run<'_> {
             self.tell_xcat_begin(&job.step.script);
         }
         let executed = self.execute(job, start, step, prepared).await?;
-        let mut end = told::fill(self.recorder.record(Phase::StageEnd), job.step, &executed);
+        let (end, served) = (self.recorder.record(Phase::StageEnd), job.settings.served());
+        let mut end = told::fill(end, job.step, &executed, served.as_deref());
         let left = job.settings.run.deadline.duration().saturating_sub(self.ran());
         if left.is_zero() && end.cause == Some(Cause::Timeout) {
             let deadline = job.settings.run.deadline;

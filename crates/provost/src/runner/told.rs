@@ -15,8 +15,14 @@ const MOST_LEAKED: usize = 50;
 /// The most characters of a command in a record.
 const MOST_COMMAND: usize = 1000;
 
-/// Fills the `stage end` of `step` in.
-pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
+/// Fills the `stage end` of `step` in. `served` is where the management node has its scripts, if it
+/// serves them as they are.
+pub(super) fn fill(
+    record: Record,
+    step: &Step,
+    executed: &Executed,
+    served: Option<&str>,
+) -> Record {
     let ms = |d: Duration| Some(d.as_millis().try_into().unwrap_or(u64::MAX));
     let mut record = Record {
         stage: Some(step.script.clone()),
@@ -82,7 +88,7 @@ pub(super) fn fill(record: Record, step: &Step, executed: &Executed) -> Record {
         Ended::NotStarted(why) => {
             record.cause = Some(cause(why));
             record.error_message = Some(why.to_string());
-            record.hint = Some(why.hint());
+            record.hint = Some(why.hint(served));
             return record;
         }
         Ended::KeeperLost => {

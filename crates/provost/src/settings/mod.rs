@@ -119,6 +119,12 @@ impl Settings {
     pub(crate) fn takes_xcats_files(&self) -> bool {
         self.xcat.is_some() && self.trust.is_unsigned()
     }
+
+    /// Where the management node has the scripts that it serves as they are.
+    pub(crate) fn served(&self) -> Option<String> {
+        let xcat = self.xcat.as_ref().filter(|_| self.takes_xcats_files())?;
+        Some(format!("/{}/postscripts", xcat.install_dir))
+    }
 }
 
 impl Paths {

@@ -24,6 +24,11 @@ impl Input {
         self.fragment.source.kind == Kind::Xcat
     }
 
+    /// The node's name at a management node that counts its attempts, which xCAT's doesn't.
+    pub(crate) fn known_there(&self) -> Option<&str> {
+        Some(&*self.fragment.node).filter(|_| !self.is_xcat())
+    }
+
     /// Where messages go.
     pub(crate) fn messages(&self) -> Result<MessageSettings, Failure> {
         let log = &self.fragment.log;

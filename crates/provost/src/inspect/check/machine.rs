@@ -25,7 +25,7 @@ pub(super) fn look(paths: &Paths, node: &str, guard: Guard, is_xcat: bool) -> Ve
         false => Finding::ok("run", "none is going on"),
         true => Finding::note("run", "one is going on", "see `provost status`"),
     });
-    findings.push(attempts(&paths.state, node, guard));
+    findings.push(attempts(&paths.state, Some(node).filter(|_| !is_xcat), guard));
     let (what, left) = match is_xcat {
         true => (
             "words to the install monitor",
@@ -44,7 +44,7 @@ pub(super) fn look(paths: &Paths, node: &str, guard: Guard, is_xcat: bool) -> Ve
 }
 
 /// How near this node is to being held.
-fn attempts(state: &Path, node: &str, guard: Guard) -> Finding {
+fn attempts(state: &Path, node: Option<&str>, guard: Guard) -> Finding {
     let most = guard.max_attempts.get();
     match Attempts::read(state, most) {
         Ok(attempts) => match attempts.held(node) {
