@@ -257,6 +257,43 @@ fn what_is_sound_to_bash_is_left_to_bash() {
 }
 
 #[test]
+fn what_is_not_utf8_is_told_with_its_line_and_not_changed() {
+    let server = site();
+    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let node = server.node("cn1", web.address());
+    let latin1 = |text: String| -> Vec<u8> {
+        text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
+    };
+    server.mypostscript("cn1", "");
+    let file = server.path("www/tftpboot/mypostscripts/mypostscript.cn1");
+    let value = mypostscript("A=1\nNOTE='caf\u{e9}'\nexport NOTE", &["tell"], &[]);
+    let bad = ["line 2: the value of NOTE isn't UTF-8", "tabdump"];
+    for (text, parts) in [
+        (value.clone(), bad),
+        (mypostscript("", &["tell caf\u{e9}"], &[]), ["line 4: this line isn't UTF-8", "tabdump"]),
+        (
+            mypostscript("export NOTE=$(printf '\\351')", &["tell"], &[]),
+            ["the value of NOTE isn't UTF-8", "xCAT table"],
+        ),
+    ] {
+        std::fs::write(&file, latin1(text)).unwrap();
+        node.boot(2);
+        says(&node.fetched(), "config", &parts);
+        assert!(!node.path("told").exists());
+        node.provost(&["release"]).expect(0);
+    }
+    // So it is with what xcatd says.
+    std::fs::remove_file(&file).unwrap();
+    let tls = old_xcatd("", vec![21, 3, 3, 0, 2, 2, 40]);
+    let monitor = old_xcatd("ready\n", latin1(value + "#END OF SCRIPT\n"));
+    node.configure(&format!("xcatd_port = {tls}\nmonitor_port = {monitor}\n"));
+    node.boot(2);
+    says(&node.fetched(), "config", &bad);
+    std::fs::write(&file, latin1(mypostscript("## caf\u{e9}", &["tell"], &[]))).unwrap();
+    node.boot(0);
+}
+
+#[test]
 fn scripts_have_the_functions_that_the_preamble_exports() {
     let server = site();
     let Some(web) = server.web(WebKind::Nginx) else { return };

@@ -61,7 +61,8 @@ impl MyPostscriptError {
 }
 
 impl MyPostscript {
-    /// Reads the whole file. One that is cut short, or isn't a `mypostscript` at all, is refused:
+    /// Reads the whole file, in which U+FFFD stands for what isn't UTF-8; but for comments it is
+    /// refused, since scripts would get something else than the table has. One that is cut short, or isn't a `mypostscript` at all, is refused:
     /// running nothing must not look like having nothing to run. A mistake in a list is its own, as
     /// is that it isn't there, though xCAT's template always has both: what doesn't run that list
     /// can do without.
@@ -100,10 +101,18 @@ impl MyPostscript {
                 None => {}
             }
             let item = line.trim();
+            let is_text = item.starts_with('#') || !line.contains(char::REPLACEMENT_CHARACTER);
+            let foreign = || {
+                let name = values::assigned(item.trim_start_matches("export "));
+                let of = name.map_or("this line".to_owned(), |name| format!("the value of {name}"));
+                refused(format!("{of} isn't UTF-8"), UTF8)
+            };
             match open {
+                None if lists.is_empty() && !is_text => return Err(foreign()),
                 None if lists.is_empty() => preamble.extend([line, "\n"]),
                 Some((list, _)) if !item.is_empty() && !item.starts_with('#') => {
                     let step = Step::parse(item).map_err(|e| refused(e.to_string(), &e.hint()));
+                    let step = if is_text { step } else { Err(foreign()) };
                     steps.push(Listed { list, group, step });
                 }
                 _ => {}
@@ -188,6 +197,9 @@ pub fn section(name: &str) -> Option<(List, Option<Group>)> {
 const MARKERS: &str = "make it anew on the management node, by `updatenode` or `nodeset`, and see \
      that what the web server hands out is that file, whole";
 
+const UTF8: &str = "write it in UTF-8 into the xCAT table that it comes from (see `tabdump` and \
+     `lsdef`), then make the node's mypostscript anew";
+
 /// Where a list, or a group's part of it, begins or ends.
 struct Marker {
     begins: bool,
@@ -234,7 +246,7 @@ syslog
 # osimage-postscripts-start-here
 # osimage-postscripts-end-here
 #  node-postscripts-start-here
-## mount, later
+## mount, l\u{fffd}ter
 t \"a b\" c
 t *
 # node-postscripts-end-here
@@ -306,6 +318,8 @@ otherpkgs
             ("'10.0.0.1'", "a b", 2, "value of SITEMASTER has more than one word"),
             ("# postbootscripts-end-here\n", "", 21, "no end"),
             ("#defaults-postscripts-end-here\n", "", 12, "doesn't belong here"),
+            ("'10.0.0.1'", "'caf\u{fffd}'", 2, "value of SITEMASTER isn't UTF-8"),
+            ("two\nlines", "two\nlin\u{fffd}s", 7, "this line isn't UTF-8"),
             (GOOD, "<html>\nNot here\n</html>\n", 3, "isn't a mypostscript"),
             (GOOD, "", 0, "isn't a mypostscript"),
         ] {
@@ -334,6 +348,7 @@ otherpkgs
             ("syslog; rm -rf /\n", "`;`"),
             ("syslog `id`\n", "for a shell"),
             ("../../bin/sh\n", "`..`"),
+            ("tell caf\u{fffd}\n", "this line isn't UTF-8"),
         ] {
             let read = MyPostscript::parse(&GOOD.replacen("syslog\n", to, 1)).unwrap();
             for group in [None, Some(Group::Defaults)] {

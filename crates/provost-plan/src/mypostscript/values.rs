@@ -99,7 +99,7 @@ fn word(text: &str) -> Value<'_> {
 }
 
 /// The variable to which a line that begins so gives a value.
-fn assigned(line: &str) -> Option<&str> {
+pub(super) fn assigned(line: &str) -> Option<&str> {
     let (name, _) = line.split_once('=')?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)

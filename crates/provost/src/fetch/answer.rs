@@ -47,8 +47,11 @@ impl Answer {
         }
         let hint = "see what stands between this node and the server, and what that serves: curl \
                     -v that URL";
-        let Ok(text) = String::from_utf8(bytes) else {
-            return Err(bad("it isn't text but some other file", hint));
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            // Whoever reads it says which line that is.
+            Err(e) if source.is_xcat => String::from_utf8_lossy(e.as_bytes()).into_owned(),
+            Err(_) => return Err(bad("it isn't text but some other file", hint)),
         };
         if !is_unchanged && text.trim().is_empty() {
             let hint = "publish again, and see that the disk of the server isn't full";

@@ -125,6 +125,10 @@ pub(crate) async fn evaluate(
         }
     };
     let env = exported.ok_or_else(|| refused("it ends the shell before its end".to_owned()))?;
+    let is_foreign = |value: &String| value.contains(char::REPLACEMENT_CHARACTER);
+    if let Some((name, _)) = env.iter().find(|(_, value)| is_foreign(value)) {
+        return Err(refused(format!("the value of {name} isn't UTF-8")));
+    }
     fetched.plan.runbootscripts = env.get("RUNBOOTSCRIPTS").is_some_and(|value| is_yes(value));
     fetched.plan.env = env;
     Ok(())
