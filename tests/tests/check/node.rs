@@ -115,6 +115,15 @@ fn mistakes_are_all_told_and_the_rest_is_tried() {
 }
 
 #[test]
+fn what_a_file_says_in_vain_is_noted() {
+    let (_cluster, node) = cluster();
+    let mut command = node.command(&["check", "--format", "json"]);
+    let out: Out = command.env("PROVOST_NODE", "cn9").output().unwrap().into();
+    one(&out, "configuration", &["note `node` of file", "environment PROVOST_NODE says otherwise"]);
+    assert!(!check(&node).stdout.contains("does not count"));
+}
+
+#[test]
 fn a_state_that_can_not_be_written_is_told() {
     let (cluster, node) = cluster();
     std::fs::write(node.path("file"), "").unwrap();

@@ -14,9 +14,9 @@ use rustls::pki_types::CertificateDer;
 use serde::Deserialize;
 
 pub(crate) use sources::{Flag, Input};
-pub(crate) use values::Origin;
 #[cfg(test)]
 pub(crate) use values::default;
+pub(crate) use values::{Origin, Overruled};
 
 /// The settings of a run, checked.
 pub(crate) struct Settings {

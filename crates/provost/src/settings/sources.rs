@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::fragment::Fragment;
 use super::usable::server;
-use super::values::{self, Origin, Values};
+use super::values::{self, Origin, Overruled, Values};
 use crate::discover::{self, Machine};
 use crate::failure::Failure;
 
@@ -149,6 +149,11 @@ impl Input {
     /// Every value by its key, with where it comes from.
     pub(crate) fn values(&self) -> impl Iterator<Item = (&str, &toml::Value, &Origin)> {
         self.values.iter()
+    }
+
+    /// What the files say in vain, since others that are asked before have said it.
+    pub(crate) fn overruled(&self) -> &[Overruled] {
+        self.values.overruled()
     }
 
     /// The configuration file.

@@ -56,17 +56,42 @@ impl fmt::Display for Origin {
 
 /// Each value by its key, as in `fetch.deadline`, with where it comes from.
 #[derive(Default)]
-pub(super) struct Values(BTreeMap<String, (Value, Origin)>);
+pub(super) struct Values {
+    told: BTreeMap<String, (Value, Origin)>,
+    overruled: Vec<Overruled>,
+}
+
+/// What a file says in vain.
+pub(crate) struct Overruled {
+    pub(crate) key: String,
+    pub(crate) file: Origin,
+    /// What counts more.
+    pub(crate) by: Origin,
+}
 
 impl Values {
     /// Takes `value` for `key` if no source that was asked before had one.
     pub(super) fn offer(&mut self, key: &str, value: impl Into<Value>, origin: Origin) {
-        self.0.entry(key.to_owned()).or_insert_with(|| (value.into(), origin));
+        let value = value.into();
+        let Some((told, by)) = self.told.get(key) else {
+            self.told.insert(key.to_owned(), (value, origin));
+            return;
+        };
+        let is_file = |origin: &Origin| matches!(origin, Origin::File(_));
+        if is_file(&origin) && !is_file(by) && value != *told {
+            let by = by.clone();
+            self.overruled.push(Overruled { key: key.to_owned(), file: origin, by });
+        }
+    }
+
+    /// What files say in vain.
+    pub(super) fn overruled(&self) -> &[Overruled] {
+        &self.overruled
     }
 
     /// Takes what of `more` isn't in the list of `key` yet, after what is there.
     pub(super) fn add(&mut self, key: &str, more: Vec<String>, origin: Origin) {
-        let Some((Value::Array(list), before)) = self.0.get_mut(key) else {
+        let Some((Value::Array(list), before)) = self.told.get_mut(key) else {
             return self.offer(key, more, origin);
         };
         let length = list.len();
@@ -82,30 +107,30 @@ impl Values {
 
     /// The text of `key`, if one was offered.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
-        self.0.get(key)?.0.as_str()
+        self.told.get(key)?.0.as_str()
     }
 
     /// The texts in the list of `key`.
     pub(super) fn list(&self, key: &str) -> impl Iterator<Item = &str> {
-        let list = self.0.get(key).and_then(|(value, _)| value.as_array());
+        let list = self.told.get(key).and_then(|(value, _)| value.as_array());
         list.into_iter().flatten().filter_map(Value::as_str)
     }
 
     /// Forgets what was offered for `key`.
     pub(super) fn remove(&mut self, key: &str) {
-        self.0.remove(key);
+        self.told.remove(key);
     }
 
     /// Takes `with` for `key` in place of what is there, from the same source.
     pub(super) fn replace(&mut self, key: &str, with: impl FnOnce(&Value) -> Value) {
-        if let Some((value, _)) = self.0.get_mut(key) {
+        if let Some((value, _)) = self.told.get_mut(key) {
             *value = with(value);
         }
     }
 
     /// Where the value of `key` comes from.
     pub(super) fn origin(&self, key: &str) -> Option<&Origin> {
-        self.0.get(key).map(|(_, origin)| origin)
+        self.told.get(key).map(|(_, origin)| origin)
     }
 
     /// Takes the defaults, last of all, and reads the whole.
@@ -114,7 +139,7 @@ impl Values {
             self.offer(&key, value, Origin::Default);
         }
         let mut table = Table::new();
-        for (key, (value, _)) in &self.0 {
+        for (key, (value, _)) in &self.told {
             put(&mut table, key, value.clone());
         }
         Fragment::deserialize(table)
@@ -122,7 +147,7 @@ impl Values {
 
     /// The values with their keys, those of no section first.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Value, &Origin)> {
-        let all = || self.0.iter().map(|(key, (value, origin))| (key.as_str(), value, origin));
+        let all = || self.told.iter().map(|(key, (value, origin))| (key.as_str(), value, origin));
         let in_section = |(key, _, _): &(&str, _, _)| key.contains('.');
         all().filter(move |v| !in_section(v)).chain(all().filter(in_section))
     }

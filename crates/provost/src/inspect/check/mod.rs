@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::console::{exit, harmless, print};
 use crate::failure::Failure;
 use crate::secrets::secrets;
-use crate::settings::{Input, Settings};
+use crate::settings::{Input, Overruled, Settings};
 use finding::{Finding, Outcome};
 
 /// How long each server, and this machine's own disks, may take. All are asked at once.
@@ -34,6 +34,7 @@ pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
     if findings.is_empty() {
         findings.push(Finding::ok("configuration", "all of it can be used"));
     }
+    findings.extend(input.overruled().iter().map(overruled));
     let node = settings.node.clone();
     let secrets = secrets(&settings, &BTreeMap::new());
     let (tried, served) = attempt(input, settings);
@@ -53,6 +54,13 @@ pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
         () if !served => ExitCode::Fetch,
         () => ExitCode::Done,
     }
+}
+
+fn overruled(Overruled { key, file, by }: &Overruled) -> Finding {
+    let detail = format!("`{key}` of {file} does not count: {by} says otherwise");
+    let hint = "remove one of them; provost.server= and provost.node= on the kernel command line \
+                count more than xCAT's arguments there";
+    Finding::note("configuration", detail, hint)
 }
 
 /// Looks at this machine and tries the servers. Says also whether any of them would serve a run.

@@ -256,6 +256,30 @@ fn servers_of_which_none_can_be_asked_hide_no_others() {
 }
 
 #[test]
+fn a_node_of_xcats_kernel_arguments_moves_by_an_argument_of_ours_and_what_does_not_count_is_known()
+{
+    let ground = Ground::new(&[
+        ("proc/cmdline", "XCAT=10.0.0.1:3001 NODE=cn1"),
+        ("etc/provost.toml", "node = \"cn1\"\nservers = [\"http://f\"]\n[run]\nslow = \"1s\"\n"),
+        ("etc/provost.d/10.toml", "[run]\nslow = \"2s\"\n"),
+    ]);
+    let input = ground.read(&[]);
+    assert_eq!(told(&ground, &input, "servers").0, "[\"http://10.0.0.1:80\"]");
+    let overruled: Vec<_> =
+        input.overruled().iter().map(|o| format!("{} {}", o.key, o.by)).collect();
+    assert_eq!(overruled, ["servers kernel command line, XCAT="]);
+
+    ground.write("proc/cmdline", "XCAT=10.0.0.1:3001 NODE=cn1 provost.server=http://k");
+    let input = ground.read(&[]);
+    assert_eq!(told(&ground, &input, "servers").0, "[\"http://k\"]");
+    assert_eq!(told(&ground, &input, "source.kind").0, "\"provost\"");
+    ground.write("proc/cmdline", "NODE=cn1");
+    let input = ground.read(&[]);
+    assert_eq!(told(&ground, &input, "servers").0, "[\"http://f\"]");
+    assert!(input.overruled().is_empty());
+}
+
+#[test]
 fn a_mistake_gives_no_token_to_whom_a_lease_names() {
     for text in ["servers = \"http://f\"\n", "[servers\n"] {
         let ground =
