@@ -17,7 +17,7 @@ use crate::spawn::Spawned;
 use crate::start::{Footing, NotStarted, Prepared, Why, start};
 use crate::wait::wait;
 use crate::wire::{Line, Order, Said};
-use crate::{Ended, Event, Outcome, Step, Usage, tree};
+use crate::{Ended, Event, Outcome, Step, Usage, awake, tree};
 
 /// How often the last line is told at the most.
 const LINE_EVERY: Duration = Duration::from_millis(100);
@@ -211,7 +211,10 @@ impl<'a, 'w> Running<'a, 'w> {
         let next = next.map(|d| d.try_into().unwrap_or_default());
         match poll(&mut fds, next.as_ref()) {
             Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => return Ok(Came::default()),
+            Err(rustix::io::Errno::INTR) => {
+                awake::wake_runner();
+                return Ok(Came::default());
+            }
             Err(e) => return Err(e.into()),
         }
         let mut seen = fds.iter().map(|fd| !fd.revents().is_empty());

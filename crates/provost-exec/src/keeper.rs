@@ -12,8 +12,8 @@ use crate::cgroup::Leaf;
 use crate::execute::{Done, Leftovers, execute};
 use crate::output::CHUNK;
 use crate::start::{Footing, Prepared};
-use crate::tree;
 use crate::wire::{Line, Order, Said};
+use crate::{awake, tree};
 
 /// A keeper's name, as `ps` shows it.
 const NAME: &CStr = c"provost-keeper";
@@ -81,6 +81,7 @@ fn become_keeper() {
         let _ = rustix::stdio::dup2_stderr(&silence);
     }
     ignore_signals();
+    awake::stay();
     close_at_exec();
 }
 
@@ -96,8 +97,15 @@ fn silence() -> io::Result<OwnedFd> {
 /// could not even trap it; so nothing else that the runner's caller ignored or blocked stays so.
 #[expect(unsafe_code, reason = "setting signals' handlers")]
 fn ignore_signals() {
-    let ours =
-        [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGTSTP, libc::SIGPIPE, libc::SIGXFSZ];
+    let ours = [
+        libc::SIGTERM,
+        libc::SIGINT,
+        libc::SIGHUP,
+        libc::SIGTSTP,
+        libc::SIGCONT,
+        libc::SIGPIPE,
+        libc::SIGXFSZ,
+    ];
     for signal in 1..=LAST_SIGNAL {
         let how = if ours.contains(&signal) { nothing() } else { libc::SIG_DFL };
         // SAFETY: the handler does nothing, which is safe at any moment. KILL and STOP are
@@ -201,6 +209,7 @@ fn take_orders(line: &mut Line, footing: &Footing, leaf: &mut Option<Leaf>) -> E
                     return End::Succeeded(leftovers);
                 }
                 drop(leftovers);
+                awake::stay();
                 // Without one, descendants of this step may be taken for the next one's.
                 if forked.is_ok() {
                     let _ = tree::adopt_orphans();

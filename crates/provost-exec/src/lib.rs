@@ -8,6 +8,7 @@
 //! the runner was killed, and a daemon that a script starts on purpose keeps somebody who reads
 //! what it prints.
 
+mod awake;
 mod capture;
 mod cgroup;
 mod clock;

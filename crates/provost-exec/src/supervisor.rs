@@ -2,7 +2,7 @@ use std::io::{self, PipeReader, PipeWriter, Write};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::process::{Pid, PidfdFlags};
 use tokio::sync::watch;
 
 use crate::cgroup::Leaf;
@@ -11,7 +11,7 @@ use crate::remote::Remote;
 use crate::start::Footing;
 use crate::wire::{Line, Order, Said, frame};
 use crate::writes::Writes;
-use crate::{Ended, Event, Limits, Outcome, Step, keeper, oom, tree};
+use crate::{Ended, Event, Limits, Outcome, Step, awake, keeper, oom, tree};
 
 /// What whoever runs provost wants of the run as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,8 +46,6 @@ pub struct Supervisor {
 /// How much longer than all of a step's limits together a keeper may take. One that takes longer
 /// is stuck: its log is on a file system that hangs, say.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a keeper that says nothing is left alone.
-const WAKE: Duration = Duration::from_secs(1);
 /// How long a keeper may take to go, after its runner.
 const FAREWELL: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
@@ -203,10 +201,6 @@ impl Supervisor {
             self.pauses = wanted.pauses;
             obeyed = wanted;
             tokio::select! {
-                () = tokio::time::sleep(WAKE) => if let Some(keeper) = self.keeper {
-                    // A script may have stopped it, and with it every clock.
-                    let _ = rustix::process::kill_process(keeper, Signal::CONT);
-                },
                 () = tokio::time::sleep_until(until) => {
                     return Err(io::ErrorKind::TimedOut.into());
                 }
@@ -252,8 +246,7 @@ async fn wait_for_continue(orders: &watch::Receiver<Orders>) -> Duration {
     let since = Instant::now();
     let wanted = *orders.borrow();
     if wanted.pauses != wanted.resumed {
-        // Nothing refuses that to a process of itself.
-        let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
+        awake::pause();
         hear_signals().await;
     }
     since.elapsed()

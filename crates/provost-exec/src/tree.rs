@@ -5,6 +5,7 @@
 //! step leaves somebody behind stays with them, and the next step has a new keeper.
 
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -100,6 +101,14 @@ pub(crate) fn look(pid: i32) -> Option<(String, i32, bool)> {
     let status = status(pid)?;
     let (name, parent) = (field(&status, "Name:")?, field(&status, "PPid:")?.parse().ok()?);
     Some((name.to_owned(), parent, !field(&status, "State:")?.starts_with(['Z', 'X'])))
+}
+
+/// Whether a process is stopped, and not by the name that it has while that is wanted.
+pub(crate) fn is_stopped(pid: Pid, wanted: &CStr) -> bool {
+    status(pid.as_raw_nonzero().get()).is_some_and(|status| {
+        field(&status, "State:").is_some_and(|state| state.starts_with('T'))
+            && field(&status, "Name:").map(str::as_bytes) != Some(wanted.to_bytes())
+    })
 }
 
 /// What the kernel says of a process. Not by `/proc/PID/stat`: to read that of a process that

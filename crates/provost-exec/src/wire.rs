@@ -4,11 +4,12 @@ use std::io::{self, PipeReader, PipeWriter, Write};
 use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Outcome, Step};
+use crate::{Event, Outcome, Step, awake};
 
 /// The longest message, in bytes; a step carries its environment.
 const MOST: usize = 64 << 20;
@@ -89,7 +90,14 @@ impl Line {
         loop {
             match unframe(&mut self.inbox) {
                 Ok(Some(order)) => return Some(order),
-                Ok(None) => self.fill().ok()?,
+                Ok(None) => {
+                    // What ends this without an order ends no read.
+                    let mut orders = [PollFd::new(&self.orders, PollFlags::IN)];
+                    match poll(&mut orders, None) {
+                        Err(Errno::INTR) => awake::wake_runner(),
+                        _ => self.fill().ok()?,
+                    }
+                }
                 Err(_) => return None,
             }
         }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+use rustix::io::Errno;
 
 use crate::capture::Stream;
 
@@ -94,7 +95,7 @@ impl Watched<'_> {
         let ends = pipes.map(|pipe| PollFd::new(pipe, something));
         let mut fds: Vec<_> =
             [PollFd::new(&self.writes.queue, PollFlags::IN)].into_iter().chain(ends).collect();
-        poll(&mut fds, Some(&left)).is_ok_and(|came| came > 0)
+        matches!(poll(&mut fds, Some(&left)), Ok(1..) | Err(Errno::INTR))
     }
 }
 

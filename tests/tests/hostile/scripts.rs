@@ -51,6 +51,8 @@ hostile! {
     signals_its_parent_late: 0 {"result": "success", "leaked": []}
     kills_its_parent: 5 {"cause": "interrupted"}
     stops_its_parent: 1 {"cause": "timeout"}
+    stops_the_runner: 1 {"cause": "exit", "exitCode": 3}
+    stops_runner_and_keeper: 1 {"cause": "timeout"}
     terminates_the_runner: 5 {"cause": "interrupted", "signal": "SIGTERM"}
     reads_stdin: 1 {"cause": "exit", "exitCode": 3}
     reads_the_terminal: 1 {"cause": "exit"}
