@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use provost_tests::{Out, program};
+use provost_tests::{Chroot, Out, program};
 use tempfile::TempDir;
 
 const ORIGINAL: &str = "#!/bin/sh\necho \"xCAT's own: $*\"\nexit 7\n";
@@ -193,6 +193,20 @@ fn by_the_name_of_xcats_it_is_that_program_and_unknown_arguments_run_nothing() {
     }
     node.provost(&["install"]).expect(2).says(&["--xcat"]);
     assert!(!node.path("log").exists() && !node.path("state").exists());
+}
+
+#[test]
+fn an_image_needs_no_proc() {
+    let folder = TempDir::new().unwrap();
+    let Some(image) = Chroot::new(folder.path()) else { return };
+    std::fs::copy(program("provost"), image.path("/usr/bin/provost")).unwrap();
+    for called in ["provost", "./provost"] {
+        image.sh("rm -rf /opt/xcat; mountpoint -q /proc && umount -l /proc");
+        let script = format!("[ ! -e /proc/self ] && cd /usr/bin && {called} install --xcat");
+        image.sh(&script).expect(0);
+        let wrapper = image.text("/opt/xcat/xcatdsklspost");
+        assert!(wrapper.contains("exec '/usr/bin/provost' xcatdsklspost"), "{wrapper}");
+    }
 }
 
 #[test]

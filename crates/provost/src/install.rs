@@ -71,7 +71,7 @@ impl<'a> Install<'a> {
 
     /// A package's program stays.
     fn put_program(&self) -> io::Result<()> {
-        let this = std::env::current_exe()?;
+        let this = this_program()?;
         let there = Path::new(PROGRAM);
         if this == there || (there.exists() && packaged(BOOT).is_some()) {
             return Ok(());
@@ -123,6 +123,19 @@ impl<'a> Install<'a> {
         }
         Ok(())
     }
+}
+
+/// This program's own file. In an image's root without /proc it is where the shell found it.
+pub(crate) fn this_program() -> io::Result<PathBuf> {
+    std::env::current_exe().or_else(|e| {
+        let called = PathBuf::from(std::env::args_os().next().unwrap_or_default());
+        if called.components().count() > 1 {
+            return std::path::absolute(called);
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let found = std::env::split_paths(&path).map(|folder| folder.join(&called));
+        found.into_iter().find(|path| path.is_file()).ok_or(e)
+    })
 }
 
 /// Where a package has put the unit, if one has.

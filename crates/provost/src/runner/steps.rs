@@ -13,6 +13,7 @@ use super::root::Root;
 use super::{Wanted, library};
 use crate::failure::Failure;
 use crate::fetch::Fetched;
+use crate::install::this_program;
 use crate::settings::{Paths, Settings};
 
 /// Variables that a script gets from provost's own environment, where they are set there.
@@ -22,7 +23,7 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 /// This binary, which an installer may have anywhere.
 static BINARY: LazyLock<Option<String>> =
-    LazyLock::new(|| std::env::current_exe().ok()?.into_os_string().into_string().ok());
+    LazyLock::new(|| this_program().ok()?.into_os_string().into_string().ok());
 
 /// The steps of this run, in order.
 pub(super) fn select(wanted: &Wanted, fetched: &Fetched, root: Root) -> Vec<Step> {

@@ -10,7 +10,7 @@ use provost_record::ExitCode;
 use super::handover;
 use crate::console::complain;
 use crate::failure::Failure;
-use crate::install::{UNITS, put, put_link};
+use crate::install::{UNITS, put, put_link, this_program};
 use crate::runner::is_unfinished;
 use crate::settings::{Input, Origin, Paths};
 
@@ -58,9 +58,9 @@ struct Place {
 impl Place {
     fn of(input: &Input) -> Result<Self, Failure> {
         let paths = input.paths();
-        let program = std::env::current_exe().map_err(|e| {
+        let program = this_program().map_err(|e| {
             let message = format!("finding this program's own file: {e}");
-            Failure::config(message, "mount /proc here, and try again")
+            Failure::config(message, "call it by its path: /usr/bin/provost")
         })?;
         let mut command = quoted(&program);
         let (config, origin) = input.config();
@@ -192,7 +192,7 @@ pub(crate) fn hand_over(xcatpost: &Path, xcat: &Path) -> io::Result<()> {
     if !is_ours(&wrapper) {
         return Ok(());
     }
-    let program = std::env::current_exe()?;
+    let program = this_program()?;
     handover::put_line(xcatpost, &quoted(&program), &quoted(&wrapper))
 }
 
