@@ -81,20 +81,26 @@ fn a_mypostscript_has_what_xcats_client_cannot_do_without() {
     let ask = |more: &str| {
         let site = format!("[nodes.cn001]\nenv.IPADDR = \"127.0.0.1\"\n{more}");
         let cluster = old_cluster("monitor = \"127.0.0.1:0\"\n", &site);
-        // It sources what it gets, as xCAT's does.
+        // It sources what it gets, and looks some of it up, as xCAT's does.
         let client = r#"
             exec 3<>"/dev/tcp/${0/://}" && read -r line <&3 && [ "$line" = ready ] || exit
             echo getpostscript >&3
             while read -r line && [ "$line" != '#END OF SCRIPT' ]; do echo "$line"; done <&3 >"$1"
-            . "$1" && [ $UPDATENODE -eq 0 ] && echo $NODE: $MASTER $NTYPE"#;
+            . "$1" && [ $UPDATENODE -eq 0 ] || exit
+            sed -i s/UPDATENODE=0/UPDATENODE=1/ "$1"
+            XCATSERVER=$(grep ^MASTER "$1" | head -n 1 | cut -d= -f2)
+            . "$1" && [ $UPDATENODE -eq 1 ] && echo $NODE: $XCATSERVER $MASTER_IP $NTYPE"#;
         let at = cluster.daemon().address("monitor");
         let mut bash = Command::new("timeout");
         bash.args(["60", "bash", "-c", client, &at]).arg(cluster.path("mypostscript"));
         let out: provost_tests::Out = bash.output().unwrap().into();
         out.expect(0).stdout
     };
-    assert_eq!(ask(""), "cn001: 127.0.0.1 compute\n");
-    assert_eq!(ask("env.MASTER = \"mn2\"\nenv.NTYPE = \"service\"\n"), "cn001: mn2 service\n");
+    assert_eq!(ask(""), "cn001: 127.0.0.1 127.0.0.1 compute\n");
+    assert_eq!(
+        ask("env.MASTER = \"10.0.0.1\"\nenv.NTYPE = \"service\"\n"),
+        "cn001: 10.0.0.1 10.0.0.1 service\n"
+    );
 }
 
 #[test]

@@ -261,7 +261,7 @@ async fn a_node_gets_its_own_mypostscript() {
     plan(&server, "plans", "cn002", "IPADDR = \"127.0.1.2\"\nNOTE = \"it's `id`\\nso\"");
     let script = say(&server, address(2), b"getpostscript\n").await.unwrap();
     let script = script.strip_suffix("#END OF SCRIPT\n").unwrap();
-    assert!(script.contains("\nNODE='cn002'\n"), "{script}");
+    assert!(script.contains("\nNODE=cn002\n"), "{script}");
     assert!(script.contains("\nNOTE=$'it\\047s `id`\\012so'\n"), "{script}");
     assert!(script.contains("-start-here\nt 'a b'\n# node-postscripts-end-here\n"), "{script}");
 }

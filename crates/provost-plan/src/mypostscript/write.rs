@@ -4,6 +4,10 @@ use std::net::IpAddr;
 use super::{Group, List};
 use crate::{Plan, Step};
 
+/// What xCAT's client looks for in the text and takes as it stands there: `updatenode` makes
+/// `UPDATENODE=1` of `UPDATENODE=0`.
+const BARE: [&str; 6] = ["MASTER", "MASTER_IP", "NODE", "NODESETSTATE", "NTYPE", "UPDATENODE"];
+
 /// Writes a plan as the `mypostscript` that xCAT's own nodes run: no value can be more than text
 /// to bash, nor take more than one line. What xCAT's own client can't do without is there also where
 /// the plan's environment hasn't got it; its management node then is `master`.
@@ -11,18 +15,23 @@ pub fn write(plan: &Plan, master: IpAddr) -> String {
     let mut text = format!("# {}'s plan, generation {}\n", plan.node, plan.generation);
     let runboot = if plan.runbootscripts { "yes" } else { "no" };
     let master = master.to_string();
+    let address = plan.env.get("MASTER").filter(|master| master.parse::<IpAddr>().is_ok());
     let ours = [
         ("NODE", plan.node.as_str()),
         ("RUNBOOTSCRIPTS", runboot),
         ("MASTER", &master),
+        ("MASTER_IP", address.unwrap_or(&master)),
         ("UPDATENODE", "0"),
         ("NTYPE", "compute"),
     ];
     let ours = ours.into_iter().filter(|(name, _)| !plan.env.contains_key(*name));
     let all = plan.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in ours.chain(all) {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || ".:_-".contains(c);
+        let is_bare = BARE.contains(&name) && value.chars().all(is_plain);
+        let value = if is_bare { value.to_owned() } else { quote(value) };
         // Writing to a String can't fail, here and below.
-        let _ = writeln!(text, "{name}={}\nexport {name}", quote(value));
+        let _ = writeln!(text, "{name}={value}\nexport {name}");
     }
     text.push_str("PATH=`dirname $0`:$PATH\nexport PATH\n");
     for (list, steps) in
@@ -113,7 +122,7 @@ mod tests {
         assert_eq!(names(List::Postscripts, None), ["syslog", "t 'a b' 'c*'"]);
         assert_eq!(names(List::Postbootscripts, Some(Group::Node)), ["otherpkgs"]);
         assert!(names(List::Postscripts, Some(Group::Defaults)).is_empty());
-        assert!(text.contains("\nNODE='cn001'\nexport NODE\n"), "{text}");
+        assert!(text.contains("\nNODE=cn001\nexport NODE\n"), "{text}");
         assert!(text.contains("\nRUNBOOTSCRIPTS='yes'\n"), "{text}");
     }
 
