@@ -2,13 +2,18 @@
 
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use provost_tests::Out;
 use provost_tests::xcat::{WebKind, XcatServer, mypostscript, says};
 
 const BOTH: [WebKind; 2] = [WebKind::Apache, WebKind::Nginx];
 /// A script that tells how it was called.
 const TELL: &str = "#!/bin/bash\n{ pwd; printf '<%s>' \"$@\"; echo; env; } >../told\n";
+
+/// Runs its arguments twice.
+const TWICE: &str = "\"$@\" && \"$@\"";
 
 /// A management node whose node `cn1` runs `tell`, with a tree as big as xCAT's.
 fn site() -> XcatServer {
@@ -124,6 +129,57 @@ fn one_file_that_can_not_be_read_fails_the_fetch_and_changes_nothing() {
         let failure = node.fetched();
         says(&failure, "fetch", &["more/script77", "403", "chmod a+r", "/install/postscripts/"]);
         assert_eq!(std::fs::read_to_string(node.xcatpost("tell")).unwrap(), TELL);
+    }
+}
+
+#[test]
+fn a_name_that_is_not_taken_is_said_and_one_of_ours_does_no_harm() {
+    for kind in BOTH {
+        let server = site();
+        let Some(web) = server.web(kind) else { continue };
+        server.script("-dash", "").script("more/two\nlines", "").script(".xcatpost-x", "");
+        let node = server.node("cn1", web.address());
+        let out = node.boot(0);
+        for name in ["\"-dash\" can't", "\"more/two\\nlines\" can't"] {
+            assert!(out.stderr.contains(&format!("left out: {name}")), "{}", out.stderr);
+        }
+        node.boot(0);
+        node.boot(0);
+    }
+}
+
+/// A script may mount there what holds more than scripts.
+#[test]
+fn what_is_mounted_among_the_scripts_is_not_removed() {
+    if !Command::new("unshare").args(["--mount", "true"]).status().unwrap().success() {
+        eprintln!("SKIPPED: no namespaces here to mount in");
+        return;
+    }
+    // The last one is in a folder that is served, too, and has to be replaced.
+    for (at, exit) in [("share", 0), ("an other/share", 0), ("a/share", 2)] {
+        let server = site();
+        let Some(web) = server.web(WebKind::Nginx) else { return };
+        let share = server.path("share");
+        std::fs::create_dir(&share).unwrap();
+        std::fs::write(share.join("precious"), "data").unwrap();
+        let mounts = format!(
+            "#!/bin/sh -e\nmountpoint -q '{at}' || {{ mkdir -p '{at}'; mount --bind '{}' '{at}'; }}\n",
+            share.display()
+        );
+        server.script("mounts", &mounts);
+        server.mypostscript("cn1", &mypostscript("", &["mounts"], &[]));
+        let node = server.node("cn1", web.address());
+        let by = ["unshare", "--mount", "--propagation", "private", "sh", "-c", TWICE, "sh"];
+        let out: Out = node.command_by(&by, &["boot"]).output().unwrap().into();
+        let out = out.expect(exit);
+        assert_eq!(std::fs::read_to_string(share.join("precious")).unwrap(), "data", "{at}");
+        if exit != 0 {
+            out.says(&["xcatpost/a has a mount", "hint: something is mounted inside"]);
+        }
+        // Nothing is mounted there any more.
+        server.mypostscript("cn1", &mypostscript("", &["more/script1"], &[]));
+        node.boot(0);
+        assert!(!node.xcatpost(at).exists(), "{at}");
     }
 }
 

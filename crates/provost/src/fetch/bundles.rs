@@ -14,6 +14,7 @@ use provost_record::Cause;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use super::mounts::mounts;
 use super::retry::Miss;
 use super::transfer::Tags;
 use crate::failure::Failure;
@@ -258,14 +259,10 @@ impl Bundles {
     }
 }
 
-/// Whether something may be mounted below `folder`, such as a script's share: what is in there
-/// isn't ours to remove. Where that can't be known, it may.
+/// Whether something may be mounted below `folder`. Where that can't be known, it may.
 fn may_hold_a_mount(folder: &Path) -> bool {
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo");
-    let (Ok(mounts), Ok(folder)) = (mounts, folder.canonicalize()) else { return true };
-    // The fifth field is where; a blank in it is written in octal: proc(5).
-    let at = |line: &str| Some(PathBuf::from(line.split(' ').nth(4)?.replace("\\040", " ")));
-    mounts.lines().filter_map(at).any(|at| at.starts_with(&folder))
+    let (Some(mounts), Ok(folder)) = (mounts(), folder.canonicalize()) else { return true };
+    mounts.iter().any(|at| at.starts_with(&folder))
 }
 
 /// Whether the file of `entry` below `folder` is what its manifest says, byte for byte.

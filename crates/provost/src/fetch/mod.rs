@@ -5,6 +5,7 @@ mod bundles;
 mod documents;
 mod file;
 mod head_start;
+mod mounts;
 mod published;
 mod retry;
 mod source;

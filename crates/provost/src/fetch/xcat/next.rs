@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::super::mounts::mounts;
+
 /// How the name of a folder begins that is being filled or emptied. Nobody looks for scripts there.
 const HIDDEN: &str = ".xcatpost-";
 
@@ -20,8 +22,11 @@ impl Next {
     /// Begins it, and removes what a killed run left.
     pub(super) fn begin(folder: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
-        for name in names(folder)?.iter().filter(|name| is_hidden(name)) {
-            std::fs::remove_dir_all(folder.join(name))?;
+        let mounted = mounted(folder);
+        for name in names(folder)? {
+            if is_hidden(&name) && !mounted.contains(&name) {
+                remove(&folder.join(name))?;
+            }
         }
         Ok(Self { folder: folder.to_owned(), hidden: hidden(folder)? })
     }
@@ -34,9 +39,16 @@ impl Next {
     pub(super) fn take_place(self) -> io::Result<()> {
         let (folder, old) = (&self.folder, hidden(&self.folder)?);
         std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755))?;
-        let new = names(self.path())?;
-        for name in names(folder)?.iter().filter(|name| !is_hidden(name) && !new.contains(name)) {
-            put_away(&folder.join(name), &old.path().join(name))?;
+        let (new, mounted) = (names(self.path())?, mounted(folder));
+        if let Some(name) = new.iter().find(|name| mounted.contains(name)) {
+            let path = folder.join(name);
+            let busy = format!("{} has a mount, and can't be replaced", path.display());
+            return Err(io::Error::new(ErrorKind::ResourceBusy, busy));
+        }
+        for name in names(folder)? {
+            if !is_hidden(&name) && !new.contains(&name) && !mounted.contains(&name) {
+                put_away(&folder.join(&name), &old.path().join(&name))?;
+            }
         }
         for name in &new {
             put_away(&folder.join(name), &old.path().join(name))?;
@@ -57,6 +69,21 @@ fn is_hidden(name: &OsString) -> bool {
 
 fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+/// What in `folder` something is mounted in, or at. Where that can't be known it is taken for
+/// nothing.
+fn mounted(folder: &Path) -> Vec<OsString> {
+    let first = |at: PathBuf| Some(at.strip_prefix(folder).ok()?.iter().next()?.to_owned());
+    mounts().unwrap_or_default().into_iter().filter_map(first).collect()
+}
+
+/// Removes a file, or a folder with all that is in it.
+fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(e) if e.kind() == ErrorKind::NotADirectory => std::fs::remove_file(path),
+        removed => removed,
+    }
 }
 
 fn put_away(path: &Path, to: &Path) -> io::Result<()> {
