@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::thread;
 
@@ -9,7 +9,9 @@ use tar::EntryType;
 use crate::{Arrival, ArrivalError, FileEntry, Manifest};
 
 /// How far back the pack may refer, in bytes: the node needs this much memory for it.
-pub(crate) const WINDOW: u64 = 1 << 20;
+const WINDOW: u64 = 1 << 20;
+/// How much goes from thread to thread at once, in bytes.
+const PIECE: usize = 64 * 1024;
 /// The longest path in the pack, as [`check_path`](crate::check_path) allows, and its end.
 const LONGEST_PATH: u64 = 1024 + 1;
 
@@ -80,13 +82,17 @@ impl UnpackError {
 ///
 /// Decompressing is a thread of its own, beside the one that makes the files.
 pub fn unpack(pack: impl Read + Send, manifest: &Manifest, into: &Path) -> Result<(), UnpackError> {
-    let (archive, mut plain) = io::pipe()?;
+    let (archive, plain) = io::pipe()?;
+    // As much as the pipe takes at once: less would have the threads wait for each other more often.
+    let archive = BufReader::with_capacity(PIECE, archive);
+    let mut plain = BufWriter::with_capacity(PIECE, plain);
     thread::scope(|scope| {
         let decompressing = scope.spawn(move || -> Result<(), UnpackError> {
             let pack = pack.take(manifest.pack.size);
             let mut decoder = StreamingDecoder::new_with_max_window_size(pack, WINDOW)
                 .map_err(|e| UnpackError::Compression(e.to_string()))?;
-            Ok(io::copy(&mut decoder, &mut plain).map(drop)?)
+            io::copy(&mut decoder, &mut plain)?;
+            Ok(plain.flush()?)
         });
         let placed = place(archive, manifest, into);
         placed.map_err(|shown| match decompressing.join() {
@@ -103,7 +109,7 @@ fn place(archive: impl Read, manifest: &Manifest, into: &Path) -> Result<(), Unp
     let mut expected: BTreeMap<&str, Option<&FileEntry>> =
         manifest.files.iter().map(|file| (file.path.as_str(), Some(file))).collect();
     let mut long_path = None;
-    let mut buffer = vec![0; 64 * 1024];
+    let mut buffer = vec![0; PIECE];
     // Raw: the archive's extensions would be read into memory whole, whatever their size.
     for entry in archive.entries()?.raw(true) {
         let mut entry = entry?;

@@ -6,11 +6,15 @@ use zstd::stream::Encoder;
 
 use super::PublishError;
 use super::check::Source;
-use crate::unpack::WINDOW;
 use crate::{Digest, Pack};
 
 /// How hard to compress: scripts are small, and packed once for many nodes.
 const LEVEL: i32 = 15;
+
+/// How far back it refers at the most, in bits of that many bytes. A node needs twice as much memory
+/// to unpack it, and to get that from the kernel takes as long as a third of the unpacking itself
+/// where it is 1 MiB; scripts pack hardly better then.
+const WINDOW_LOG: u32 = 18;
 
 /// Why a pack couldn't be written.
 pub(super) enum PackError {
@@ -31,7 +35,7 @@ impl From<io::Error> for PackError {
 pub(super) fn write(sources: &[Source], to: impl Write) -> Result<Pack, PackError> {
     let hashing = Hashing { inner: to, hasher: Sha256::new(), size: 0 };
     let mut encoder = Encoder::new(hashing, LEVEL)?;
-    encoder.window_log(WINDOW.ilog2())?;
+    encoder.window_log(WINDOW_LOG)?;
     let mut archive = tar::Builder::new(encoder);
     for source in sources {
         let content = source.read().map_err(PackError::Source)?;
