@@ -65,11 +65,13 @@ fn cluster() -> Cluster {
     let mut cluster = Cluster::new();
     let once = "# /// provost\n# when = \"once\"\n# ///\n";
     cluster.script("first", &format!("#!/bin/sh\n{NOTES}"));
+    // It begins right after the first, without a word of the runner.
+    cluster.script("second", &format!("#!/bin/sh\n{NOTES}"));
     cluster.script("format", &format!("#!/bin/sh\n{once}{NOTES}"));
     cluster.script("last", &format!("#!/bin/sh\n{NOTES}"));
     let ground = cluster.path("nodes");
     cluster.site(&format!(
-        "[defaults]\npostscripts = [\"first\", \"format\", \"last\"]\nenv.GROUND = {ground:?}\n\
+        "[defaults]\npostscripts = [\"first\", \"second\", \"format\", \"last\"]\nenv.GROUND = {ground:?}\n\
          [groups.all]\nnodes = \"cn[001-{KILLS}]\"\n"
     ));
     cluster.publish().expect(0);
@@ -189,7 +191,7 @@ fn check(cluster: &Cluster, node: &Node) {
         // One that was killed after its end has ended well.
         assert!(end["result"] == "success" || end["cause"] == "interrupted", "{name}: {run:#?}");
     }
-    for script in ["first", "last"] {
+    for script in ["first", "second", "last"] {
         let ended = noted(node, script, "ends");
         let done = successes(&runs, script);
         let lied = done.iter().find(|run| !ended.iter().any(|e| e == *run));

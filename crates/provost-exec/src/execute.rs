@@ -53,7 +53,7 @@ pub(crate) fn execute<'w>(
     leaf: Option<&Leaf>,
 ) -> Done {
     let began = Instant::now();
-    let Prepared { step, program } = prepared;
+    let Prepared { step, program, .. } = prepared;
     let notes = step.log.with_extension("notes");
     let child = start(&step, program, &notes, footing);
     // The program runs by now, and its pipes hold what it prints meanwhile.
@@ -251,9 +251,9 @@ impl<'a, 'w> Running<'a, 'w> {
                 tree::signal(self.pid, Signal::CONT);
                 self.clock.resume();
             }
-            Order::Prepare(step) => {
+            Order::Prepare(step, ahead) => {
                 let (next, footing) = &mut self.next;
-                **next = Some(Prepared::new(step, footing));
+                **next = Some(Prepared::new(step, ahead, footing));
             }
             // One step at a time; the runner waits for its end.
             Order::Run(_) | Order::Dismiss => {}

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -180,47 +181,69 @@ enum End {
 fn take_orders(line: &mut Line, footing: &Footing, leaf: &mut Option<Leaf>) -> End {
     let mut next = None;
     while let Some(order) = line.wait() {
-        let prepared = match order {
-            Order::Prepare(step) => {
-                next = Some(Prepared::new(step, footing));
-                continue;
+        match order {
+            Order::Prepare(step, ahead) => next = Some(Prepared::new(step, ahead, footing)),
+            Order::Run(most) => {
+                let mut present = next.take().map(|prepared| prepared.within(most));
+                while let Some(step) = present {
+                    present = match run(step, &mut next, line, footing, leaf) {
+                        Ok(following) => following,
+                        Err(end) => return end,
+                    };
+                }
             }
-            Order::Run(most) => match next.take() {
-                Some(prepared) => prepared.within(most),
-                None => continue,
-            },
             Order::Dismiss => return End::Dismissed,
             // What was meant for a step that has just ended.
-            Order::Pause => {
-                line.say(&Said::Paused);
-                continue;
-            }
-            Order::Stop(_) | Order::Hurry | Order::Resume => continue,
-        };
-        match execute(prepared, &mut next, line, footing, leaf.as_ref()) {
-            Done::RunnerGone => break,
-            Done::Ended(outcome, None) => line.say(&Said::Ended(outcome, std::process::id())),
-            Done::Ended(outcome, Some(leftovers)) => {
-                // The next step is a new keeper's, so that it answers for its own descendants
-                // alone. It begins before the runner hears of the end.
-                let step = next.take().map(|prepared| prepared.step);
-                let forked = fork_beside();
-                if let Ok(Some(_)) = forked {
-                    return End::Succeeded(leftovers);
-                }
-                drop(leftovers);
-                awake::stay();
-                // Without one, descendants of this step may be taken for the next one's.
-                if forked.is_ok() {
-                    let _ = tree::adopt_orphans();
-                    *leaf = leaf.as_ref().and_then(Leaf::next);
-                }
-                next = step.map(|step| Prepared::new(step, footing));
-                line.say(&Said::Ended(outcome, std::process::id()));
-            }
+            Order::Pause => line.say(&Said::Paused),
+            Order::Stop(_) | Order::Hurry | Order::Resume => {}
         }
     }
     End::RunnerGone
+}
+
+/// Runs one step. Returns the one that follows without an order, if one does.
+fn run<'w>(
+    step: Prepared<'w>,
+    next: &mut Option<Prepared<'w>>,
+    line: &mut Line,
+    footing: &'w Footing,
+    leaf: &mut Option<Leaf>,
+) -> Result<Option<Prepared<'w>>, End> {
+    let began = Instant::now();
+    let (outcome, leftovers) = match execute(step, next, line, footing, leaf.as_ref()) {
+        Done::RunnerGone => return Err(End::RunnerGone),
+        Done::Ended(outcome, leftovers) => (outcome, leftovers),
+    };
+    let mut following = None;
+    match leftovers {
+        None => {
+            let left =
+                next.as_ref().and_then(|next| next.ahead.as_ref()).and_then(|(after, ahead)| {
+                    let goes_on = footing.permits.allow(*after) && line.is_quiet();
+                    ahead.left(began, &outcome).filter(|_| goes_on)
+                });
+            following = left.and_then(|left| Some(next.take()?.within(left)));
+        }
+        Some(leftovers) => {
+            // The next step is a new keeper's, so that it answers for its own descendants
+            // alone. It begins before the runner hears of the end.
+            let step = next.take().map(|prepared| prepared.step);
+            let forked = fork_beside();
+            if let Ok(Some(_)) = forked {
+                return Err(End::Succeeded(leftovers));
+            }
+            drop(leftovers);
+            awake::stay();
+            // Without one, descendants of this step may be taken for the next one's.
+            if forked.is_ok() {
+                let _ = tree::adopt_orphans();
+                *leaf = leaf.as_ref().and_then(Leaf::next);
+            }
+            *next = step.map(|step| Prepared::new(step, None, footing));
+        }
+    }
+    line.say(&Said::Ended(outcome, std::process::id(), following.is_some()));
+    Ok(following)
 }
 
 /// Keeps reading what those print that live on: they would get SIGPIPE, or block, if nobody did.

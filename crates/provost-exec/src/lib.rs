@@ -8,6 +8,7 @@
 //! the runner was killed, and a daemon that a script starts on purpose keeps somebody who reads
 //! what it prints.
 
+mod ahead;
 mod awake;
 mod capture;
 mod cgroup;
@@ -16,6 +17,7 @@ mod execute;
 mod keeper;
 mod notes;
 mod oom;
+mod orders;
 mod output;
 mod perl;
 mod python;
@@ -34,8 +36,10 @@ mod watch;
 mod wire;
 mod writes;
 
+pub use ahead::{Ahead, Permit};
+pub use orders::Orders;
 pub use secrets::Secrets;
 pub use start::{NotStarted, Why};
 pub use step::{Ended, Event, LeakPolicy, Limits, Outcome, Step, Usage};
-pub use supervisor::{Orders, Supervisor};
+pub use supervisor::Supervisor;
 pub use trace::{Place, install as install_trace};

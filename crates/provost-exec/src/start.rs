@@ -7,10 +7,11 @@ use std::time::Duration;
 use rustix::fs::StatVfsMountFlags;
 use serde::{Deserialize, Serialize};
 
+use crate::ahead::Permits;
 use crate::script::{Language, Script};
 use crate::spawn::{Program, Spawned};
 use crate::writes::Writes;
-use crate::{Step, oom, trace};
+use crate::{Ahead, Step, oom, trace};
 
 /// The kernel reads no more of a script's first line than this, in bytes.
 const SHEBANG_LEN: usize = 256;
@@ -108,6 +109,8 @@ pub(crate) struct Footing {
     pub(crate) oom: Option<Vec<u8>>,
     /// Where it is noted which of its outputs it writes to.
     pub(crate) writes: Option<Writes>,
+    /// Leave to go on without being told.
+    pub(crate) permits: Permits,
 }
 
 /// A step that can begin at any moment: all is done that takes time and doesn't depend on what the
@@ -115,12 +118,14 @@ pub(crate) struct Footing {
 pub(crate) struct Prepared<'w> {
     pub(crate) step: Box<Step>,
     pub(crate) program: io::Result<Program<'w>>,
+    /// After which step it may begin by itself, and how.
+    pub(crate) ahead: Option<(u64, Ahead)>,
 }
 
 impl<'w> Prepared<'w> {
-    pub(crate) fn new(step: Box<Step>, footing: &'w Footing) -> Self {
+    pub(crate) fn new(step: Box<Step>, ahead: Option<(u64, Ahead)>, footing: &'w Footing) -> Self {
         let program = Program::new(&step.folder, &step.env, footing.writes.as_ref());
-        Self { step, program }
+        Self { step, program, ahead }
     }
 
     /// The same, with a time-out of `most` at the most.

@@ -5,32 +5,25 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags};
 use tokio::sync::watch;
 
+use crate::ahead::{Permits, Permitting};
 use crate::cgroup::Leaf;
-use crate::execute::TOGETHER;
+use crate::orders::{interrupted, wait_for_continue};
 use crate::remote::Remote;
 use crate::start::Footing;
 use crate::wire::{Line, Order, Said, frame};
 use crate::writes::Writes;
-use crate::{Ended, Event, Limits, Outcome, Step, awake, keeper, oom, tree};
-
-/// What whoever runs provost wants of the run as a whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Orders {
-    /// The signal by which the run is to end, once it is to end.
-    pub stop: Option<&'static str>,
-    /// Whether it is to end at once.
-    pub hurry: bool,
-    /// How often the run was to be paused: it then waits for SIGCONT.
-    pub pauses: u32,
-    /// How many of those SIGCONT has ended.
-    pub resumed: u32,
-}
+use crate::{Ahead, Ended, Event, Limits, Orders, Outcome, Permit, Step, keeper, oom, tree};
 
 /// The runner's side of its keeper.
 pub struct Supervisor {
     /// The wire, until there is a runtime.
     ends: Option<(PipeWriter, PipeReader)>,
     remote: Option<Remote>,
+    permitting: Permitting,
+    /// How many steps have begun.
+    steps: u64,
+    /// Whether the keeper has begun the next one by itself.
+    has_begun: bool,
     /// Whoever keeps the next step.
     keeper: Option<Pid>,
     /// Those that have handed over and stay with what their steps have left behind.
@@ -58,17 +51,23 @@ impl Supervisor {
     pub fn start() -> io::Result<Self> {
         let (hears, orders) = io::pipe()?;
         let (said, says) = io::pipe()?;
+        let (permitting, permits) = Permits::new()?;
         tree::adopt_orphans()?;
         keeper::bear_file_limit();
         let runner = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         let runner = runner.map_err(|e| {
             io::Error::other(format!("watching processes, which takes Linux 5.3 or later: {e}"))
         })?;
-        let footing = Footing { runner, oom: oom::protect(), writes: Writes::new() };
-        let (keeper, ends) = keeper::fork(Line::new(hears, says), footing, (orders, said))?;
+        let footing = Footing { runner, oom: oom::protect(), writes: Writes::new(), permits };
+        let line = Line::new(hears, says);
+        let (keeper, (ends, permitting)) =
+            keeper::fork(line, footing, ((orders, said), permitting))?;
         Ok(Self {
             ends: Some(ends),
             remote: None,
+            permitting,
+            steps: 0,
+            has_begun: false,
             keeper: Some(keeper),
             stayed: Vec::new(),
             pauses: 0,
@@ -88,15 +87,28 @@ impl Supervisor {
         self.paused += wait_for_continue(orders).await;
     }
 
-    /// Has the keeper make a step ready, which may be while another one runs. What goes wrong with
-    /// that shows when it is [followed](Self::follow).
-    pub fn prepare(&mut self, step: &Step) {
-        self.say(&Order::Prepare(Box::new(step.clone())));
+    /// Has the keeper make a step ready, which may be while another one runs; and if so, to begin
+    /// it right after that, if it may. What goes wrong with that shows when it is
+    /// [followed](Self::follow).
+    pub fn prepare(&mut self, step: &Step, ahead: Option<Ahead>) {
+        let ahead = ahead.map(|ahead| (self.steps, ahead));
+        self.say(&Order::Prepare(Box::new(step.clone()), ahead));
+    }
+
+    /// Leave to go on after the step that was begun last.
+    pub fn permit(&self) -> Permit {
+        self.permitting.after(self.steps)
+    }
+
+    /// Whether the step that comes next has begun: it must be followed, whatever happens.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun
     }
 
     /// Has the keeper start the step that was [made ready](Self::prepare) last; it may take no
     /// longer than `timeout`. What goes wrong with that shows when it is followed.
     pub fn begin(&mut self, timeout: Duration) {
+        self.steps += 1;
         self.say(&Order::Run(timeout));
         // It is likely to be on this processor, and all else can wait.
         std::thread::yield_now();
@@ -116,7 +128,7 @@ impl Supervisor {
         orders: &mut watch::Receiver<Orders>,
         tell: impl FnMut(Event),
     ) -> Outcome {
-        self.prepare(step);
+        self.prepare(step, None);
         self.begin(step.limits.timeout);
         self.follow(&step.limits, orders, tell).await
     }
@@ -134,7 +146,7 @@ impl Supervisor {
             // Whatever it kept is ours now; the keeper itself is among it.
             tree::kill_but(&self.stayed);
             tree::reap();
-            (self.remote, self.keeper) = (None, None);
+            (self.remote, self.keeper, self.has_begun) = (None, None, false);
             let ended = match e.kind() {
                 io::ErrorKind::TimedOut => Ended::TimedOut(limits.timeout),
                 io::ErrorKind::NotConnected => Ended::NoKeeper,
@@ -156,7 +168,10 @@ impl Supervisor {
         };
         let mut obeyed = Orders::default();
         // The step before had ended when these came.
-        let mut late = std::mem::take(&mut self.pausing);
+        let mut late = match std::mem::take(&mut self.has_begun) {
+            true => 0,
+            false => std::mem::take(&mut self.pausing),
+        };
         let mut stopped_at = None;
         let mut wants = orders.has_changed().is_ok();
         let patience = limits.timeout + limits.grace + limits.leak + PATIENCE;
@@ -165,7 +180,9 @@ impl Supervisor {
             while let Some(said) = remote.next()? {
                 match said {
                     Said::Event(event) => tell(event),
-                    Said::Ended(outcome, keeper) => {
+                    Said::Ended(outcome, keeper, goes_on) => {
+                        self.has_begun = goes_on;
+                        self.steps += u64::from(goes_on);
                         let next = i32::try_from(keeper).ok().and_then(Pid::from_raw);
                         if next != self.keeper {
                             self.stayed.extend(std::mem::replace(&mut self.keeper, next));
@@ -208,55 +225,6 @@ impl Supervisor {
                 changed = orders.changed(), if wants => wants = changed.is_ok(),
             }
         }
-    }
-}
-
-/// Whoever ends a unit or a session signals its scripts as well as this process, and such a script
-/// may be quicker: so one that ended no sooner than the signal came was interrupted, whatever it
-/// made of that itself.
-async fn interrupted(
-    outcome: &Outcome,
-    orders: &mut watch::Receiver<Orders>,
-    stopped_at: Option<Instant>,
-) -> Option<Ended> {
-    let by_signal = match &outcome.ended {
-        // As a shell ends whose command was ended so.
-        Ended::Exit(status) => matches!(status, 129..=131 | 143),
-        Ended::Signal { name, .. } => {
-            matches!(name.as_str(), "SIGHUP" | "SIGINT" | "SIGQUIT" | "SIGTERM")
-        }
-        _ => return None,
-    };
-    let ended_ago = outcome.ended_ago;
-    let heard_at = Instant::now();
-    hear_signals().await;
-    if by_signal {
-        let stop = orders.wait_for(|orders| orders.stop.is_some());
-        let _ = tokio::time::timeout(TOGETHER, stop).await;
-    }
-    let signal = orders.borrow().stop?;
-    let stopped_ago =
-        stopped_at.map_or(Duration::ZERO, |at| heard_at.saturating_duration_since(at));
-    (ended_ago <= stopped_ago + TOGETHER).then(|| Ended::Interrupted(signal.to_owned()))
-}
-
-/// Stops this process until SIGCONT comes, unless it has come already. Returns for how long.
-async fn wait_for_continue(orders: &watch::Receiver<Orders>) -> Duration {
-    hear_signals().await;
-    let since = Instant::now();
-    let wanted = *orders.borrow();
-    if wanted.pauses != wanted.resumed {
-        awake::pause();
-        hear_signals().await;
-    }
-    since.elapsed()
-}
-
-/// Lets the task run that makes orders of signals, for those that have come: in the first turn it
-/// is woken, in the second it runs.
-async fn hear_signals() {
-    for _ in 0..3 {
-        tokio::task::yield_now().await;
     }
 }
 

@@ -1,11 +1,9 @@
 //! Steps that are made ready while another one runs.
 
-use std::os::unix::fs::PermissionsExt;
-
 use provost_exec::{Ended, Orders, Outcome, Step};
 use tokio::sync::watch;
 
-use super::{Bench, supervisor};
+use super::{Bench, supervisor, write_program};
 
 /// Runs `first`, and meanwhile makes each of `others` ready; then runs the last of them.
 fn run_after(bench: &Bench, first: &str, others: &[Step]) -> [Outcome; 2] {
@@ -15,9 +13,9 @@ fn run_after(bench: &Bench, first: &str, others: &[Step]) -> [Outcome; 2] {
     let (_order, mut orders) = watch::channel(Orders::default());
     let mut supervisor = supervisor();
     runtime.block_on(async {
-        supervisor.prepare(&first);
+        supervisor.prepare(&first, None);
         supervisor.begin(first.limits.timeout);
-        others.iter().for_each(|other| supervisor.prepare(other));
+        others.iter().for_each(|other| supervisor.prepare(other, None));
         let one = supervisor.follow(&first.limits, &mut orders, |_| {}).await;
         let next = others.last().unwrap();
         supervisor.begin(next.limits.timeout);
@@ -33,16 +31,10 @@ fn log(bench: &Bench) -> String {
     std::fs::read_to_string(bench.path().join("02-other.log")).unwrap()
 }
 
-fn write(bench: &Bench, name: &str, text: &str) {
-    std::fs::write(bench.path().join(name), text).unwrap();
-    let mode = PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(bench.path().join(name), mode).unwrap();
-}
-
 #[test]
 fn a_step_is_what_the_one_before_it_has_made_of_it() {
     let bench = Bench::new();
-    write(&bench, "other", "#!/no/such/interpreter\n");
+    write_program(&bench.path().join("other"), "#!/no/such/interpreter\n");
     let first = "#!/bin/sh\nprintf '#!/bin/bash\\nfalse() { exit 4; }\\nfalse\\n' >other\n";
     let [one, next] = run_after(&bench, first, &[other(&bench, "other")]);
     assert!(matches!(one.ended, Ended::Exit(0)), "{one:?}");
@@ -54,7 +46,10 @@ fn a_step_is_what_the_one_before_it_has_made_of_it() {
 #[test]
 fn a_step_begins_with_an_environment_that_fills_more_than_a_pipe() {
     let bench = Bench::new();
-    write(&bench, "other", "#!/bin/sh\necho ${#V999}; env | grep -c '^V.*x$'\n");
+    write_program(
+        &bench.path().join("other"),
+        "#!/bin/sh\necho ${#V999}; env | grep -c '^V.*x$'\n",
+    );
     let mut big = other(&bench, "other");
     big.env.extend((0..1000).map(|n| (format!("V{n}"), "x".repeat(1000))));
     let [one, next] = run_after(&bench, "#!/bin/sh\nsleep 0.2\n", &[big]);
@@ -66,8 +61,8 @@ fn a_step_begins_with_an_environment_that_fills_more_than_a_pipe() {
 #[test]
 fn the_step_that_was_made_ready_last_begins() {
     let bench = Bench::new();
-    write(&bench, "wrong", "#!/bin/sh\nexit 9\n");
-    write(&bench, "right", "#!/bin/sh\necho right\n");
+    write_program(&bench.path().join("wrong"), "#!/bin/sh\nexit 9\n");
+    write_program(&bench.path().join("right"), "#!/bin/sh\necho right\n");
     let others = [other(&bench, "wrong"), other(&bench, "right")];
     let [_, next] = run_after(&bench, "#!/bin/sh\n", &others);
     assert!(matches!(next.ended, Ended::Exit(0)), "{next:?}");
@@ -77,7 +72,7 @@ fn the_step_that_was_made_ready_last_begins() {
 #[test]
 fn what_a_step_leaves_behind_is_not_the_next_ones() {
     let bench = Bench::new();
-    write(&bench, "other", "#!/bin/sh\necho out\necho err >&2\n");
+    write_program(&bench.path().join("other"), "#!/bin/sh\necho out\necho err >&2\n");
     let first = "#!/bin/sh\n(while :; do echo still here; sleep 0.01; done) &\necho $! >daemon\n";
     let [one, next] = run_after(&bench, first, &[other(&bench, "other")]);
     let daemon = std::fs::read_to_string(bench.path().join("daemon")).unwrap();

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod ahead;
+mod by_itself;
 mod ends;
 mod failures;
 mod output;
@@ -9,6 +10,7 @@ mod starts;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use provost_exec::{Event, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor};
@@ -16,9 +18,21 @@ use tokio::sync::watch;
 
 /// A keeper. Forking while another test forks would give it the other's ends of pipes.
 fn supervisor() -> Supervisor {
-    static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
+    let _alone = alone();
     Supervisor::start().unwrap()
+}
+
+/// Whoever writes a program keeps others from forking: a keeper would have that file open for
+/// writing as well, and nothing could run it.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+fn write_program(path: &Path, text: &str) {
+    let _alone = alone();
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
 }
 
 struct Bench {
@@ -44,9 +58,7 @@ impl Bench {
     }
 
     fn write(&self, script: &str) {
-        let path = self.path().join("script");
-        std::fs::write(&path, script).unwrap();
-        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+        write_program(&self.path().join("script"), script);
     }
 
     fn step(&self) -> Step {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use provost_exec::Ahead;
 use provost_plan::Step;
 use provost_record::Stage;
 
@@ -30,12 +31,22 @@ impl Run<'_> {
         next.unwrap_or_else(|| self.make_ready(job, &log, reboots))
     }
 
-    /// Makes the step after that of `job` ready.
-    pub(super) fn make_next_ready(&mut self, job: &Job<'_>) {
+    /// Makes the step after that of `job` ready: also to begin by itself, where nothing is to be
+    /// done or asked in between, if the file `unless` isn't there then.
+    pub(super) fn make_next_ready(&mut self, job: &Job<'_>, unless: Option<&Path>) {
         let Some(step) = job.next else { return };
         let log = self.log_of(step, self.progress.begun + 1, None);
-        let next = self.make_ready(&Job { step, ..*job }, &log, 0);
-        self.supervisor.prepare(&next.step);
+        let next_job = Job { step, ..*job };
+        let next = self.make_ready(&next_job, &log, 0);
+        let orders = *self.orders.borrow();
+        let waits = orders.pauses != orders.resumed
+            || next.marker.is_some()
+            || self.progress.again.is_some()
+            || self.not_needed(&next_job, &next).is_some()
+            || self.ends_before(job.settings, step).is_some();
+        let most = self.left(job.settings);
+        let ahead = unless.filter(|_| !waits).map(|file| Ahead { most, unless: file.to_owned() });
+        self.supervisor.prepare(&next.step, ahead);
         self.next = Some(Ready { prepared: true, ..next });
     }
 

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::sync::mpsc;
 
-use provost_exec::Secrets;
+use provost_exec::{Permit, Secrets};
 use provost_record::{Journal, JournalError, Phase, Record, Service};
 use tokio::sync::{oneshot, watch};
 
@@ -34,6 +34,8 @@ pub(super) struct Recorder {
 struct Sync {
     /// How long the journal is with it, in bytes.
     length: u64,
+    /// What is permitted when it is there.
+    permit: Option<Permit>,
     /// Is told whether the disk took it.
     done: oneshot::Sender<std::io::Result<()>>,
 }
@@ -136,11 +138,12 @@ impl Recorder {
         Ok(())
     }
 
-    /// Sends what was added to the disk; [`settle`](Self::settle) waits until it is there.
-    pub(super) fn sync_soon(&mut self) {
+    /// Sends what was added to the disk; [`settle`](Self::settle) waits until it is there, and
+    /// `permit` is given then.
+    pub(super) fn sync_soon(&mut self, permit: Option<Permit>) {
         let (done, settling) = oneshot::channel();
         // The thread lives as long as this sender.
-        let _ = self.disk.send(Sync { length: self.journal.len(), done });
+        let _ = self.disk.send(Sync { length: self.journal.len(), permit, done });
         self.settling = Some(settling);
     }
 
@@ -155,7 +158,7 @@ impl Recorder {
     /// Adds `record` and waits until it is on the disk.
     pub(super) async fn put_durably(&mut self, record: Record) -> Result<(), JournalError> {
         self.put(record)?;
-        self.sync_soon();
+        self.sync_soon(None);
         self.settle().await
     }
 }
@@ -209,6 +212,9 @@ fn sync(file: &std::fs::File, waiting: &mpsc::Receiver<Sync>, tell: &watch::Send
             tell.send_replace(last.length);
         }
         for sync in all {
+            if let (Ok(()), Some(permit)) = (&result, sync.permit) {
+                permit.give();
+            }
             let copy = result.as_ref().map_or_else(|e| Err(same(e)), |()| Ok(()));
             // Whoever asked may have stopped waiting.
             let _ = sync.done.send(copy);
@@ -233,7 +239,7 @@ mod tests {
         let (disk, waiting) = mpsc::channel();
         let ask = |length| {
             let (done, told) = oneshot::channel();
-            disk.send(Sync { length, done }).unwrap();
+            disk.send(Sync { length, permit: None, done }).unwrap();
             told
         };
         let asked = [ask(8), ask(9)];

@@ -15,7 +15,7 @@ use super::ready::Ready;
 use super::recorder::Recorder;
 use super::root::Root;
 use super::told::rounded;
-use super::{Wanted, logs, steps};
+use super::{Wanted, library, logs, steps};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::install::Install;
@@ -149,6 +149,9 @@ impl Run<'_> {
         if let Some(failure) = self.held.take() {
             self.wait_for_release(input, root, failure).await?;
         }
+        // The servers were asked already, and what they answer is on its way.
+        let trace = library::install(&self.paths.state)
+            .and_then(|()| provost_exec::install_trace(&self.paths.state));
         let (settings, mut fetched) = self.fetch(input, wanted, root).await?;
         if let Wanted::Secured(_) = wanted {
             // As xCAT's scripts know it.
@@ -173,7 +176,7 @@ impl Run<'_> {
             return Err(self.refuse(&failure, &steps));
         }
         self.note_xcat(input, &settings, &fetched, root);
-        self.stages(&settings, &fetched, wanted, root).await
+        self.stages(&settings, &fetched, trace, wanted, root).await
     }
 
     /// Remembers for the next boot what this root is now.

@@ -1,3 +1,6 @@
+use std::io;
+use std::path::PathBuf;
+
 use provost_bundle::OnFailure;
 use provost_plan::Step;
 use provost_record::{Cause, ExitCode, Record, Service};
@@ -8,7 +11,7 @@ use super::paused::{FirstFailure, Paused};
 use super::root::Root;
 use super::run::Run;
 use super::step::Job;
-use super::{Wanted, library, steps};
+use super::{Wanted, steps};
 use crate::failure::Failure;
 use crate::fetch::Fetched;
 use crate::settings::Settings;
@@ -20,6 +23,7 @@ impl Run<'_> {
         &mut self,
         settings: &Settings,
         fetched: &Fetched,
+        trace: io::Result<PathBuf>,
         wanted: &Wanted,
         root: Root,
     ) -> Result<Option<Paused>, Broken> {
@@ -29,8 +33,7 @@ impl Run<'_> {
         let logs = self.paths.scripts(&self.id);
         let prepared = crate::spread::create(&self.paths.all_scripts())
             .and_then(|()| std::fs::create_dir_all(&logs))
-            .and_then(|()| library::install(&self.paths.state))
-            .and_then(|()| provost_exec::install_trace(&self.paths.state));
+            .and(trace);
         let trace = prepared.map_err(|e| {
             let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());
             let failure = Failure::config(message, "see that this is a writable file system");
@@ -38,9 +41,11 @@ impl Run<'_> {
         })?;
         let total = self.progress.begun + chosen.len();
         for (at, step) in chosen.iter().enumerate() {
-            self.supervisor.pause(&self.orders).await;
-            if let Some(failure) = self.ends_before(settings, step) {
-                return Err(self.refuse(&failure, &chosen[at..]));
+            if !self.supervisor.has_begun() {
+                self.supervisor.pause(&self.orders).await;
+                if let Some(failure) = self.ends_before(settings, step) {
+                    return Err(self.refuse(&failure, &chosen[at..]));
+                }
             }
             let next = chosen.get(at + 1);
             let job = Job { settings, fetched, step, next, total, trace: &trace };
@@ -51,7 +56,11 @@ impl Run<'_> {
             self.progress.over.push(step.clone());
             let rest = &chosen[at + 1..];
             if record.is_failure() {
-                self.failed(fetched, step, record, rest)?;
+                let ends = self.failed(fetched, step, record, rest);
+                // What has begun is told of, too, before the run ends.
+                if !self.supervisor.has_begun() {
+                    ends?;
+                }
             } else if self.service == Service::Run && record.cause == Some(Cause::Reboot) {
                 self.leave_reboot_to_admin(step, rest)?;
             }
@@ -63,7 +72,7 @@ impl Run<'_> {
     }
 
     /// What keeps the run from going on with `step`.
-    fn ends_before(&self, settings: &Settings, step: &Step) -> Option<Failure> {
+    pub(super) fn ends_before(&self, settings: &Settings, step: &Step) -> Option<Failure> {
         if let Some(signal) = self.orders.borrow().stop {
             let message = format!("the run was ended by {signal} before {}", step.script);
             return Some(Failure::new(Cause::Interrupted, message, "start it again"));

@@ -76,7 +76,8 @@ impl Run<'_> {
         let left = steps::retries(job.fetched, job.step);
         let mut this = Try { attempt: tries + 1, left, failed: 0, reboots };
         let mut ready = self.ready(job, this.number(), reboots);
-        if let Some(why) = self.not_needed(job, &ready).filter(|_| !is_again) {
+        let runs = is_again || self.supervisor.has_begun();
+        if let Some(why) = self.not_needed(job, &ready).filter(|_| !runs) {
             return Ok((self.skip(job, why)?, None));
         }
         loop {
@@ -101,7 +102,7 @@ impl Run<'_> {
     }
 
     /// Why the step needn't run, if it needn't.
-    fn not_needed(&self, job: &Job<'_>, ready: &Ready) -> Option<String> {
+    pub(super) fn not_needed(&self, job: &Job<'_>, ready: &Ready) -> Option<String> {
         if self.service == Service::Run {
             return None;
         }
@@ -155,10 +156,12 @@ impl Run<'_> {
         if job.fetched.manifest.file(&job.step.script).is_some() {
             self.tell_xcat_begin(&job.step.script);
         }
-        let executed = self.execute(job, start, step, prepared).await?;
+        // What is to be noted when it succeeds is noted before the next one begins.
+        let unless = marker.is_none().then_some(&*wishes.reboot);
+        let executed = self.execute(job, start, step, (prepared, unless)).await?;
         let (end, served) = (self.recorder.record(Phase::StageEnd), job.settings.served());
         let mut end = told::fill(end, job.step, &executed, served.as_deref());
-        let left = job.settings.run.deadline.duration().saturating_sub(self.ran());
+        let left = self.left(job.settings);
         if left.is_zero() && end.cause == Some(Cause::Timeout) {
             let deadline = job.settings.run.deadline;
             end.hint = Some(format!("the whole run may take {deadline}: `deadline` under [run]"));
@@ -166,7 +169,7 @@ impl Run<'_> {
         let mut then = Then::Over;
         if !end.is_failure() {
             end.skipped = wishes.skip();
-            let wish = wishes.reboot();
+            let wish = if self.supervisor.has_begun() { None } else { wishes.reboot() };
             (end, then) =
                 self.succeeded(job, end, marker.as_ref(), wish, (this.attempt, this.reboots));
         } else if let Some(wait) = self.wait_after(&end, this).filter(|wait| *wait < left) {
@@ -199,22 +202,23 @@ impl Run<'_> {
         job: &Job<'_>,
         mut start: Record,
         mut step: provost_exec::Step,
-        prepared: bool,
+        (prepared, unless): (bool, Option<&Path>),
     ) -> Result<Executed, Broken> {
         let settings = job.settings;
-        let left = settings.run.deadline.duration().saturating_sub(self.ran());
-        step.limits.timeout = step.limits.timeout.min(left);
+        step.limits.timeout = step.limits.timeout.min(self.left(settings));
         let Limits { timeout, grace, leak, .. } = step.limits;
         start.limit_ms = (timeout + grace + leak).as_millis().try_into().ok();
         if !prepared {
-            self.supervisor.prepare(&step);
+            self.supervisor.prepare(&step, None);
         }
         self.recorder.put(start)?;
-        self.supervisor.begin(timeout);
+        if !self.supervisor.has_begun() {
+            self.supervisor.begin(timeout);
+        }
         // While its record goes to the disk, the step starts, what is left to say of the one
         // before is said, and the one after it is made ready.
-        self.make_next_ready(job);
-        self.recorder.sync_soon();
+        self.recorder.sync_soon(Some(self.supervisor.permit()));
+        self.make_next_ready(job, unless);
         self.console.catch_up();
         let name = self.title(job);
         self.console.about().stage = Some(job.step.script.clone());
@@ -251,6 +255,11 @@ impl Run<'_> {
         let most = FIRST_WAIT.saturating_mul(1 << this.failed.min(10)).min(LONGEST_WAIT);
         // Half of it at least, so that what was overloaded gets its rest.
         Some(most / 2 + (most / 2).mul_f64(fastrand::f64()))
+    }
+
+    /// How long the run may still take.
+    pub(super) fn left(&self, settings: &Settings) -> Duration {
+        settings.run.deadline.duration().saturating_sub(self.ran())
     }
 
     fn say(&mut self, name: &str, step: &Step, executed: &Executed, end: &Record) {

@@ -14,7 +14,7 @@ const MOST: u64 = 1000;
 /// The wishes of one step.
 pub(super) struct Wishes {
     skip: PathBuf,
-    reboot: PathBuf,
+    pub(super) reboot: PathBuf,
 }
 
 impl Wishes {
