@@ -22,7 +22,7 @@ fn site() -> XcatServer {
 fn xcatd_is_asked_where_the_web_server_has_no_mypostscript() {
     let server = site();
     let Some(web) = server.web(WebKind::Apache) else { return };
-    let text = mypostscript("# <&>\"'", &["tell"], &[]);
+    let text = mypostscript("# <&>\"'\nNOTE='two\nlines'\nexport NOTE", &["tell"], &[]);
     let node = server.node("cn1", web.address());
     let limits =
         "[guard]\nmax_attempts = 100\n[fetch]\nstall_timeout = \"1s\"\ndeadline = \"3s\"\n";

@@ -161,7 +161,8 @@ fn answer(config: Arc<ServerConfig>, stream: TcpStream, habit: &Habit) -> std::i
     let done = "<xcatresponse>\n<serverdone></serverdone>\n</xcatresponse>\n";
     let text = match habit {
         Habit::Serve(text) | Habit::Crowded(text) => {
-            let line = |line: &str| format!("<data>{}</data>\n", escaped(line));
+            // As an xcatd that indents its XML does.
+            let line = |line: &str| format!("  <data>{}\n    </data>\n", escaped(line));
             let data: String = text.lines().map(line).collect();
             format!("<xcatresponse>\n{data}</xcatresponse>\n{done}")
         }

@@ -65,7 +65,7 @@ pub(super) async fn getpostscript(
         let hint = "see that lsdef on the management node knows this node by that name and address";
         return refused(&format!("it refuses: {}", crate::http::one_line(&error)), hint);
     }
-    let lines: Vec<String> = elements(&text, "data").collect();
+    let lines: Vec<String> = elements(&text, "data").map(unindented).collect();
     if lines.is_empty() {
         return refused("it has none for this node", "see that lsdef there knows this node");
     }
@@ -258,6 +258,15 @@ fn elements<'t>(xml: &'t str, name: &str) -> impl Iterator<Item = String> + 't {
         rest = after;
         Some(unescaped(text))
     })
+}
+
+/// A line without the break and the blanks that an xcatd puts before the end of an element. xCAT's own
+/// client doesn't look at them.
+fn unindented(mut line: String) -> String {
+    if let Some(at) = line.rfind('\n').filter(|at| line[*at..].trim().is_empty()) {
+        line.truncate(at);
+    }
+    line
 }
 
 #[cfg(test)]
