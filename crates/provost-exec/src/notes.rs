@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::Step;
-use crate::script::Script;
+use crate::script::{Script, words};
 use crate::shell::{self, squeezed};
 use crate::trace::{Place, Said};
 use crate::watch::traps;
 
 /// How many fields a note has.
-const FIELDS: usize = 9;
+const FIELDS: usize = 10;
 /// How much of the notes is read, from the end, in bytes.
 const READ: usize = 256 * 1024;
 
@@ -26,6 +26,8 @@ pub(crate) struct Note {
     depth: usize,
     command: String,
     piped: bool,
+    /// Where the script was by then.
+    folder: PathBuf,
 }
 
 /// Reads and removes the notes, newest first.
@@ -39,7 +41,7 @@ pub(crate) fn take(path: &Path) -> Vec<Note> {
 }
 
 fn note(fields: &[&str]) -> Option<Note> {
-    let [kind, status, flags, line, function, file, depth, command, pipeline] =
+    let [kind, status, flags, line, function, file, depth, command, pipeline, folder] =
         fields.try_into().ok()?;
     if !["err", "exit", "end", "gap"].contains(&kind) {
         return None;
@@ -55,6 +57,7 @@ fn note(fields: &[&str]) -> Option<Note> {
         depth: depth.parse().ok()?,
         command: command.to_owned(),
         piped: pipeline.parse::<usize>().ok()? > 1,
+        folder: folder.into(),
     })
 }
 
@@ -66,6 +69,7 @@ pub(crate) fn place(
     step: &Step,
     status: i32,
     said: Option<shell::Said>,
+    has_functions: bool,
 ) -> Option<Place> {
     let (end, notes) = match notes.split_first() {
         Some((end, rest)) if end.kind == "end" => (Some(end).filter(|e| e.status == status), rest),
@@ -87,9 +91,7 @@ pub(crate) fn place(
     }
     match (at, end) {
         (Some(at), _) => at.place(step),
-        (None, Some(end)) => {
-            Some(Place { line: None, command: Some(first_line(&end.command).to_owned()) })
-        }
+        (None, Some(end)) => end.place_at_end(script, !has_functions),
         (None, None) => None,
     }
 }
@@ -112,7 +114,8 @@ fn judge<'a>(
     let is_main = |note: &Note| *script.path == *note.path(script.path.parent());
     let ended_there = last.flags.contains('e')
         || (is_main(last) && last.function == "main" && script.ends_at(last.line))
-        || end.is_some_and(|end| end.command == last.command && is_unique(last, script));
+        || end.is_some_and(|end| end.command == last.command && lines(last, script).len() <= 1)
+        || (is_main(last) && last.function == "main" && ends_last_loop(last, script));
     if last.kind != "err" || !ended_there {
         return None;
     }
@@ -129,10 +132,22 @@ fn judge<'a>(
     Some(inner.last().unwrap_or(last))
 }
 
-/// Whether a command stands in a script once only, so that it can't have come last elsewhere.
-fn is_unique(note: &Note, script: &Script) -> bool {
+/// The lines of a script in which a command stands: if that is one only, it can't have come last
+/// elsewhere.
+fn lines<'a>(note: &Note, script: &'a Script) -> Vec<(usize, &'a str)> {
     let command = squeezed(first_line(&note.command));
-    script.code().filter(|(_, line)| squeezed(line).contains(&command)).count() <= 1
+    script.code().filter(|(_, line)| squeezed(line).contains(&command)).collect()
+}
+
+/// Whether a command is the last one in a loop with which the script ends: of that, what bash ran
+/// last is the condition.
+fn ends_last_loop(note: &Note, script: &Script) -> bool {
+    let rest = script.code().filter(|(number, _)| *number >= note.line);
+    let rest: Vec<_> = rest.map(|(_, line)| squeezed(line)).collect();
+    let rest = rest.join(";");
+    let rest =
+        rest.split_once(&squeezed(&note.command)).and_then(|(_, rest)| rest.strip_prefix(";done"));
+    rest.is_some_and(|rest| !rest.contains([';', '&', '|']))
 }
 
 fn first_line(text: &str) -> &str {
@@ -145,28 +160,81 @@ impl Note {
         folder.map_or_else(|| file.to_owned(), |folder| folder.join(file))
     }
 
-    fn place(&self, step: &Step) -> Option<Place> {
+    /// The file in which it stands, if that is certain: its name may be relative to where the
+    /// script was then.
+    fn file(&self, step: &Step) -> Option<PathBuf> {
         let file = self.path(Some(&step.folder));
+        if self.file.is_absolute() || file == step.folder.join(&step.name) {
+            return Some(file);
+        }
+        let there = self.path(Some(&self.folder)).canonicalize();
+        match (file.canonicalize(), there.ok().filter(|_| self.folder.is_absolute())) {
+            (Err(_), there) => there,
+            (Ok(here), there) => there.is_none_or(|there| there == here).then_some(file),
+        }
+    }
+
+    /// The command in one line; without a text that goes with it.
+    fn command(&self) -> String {
+        if self.command.contains("<<") {
+            return first_line(&self.command).to_owned();
+        }
+        self.command.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    }
+
+    fn place(&self, step: &Step) -> Option<Place> {
+        let unplaced = || Some(Place { line: None, command: Some(self.command()) });
+        let Some(file) = self.file(step) else { return unplaced() };
         let script = Script::read(&file);
         // Of a command of several lines bash may name the second.
-        let line = script.as_ref().map_or(self.line, |s| s.begin(self.line, &self.command));
-        let source = script.as_ref().and_then(|script| script.line(line).map(str::to_owned));
-        let command = first_line(&self.command);
-        let word = command.split_ascii_whitespace().next().unwrap_or_default();
+        let mut line = script.as_ref().map_or(self.line, |s| s.begin(self.line, &self.command));
+        let mut source = script.as_ref().and_then(|script| script.line(line).map(str::to_owned));
+        let word = self.command.split_ascii_whitespace().next().unwrap_or_default();
         let here = |source: &String| source.contains(word) || word == "(";
         let traps = |script: &Script| traps(script, "EXIT") || traps(script, "0");
         let in_trap = self.kind == "exit" || (!self.piped && script.as_ref().is_some_and(traps));
         if in_trap && !source.as_ref().is_some_and(here) {
             // In a trap, lines aren't the file's.
-            return Some(Place { line: None, command: Some(self.command.clone()) });
+            return unplaced();
         }
         let function = Some(self.function.clone());
         // Of a function of the shell library the note has no more than the name.
         let by_library = self.kind == "exit" && word != "exit";
+        if self.piped
+            && let Some(whole) = script.as_ref().and_then(|s| s.pipeline(line))
+        {
+            (line, source) = (whole.0, Some(whole.1));
+        }
         // Of a pipeline bash names the last command, whichever of them failed; of a call, the
         // last one within.
         let source = source.filter(|source| self.piped || by_library || !here(source));
-        let source = source.unwrap_or_else(|| command.to_owned());
+        let source = source.filter(|source| is_whole(source)).unwrap_or_else(|| self.command());
         Some(Said { file, line, function, source }.into())
     }
+
+    /// What ran last in the script, which ended by itself. Where that stands once only, and in no
+    /// function, it is the place; but a loop has its status from a command within.
+    fn place_at_end(&self, script: &Script, no_functions: bool) -> Option<Place> {
+        let lines = lines(self, script);
+        let loops = |line: &str| words(line).any(|w| ["while", "until", "for"].contains(&w));
+        let ends_loop =
+            || script.code().next_back().is_some_and(|(_, l)| words(l).any(|w| w == "done"));
+        if lines.iter().any(|(_, line)| loops(line)) || (lines.is_empty() && ends_loop()) {
+            return None;
+        }
+        let at = match lines[..] {
+            [(line, _)] if no_functions || script.ends_at(line) => Some(line),
+            _ => None,
+        };
+        let file = script.path.display();
+        let line = at.map(|line| format!("{line} main {file}"));
+        Some(Place { line, command: Some(self.command()) })
+    }
+}
+
+/// Whether a source line may be all of a command.
+fn is_whole(source: &str) -> bool {
+    let count = |wanted: char| source.matches(wanted).count();
+    let even = |quote| count(quote) % 2 == 0;
+    even('"') && even('\'') && count('(') == count(')') && !source.ends_with('\\')
 }

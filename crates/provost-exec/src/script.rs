@@ -60,9 +60,31 @@ impl Script {
     pub(crate) fn begin(&self, number: usize, command: &str) -> usize {
         let word = command.split_ascii_whitespace().next().unwrap_or_default();
         let has_word = |at: &usize| self.line(*at).is_some_and(|line| line.contains(word));
-        let goes_on = |at: &usize| self.line(*at).is_some_and(|line| line.ends_with('\\'));
+        // Its own lines, and those that a backslash joins.
+        let mut own = command.lines().count();
+        let goes_on = |at: &usize| {
+            let joined = self.line(*at).is_some_and(|line| line.ends_with('\\'));
+            own = own.saturating_sub(usize::from(!joined));
+            joined || own > 0
+        };
         let mut lines = std::iter::once(number).chain((1..number).rev().take_while(goes_on));
         lines.find(has_word).unwrap_or(number)
+    }
+
+    /// The line where a pipeline begins that goes on until this one, and all of it.
+    pub(crate) fn pipeline(&self, number: usize) -> Option<(usize, String)> {
+        let mut line = self.line(number)?;
+        let mut whole = (number, line.to_owned());
+        for at in (1..number).rev() {
+            let before = self.line(at)?;
+            let joined = before.strip_suffix('\\').map(str::trim_end);
+            if joined.is_none() && !before.ends_with('|') && !line.starts_with('|') {
+                break;
+            }
+            whole = (at, format!("{} {}", joined.unwrap_or(before), whole.1));
+            line = before;
+        }
+        Some(whole)
     }
 
     /// Its lines that aren't blank and aren't comments, without their indentation.
@@ -77,9 +99,10 @@ impl Script {
         self.code().next_back().is_some_and(|(last, _)| last == number)
     }
 
-    /// Whether one of the words stands in its code.
+    /// Whether one of the words, or of the variables, stands in its code.
     pub(crate) fn has_word(&self, wanted: &[&str]) -> bool {
-        self.code().any(|(_, line)| words(line).any(|word| wanted.contains(&word)))
+        let is_wanted = |word: &str| wanted.contains(&word.trim_start_matches('$'));
+        self.code().any(|(_, line)| words(line).any(is_wanted))
     }
 
     /// Whether a shell that runs it ends at the first failure.
@@ -92,6 +115,17 @@ impl Script {
         self.code().any(|(_, line)| {
             let mut words = line.split([' ', '\t', ';', '&', '|']).skip_while(|w| *w != "set");
             words.any(|word| is_flag(word, letter) || word == name)
+        })
+    }
+
+    /// Whether it has a function of this name.
+    pub(crate) fn has_function(&self, name: &str) -> bool {
+        self.code().any(|(_, line)| {
+            let mut after = line.split(name).skip(1).map(str::trim_start);
+            after.any(|rest| rest.starts_with("()") || rest.starts_with("( )"))
+                || line
+                    .strip_prefix("function ")
+                    .is_some_and(|rest| words(rest).next() == Some(name))
         })
     }
 

@@ -11,16 +11,16 @@
 if [[ ${PROVOST_BASH_ENV+set} ]]; then BASH_ENV=$PROVOST_BASH_ENV; else unset BASH_ENV; fi
 unset PROVOST_NOTES PROVOST_TRACE PROVOST_BASH_ENV
 
-# Ends with the status $1, so that nobody sees that it ran. The rest is the note, nine fields,
+# Ends with the status $1, so that nobody sees that it ran. The rest is the note, ten fields,
 # each ended by NUL: kind, status, flags, line, function, file, depth, command, length of the
-# pipeline; then what $_ is to stay. A subshell's notes aren't the script's: what it ends with
+# pipeline, working directory; then what $_ is to stay. A subshell's notes aren't the script's: what it ends with
 # shows in its parent.
 __provost_note() {
     if [[ $BASH_SUBSHELL -eq 0 ]]; then
         if [[ $2 == err && ${__provost[1]} -ge 200 && $4 != *e* ]]; then
-            set -- "$1" gap 0 "" 0 "" "" 0 "" 0
+            set -- "$1" gap 0 "" 0 "" "" 0 "" 0 ""
         fi
-        builtin printf '%s\0' "${@:2:9}" >>"${__provost[0]}"
+        builtin printf '%s\0' "${@:2:10}" >>"${__provost[0]}"
         __provost[1]=$((__provost[1] + 1))
     fi
     return "$1"
@@ -34,7 +34,7 @@ if [[ ${__provost[4]} == *exit* ]]; then
             set +x
         } 2>/dev/null
         __provost[5]="exit${*:+ $*}"
-        if [[ $# -gt 1 || ${1-} == *[!0-9]* ]]; then
+        if [[ $# -gt 1 || ($# -eq 1 && ($1 == '' || $1 == *[!0-9]* || ${#1} -gt 18)) ]]; then
             # Bash would name this file as the place of a bad argument.
             __provost[3]=0 __provost[4]=$(builtin exit "$@" 2>&1) || __provost[3]=$?
             if [[ ${__provost[4]} == *": exit: "* ]]; then
@@ -54,7 +54,7 @@ if [[ ${__provost[4]} == *exit* ]]; then
         __provost_note "${__provost[2]}" exit "${1-${__provost[2]}}" "$-" \
             "${BASH_LINENO[__provost[6] - 1]}" "${FUNCNAME[__provost[6]]:-main}" \
             "${BASH_SOURCE[__provost[6]]}" "${#BASH_SOURCE[@]}" "${__provost[5]}" 0 \
-            2>/dev/null || builtin exit "$@"
+            "${PWD-}" 2>/dev/null || builtin exit "$@"
         builtin exit "$@"
     }
 fi
@@ -64,10 +64,10 @@ if [[ ${__provost[4]} == *functions* ]]; then set -o errtrace; fi
 # trap would print to /dev/null.
 # A script that goes on after so many failures is asked no more, for its speed and for the disk.
 trap '{ __provost_note "$?" err "$?" "$-" "$LINENO" "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" \
-    "${#BASH_SOURCE[@]}" "$BASH_COMMAND" "${#PIPESTATUS[@]}" "$_" || : "$_"
+    "${#BASH_SOURCE[@]}" "$BASH_COMMAND" "${#PIPESTATUS[@]}" "${PWD-}" "$_" || : "$_"
     [[ ${__provost[1]} -le 200 ]] || trap - ERR; } 2>/dev/null' ERR
 trap '{ __provost_note 0 end "$?" "$-" 0 "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" \
-    0 "$BASH_COMMAND" 0; } 2>/dev/null' EXIT
+    0 "$BASH_COMMAND" 0 "${PWD-}"; } 2>/dev/null' EXIT
 
 # What bash would have read first. From here on, `set -x` and $_ are as the script would have them.
 if [[ ${BASH_ENV-} && -f $BASH_ENV ]]; then

@@ -103,7 +103,8 @@ pub(crate) fn place(step: &Step, notes: &Path, status: i32, tail: &Tail) -> Opti
         Language::Bash => {
             let parts = script.parts(&step.folder);
             let said = shell::said(&script, &parts, step, status, tail);
-            notes::place(&notes, &script, step, status, said)
+            let functions = !parts.all || !parts.files.is_empty() || script.has_functions();
+            notes::place(&notes, &script, step, status, said, functions)
         }
         Language::Sh => {
             let parts = script.parts(&step.folder);

@@ -77,6 +77,8 @@ fn are_harmless(options: &[String]) -> bool {
 /// Whether a script would see the traps, whatever they do.
 fn sees_all(file: &Script) -> bool {
     file.has_word(&["BASH_XTRACEFD", "compgen", "extdebug", "functrace"])
+        // What is called as `builtin COMMAND` would be its own.
+        || file.has_function("builtin")
         || file.sets('v', "verbose")
         || file.sets('r', "restricted")
         || file.sets('T', "functrace")
@@ -90,10 +92,14 @@ pub(crate) fn traps(file: &Script, signal: &str) -> bool {
     file.code().any(|(_, line)| is_trap(line, signal))
 }
 
-/// Whether a trap for this is set in a line. The end of a trap of many lines begins with its quote.
+/// Whether a trap for this is set in a line. The end of a trap of many lines begins with its quote,
+/// and has nothing but signals after it.
 fn is_trap(line: &str, signal: &str) -> bool {
-    let trap = line.starts_with(['\'', '"']) || words(line).any(|word| word == "trap");
-    trap && words(line).any(|word| word == signal)
+    let ends_trap = line.strip_prefix(['\'', '"']).is_some_and(|rest| {
+        let signals = rest.split([';', '#', '&', '|']).next().unwrap_or_default();
+        signals.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ')
+    });
+    (ends_trap || words(line).any(|word| word == "trap")) && words(line).any(|word| word == signal)
 }
 
 /// Whether a script's EXIT trap must not run within a function, as ours is: it takes the script's
@@ -109,7 +115,7 @@ fn needs_no_function(file: &Script) -> bool {
     file.code().filter(|(_, line)| is_trap(line, "EXIT") || is_trap(line, "0")).any(|(_, line)| {
         line.starts_with(['\'', '"'])
             || arguments(line)
-            || words(line).any(|word| OF_FUNCTIONS.contains(&word))
+            || words(line).any(|word| OF_FUNCTIONS.contains(&word.trim_start_matches('$')))
     })
 }
 

@@ -38,7 +38,7 @@ fn of_a_bash_script() {
             ("exit with -x", "set -x\nf() { exit 3; }\nf", "3 f x | exit 3"),
             ("exit with -x, EXIT", "set -x\ntrap 'echo bye' EXIT\nexit 3", " | "),
             ("exit of its own", "exit() { echo mine; builtin exit 4; }\nexit 3", " | builtin exit 4"),
-            ("exit unset", "unset -f exit\nexit 3", " | exit 3"),
+            ("exit unset", "unset -f exit\nexit 3", "3 main x | exit 3"),
             ("-e", "set -e\ntrue\nls /nowhere 2>/dev/null", "4 main x | ls /nowhere 2> /dev/null"),
             ("-e in a function", "set -e\nf() {\n false\n true\n}\nf\ntrue", "4 f x | false"),
             ("-e, EXIT", "set -e\ntrap 'rm -f /nowhere' EXIT\nfalse\ntrue", "4 main x | false"),
@@ -52,7 +52,7 @@ fn of_a_bash_script() {
             ("traps listed", "trap\ntrap -p EXIT\nfalse", " | "),
             ("+E", "set +E\nset -e\nf() {\n false\n}\nf", " | false"),
             ("condition", "set -e\nif false; then :; fi\nwhile false; do :; done\n! true\nfalse || true\nfalse", "7 main x | false"),
-            ("last && list", "[ -e /nowhere ] && true", " | [ -e /nowhere ]"),
+            ("last && list", "[ -e /nowhere ] && true", "2 main x | [ -e /nowhere ]"),
             ("stale", "test -e /nowhere\ntrue\ntest -e /nowhere && true", " | test -e /nowhere"),
             ("last", "true\n(exit 9)\n\n# end", "3 main x | ( exit 9 )"),
             ("last, twice", "ls /nowhere 2>&-\ntrue\nls /nowhere 2>&-", "4 main x | ls /nowhere 2>&-"),
@@ -66,7 +66,7 @@ fn of_a_bash_script() {
             ("arithmetic", "set -e\nx=0\n((x))\ntrue", "4 main x | ((x))"),
             ("let", "set -e\nlet x=0", "3 main x | let x=0"),
             ("[[", "set -e\n[[ a == b ]]\ntrue", "3 main x | [[ a == b ]]"),
-            ("pipefail", "set -eo pipefail\nfalse |\n cat\ntrue", "4 main x | cat"),
+            ("pipefail", "set -eo pipefail\nfalse |\n cat\ntrue", "3 main x | false | cat"),
             ("inherit_errexit", "set -e\nshopt -s inherit_errexit\nx=$(false; true)\ntrue", "4 main x | x=$(false; true)"),
             ("wait", "set -e\n(exit 3) &\nwait $!\ntrue", "4 main x | wait $!"),
             ("coproc", "set -e\ncoproc { exit 3; }\nwait $!\ntrue", "4 main x | wait $!"),
@@ -152,4 +152,83 @@ fn a_million_failures_don_t_fill_the_disk() {
     let line = outcome.place.unwrap().line.unwrap();
     assert_eq!(Path::new(&line).file_name().unwrap(), "x");
     assert!(line.starts_with("6 main "), "{line}");
+}
+
+/// What bash names isn't always what failed, nor where.
+#[test]
+fn of_a_bash_script_that_bash_tells_little_of() {
+    let mut bench = Bench::new();
+    let there = bench.dir.path().join("there");
+    std::fs::create_dir(&there).unwrap();
+    for name in ["inner.sh", "other.sh"] {
+        std::fs::write(there.join(name), "true\nls /nowhere 2>&-\n").unwrap();
+    }
+    bench.write("inner.sh", "true\ntrue\n");
+    bench.write("list", "/nowhere\n");
+    bench.env.push(("THERE".into(), there.display().to_string()));
+    let other = format!("2 main {} | ls /nowhere 2>&-", there.join("other.sh").display());
+    let run = "f() {\n \"$@\" && return 0\n return 1\n}\nf ls /nowhere 2>&- || true\nexit 3";
+    bench.places(
+        "/bin/bash",
+        &[
+            ("sourced elsewhere", "set -e\ncd \"$THERE\"\n. ./other.sh", &*other),
+            ("sourced, which", "set -e\ncd \"$THERE\"\n. ./inner.sh", " | ls /nowhere 2>&-"),
+            (
+                "loop in a line",
+                "while read -r x; do ls \"$x\" 2>&-; done < list",
+                "2 main x | ls \"$x\" 2>&-",
+            ),
+            (
+                "loop",
+                "while read -r x; do\n ls \"$x\" 2>&-\ndone < list",
+                "3 main x | ls \"$x\" 2>&-",
+            ),
+            (
+                "loop, counting",
+                "for ((i=0;i<2;i++)); do ls /nowhere$i 2>&-; done",
+                "2 main x | ls /nowhere$i 2>&-",
+            ),
+            (
+                "loop, stale",
+                "for ((i=0;i<2;i++)); do\n test -e /nowhere$i\n [ -f /nowhere ] && true; done",
+                " | ",
+            ),
+            ("loop, list", "while read -r x; do\n [ -e \"$x\" ] && true\ndone < list", " | "),
+            (
+                "substitution",
+                "set -e\nx=$(\n ls /nowhere 2>&-\n)",
+                "5 main x | x=$(ls /nowhere 2>&-)",
+            ),
+            (
+                "pipeline",
+                "set -eo pipefail\nls /nowhere 2>&- |\n sort |\n cat",
+                "3 main x | ls /nowhere 2>&- | sort | cat",
+            ),
+            (
+                "pipeline, backslash",
+                "set -eo pipefail\nfalse \\\n | sort \\\n | cat\ntrue",
+                "3 main x | false | sort | cat",
+            ),
+            (
+                "quoted lines",
+                "set -e\nls \\\n 2>&- \"/nowhere\n x\" \\\n y\ntrue",
+                "3 main x | ls \"/nowhere x\" y 2>&-",
+            ),
+            ("retry", run, "7 main x | exit 3"),
+            ("exit of nothing", "true\nrc=\nexit \"$rc\"", "4 main x | exit"),
+            (
+                "exit of too much",
+                "true\nexit 99999999999999999999",
+                "3 main x | exit 99999999999999999999",
+            ),
+            ("command in EXIT", "trap 'echo \"failed: $BASH_COMMAND\"' EXIT\nexit 4", " | "),
+            ("last list", "true\nls /nowhere 2>&- && true\n", "3 main x | ls /nowhere 2>&-"),
+            (
+                "own ERR",
+                "set -e\ntrap 'echo $LINENO' ERR\nls /nowhere 2>&-\ntrue",
+                "4 main x | ls /nowhere 2>&-",
+            ),
+            ("own builtin", "builtin() { true; }\nexit 3", " | "),
+        ],
+    );
 }
