@@ -55,7 +55,7 @@ pub(crate) fn execute<'w>(
     let began = Instant::now();
     let Prepared { step, program, .. } = prepared;
     let notes = step.log.with_extension("notes");
-    let child = start(&step, program, &notes, footing);
+    let child = start(&step, program, &notes);
     // The program runs by now, and its pipes hold what it prints meanwhile.
     let capture = Capture::new(&step.log, &step.secrets);
     let child = child.and_then(|(child, watched)| {

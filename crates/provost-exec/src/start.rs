@@ -11,7 +11,7 @@ use crate::ahead::Permits;
 use crate::script::{Language, Script};
 use crate::spawn::{Program, Spawned};
 use crate::writes::Writes;
-use crate::{Ahead, Step, oom, trace};
+use crate::{Ahead, Step, trace};
 
 /// The kernel reads no more of a script's first line than this, in bytes.
 const SHEBANG_LEN: usize = 256;
@@ -105,8 +105,6 @@ impl NotStarted {
 pub(crate) struct Footing {
     /// The runner, which isn't the keeper's parent for ever.
     pub(crate) runner: OwnedFd,
-    /// What it is to have as its `oom_score_adj`.
-    pub(crate) oom: Option<Vec<u8>>,
     /// Where it is noted which of its outputs it writes to.
     pub(crate) writes: Option<Writes>,
     /// Leave to go on without being told.
@@ -141,7 +139,6 @@ pub(crate) fn start<'w>(
     step: &Step,
     program: io::Result<Program<'w>>,
     notes: &Path,
-    footing: &Footing,
 ) -> Result<(Spawned<'w>, bool), NotStarted> {
     let path = step.folder.join(&step.name);
     let other = |e: io::Error| Why::Other(e.to_string());
@@ -152,7 +149,7 @@ pub(crate) fn start<'w>(
             program.set(name, value).map_err(other)?;
         }
         let words = words(step, &interpreter);
-        let spawned = program.spawn(&words, || detach(footing));
+        let spawned = program.spawn(&words, detach);
         let spawned = spawned.map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied if is_noexec(&path) => Why::NoExec,
             ErrorKind::PermissionDenied => Why::Denied,
@@ -238,12 +235,9 @@ fn options(step: &Step, interpreter: &Interpreter) -> Option<Vec<String>> {
 }
 
 /// What a program does before it begins. System calls only: see [`Program::spawn`].
-fn detach(footing: &Footing) -> io::Result<()> {
+fn detach() -> io::Result<()> {
     rustix::process::setsid()?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-    if let Some(value) = &footing.oom {
-        oom::restore(value);
-    }
     // A keeper that is killed leaves no script behind that nobody watches.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     Ok(())

@@ -58,10 +58,12 @@ impl Supervisor {
         let runner = runner.map_err(|e| {
             io::Error::other(format!("watching processes, which takes Linux 5.3 or later: {e}"))
         })?;
-        let footing = Footing { runner, oom: oom::protect(), writes: Writes::new(), permits };
+        let footing = Footing { runner, writes: Writes::new(), permits };
         let line = Line::new(hears, says);
         let (keeper, (ends, permitting)) =
             keeper::fork(line, footing, ((orders, said), permitting))?;
+        // Scripts have the score of the keeper, who is too small to be chosen.
+        oom::protect();
         Ok(Self {
             ends: Some(ends),
             remote: None,
