@@ -179,6 +179,8 @@ fn a_mistake_in_the_configuration_is_told_and_does_not_install_the_node_again() 
         std::fs::write(site.root.path("/etc/provost/provost.d/site.toml"), mistake).unwrap();
         let heard = site.monitor.said().len();
         site.root.sh(&body(&site)).says(&["provost.d/site.toml", "kickstart FAILED"]);
+        assert!(site.root.text("/opt/xcat/xcatdsklspost").contains("/usr/bin/provost"));
+        site.root.sh("provost install --remove").expect(0);
         // What it told when it began may not have been heard before what came of it was known.
         let failed = "installstatus failed".to_owned();
         let said = site.monitor.said()[heard..].to_vec();

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::{BufRead, BufReader};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use provost_tests::faults::Faulty;
@@ -248,6 +248,20 @@ fn what_no_disk_takes_is_told_all_the_same() {
     std::fs::create_dir_all(ground.node.path("state/monitor.json/full")).unwrap();
     ground.provost(&["boot"]).expect(0).says(&["has read: "]);
     assert_eq!(monitor.said().last().unwrap(), BOOTED);
+}
+
+#[test]
+fn a_kernel_that_is_too_old_does_not_have_the_node_install_itself_again() {
+    if Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_err() {
+        eprintln!("SKIPPED: there is no strace here to have the kernel refuse a call");
+        return;
+    }
+    let monitor = Monitor::start(Right);
+    let ground = Ground::new("#!/bin/sh\n", &monitor);
+    let old = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=pidfd_open:error=ENOSYS"];
+    let out = ground.node.command_by(&old, &["kickstart"]).output().unwrap();
+    Out::from(out).expect(2).says(&["Linux 5.3", "the management node knows"]);
+    assert_eq!(monitor.said(), ["next", FAILED]);
 }
 
 #[test]

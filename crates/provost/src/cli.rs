@@ -122,6 +122,7 @@ impl Command {
                 | Self::Run(_)
                 | Self::Xcatdsklspost { .. }
                 | Self::Xcatinstallpost
+                | Self::Install { .. }
                 | Self::Check { .. }
                 | Self::Report
         )

@@ -57,7 +57,7 @@ pub(super) async fn run(
 }
 
 /// A run that can't be recorded doesn't begin. It is told wherever that is possible.
-async fn cannot_begin(
+pub(super) async fn cannot_begin(
     input: &Input,
     service: Service,
     why: &Failure,

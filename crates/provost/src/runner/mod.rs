@@ -40,7 +40,7 @@ use crate::console::{Console, complain};
 use crate::failure::Failure;
 use crate::settings::Input;
 
-use begin::run;
+use begin::{cannot_begin, run};
 use echo::Echo;
 pub(crate) use guard::{Attempts, held_there};
 pub(crate) use library::folder as library;
@@ -124,17 +124,22 @@ pub(crate) fn main(input: &Input, wanted: Wanted, shown: Shown) -> ExitCode {
     // First of all, while this process has one thread.
     let supervisor = Supervisor::start();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let console = || Console::new(input, shown == Shown::Lines);
+    let failure = |e: std::io::Error| {
+        let hint = "see ulimit -n, ulimit -u and the free memory";
+        Failure::config(format!("starting the run: {e}"), hint)
+    };
     match (supervisor, runtime) {
         (Ok(supervisor), Ok(runtime)) => {
-            let console = Console::new(input, shown == Shown::Lines);
             let echo = Some(shown).filter(|s| *s == Shown::All).and_then(|_| Echo::new(stdout()));
-            runtime.block_on(run(input, wanted, console, echo, supervisor))
+            runtime.block_on(run(input, wanted, console(), echo, supervisor))
         }
-        (Err(e), _) | (_, Err(e)) => {
-            let failure = Failure::config(
-                format!("starting the run: {e}"),
-                "see ulimit -n, ulimit -u and the free memory",
-            );
+        (Err(e), Ok(runtime)) => {
+            let service = wanted.service();
+            runtime.block_on(cannot_begin(input, service, &failure(e), &mut console()))
+        }
+        (_, Err(e)) => {
+            let failure = failure(e);
             complain(&format!("error: {failure}"));
             failure.exit_code()
         }
