@@ -14,6 +14,7 @@ mod capture;
 mod cgroup;
 mod clock;
 mod execute;
+mod interpreter;
 mod keeper;
 mod notes;
 mod oom;

@@ -8,6 +8,7 @@ use rustix::fs::StatVfsMountFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::ahead::Permits;
+use crate::interpreter::{missing, missing_loader};
 use crate::script::{Language, Script};
 use crate::spawn::{Program, Spawned};
 use crate::writes::Writes;
@@ -52,8 +53,12 @@ pub enum Why {
     /// The interpreter that its first line names isn't there.
     #[error("its first line names the interpreter {0}, which isn't on this node")]
     NoInterpreter(String),
-    /// Its first line ends with a carriage return, which becomes part of the interpreter's name.
-    #[error("its lines end as on Windows (CRLF), so its interpreter would be {0:?}")]
+    /// The loader that it asks for, or that its interpreter does, isn't there.
+    #[error("{0}, which has to load it or its interpreter, isn't on this node")]
+    NoLoader(String),
+    /// Its first line ends with a carriage return, which becomes part of the interpreter's name, or
+    /// of its argument.
+    #[error("its lines end as on Windows (CRLF), so that its first line asks for {0:?}")]
     Crlf(String),
     /// It is a program for another kind of machine, or none at all.
     #[error("it isn't a program for this machine")]
@@ -87,6 +92,11 @@ impl NotStarted {
             (Why::NotAFile, _) => "let the plan name a file".to_owned(),
             (Why::NoInterpreter(path), _) => {
                 format!("install {path} on the node, or change the script's first line")
+            }
+            (Why::NoLoader(path), _) => {
+                format!(
+                    "install the C library with {path}, or a program that is built for this one"
+                )
             }
             (Why::WrongFormat, _) => {
                 "let it be a script, or a binary for this architecture".to_owned()
@@ -142,7 +152,7 @@ pub(crate) fn start<'w>(
 ) -> Result<(Spawned<'w>, bool), NotStarted> {
     let path = step.folder.join(&step.name);
     let other = |e: io::Error| Why::Other(e.to_string());
-    let spawned = look(&path).and_then(|(interpreter, language)| {
+    let spawned = look(&path, step).and_then(|(interpreter, language)| {
         let mut program = program.map_err(other)?;
         let watch = trace::arrange(step, language, notes);
         for (name, value) in &watch {
@@ -155,6 +165,7 @@ pub(crate) fn start<'w>(
             ErrorKind::PermissionDenied => Why::Denied,
             ErrorKind::ExecutableFileBusy => Why::Busy,
             _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
+            ErrorKind::NotFound => missing_loader(&path).map_or_else(|| other(e), Why::NoLoader),
             _ => other(e),
         });
         Ok((spawned?, !watch.is_empty()))
@@ -170,7 +181,7 @@ enum Interpreter {
     Shell,
 }
 
-fn look(program: &Path) -> Result<(Interpreter, Language), Why> {
+fn look(program: &Path, step: &Step) -> Result<(Interpreter, Language), Why> {
     let told = |e: io::Error| match e.kind() {
         ErrorKind::NotFound => Why::Missing,
         ErrorKind::PermissionDenied => Why::Denied,
@@ -195,15 +206,12 @@ fn look(program: &Path) -> Result<(Interpreter, Language), Why> {
     let line = line.split(|b| *b == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
     let language = Language::of(&line);
-    let mut words = line.trim_matches([' ', '\t']).split([' ', '\t']);
-    let path = words.next().unwrap_or_default().to_owned();
+    let line = line.trim_matches([' ', '\t']);
     if line.ends_with('\r') {
-        return Err(Why::Crlf(words.next_back().unwrap_or(&path).to_owned()));
+        return Err(Why::Crlf(line.rsplit([' ', '\t']).next().unwrap_or_default().to_owned()));
     }
-    if !Path::new(&path).exists() {
-        return Err(Why::NoInterpreter(path));
-    }
-    Ok((Interpreter::FirstLine, language))
+    missing(line, step)
+        .map_or(Ok((Interpreter::FirstLine, language)), |name| Err(Why::NoInterpreter(name)))
 }
 
 fn is_noexec(program: &Path) -> bool {

@@ -60,8 +60,14 @@ fn what_cannot_start_is_explained() {
     let no_ksh = why(bench.run("#!/bin/no-such-ksh\ntrue\n"));
     assert!(no_ksh.to_string().contains("/bin/no-such-ksh"), "{no_ksh}");
     assert!(no_ksh.hint(None).contains("install /bin/no-such-ksh"));
+    for first in ["/usr/bin/env no-such-ksh", "/usr/bin/env -S no-such-ksh -e"] {
+        let no_ksh = why(bench.run(&format!("#!{first}\ntrue\n")));
+        assert!(no_ksh.hint(None).contains("install no-such-ksh on"), "{no_ksh}");
+    }
     let crlf = why(bench.run("#!/bin/sh\r\ntrue\r\n"));
     assert!(crlf.hint(None).contains("dos2unix"), "{crlf}");
+    let crlf = why(bench.run("#!/bin/sh -e\r\ntrue\r\n"));
+    assert!(crlf.to_string().ends_with("asks for \"-e\\r\""), "{crlf}");
     let garbage = why(bench.run("\x7fELF but no program"));
     assert!(matches!(garbage.why, Why::WrongFormat), "{garbage}");
     let mut foreign = std::fs::read("/bin/sh").unwrap();
@@ -71,6 +77,14 @@ fn what_cannot_start_is_explained() {
     let foreign = why(bench.run_as_it_is());
     assert!(matches!(foreign.why, Why::WrongFormat), "{foreign}");
     assert!(foreign.hint(None).contains("architecture"), "{}", foreign.hint(None));
+    let mut alien = std::fs::read("/bin/sh").unwrap();
+    let loader = alien.windows(4).position(|name| name == b"/ld-");
+    if let Some(at) = loader {
+        alien[at..at + 4].copy_from_slice(b"/ldX");
+        std::fs::write(bench.path().join("script"), alien).unwrap();
+        let alien = why(bench.run_as_it_is());
+        assert!(alien.hint(None).contains("/ldX"), "{alien}");
+    }
     bench.write("#!/bin/sh\n");
     let path = bench.path().join("script");
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
@@ -79,6 +93,16 @@ fn what_cannot_start_is_explained() {
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     assert!(matches!(why(bench.run_as_it_is()).why, Why::NotAFile));
+}
+
+#[test]
+fn an_interpreter_that_env_finds_is_not_missing() {
+    let bench = Bench::new();
+    crate::write_program(&bench.path().join("own"), "#!/bin/sh\nexit 3\n");
+    for first in ["./own", "-S ./own -e", "-S 'sh' -e", "-S sh -e", "sh", "-i sh"] {
+        let outcome = bench.run(&format!("#!/usr/bin/env {first}\n"));
+        assert!(matches!(outcome.ended, Ended::Exit(_)), "{first}: {outcome:?}");
+    }
 }
 
 #[test]
