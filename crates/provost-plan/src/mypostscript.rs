@@ -306,6 +306,13 @@ otherpkgs
     }
 
     #[test]
+    fn a_long_preamble_is_read_once() {
+        let own = "A=1\nB='\n'\n".repeat(100_000) + "C='it's'\nexport C\n";
+        let error = MyPostscript::parse(&(own + GOOD)).unwrap_err();
+        assert_eq!(error.line, 300_001);
+    }
+
+    #[test]
     fn what_is_wrong_is_refused_with_its_line() {
         for (from, to, line, what) in [
             ("'10.0.0.1'", "'it's'", 2, "value of SITEMASTER has a ' in it"),

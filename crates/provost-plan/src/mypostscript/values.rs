@@ -7,42 +7,47 @@ use super::MyPostscriptError;
 
 /// Checks the values of variables that the preamble sets at the beginning of a line and exports.
 pub(super) fn check(preamble: &str) -> Result<(), MyPostscriptError> {
-    let lines: Vec<&str> = preamble.lines().collect();
-    let (mut number, mut export) = (0, 0);
-    while let Some(line) = lines.get(number) {
-        let begins = number;
-        number += 1;
-        let Some(name) = assigned(line) else { continue };
-        // Each line is looked at once, however many there are.
-        export = lines.len().min(export.max(number));
-        while lines.get(export).is_some_and(|line| !line.starts_with("export ")) {
-            export += 1;
+    let (mut begin, mut number, mut export) = (0, 1, 0);
+    while begin < preamble.len() {
+        if export <= begin {
+            let next = preamble[begin..].find("\nexport ");
+            export = next.map_or(preamble.len(), |at| begin + at + 1);
         }
-        let exports =
-            lines.get(export).is_some_and(|line| line.split(' ').any(|word| word == name));
-        let text = lines[begins..export].join("\n");
-        let refused = |what: String| MyPostscriptError {
-            line: begins + 1,
-            what: format!("the value of {name} has {what}"),
-            hint: format!(
-                "take it out of the xCAT table that {name} comes from (see `tabdump site` and \
-                 `lsdef`), then make the node's mypostscript anew"
-            ),
-        };
-        match judge(&text[name.len() + 1..]) {
-            Value::Word(rest) => number += text[..text.len() - rest.len()].matches('\n').count(),
-            Value::Apostrophe => {
-                return Err(refused("a ' in it, at which bash ends it".to_owned()));
+        let text = &preamble[begin..export];
+        // Up to the end of the line of that place.
+        let upto = |place: usize| text[place..].find('\n').map_or(text.len(), |at| place + at + 1);
+        let mut done = upto(0);
+        if let Some(name) = assigned(&text[..done]) {
+            let exports = preamble[export..].lines().next().unwrap_or_default();
+            let exports = exports.split_whitespace().any(|word| word == name);
+            let what = match judge(&text[name.len() + 1..]) {
+                Value::Apostrophe => Some("a ' in it, at which bash ends it".to_owned()),
+                Value::Open(quote) if exports => {
+                    Some(format!("a {quote} in it, at which bash ends it"))
+                }
+                Value::Words if exports => Some(
+                    "more than one word to bash, which would take the rest for a command"
+                        .to_owned(),
+                ),
+                Value::Open(_) | Value::Words | Value::Bashs => None,
+                Value::Word(after) => {
+                    done = upto(text.len() - after.len());
+                    None
+                }
+            };
+            if let Some(what) = what {
+                return Err(MyPostscriptError {
+                    line: number,
+                    what: format!("the value of {name} has {what}"),
+                    hint: format!(
+                        "take it out of the xCAT table that {name} comes from (see `tabdump site` \
+                         and `lsdef`), then make the node's mypostscript anew"
+                    ),
+                });
             }
-            Value::Open(quote) if exports => {
-                return Err(refused(format!("a {quote} in it, at which bash ends it")));
-            }
-            Value::Words if exports => {
-                let what = "more than one word to bash, which would take the rest for a command";
-                return Err(refused(what.to_owned()));
-            }
-            Value::Open(_) | Value::Words | Value::Bashs => {}
         }
+        number += text[..done].matches('\n').count();
+        begin += done;
     }
     Ok(())
 }
