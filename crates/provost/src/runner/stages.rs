@@ -104,8 +104,8 @@ impl Run<'_> {
         record: Record,
         rest: &[Step],
     ) -> Result<(), Broken> {
-        let stopped =
-            record.cause == Some(Cause::Interrupted) || self.orders.borrow().stop.is_some();
+        let step_stopped = record.cause == Some(Cause::Interrupted);
+        let stopped = step_stopped || self.orders.borrow().stop.is_some();
         let policy = steps::on_failure(fetched, step);
         if policy == OnFailure::Ignore && !stopped {
             self.console.say(&format!("{}: its failure is ignored, as it says", step.script));
@@ -115,7 +115,15 @@ impl Run<'_> {
         let first =
             self.progress.failure.get_or_insert(FirstFailure { error_line, error_message }).clone();
         match policy {
-            _ if stopped => Err(Broken::at(ExitCode::Interrupted, first, names(rest))),
+            _ if stopped => {
+                let mut broken = Broken::at(ExitCode::Interrupted, first, names(rest));
+                if !step_stopped {
+                    // Its stage says how it failed, not what kept it from its next try.
+                    broken.cause = Some(Cause::Interrupted);
+                    broken.hint = Some("start it again".to_owned());
+                }
+                Err(broken)
+            }
             OnFailure::Stop => Err(Broken::at(ExitCode::PostscriptFailed, first, names(rest))),
             OnFailure::Continue | OnFailure::Ignore => Ok(()),
         }
