@@ -38,6 +38,7 @@ const GROUPS: &str = r##"#groupname,grouptype,members,membergroups,wherevals,com
 const NODETYPE: &str = r##"#node,os,arch,profile,provmethod,supportedarchs,nodetype,comments,disable
 "compute","rhels9.4","x86_64","compute","rhels9.4-x86_64-install-compute",,,,
 "cn003","rhels8.10",,,"netboot",,,,
+"sn1",,"ppc64",,,,,,
 "##;
 const NODERES: &str = r##"#node,servicenode,netboot,tftpserver,tftpdir,nfsserver,monserver,nfsdir,installnic,primarynic,discoverynics,cmdinterface,xcatmaster,current_osimage,next_osimage,nimserver,routenames,nameservers,proxydhcp,syslog,comments,disable
 "rule",,"xnba",,,"10.0.0.9",,,"mac",,,,"|(.*)|sn|",,,,,,,,,
@@ -146,6 +147,7 @@ fn each_node_gets_the_same_scripts_in_the_same_order() {
         "OTHERPKGSn",
         "NETWORKS_LINES",
         "ROUTE_NAME",
+        "postscripts of sn1",
     ] {
         assert_eq!(said.matches(note).count(), 1, "{note}\n{said}");
     }

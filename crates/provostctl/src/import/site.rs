@@ -221,6 +221,15 @@ impl Writer<'_> {
                  these files tell"
             ));
         }
+        let is_ppc64 = |node: &&String| xcat.attribute(node, "arch").as_deref() == Some("ppc64");
+        let ppc64: Vec<_> = xcat.nodes().iter().filter(is_ppc64).cloned().collect();
+        if !ppc64.is_empty() {
+            self.notes.push(format!(
+                "setbootfromdisk and setbootfromnet, which xCAT adds to the postscripts of {}, since \
+                 they are of arch ppc64",
+                nodes::fold(&ppc64)
+            ));
+        }
         for group in &xcat.dynamic {
             if xcat.attributes.contains_key(group) {
                 let name = key(group);
