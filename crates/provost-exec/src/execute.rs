@@ -1,13 +1,14 @@
 //! The one loop of a step: its output, its end, its clocks, and the runner's orders.
 
 mod conclude;
+mod obey;
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::process::{Pid, PidfdFlags};
 
 use crate::capture::Capture;
 use crate::cgroup::Leaf;
@@ -16,7 +17,7 @@ use crate::output::Output;
 use crate::spawn::Spawned;
 use crate::start::{Footing, NotStarted, Prepared, Why, start};
 use crate::wait::wait;
-use crate::wire::{Line, Order, Said};
+use crate::wire::{Line, Said};
 use crate::{Ended, Event, Outcome, Step, Usage, awake, tree};
 
 /// How often the last line is told at the most.
@@ -224,75 +225,6 @@ impl<'a, 'w> Running<'a, 'w> {
             end: self.status.is_none() && seen(),
             output: self.output.waits() || seen() || seen(),
         })
-    }
-
-    fn heed(&mut self, line: &mut Line) -> io::Result<()> {
-        while let Some(order) = line.next()? {
-            self.obey(order, line);
-        }
-        Ok(())
-    }
-
-    fn obey(&mut self, order: Order, line: &mut Line) {
-        match order {
-            Order::Stop(signal) => self.end(Ending::Interrupted(signal), line),
-            Order::Hurry => {
-                if self.status.is_none() || self.ends_tree() {
-                    self.kill(line);
-                }
-                self.clock.leak = Some(Instant::now());
-            }
-            Order::Pause => {
-                tree::signal(self.pid, Signal::STOP);
-                self.clock.pause();
-                line.say(&Said::Paused);
-            }
-            Order::Resume => {
-                tree::signal(self.pid, Signal::CONT);
-                self.clock.resume();
-            }
-            Order::Prepare(step, ahead) => {
-                let (next, footing) = &mut self.next;
-                **next = Some(Prepared::new(step, ahead, footing));
-            }
-            // One step at a time; the runner waits for its end.
-            Order::Run(_) | Order::Dismiss => {}
-        }
-    }
-
-    fn end(&mut self, why: Ending, line: &mut Line) {
-        // Once the program itself has ended, its result stands; unless the same signal did that.
-        let stands = match why {
-            Ending::TimedOut => true,
-            Ending::Interrupted(_) => self.ended_at.elapsed() > TOGETHER,
-        };
-        if self.ending.is_some() || (self.status.is_some() && stands) {
-            return;
-        }
-        self.ending = Some(why);
-        self.clock.leak = None;
-        tree::terminate(self.pid);
-        line.say(&Said::Event(Event::Terminating));
-        self.clock.act = Some(Instant::now() + self.step.limits.grace);
-    }
-
-    fn kill(&mut self, line: &mut Line) {
-        tree::kill(self.status.is_none().then_some(self.pid), self.leaf);
-        line.say(&Said::Event(Event::Killing));
-        self.clock.act = None;
-    }
-
-    fn mind_the_clock(&mut self, line: &mut Line) {
-        if self.clock.is_due(self.clock.slow) {
-            line.say(&Said::Event(Event::Slow));
-            self.clock.slow = None;
-        }
-        if self.clock.is_due(self.clock.act) {
-            match self.ending {
-                None => self.end(Ending::TimedOut, line),
-                Some(_) => self.kill(line),
-            }
-        }
     }
 
     /// A script that leaves many an orphan must not fill the process table with them.
