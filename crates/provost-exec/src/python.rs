@@ -7,10 +7,13 @@ use crate::capture::Tail;
 use crate::script::Script;
 use crate::trace::Said;
 
+/// How a traceback begins.
+const TRACEBACK: &str = "Traceback (most recent call last):";
+
 /// Finds the innermost line of the script, or of a module beside it, in a traceback that is the
 /// end of the output.
 pub(crate) fn said(script: &Script, step: &Step, status: i32, tail: &Tail) -> Option<Said> {
-    let lines = tail.end();
+    let lines = up_to_exception(tail.end(), script, step);
     // The exception itself comes last and isn't indented.
     let (exception, frames) = lines.split_last()?;
     let begins = frames.iter().rposition(|line| !line.starts_with(' '));
@@ -18,7 +21,7 @@ pub(crate) fn said(script: &Script, step: &Step, status: i32, tail: &Tail) -> Op
         return None;
     }
     let frames = match begins {
-        Some(at) if frames[at] == "Traceback (most recent call last):" => {
+        Some(at) if frames[at] == TRACEBACK => {
             // A thread, or a destructor, may have one without the script's ending by it.
             let before = at.checked_sub(1).map(|before| frames[before].as_str());
             let chained = before.is_some_and(|b| {
@@ -34,6 +37,21 @@ pub(crate) fn said(script: &Script, step: &Step, status: i32, tail: &Tail) -> Op
         _ => return None,
     };
     frames.iter().rev().find_map(|frame| at(frame, script, &step.folder))
+}
+
+/// Leaves out all but the first line of an exception's message. A script that may have caught it can
+/// have printed that itself and gone on.
+fn up_to_exception<'a>(lines: &'a [String], script: &Script, step: &Step) -> &'a [String] {
+    let begins = lines.iter().rposition(|line| line == TRACEBACK);
+    let Some((begins, outermost)) = begins.and_then(|at| Some((at + 1, lines.get(at + 1)?))) else {
+        return lines;
+    };
+    let own = at(outermost, script, &step.folder).is_some_and(|said| said.file == script.path);
+    if !own || script.has_word(&["except", "excepthook", "traceback"]) {
+        return lines;
+    }
+    let frames = lines[begins..].iter().take_while(|line| line.starts_with(' ')).count();
+    &lines[..lines.len().min(begins + frames + 1)]
 }
 
 fn is_syntax_error(exception: &str) -> bool {

@@ -116,7 +116,7 @@ impl Console {
         }
         let text = format!("{name}  {took}  {last}");
         let size = rustix::termios::tcgetwinsize(std::io::stderr());
-        let width = size.map_or(80, |size| usize::from(size.ws_col)).max(20) - 1;
+        let width = width(size.map_or(0, |size| size.ws_col)) - 1;
         let line: String = harmless(&text).replace('\t', " ").chars().take(width).collect();
         self.show(&format!("{CLEAR}{line}"));
         self.live = true;
@@ -128,6 +128,11 @@ impl Console {
             stderr.send(text.as_bytes().to_vec(), lost);
         }
     }
+}
+
+/// How many columns a terminal has that says so many. A serial console says 0: it doesn't know.
+fn width(columns: u16) -> usize {
+    if columns == 0 { 80 } else { usize::from(columns).max(20) }
 }
 
 /// Back to the line's begin, and nothing on it.
@@ -187,6 +192,11 @@ pub(crate) fn harmless(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_that_does_not_know_its_width_has_80_columns() {
+        assert_eq!([0, 3, 132].map(width), [80, 20, 132]);
+    }
 
     #[test]
     fn nothing_steers_the_terminal() {

@@ -85,6 +85,9 @@ fn warn_names_them_and_leaves_them_alone() {
         let sleep = sleeps.iter().find(|p| p.comm == "sleep").expect("it lives on");
         assert_eq!(end["leaked"], json!([format!("{} sleep", sleep.pid)]));
         assert!(run.said.contains("left processes behind"), "{}", run.said);
+        let left = format!("left behind: {} sleep", sleep.pid);
+        let status = ground.node().provost(&["status"]).expect(0).stdout;
+        assert!(status.contains(&left), "{status}");
     }
 }
 

@@ -111,6 +111,7 @@ fn of_a_python_script() {
             ("syntax", "x = 1\nif x\n    pass", "3 main x | if x"),
             ("no message", "assert False", "2 main x | assert False"),
             ("sys.exit", "import sys\nsys.exit('no')", " | "),
+            ("of many lines", "def f():\n    raise ValueError('a\\nDetail: b\\n  c')\nf()", "3 f x | raise ValueError('a\\nDetail: b\\n  c')"),
             ("printed, then went on", "import traceback, sys\ntry:\n    1 / 0\nexcept Exception:\n    traceback.print_exc()\nsys.stderr.write('so\\n')\nsys.exit(1)", " | "),
             ("a thread", "import threading, sys\ndef f(): 1 / 0\nt = threading.Thread(target=f, name='t')\nt.start()\nt.join()\nsys.exit(1)", " | "),
         ],

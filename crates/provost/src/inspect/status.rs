@@ -82,6 +82,9 @@ fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
     text += "\n";
     for stage in &run.stages {
         text += &line(stage, run.result.is_none());
+        if !stage.leaked.is_empty() {
+            text += &format!("    left behind: {}\n", harmless(&stage.leaked.join(", ")));
+        }
         for failure in &stage.passed_over {
             text += &format!("    passed over: {}\n", harmless(failure));
         }
