@@ -233,9 +233,9 @@ fn run<'w>(
                 return Err(End::Succeeded(leftovers));
             }
             drop(leftovers);
-            awake::stay();
             // Without one, descendants of this step may be taken for the next one's.
             if forked.is_ok() {
+                awake::stay();
                 let _ = tree::adopt_orphans();
                 *leaf = leaf.as_ref().and_then(Leaf::next);
             }

@@ -46,7 +46,7 @@ fn the_failing_line_of_a_bash_script_is_named() {
 fn no_line_is_named_where_it_would_be_a_guess() {
     let bench = Bench::new();
     // What failed first is not why the script ended.
-    let stale = "false\ntrue\n[ -e /nowhere ] && true\n";
+    let stale = "false\n[ -e /nowhere ] && true\n[ -e /nowhere ] && true\n";
     let outcome = bench.run(&format!("#!/bin/bash\n{stale}"));
     assert_eq!(bench.line(&outcome), "");
     assert_eq!(command(&outcome), "[ -e /nowhere ]");
