@@ -109,10 +109,14 @@ impl<'a> Output<'a> {
                 }
                 if grown {
                     // Who goes on printing owes no note of what came before. What is told apart
-                    // by that mustn't be mixed.
+                    // by that mustn't be mixed, unless a single note may explain it all.
+                    let late =
+                        self.outlets.iter().zip(self.turns()).all(|(o, n)| o.lines() <= n + 1);
                     self.batch = before.0;
                     self.outlets.iter_mut().zip(before.1).for_each(|(o, upto)| o.upto = upto);
-                    return true;
+                    if !late {
+                        return true;
+                    }
                 }
                 let until = *until.get_or_insert_with(|| Instant::now() + MOMENT);
                 let text = if unnoted { PollFlags::empty() } else { PollFlags::IN };
@@ -123,7 +127,7 @@ impl<'a> Output<'a> {
                         self.watched = None;
                         self.writes = None;
                     }
-                    return false;
+                    return grown;
                 }
             }
             if let Some(watched) = &self.watched {
@@ -154,9 +158,9 @@ impl<'a> Output<'a> {
     }
 
     /// Who wrote R times in turn what are now L lines has written, as far as anybody can tell, L/R
-    /// of them each time: exactly so where it was a line each time. Of an odd number in two turns
-    /// the second was one line, as after a table and an error. A turn too many is the first: it was
-    /// noted after its text had been handed on.
+    /// of them each time: exactly so where it was a line each time. Of two turns the second was one
+    /// line, as after a table and an error. A turn too many is the first: it was noted after its
+    /// text had been handed on.
     fn put_in_turn(&mut self, put: &mut impl FnMut(Stream, &[u8])) {
         let turns = self.turns();
         let lines = [0, 1].map(|at| if turns[at] > 1 { self.outlets[at].lines() } else { 0 });
@@ -175,8 +179,8 @@ impl<'a> Output<'a> {
             let mut upto = lines[at] * turn[at] / turns[at];
             if full {
                 upto = upto.max(turn[at]);
-            } else if (turn[at], turns[at], lines[at] % 2) == (1, 2, 1) {
-                upto = lines[at] - 1;
+            } else if (turn[at], turns[at]) == (1, 2) {
+                upto = lines[at].saturating_sub(1);
             }
             let few = (turn[at] < turns[at]).then(|| upto - done[at]);
             done[at] = upto;
