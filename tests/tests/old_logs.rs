@@ -69,6 +69,7 @@ fn what_can_not_be_printed_is_told() {
     cluster.start();
     let node = cluster.node("cn001");
     node.provost(&["boot"]).expect(0);
+    let log = node.status()["stages"][1]["log"].as_str().unwrap().to_owned();
     for command in
         ["status", "status --format json", "log", "log --format json", "check", "analyze"]
     {
@@ -79,4 +80,9 @@ fn what_can_not_be_printed_is_told() {
         assert!(told.contains("writing the output: No space left"), "{command}: {told}");
         assert!(told.contains("hint: "), "{command}: {told}");
     }
+
+    // A script can do that.
+    std::fs::remove_file(&log).unwrap();
+    provost_tests::pipe(log.as_ref());
+    node.provost(&["log", "one"]).expect(2).says(&["log of \"one\"", "there is none", "hint: "]);
 }

@@ -127,6 +127,18 @@ impl Command {
                 | Self::Report
         )
     }
+
+    /// Whether it is of use whatever is wrong: who looks for a cause may look for just that.
+    fn bears_mistakes(&self) -> bool {
+        matches!(
+            self,
+            Self::Status { .. }
+                | Self::Log { .. }
+                | Self::Gather { .. }
+                | Self::Analyze { .. }
+                | Self::Release
+        )
+    }
 }
 
 #[derive(Args)]
@@ -225,8 +237,12 @@ fn run() -> ExitCode {
     };
     let input = Input::read(config, flags);
     if !command.tells_mistakes() && !input.mistakes.is_empty() {
-        input.mistakes.iter().for_each(|failure| complain(&format!("error: {failure}")));
-        return ExitCode::Usage;
+        let is_borne = command.bears_mistakes();
+        let what = if is_borne { "warning" } else { "error" };
+        input.mistakes.iter().for_each(|failure| complain(&format!("{what}: {failure}")));
+        if !is_borne {
+            return ExitCode::Usage;
+        }
     }
     let shown = Shown::told(cli.verbose);
     match command {

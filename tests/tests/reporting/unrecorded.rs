@@ -64,6 +64,10 @@ fn what_is_wrong_in_the_configuration_is_told_by_what_is_right() {
         node.provost(&["boot"]).expect(2).says(&[told, "hint: "]);
         let status = cluster.status("cn001");
         assert!(status["errorMessage"].as_str().unwrap().contains(told), "{status}");
+        // Nor does it keep anybody from looking at what has come of it.
+        let status = node.provost(&["status"]).expect(0).says(&["warning: ", told]).stdout;
+        assert!(status.contains("fetch") && status.contains("config"), "{status}");
+        node.provost(&["release"]).expect(0).says(&["warning: ", told]);
     }
     proxy.refuse();
     let late = "[report]\ndeadline = \"100ms\"\n[trust\n";
