@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
 
@@ -81,12 +80,11 @@ impl Permits {
     pub(crate) fn allow(&self, step: u64) -> bool {
         let mut newest = None;
         let mut room = [0; 64 * size_of::<u64>()];
-        loop {
-            match rustix::io::read(&self.0, &mut room) {
-                // Each write is whole or not at all.
-                Ok(read @ 1..) => newest = room[..read].last_chunk().copied(),
-                Err(Errno::INTR) => {}
-                Ok(0) | Err(_) => break,
+        while let Ok(read @ 1..) = rustix::io::read(&self.0, &mut room) {
+            // Each write is whole or not at all.
+            newest = room[..read].last_chunk().copied();
+            if read < room.len() {
+                break;
             }
         }
         newest.map(u64::from_ne_bytes) == Some(step)

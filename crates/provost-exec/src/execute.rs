@@ -8,14 +8,15 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags};
+use rustix::process::Pid;
 
 use crate::capture::Capture;
 use crate::cgroup::Leaf;
 use crate::clock::Clock;
+use crate::next::Next;
 use crate::output::Output;
 use crate::spawn::Spawned;
-use crate::start::{Footing, NotStarted, Prepared, Why, start};
+use crate::start::{Prepared, start};
 use crate::wait::wait;
 use crate::wire::{Line, Said};
 use crate::{Ended, Event, Outcome, Step, Usage, awake, tree};
@@ -48,9 +49,8 @@ pub(crate) enum Done {
 /// Runs one step to its end, whatever its end is. What is to be made ready meanwhile is `next`.
 pub(crate) fn execute<'w>(
     prepared: Prepared<'w>,
-    next: &mut Option<Prepared<'w>>,
+    next: &mut Next<'w>,
     line: &mut Line,
-    footing: &'w Footing,
     leaf: Option<&Leaf>,
 ) -> Done {
     let began = Instant::now();
@@ -59,24 +59,14 @@ pub(crate) fn execute<'w>(
     let child = start(&step, program, &notes);
     // The program runs by now, and its pipes hold what it prints meanwhile.
     let capture = Capture::new(&step.log, &step.secrets);
-    let child = child.and_then(|(child, watched)| {
-        let program = step.folder.join(&step.name);
-        let pid = child.pid;
-        let running = Running::new(child, &step, capture, leaf, (next, footing));
-        running.map(|running| (running, watched)).map_err(|e| {
-            // What can't be watched must not run.
-            tree::kill(Some(pid), leaf);
-            tree::reap();
-            NotStarted { program, why: Why::Other(format!("it can't be watched: {e}")) }
-        })
-    });
-    let (mut running, watched) = match child {
-        Ok(running) => running,
+    let (child, watched) = match child {
+        Ok(child) => child,
         Err(why) => {
             let outcome = Outcome::bare(Ended::NotStarted(why), began.elapsed());
             return Done::Ended(Box::new(outcome), None);
         }
     };
+    let mut running = Running::new(child, &step, capture, leaf, next);
     if running.supervise(line).is_err() {
         running.capture.write();
         tree::kill(Some(running.pid), leaf);
@@ -96,8 +86,8 @@ enum Ending {
 struct Running<'a, 'w> {
     step: &'a Step,
     leaf: Option<&'a Leaf>,
-    /// The step after this one, and what it will start with.
-    next: (&'a mut Option<Prepared<'w>>, &'w Footing),
+    /// The step after this one.
+    next: &'a mut Next<'w>,
     pid: Pid,
     pidfd: OwnedFd,
     output: Output<'w>,
@@ -119,13 +109,12 @@ impl<'a, 'w> Running<'a, 'w> {
         step: &'a Step,
         capture: Capture,
         leaf: Option<&'a Leaf>,
-        next: (&'a mut Option<Prepared<'w>>, &'w Footing),
-    ) -> io::Result<Self> {
-        let Spawned { pid, output } = child;
-        let pidfd = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
+        next: &'a mut Next<'w>,
+    ) -> Self {
+        let Spawned { pid, pidfd, output } = child;
         let now = Instant::now();
         let clock = Clock::new(&step.limits);
-        Ok(Self {
+        Self {
             step,
             leaf,
             next,
@@ -139,7 +128,7 @@ impl<'a, 'w> Running<'a, 'w> {
             clock,
             told: (None, now),
             reaped: now,
-        })
+        }
     }
 
     /// Goes on until the program has ended and its output, too, or the time for that is over.
@@ -157,6 +146,7 @@ impl<'a, 'w> Running<'a, 'w> {
                 self.status = Some(wait(self.pid)?);
                 self.ended_at = Instant::now();
                 self.clock.slow = None;
+                self.output.close();
             }
             if came.output {
                 self.output.take(|stream, text| self.capture.take(stream, text));
@@ -199,9 +189,7 @@ impl<'a, 'w> Running<'a, 'w> {
         if self.status.is_none() {
             fds.push(PollFd::new(&self.pidfd, PollFlags::IN));
         }
-        for pipe in self.output.pipes() {
-            fds.push(PollFd::new(pipe, PollFlags::IN));
-        }
+        fds.extend(self.output.pipes().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let descendant = if self.ends_tree() { tree::somebody() } else { None };
         let look = (self.ends_tree() && descendant.is_none()).then_some(LOOK_EVERY);
         fds.extend(descendant.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
@@ -220,11 +208,10 @@ impl<'a, 'w> Running<'a, 'w> {
         }
         let mut seen = fds.iter().map(|fd| !fd.revents().is_empty());
         let mut seen = || seen.next().unwrap_or(false);
-        Ok(Came {
-            orders: seen(),
-            end: self.status.is_none() && seen(),
-            output: self.output.waits() || seen() || seen(),
-        })
+        let orders = seen();
+        let end = self.status.is_none() && seen();
+        // What it printed last has come by its end.
+        Ok(Came { orders, end, output: end || self.output.waits() || seen() || seen() })
     }
 
     /// A script that leaves many an orphan must not fill the process table with them.

@@ -5,17 +5,20 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use crate::Step;
+use crate::start::Why;
 
-/// How much of an ELF file is read to find its loader's name, in bytes: it stands near the front.
-const ELF_LEN: u64 = 4096;
+/// How much of a program is read, in bytes: an ELF file's loader is named near the front.
+const HEAD_LEN: u64 = 4096;
 
-/// The interpreter that a first line names after its `#!`, if it is certain that it isn't there:
-/// the kernel's, or env(1)'s, which looks for it by the script's own PATH.
-pub(crate) fn missing(line: &str, step: &Step) -> Option<String> {
-    let (path, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
-    if is_missing(Path::new(path)) {
-        return Some(path.to_owned());
-    }
+/// The interpreter that a first line names after its `#!`, if it is certain that it isn't there.
+pub(crate) fn missing(line: &str) -> Option<String> {
+    let path = line.split([' ', '\t']).next()?;
+    is_missing(Path::new(path)).then(|| path.to_owned())
+}
+
+/// The one that it has env(1) look for, by the script's own PATH, likewise.
+pub(crate) fn missing_for_env(line: &str, step: &Step) -> Option<String> {
+    let (path, rest) = line.split_once([' ', '\t'])?;
     let rest = rest.trim();
     let split = rest.strip_prefix("-S").map(|rest| rest.split_ascii_whitespace().next());
     // Without -S, the kernel makes one argument of all that follows.
@@ -39,15 +42,19 @@ fn is_missing(path: &Path) -> bool {
         .is_err_and(|e| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
 }
 
-/// The loader that a program asks for and that isn't there; `program` may be a script.
-pub(crate) fn missing_loader(program: &Path) -> Option<String> {
+/// What the kernel didn't find though `program` is there: its interpreter, or the loader that it or
+/// its interpreter asks for.
+pub(crate) fn not_found(program: &Path) -> Option<Why> {
     let mut head = Vec::new();
-    File::open(program).ok()?.take(ELF_LEN).read_to_end(&mut head).ok()?;
+    File::open(program).ok()?.take(HEAD_LEN).read_to_end(&mut head).ok()?;
     if let Some(line) = head.strip_prefix(b"#!") {
         let line = String::from_utf8_lossy(line);
-        return missing_loader(Path::new(line.split_ascii_whitespace().next()?));
+        let line = line.lines().next()?.trim_matches([' ', '\t']);
+        let path = line.split([' ', '\t']).next()?;
+        return missing(line).map(Why::NoInterpreter).or_else(|| not_found(Path::new(path)));
     }
     let names = head.split(|byte| *byte == 0).filter_map(|name| str::from_utf8(name).ok());
     let mut names = names.filter(|name| name.starts_with('/') && name.contains("/ld"));
-    names.find(|name| is_missing(Path::new(name))).map(str::to_owned)
+    let loader = names.find(|name| is_missing(Path::new(name)))?;
+    Some(Why::NoLoader(loader.to_owned()))
 }

@@ -11,6 +11,7 @@ use rustix::process::Pid;
 
 use crate::cgroup::Leaf;
 use crate::execute::{Done, Leftovers, execute};
+use crate::next::Next;
 use crate::output::CHUNK;
 use crate::start::{Footing, Prepared};
 use crate::wire::{Line, Order, Said};
@@ -179,10 +180,10 @@ enum End {
 }
 
 fn take_orders(line: &mut Line, footing: &Footing, leaf: &mut Option<Leaf>) -> End {
-    let mut next = None;
+    let mut next = Next::new(footing);
     while let Some(order) = line.wait() {
         match order {
-            Order::Prepare(step, ahead) => next = Some(Prepared::new(step, ahead, footing)),
+            Order::Prepare(step, ahead) => next.prepare(step, ahead),
             Order::Run(most) => {
                 let mut present = next.take().map(|prepared| prepared.within(most));
                 while let Some(step) = present {
@@ -204,30 +205,29 @@ fn take_orders(line: &mut Line, footing: &Footing, leaf: &mut Option<Leaf>) -> E
 /// Runs one step. Returns the one that follows without an order, if one does.
 fn run<'w>(
     step: Prepared<'w>,
-    next: &mut Option<Prepared<'w>>,
+    next: &mut Next<'w>,
     line: &mut Line,
     footing: &'w Footing,
     leaf: &mut Option<Leaf>,
 ) -> Result<Option<Prepared<'w>>, End> {
     let began = Instant::now();
-    let (outcome, leftovers) = match execute(step, next, line, footing, leaf.as_ref()) {
+    let (outcome, leftovers) = match execute(step, next, line, leaf.as_ref()) {
         Done::RunnerGone => return Err(End::RunnerGone),
         Done::Ended(outcome, leftovers) => (outcome, leftovers),
     };
     let mut following = None;
     match leftovers {
         None => {
-            let left =
-                next.as_ref().and_then(|next| next.ahead.as_ref()).and_then(|(after, ahead)| {
-                    let goes_on = footing.permits.allow(*after) && line.is_quiet();
-                    ahead.left(began, &outcome).filter(|_| goes_on)
-                });
+            let left = next.ahead().and_then(|(after, ahead)| {
+                let goes_on = footing.permits.allow(*after) && line.is_quiet();
+                ahead.left(began, &outcome).filter(|_| goes_on)
+            });
             following = left.and_then(|left| Some(next.take()?.within(left)));
         }
         Some(leftovers) => {
             // The next step is a new keeper's, so that it answers for its own descendants
             // alone. It begins before the runner hears of the end.
-            let step = next.take().map(|prepared| prepared.step);
+            let step = next.strip();
             let forked = fork_beside();
             if let Ok(Some(_)) = forked {
                 return Err(End::Succeeded(leftovers));
@@ -239,7 +239,9 @@ fn run<'w>(
                 let _ = tree::adopt_orphans();
                 *leaf = leaf.as_ref().and_then(Leaf::next);
             }
-            *next = step.map(|step| Prepared::new(step, None, footing));
+            if let Some(step) = step {
+                next.prepare(step, None);
+            }
         }
     }
     line.say(&Said::Ended(outcome, std::process::id(), following.is_some()));

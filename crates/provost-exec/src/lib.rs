@@ -16,6 +16,7 @@ mod clock;
 mod execute;
 mod interpreter;
 mod keeper;
+mod next;
 mod notes;
 mod oom;
 mod orders;

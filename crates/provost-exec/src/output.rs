@@ -1,19 +1,20 @@
 //! What a program prints to its two pipes, put into the order in which it was written.
 
-use std::os::fd::OwnedFd;
+mod outlet;
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
 use rustix::event::PollFlags;
-use rustix::fs::OFlags;
+use rustix::pipe::{PipeFlags, pipe_with};
 
+use self::outlet::Outlet;
 use crate::capture::Stream;
 use crate::writes::{MOMENT, Watched, Writes};
 
 /// How much is read of a pipe before it is handed on, in bytes; a pipe holds as much.
 pub(crate) const CHUNK: usize = 64 * 1024;
-/// How much a pipe holds of a program that has filled it, in bytes: so it can go on printing while
-/// its log is written. More than this only root may ask for (`/proc/sys/fs/pipe-max-size`).
-const WIDE: usize = 1024 * 1024;
 
 /// The two pipes.
 pub(crate) struct Output<'a> {
@@ -24,41 +25,36 @@ pub(crate) struct Output<'a> {
     /// How many of those are about the text that is to be handed on next.
     batch: usize,
     outlets: [Outlet; 2],
-}
-
-/// One of them.
-struct Outlet {
-    /// None: its end has come.
-    pipe: Option<OwnedFd>,
-    /// Whether it was made to hold more.
-    widened: bool,
-    text: Box<[u8]>,
-    /// What of that was read and not handed on.
-    from: usize,
-    to: usize,
-    /// Up to where it is to be handed on next.
-    upto: usize,
-    /// Whether there was a note since the last of it was read.
-    noted: bool,
+    /// Their other ends, until the program has ended.
+    inlets: Option<[OwnedFd; 2]>,
 }
 
 impl<'a> Output<'a> {
-    /// Of two pipes that nobody writes to yet.
-    pub(crate) fn new(stdout: OwnedFd, stderr: OwnedFd, writes: Option<&'a Writes>) -> Self {
+    /// Two new pipes.
+    pub(crate) fn new(writes: Option<&'a Writes>) -> io::Result<Self> {
+        let (stdout, out) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (stderr, err) = pipe_with(PipeFlags::CLOEXEC)?;
         let watched = writes.and_then(|writes| writes.watch([&stdout, &stderr]));
         let writes = writes.filter(|_| watched.is_some());
         let outlets = [stdout, stderr].map(Outlet::new);
-        Self { writes, watched, runs: Vec::new(), batch: 0, outlets }
+        let inlets = Some([out, err]);
+        Ok(Self { writes, watched, runs: Vec::new(), batch: 0, outlets, inlets })
     }
 
-    /// Now the program runs.
-    pub(crate) fn begins(&self) {
-        self.writes.inspect(|writes| writes.sweep());
+    /// The ends that a program is to write to, stdout's first.
+    pub(crate) fn inlets(&self) -> Option<[BorrowedFd<'_>; 2]> {
+        self.inlets.as_ref().map(|inlets| inlets.each_ref().map(OwnedFd::as_fd))
+    }
+
+    /// Lets go of the inlets, since the program has ended: now the pipes end, but for those to which
+    /// somebody else can write. As long as they are held nobody is woken who waits for that.
+    pub(crate) fn close(&mut self) {
+        self.inlets = None;
     }
 
     /// The pipes whose end has not come.
     pub(crate) fn pipes(&self) -> impl Iterator<Item = &OwnedFd> {
-        self.outlets.iter().filter_map(|outlet| outlet.pipe.as_ref())
+        self.outlets.iter().filter(|outlet| !outlet.ended).map(|outlet| &outlet.pipe)
     }
 
     /// Whether something waits that has been read.
@@ -66,15 +62,35 @@ impl<'a> Output<'a> {
         !self.runs.is_empty()
     }
 
-    /// Hands on what waits, and gives the pipes away.
-    pub(crate) fn end(mut self, mut put: impl FnMut(Stream, &[u8])) -> Vec<OwnedFd> {
+    /// Hands on what waits.
+    pub(crate) fn end(&mut self, mut put: impl FnMut(Stream, &[u8])) {
         self.make_batch();
         self.put_rest(&mut put);
-        let pipes: Vec<_> = self.outlets.into_iter().filter_map(|outlet| outlet.pipe).collect();
-        if let Some(watched) = self.watched.filter(|_| pipes.is_empty()) {
-            watched.end_later();
+    }
+
+    /// The pipes, to be [opened again](Self::open_again), if they have ended. Before another program
+    /// begins: what is noted of these until now is of no use any more.
+    pub(crate) fn spare(mut self) -> Option<Self> {
+        if self.pipes().next().is_some() {
+            return None;
         }
-        pipes
+        self.watched.as_ref()?.look(&mut self.runs);
+        self.runs.clear();
+        Some(self)
+    }
+
+    /// The same pipes for another program: to watch new ones and to take leave of the old shows beside
+    /// a short script. None if they aren't like new ones.
+    pub(crate) fn open_again(mut self) -> Option<Self> {
+        let [stdout, stderr] = &mut self.outlets;
+        self.inlets = Some([stdout.open_again()?, stderr.open_again()?]);
+        Some(self)
+    }
+
+    /// Gives away the pipes whose end has not come.
+    pub(crate) fn held(self) -> Vec<OwnedFd> {
+        let held = self.outlets.into_iter().filter(|outlet| !outlet.ended);
+        held.map(|outlet| outlet.pipe).collect()
     }
 
     /// Hands on what has come.
@@ -208,88 +224,15 @@ impl<'a> Output<'a> {
             self.watched = None;
             self.runs.clear();
         } else if !full && self.watched.is_none() {
-            let [Some(stdout), Some(stderr)] = self.outlets.each_ref().map(|o| o.pipe.as_ref())
-            else {
+            let [stdout, stderr] = &self.outlets;
+            if stdout.ended || stderr.ended {
                 return;
-            };
-            self.watched = self.writes.and_then(|writes| writes.watch([stdout, stderr]));
+            }
+            let pipes = [&stdout.pipe, &stderr.pipe];
+            self.watched = self.writes.and_then(|writes| writes.watch(pipes));
             if self.watched.is_none() {
                 self.writes = None;
             }
         }
-    }
-}
-
-impl Outlet {
-    fn new(pipe: OwnedFd) -> Self {
-        // So that there may be nothing to read. It is so at this end alone.
-        let _ = rustix::fs::fcntl_setfl(&pipe, OFlags::NONBLOCK);
-        let text = vec![0; CHUNK].into_boxed_slice();
-        Self { pipe: Some(pipe), widened: false, text, from: 0, to: 0, upto: 0, noted: false }
-    }
-
-    /// Whether its pipe may hold more.
-    fn is_full(&self) -> bool {
-        self.to == self.text.len()
-    }
-
-    /// Whether there was anything.
-    fn read(&mut self) -> bool {
-        let Some(pipe) = &self.pipe else { return false };
-        if self.is_full() {
-            return false;
-        }
-        match rustix::io::read(pipe, &mut self.text[self.to..]) {
-            Ok(n) if n > 0 => {
-                self.to += n;
-                self.noted = false;
-                if self.is_full() && !self.widened {
-                    // Where the kernel has no more room it goes on as it is.
-                    let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
-                    self.widened = true;
-                }
-                return true;
-            }
-            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-            Ok(_) | Err(_) => self.pipe = None,
-        }
-        false
-    }
-
-    /// Whether there is text of which no note has come yet.
-    fn is_unnoted(&self) -> bool {
-        self.pipe.is_some() && !self.noted && !self.rest().is_empty()
-    }
-
-    fn rest(&self) -> &[u8] {
-        &self.text[self.from..self.upto]
-    }
-
-    /// How many there are, with the one that has no end yet.
-    fn lines(&self) -> usize {
-        let rest = self.rest();
-        let ends = memchr::memchr_iter(b'\n', rest).count();
-        ends + usize::from(rest.last().is_some_and(|last| *last != b'\n'))
-    }
-
-    /// Hands on so many lines of what is there, or all.
-    fn put(&mut self, lines: Option<usize>, put: impl FnOnce(&[u8])) {
-        let rest = self.rest();
-        let mut ends = memchr::memchr_iter(b'\n', rest);
-        let end = match lines {
-            Some(0) => 0,
-            Some(lines) => ends.nth(lines - 1).map_or(rest.len(), |end| end + 1),
-            None => rest.len(),
-        };
-        if end > 0 {
-            put(&rest[..end]);
-        }
-        self.from += end;
-    }
-
-    fn make_room(&mut self) {
-        self.text.copy_within(self.from..self.to, 0);
-        self.to -= self.from;
-        (self.from, self.upto) = (0, 0);
     }
 }

@@ -3,19 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::Path;
 use std::ptr::null;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
 use crate::output::Output;
 use crate::wait::wait;
-use crate::writes::Writes;
 
 /// The stack of the child up to its exec, in units of 16 bytes, to which it must be aligned.
 const STACK: usize = 64 * 1024 / 16;
@@ -25,13 +23,12 @@ pub(crate) struct Program<'w> {
     env: BTreeMap<String, CString>,
     folder: CString,
     output: Output<'w>,
-    /// Its own ends of the pipes, stdout first.
-    ends: [OwnedFd; 2],
 }
 
 /// A program that has been started, and what it prints.
 pub(crate) struct Spawned<'w> {
     pub(crate) pid: Pid,
+    pub(crate) pidfd: OwnedFd,
     pub(crate) output: Output<'w>,
 }
 
@@ -40,13 +37,10 @@ impl<'w> Program<'w> {
     pub(crate) fn new(
         folder: &Path,
         env: &[(String, String)],
-        writes: Option<&'w Writes>,
+        output: Output<'w>,
     ) -> io::Result<Self> {
-        let (stdout, out) = pipe_with(PipeFlags::CLOEXEC)?;
-        let (stderr, err) = pipe_with(PipeFlags::CLOEXEC)?;
         let folder = CString::new(folder.as_os_str().as_encoded_bytes())?;
-        let output = Output::new(stdout, stderr, writes);
-        let mut program = Self { env: BTreeMap::new(), folder, output, ends: [out, err] };
+        let mut program = Self { env: BTreeMap::new(), folder, output };
         for (name, value) in env {
             program.set(name, value)?;
         }
@@ -71,7 +65,7 @@ impl<'w> Program<'w> {
         let words = words.iter().map(|word| CString::new(word.as_str()));
         let words: Vec<CString> = words.collect::<Result<_, _>>()?;
         let (argv, envp) = (pointers(&words), pointers(self.env.values()));
-        let [out, err] = &self.ends;
+        let [out, err] = self.output.inlets().ok_or(ErrorKind::BrokenPipe)?;
         let become_it = || -> io::Result<()> {
             rustix::stdio::dup2_stdout(out)?;
             rustix::stdio::dup2_stderr(err)?;
@@ -82,6 +76,7 @@ impl<'w> Program<'w> {
             Err(io::Error::last_os_error())
         };
         let child = Child { become_it: &become_it, error: AtomicI32::new(0) };
+        let mut pidfd: c_int = -1;
         let mut stack = Vec::<MaybeUninit<u128>>::with_capacity(STACK);
         // SAFETY: the child has a stack of its own, which grows downwards from its end, and this
         // process goes on when the child has left its memory: what it uses outlives that.
@@ -89,15 +84,18 @@ impl<'w> Program<'w> {
             libc::clone(
                 begin,
                 stack.as_mut_ptr().add(STACK).cast(),
-                libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+                libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD,
                 (&raw const child).cast_mut().cast(),
+                &raw mut pidfd,
             )
         };
         let pid = Pid::from_raw(pid.max(0)).ok_or_else(io::Error::last_os_error)?;
+        // SAFETY: the kernel has made it for this process, which is refused a keeper by a kernel
+        // that makes none.
+        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
         let error = child.error.load(Ordering::Relaxed);
         if error == 0 {
-            self.output.begins();
-            return Ok(Spawned { pid, output: self.output });
+            return Ok(Spawned { pid, pidfd, output: self.output });
         }
         let _ = wait(pid);
         Err(io::Error::from_raw_os_error(error))

@@ -8,7 +8,7 @@ use rustix::fs::StatVfsMountFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::ahead::Permits;
-use crate::interpreter::{missing, missing_loader};
+use crate::interpreter::{missing, missing_for_env, not_found};
 use crate::script::{Language, Script};
 use crate::spawn::{Program, Spawned};
 use crate::writes::Writes;
@@ -130,12 +130,7 @@ pub(crate) struct Prepared<'w> {
     pub(crate) ahead: Option<(u64, Ahead)>,
 }
 
-impl<'w> Prepared<'w> {
-    pub(crate) fn new(step: Box<Step>, ahead: Option<(u64, Ahead)>, footing: &'w Footing) -> Self {
-        let program = Program::new(&step.folder, &step.env, footing.writes.as_ref());
-        Self { step, program, ahead }
-    }
-
+impl Prepared<'_> {
     /// The same, with a time-out of `most` at the most.
     pub(crate) fn within(mut self, most: Duration) -> Self {
         self.step.limits.timeout = self.step.limits.timeout.min(most);
@@ -165,7 +160,9 @@ pub(crate) fn start<'w>(
             ErrorKind::PermissionDenied => Why::Denied,
             ErrorKind::ExecutableFileBusy => Why::Busy,
             _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
-            ErrorKind::NotFound => missing_loader(&path).map_or_else(|| other(e), Why::NoLoader),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                not_found(&path).unwrap_or_else(|| other(e))
+            }
             _ => other(e),
         });
         Ok((spawned?, !watch.is_empty()))
@@ -190,9 +187,10 @@ fn look(program: &Path, step: &Step) -> Result<(Interpreter, Language), Why> {
     if !std::fs::metadata(program).map_err(told)?.is_file() {
         return Err(Why::NotAFile);
     }
-    let mut head = Vec::with_capacity(SHEBANG_LEN);
-    let file = File::open(program).map_err(told)?;
-    file.take(SHEBANG_LEN as u64).read_to_end(&mut head).map_err(told)?;
+    let mut head = [0; SHEBANG_LEN];
+    // One read is enough: a file gives what it has.
+    let read = File::open(program).and_then(|mut file| file.read(&mut head)).map_err(told)?;
+    let head = &head[..read];
     if head.starts_with(b"\x7fELF") {
         // The C library hands what the kernel refuses to a shell, which only makes noise of it.
         let machine = head.get(18..20).map(|m| u16::from_ne_bytes([m[0], m[1]]));
@@ -210,7 +208,10 @@ fn look(program: &Path, step: &Step) -> Result<(Interpreter, Language), Why> {
     if line.ends_with('\r') {
         return Err(Why::Crlf(line.rsplit([' ', '\t']).next().unwrap_or_default().to_owned()));
     }
-    missing(line, step)
+    // What else is missing is looked for when the kernel hasn't found it.
+    let named = if step.xtrace { missing(line) } else { None };
+    named
+        .or_else(|| missing_for_env(line, step))
         .map_or(Ok((Interpreter::FirstLine, language)), |name| Err(Why::NoInterpreter(name)))
 }
 

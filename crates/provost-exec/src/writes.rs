@@ -4,7 +4,6 @@
 //! the same pipe one after the other made one. There is one queue a keeper, since closing one
 //! waits for the kernel some milliseconds. Where there is none, or no /proc, order is a guess.
 
-use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -22,8 +21,6 @@ pub(crate) const MOMENT: Duration = Duration::from_millis(20);
 /// The queue.
 pub(crate) struct Writes {
     queue: OwnedFd,
-    /// Watches of pipes that nobody has any more.
-    stale: RefCell<Vec<i32>>,
 }
 
 /// Both pipes of a program, being watched while this is held.
@@ -36,7 +33,7 @@ pub(crate) struct Watched<'a> {
 impl Writes {
     pub(crate) fn new() -> Option<Self> {
         let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
-        Some(Self { queue, stale: RefCell::default() })
+        Some(Self { queue })
     }
 
     /// Begins with these two.
@@ -48,23 +45,9 @@ impl Writes {
         }
         Some(watched)
     }
-
-    /// Takes leave of pipes that nobody has any more. That takes a while, in which a script had
-    /// better run.
-    pub(crate) fn sweep(&self) {
-        for watch in self.stale.take() {
-            // Else the kernel would keep its pipe.
-            let _ = inotify::remove_watch(&self.queue, watch);
-        }
-    }
 }
 
 impl Watched<'_> {
-    /// Ends, when there is time for it, with pipes that nobody has any more.
-    pub(crate) fn end_later(mut self) {
-        self.writes.stale.borrow_mut().extend(self.watches.iter_mut().filter_map(Option::take));
-    }
-
     /// Adds to `runs` the turns since the last look, of what was written to which. Returns for
     /// which there was a note.
     pub(crate) fn look(&self, runs: &mut Vec<Stream>) -> [bool; 2] {

@@ -84,7 +84,7 @@ fn what_is_said_not_to_have_begun_does_not_run() {
     let run = ground.start(World::Walk, &["boot"]);
     let script: i32 = line(&begun).parse().unwrap();
     let keeper = look(script).unwrap().parent.to_string();
-    let inject = "inject=pidfd_open:error=ENOMEM:when=1";
+    let inject = "inject=clone:error=ENOMEM:when=1";
     let mut strace = std::process::Command::new("strace")
         .args(["-qq", "-o", "/dev/null", "-e", inject, "-p", &keeper])
         .spawn()

@@ -32,9 +32,15 @@ impl Running<'_, '_> {
         };
         let duration = began.elapsed().saturating_sub(self.clock.paused);
         let (ended, leaked) = self.leave(ended);
-        let pipes = self.output.end(|stream, text| self.capture.take(stream, text));
+        self.output.end(|stream, text| self.capture.take(stream, text));
         let is_anybody_left = !leaked.is_empty() && tree::reap();
-        let leftovers = (is_anybody_left || !pipes.is_empty()).then_some(Leftovers { pipes });
+        let is_held = self.output.pipes().next().is_some();
+        let leftovers = if is_anybody_left || is_held {
+            Some(Leftovers { pipes: self.output.held() })
+        } else {
+            self.next.reuse(self.output);
+            None
+        };
         let (last_lines, tail, log_error) = self.capture.finish();
         let place = match ended {
             Ended::Exit(status) if status != 0 => {

@@ -6,7 +6,6 @@ use std::time::Instant;
 use rustix::process::Signal;
 
 use super::{Ending, Running, TOGETHER};
-use crate::start::Prepared;
 use crate::wire::{Line, Order, Said};
 use crate::{Event, tree};
 
@@ -37,8 +36,7 @@ impl Running<'_, '_> {
                 self.clock.resume();
             }
             Order::Prepare(step, ahead) => {
-                let (next, footing) = &mut self.next;
-                **next = Some(Prepared::new(step, ahead, footing));
+                self.next.prepare(step, ahead);
             }
             // One step at a time; the runner waits for its end.
             Order::Run(_) | Order::Dismiss => {}

@@ -5,6 +5,7 @@ mod ahead;
 mod by_itself;
 mod ends;
 mod failures;
+mod in_turn;
 mod output;
 mod starts;
 

@@ -1,0 +1,50 @@
+//! The step that comes after the one that runs, as far as it has been made ready.
+
+use crate::output::Output;
+use crate::spawn::Program;
+use crate::start::{Footing, Prepared};
+use crate::{Ahead, Step};
+
+/// At most one step, and what it is made of.
+pub(crate) struct Next<'w> {
+    footing: &'w Footing,
+    prepared: Option<Prepared<'w>>,
+    /// The pipes of a step that has ended.
+    spare: Option<Output<'w>>,
+}
+
+impl<'w> Next<'w> {
+    pub(crate) fn new(footing: &'w Footing) -> Self {
+        Self { footing, prepared: None, spare: None }
+    }
+
+    /// Makes `step` ready, instead of any other.
+    pub(crate) fn prepare(&mut self, step: Box<Step>, ahead: Option<(u64, Ahead)>) {
+        let output = self.spare.take().and_then(Output::open_again);
+        let output = output.map_or_else(|| Output::new(self.footing.writes.as_ref()), Ok);
+        let program = output.and_then(|output| Program::new(&step.folder, &step.env, output));
+        self.prepared = Some(Prepared { step, program, ahead });
+    }
+
+    /// The step, which begins now.
+    pub(crate) fn take(&mut self) -> Option<Prepared<'w>> {
+        self.prepared.take()
+    }
+
+    /// After which step it may begin by itself, and how.
+    pub(crate) fn ahead(&self) -> Option<&(u64, Ahead)> {
+        self.prepared.as_ref()?.ahead.as_ref()
+    }
+
+    /// Takes the pipes of a step that has ended, before another begins.
+    pub(crate) fn reuse(&mut self, output: Output<'w>) {
+        self.spare = output.spare();
+    }
+
+    /// Lets go of everything but the step itself: a keeper that goes on as two has nothing open that
+    /// both would have.
+    pub(crate) fn strip(&mut self) -> Option<Box<Step>> {
+        self.spare = None;
+        self.take().map(|prepared| prepared.step)
+    }
+}
