@@ -86,3 +86,25 @@ fn what_can_not_be_printed_is_told() {
     provost_tests::pipe(log.as_ref());
     node.provost(&["log", "one"]).expect(2).says(&["log of \"one\"", "there is none", "hint: "]);
 }
+
+/// Its log is made before it begins.
+#[test]
+fn a_script_that_never_ran_has_none() {
+    let mut cluster = Cluster::new();
+    for name in ["one", "two", "four", "five"] {
+        cluster.script(name, "#!/bin/sh\necho well\n");
+    }
+    cluster.script("three", "#!/bin/sh\nexit 3\n");
+    cluster
+        .site("[nodes.cn001]\npostscripts = [\"one\", \"two\", \"three\", \"four\", \"five\"]\n")
+        .publish()
+        .expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    node.provost(&["boot"]).expect(1);
+    let run = runs(&node).pop_last().unwrap();
+    let logs = std::fs::read_dir(node.path("log/scripts").join(run)).unwrap();
+    let logs: BTreeSet<_> = logs.map(|log| log.unwrap().file_name()).collect();
+    let logs: Vec<_> = logs.iter().map(|log| log.to_str().unwrap()).collect();
+    assert_eq!(logs, ["01-one.log", "02-two.log", "03-three.log"]);
+}

@@ -60,7 +60,7 @@ pub(crate) struct Capture {
 impl Capture {
     /// Writes to `log`, and lets none of `secrets` through.
     pub(crate) fn new(log: &Path, secrets: &Secrets) -> Self {
-        let (log, error) = match File::create(log) {
+        let (log, error) = match open(log) {
             Ok(file) => (Some(file), None),
             Err(e) => (None, Some(e)),
         };
@@ -194,6 +194,15 @@ impl Capture {
         let tail = self.last.map(|lines| lines.iter().map(|(_, line)| text(line)).collect());
         (last, Tail(tail), self.error)
     }
+}
+
+/// Opens an empty log, which may have been made before.
+fn open(log: &Path) -> io::Result<File> {
+    let file = File::options().write(true).create(true).truncate(false).open(log)?;
+    if file.metadata()?.len() > 0 {
+        file.set_len(0)?;
+    }
+    Ok(file)
 }
 
 /// The last lines of each output, blank ones left out.

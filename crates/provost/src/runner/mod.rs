@@ -2,6 +2,7 @@
 
 mod begin;
 mod broken;
+mod disk;
 mod echo;
 mod exchange;
 mod fetching;

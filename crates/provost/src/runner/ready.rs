@@ -46,8 +46,18 @@ impl Run<'_> {
             || self.ends_before(job.settings, step).is_some();
         let most = self.left(job.settings);
         let ahead = unless.filter(|_| !waits).map(|file| Ahead { most, unless: file.to_owned() });
+        if ahead.is_some() {
+            self.recorder.make_log(log);
+        }
         self.supervisor.prepare(&next.step, ahead);
         self.next = Some(Ready { prepared: true, ..next });
+    }
+
+    /// Nothing comes next, whatever was made ready.
+    pub(super) fn drop_next(&mut self) {
+        if let Some(next) = self.next.take() {
+            self.recorder.take_log_back(next.step.log);
+        }
     }
 
     fn log_of(&self, step: &Step, number: usize, attempt: Option<u32>) -> PathBuf {

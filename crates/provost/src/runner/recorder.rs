@@ -1,10 +1,11 @@
 use std::borrow::Cow;
-use std::sync::mpsc;
+use std::path::PathBuf;
 
 use provost_exec::{Permit, Secrets};
 use provost_record::{Journal, JournalError, Phase, Record, Service};
 use tokio::sync::{oneshot, watch};
 
+use super::disk::Disk;
 use super::paused::Paused;
 use crate::settings::Paths;
 
@@ -15,8 +16,7 @@ const MOST: u64 = 16 << 20;
 
 /// Writes the records of one run, numbered without a gap.
 ///
-/// Waiting for the disk is a thread of its own: while a script starts, the record of that is on
-/// its way.
+/// While a script starts, the record of that is on its way to the disk.
 pub(super) struct Recorder {
     journal: Journal,
     service: Service,
@@ -24,20 +24,9 @@ pub(super) struct Recorder {
     run: String,
     seq: u64,
     secrets: Secrets,
-    disk: mpsc::Sender<Sync>,
-    synced: watch::Receiver<u64>,
+    disk: Disk,
     /// Tells when all that is on its way to the disk is there.
     settling: Option<oneshot::Receiver<std::io::Result<()>>>,
-}
-
-/// Something that waits for the disk.
-struct Sync {
-    /// How long the journal is with it, in bytes.
-    length: u64,
-    /// What is permitted when it is there.
-    permit: Option<Permit>,
-    /// Is told whether the disk took it.
-    done: oneshot::Sender<std::io::Result<()>>,
 }
 
 impl Recorder {
@@ -71,10 +60,7 @@ impl Recorder {
                 }
             }
         }
-        let (tell, synced) = watch::channel(journal.len());
-        let (disk, waiting) = mpsc::channel();
-        let file = journal.for_syncing()?;
-        std::thread::spawn(move || sync(&file, &waiting, &tell));
+        let disk = Disk::start(journal.for_syncing()?, journal.len());
         let (node, run) = (node.to_owned(), run.to_owned());
         Ok((
             Self {
@@ -85,7 +71,6 @@ impl Recorder {
                 seq,
                 secrets: Secrets::default(),
                 disk,
-                synced,
                 settling: None,
             },
             said,
@@ -104,7 +89,7 @@ impl Recorder {
 
     /// How much of the journal is surely on the disk, in bytes; changes with each record.
     pub(super) fn synced(&self) -> watch::Receiver<u64> {
-        self.synced.clone()
+        self.disk.synced()
     }
 
     /// A record of `phase` of this run, to be filled in.
@@ -141,18 +126,25 @@ impl Recorder {
     /// Sends what was added to the disk; [`settle`](Self::settle) waits until it is there, and
     /// `permit` is given then.
     pub(super) fn sync_soon(&mut self, permit: Option<Permit>) {
-        let (done, settling) = oneshot::channel();
-        // The thread lives as long as this sender.
-        let _ = self.disk.send(Sync { length: self.journal.len(), permit, done });
-        self.settling = Some(settling);
+        self.settling = Some(self.disk.sync(self.journal.len(), permit));
     }
 
     /// Waits until all that was sent to the disk is there.
     pub(super) async fn settle(&mut self) -> Result<(), JournalError> {
         let Some(done) = self.settling.take() else { return Ok(()) };
-        // The thread ends after this sender alone.
+        // The thread ends after this alone.
         let result = done.await.unwrap_or_else(|e| Err(std::io::Error::other(e)));
         result.map_err(|e| self.journal.not_synced(e))
+    }
+
+    /// Makes the log of a step that begins soon.
+    pub(super) fn make_log(&self, log: PathBuf) {
+        self.disk.make(log);
+    }
+
+    /// Removes it again, if the step hasn't begun.
+    pub(super) fn take_log_back(&self, log: PathBuf) {
+        self.disk.take_back(log);
     }
 
     /// Adds `record` and waits until it is on the disk.
@@ -199,56 +191,4 @@ fn go_on(journal: &mut Journal, end: &Record) -> Result<u64, JournalError> {
         journal.append(end)?;
     }
     Ok(seq.max(end.seq))
-}
-
-/// One wait for the disk serves all that have come meanwhile. Once it failed, it has failed for
-/// good: the kernel tells of what it lost only once.
-fn sync(file: &std::fs::File, waiting: &mpsc::Receiver<Sync>, tell: &watch::Sender<u64>) {
-    let mut result = Ok(());
-    while let Ok(first) = waiting.recv() {
-        let all: Vec<Sync> = std::iter::once(first).chain(waiting.try_iter()).collect();
-        result = result.and_then(|()| file.sync_data());
-        if let (Ok(()), Some(last)) = (&result, all.last()) {
-            tell.send_replace(last.length);
-        }
-        for sync in all {
-            if let (Ok(()), Some(permit)) = (&result, sync.permit) {
-                permit.give();
-            }
-            let copy = result.as_ref().map_or_else(|e| Err(same(e)), |()| Ok(()));
-            // Whoever asked may have stopped waiting.
-            let _ = sync.done.send(copy);
-        }
-    }
-}
-
-fn same(e: &std::io::Error) -> std::io::Error {
-    e.raw_os_error().map_or_else(|| e.kind().into(), std::io::Error::from_raw_os_error)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_disk_did_not_take_is_never_said_to_be_there() {
-        // What can't be synced.
-        let (file, _other) = std::os::unix::net::UnixStream::pair().unwrap();
-        let file = std::fs::File::from(std::os::fd::OwnedFd::from(file));
-        let (tell, synced) = watch::channel(7);
-        let (disk, waiting) = mpsc::channel();
-        let ask = |length| {
-            let (done, told) = oneshot::channel();
-            disk.send(Sync { length, permit: None, done }).unwrap();
-            told
-        };
-        let asked = [ask(8), ask(9)];
-        drop(disk);
-        sync(&file, &waiting, &tell);
-        for told in asked {
-            let why = told.blocking_recv().unwrap().unwrap_err();
-            assert_eq!(why.kind(), std::io::ErrorKind::InvalidInput);
-        }
-        assert_eq!(*synced.borrow(), 7);
-    }
 }
