@@ -10,10 +10,11 @@ use crate::start::Why;
 /// How much of a program is read, in bytes: an ELF file's loader is named near the front.
 const HEAD_LEN: u64 = 4096;
 
-/// The interpreter that a first line names after its `#!`, if it is certain that it isn't there.
-pub(crate) fn missing(line: &str) -> Option<String> {
+/// The interpreter that a first line names after its `#!`, if it is certain that it isn't there. A
+/// path that isn't absolute begins in the step's `folder`.
+pub(crate) fn missing(line: &str, folder: &Path) -> Option<String> {
     let path = line.split([' ', '\t']).next()?;
-    is_missing(Path::new(path)).then(|| path.to_owned())
+    is_missing(&folder.join(path)).then(|| path.to_owned())
 }
 
 /// The one that it has env(1) look for, by the script's own PATH, likewise.
@@ -24,7 +25,7 @@ pub(crate) fn missing_for_env(line: &str, step: &Step) -> Option<String> {
     // Without -S, the kernel makes one argument of all that follows.
     let name = split.unwrap_or(Some(rest)).filter(|name| !name.is_empty())?;
     let is_plain = !name.starts_with('-') && !name.contains(['=', '$', '\\', '"', '\'']);
-    if !path.ends_with("/env") || !is_plain {
+    if !path.ends_with("/env") || !is_plain || is_missing(&step.folder.join(path)) {
         return None;
     }
     let is_nowhere = if name.contains('/') {
@@ -42,16 +43,25 @@ fn is_missing(path: &Path) -> bool {
         .is_err_and(|e| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
 }
 
-/// What the kernel didn't find though `program` is there: its interpreter, or the loader that it or
-/// its interpreter asks for.
-pub(crate) fn not_found(program: &Path) -> Option<Why> {
+/// What the kernel didn't find though `program`, which runs in `folder`, is there: its interpreter,
+/// or the loader that it or its interpreter asks for.
+pub(crate) fn not_found(program: &Path, folder: &Path) -> Option<Why> {
     let mut head = Vec::new();
     File::open(program).ok()?.take(HEAD_LEN).read_to_end(&mut head).ok()?;
     if let Some(line) = head.strip_prefix(b"#!") {
         let line = String::from_utf8_lossy(line);
-        let line = line.lines().next()?.trim_matches([' ', '\t']);
+        let line = line.split('\n').next()?.trim_matches([' ', '\t']);
+        if line.ends_with('\r') {
+            return Some(Why::Crlf(line.to_owned()));
+        }
+        if let Some(path) = missing(line, folder) {
+            return Some(Why::NoInterpreter(path));
+        }
         let path = line.split([' ', '\t']).next()?;
-        return missing(line).map(Why::NoInterpreter).or_else(|| not_found(Path::new(path)));
+        return Some(match not_found(&folder.join(path), folder)? {
+            why @ Why::NoLoader(_) => why,
+            why => Why::Other(format!("its interpreter {path}: {why}")),
+        });
     }
     let names = head.split(|byte| *byte == 0).filter_map(|name| str::from_utf8(name).ok());
     let mut names = names.filter(|name| name.starts_with('/') && name.contains("/ld"));

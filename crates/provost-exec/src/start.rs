@@ -161,7 +161,7 @@ pub(crate) fn start<'w>(
             ErrorKind::ExecutableFileBusy => Why::Busy,
             _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
             ErrorKind::NotFound | ErrorKind::NotADirectory => {
-                not_found(&path).unwrap_or_else(|| other(e))
+                not_found(&path, &step.folder).unwrap_or_else(|| other(e))
             }
             _ => other(e),
         });
@@ -209,7 +209,7 @@ fn look(program: &Path, step: &Step) -> Result<(Interpreter, Language), Why> {
         return Err(Why::Crlf(line.rsplit([' ', '\t']).next().unwrap_or_default().to_owned()));
     }
     // What else is missing is looked for when the kernel hasn't found it.
-    let named = if step.xtrace { missing(line) } else { None };
+    let named = if step.xtrace { missing(line, &step.folder) } else { None };
     named
         .or_else(|| missing_for_env(line, step))
         .map_or(Ok((Interpreter::FirstLine, language)), |name| Err(Why::NoInterpreter(name)))

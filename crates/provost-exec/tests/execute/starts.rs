@@ -96,6 +96,33 @@ fn what_cannot_start_is_explained() {
 }
 
 #[test]
+fn an_interpreter_is_looked_for_from_the_script_s_folder() {
+    for xtrace in [false, true] {
+        let bench = Bench { xtrace, ..Bench::new() };
+        crate::write_program(&bench.path().join("own"), "#!/bin/sh\nexit 3\n");
+        let outcome = bench.run("#!./own\n");
+        assert!(matches!(outcome.ended, Ended::Exit(3)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn of_an_interpreter_that_cannot_start_it_is_told_why() {
+    let bench = Bench::new();
+    let own = bench.path().join("own");
+    for (first, told) in [
+        ("/bin/no-such-ksh", "its first line names the interpreter /bin/no-such-ksh"),
+        ("/bin/sh\r", "its lines end as on Windows (CRLF)"),
+    ] {
+        crate::write_program(&own, &format!("#!{first}\n"));
+        let Ended::NotStarted(why) = bench.run(&format!("#!{}\n", own.display())).ended else {
+            panic!("it started")
+        };
+        let told = format!("its interpreter {}: {told}", own.display());
+        assert!(why.to_string().contains(&told), "{why}");
+    }
+}
+
+#[test]
 fn an_interpreter_that_env_finds_is_not_missing() {
     let bench = Bench::new();
     crate::write_program(&bench.path().join("own"), "#!/bin/sh\nexit 3\n");
