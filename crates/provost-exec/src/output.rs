@@ -59,12 +59,13 @@ impl<'a> Output<'a> {
 
     /// Whether something waits that has been read.
     pub(crate) fn waits(&self) -> bool {
-        !self.runs.is_empty()
+        !self.runs.is_empty() || self.outlets.iter().any(|outlet| outlet.to > 0)
     }
 
     /// Hands on what waits.
     pub(crate) fn end(&mut self, mut put: impl FnMut(Stream, &[u8])) {
         self.make_batch();
+        self.put_in_turn(&mut put);
         self.put_rest(&mut put);
     }
 
@@ -95,7 +96,8 @@ impl<'a> Output<'a> {
 
     /// Hands on what has come.
     pub(crate) fn take(&mut self, mut put: impl FnMut(Stream, &[u8])) {
-        while self.gather() {
+        let end = Instant::now() + MOMENT;
+        while self.gather(end) && Instant::now() < end {
             self.put_in_turn(&mut put);
         }
         self.put_in_turn(&mut put);
@@ -105,57 +107,74 @@ impl<'a> Output<'a> {
 
     /// Reads until there is no more for now, and makes that a batch, once all of it has been noted,
     /// or should have been: a program that has more to say again and again mustn't keep its keeper
-    /// from all else. Returns whether there is already more, for another batch.
-    fn gather(&mut self) -> bool {
+    /// from all else, so after `end` the rest waits for another time. Returns whether there is already
+    /// more, for another batch.
+    fn gather(&mut self, end: Instant) -> bool {
         let mut until = None;
+        let mut waited = false;
         loop {
             let read = self.outlets.each_mut().map(Outlet::read) != [false; 2];
-            if self.watched.is_none() || self.outlets.iter().any(Outlet::is_full) {
+            let Some(watched) = self.watched.as_ref().filter(|_| !self.is_full()) else {
                 self.make_batch();
                 return false;
-            }
-            if !read {
-                // Nothing but notes can be missing of what was printed up to the last look.
-                let grown = until.is_some() && self.outlets.iter().any(|o| o.to > o.upto);
-                let before = (self.batch, self.outlets.each_ref().map(|outlet| outlet.upto));
-                self.make_batch();
-                let unnoted = self.outlets.iter().any(Outlet::is_unnoted);
-                if !unnoted && !self.in_doubt() {
-                    return false;
-                }
-                if grown {
-                    // Who goes on printing owes no note of what came before. What is told apart
-                    // by that mustn't be mixed, unless a single note may explain it all.
-                    let late =
-                        self.outlets.iter().zip(self.turns()).all(|(o, n)| o.lines() <= n + 1);
-                    self.batch = before.0;
-                    self.outlets.iter_mut().zip(before.1).for_each(|(o, upto)| o.upto = upto);
-                    if !late {
-                        return true;
-                    }
-                }
-                let until = *until.get_or_insert_with(|| Instant::now() + MOMENT);
-                let text = if unnoted { PollFlags::empty() } else { PollFlags::IN };
-                let came = |watched: &Watched<'_>| watched.wait(self.pipes(), text, until);
-                if !self.watched.as_ref().is_some_and(came) {
-                    if self.runs.is_empty() {
-                        // Such writes aren't noted: splice(2) on an older kernel.
-                        self.watched = None;
-                        self.writes = None;
-                    }
-                    return grown;
-                }
-            }
-            if let Some(watched) = &self.watched {
+            };
+            // A note comes right after its text: who has looked reads again before the batch is made,
+            // and who was woken by one reads before. So there is a text to each note.
+            if read || std::mem::take(&mut waited) {
                 let noted = watched.look(&mut self.runs);
                 self.outlets.iter_mut().zip(noted).for_each(|(outlet, it)| outlet.noted |= it);
+                if !read || Instant::now() < end {
+                    continue;
+                }
+                // Where it stops mustn't decide what belongs together.
+                self.unmake_batch();
+                return false;
+            }
+            // Nothing but notes can be missing of what was printed up to the last look.
+            let grown = until.is_some() && self.outlets.iter().any(|o| o.to > o.upto);
+            let before = (self.batch, self.outlets.each_ref().map(|outlet| outlet.upto));
+            self.make_batch();
+            let unnoted = self.outlets.iter().any(Outlet::is_unnoted);
+            if !unnoted && !self.in_doubt() {
+                return false;
+            }
+            if grown {
+                // Who goes on printing owes no note of what came before. What is told apart by that
+                // mustn't be mixed, unless a single note may explain it all.
+                let late = self.outlets.iter().zip(self.turns()).all(|(o, n)| o.lines() <= n + 1);
+                self.batch = before.0;
+                self.outlets.iter_mut().zip(before.1).for_each(|(o, upto)| o.upto = upto);
+                if !late {
+                    return true;
+                }
+            }
+            let until = *until.get_or_insert_with(|| Instant::now() + MOMENT);
+            let text = if unnoted { PollFlags::empty() } else { PollFlags::IN };
+            let came = |watched: &Watched<'_>| watched.wait(self.pipes(), text, until);
+            waited = self.watched.as_ref().is_some_and(came);
+            if !waited {
+                if self.runs.is_empty() {
+                    // Such writes aren't noted: splice(2) on an older kernel.
+                    self.watched = None;
+                    self.writes = None;
+                }
+                return grown;
             }
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.outlets.iter().any(Outlet::is_full)
     }
 
     fn make_batch(&mut self) {
         self.batch = self.runs.len();
         self.outlets.iter_mut().for_each(|outlet| outlet.upto = outlet.to);
+    }
+
+    fn unmake_batch(&mut self) {
+        self.batch = 0;
+        self.outlets.iter_mut().for_each(|outlet| outlet.upto = outlet.from);
     }
 
     /// Of several writes to the same pipe the last one's note may be late, and the others' not:
@@ -219,7 +238,7 @@ impl<'a> Output<'a> {
     /// To be watched costs a program almost a microsecond a write: one that fills a pipe while it
     /// has nothing to say through the other is spared that until it has been read up.
     fn mind_the_cost(&mut self) {
-        let full = self.outlets.iter().any(Outlet::is_full);
+        let full = self.is_full();
         if full && self.outlets.iter().any(|outlet| outlet.to == 0) {
             self.watched = None;
             self.runs.clear();
@@ -236,3 +255,6 @@ impl<'a> Output<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
