@@ -53,9 +53,9 @@ impl<'w> Program<'w> {
         Ok(())
     }
 
-    /// Starts it: its path, from its folder, and its arguments. Its input is the keeper's. `detach` is called before it
-    /// begins, in the child. It may make system calls and change what is the child's own; memory
-    /// is the keeper's, which waits meanwhile.
+    /// Starts it: its path, from its folder, and its arguments. Its input is the keeper's. `detach`
+    /// is called before it begins, in the child. It may make system calls and change what is the
+    /// child's own; memory is the keeper's, which waits meanwhile.
     #[expect(unsafe_code, reason = "no safe wrapper starts a child in its parent's memory")]
     pub(crate) fn spawn(
         self,
@@ -90,8 +90,8 @@ impl<'w> Program<'w> {
             )
         };
         let pid = Pid::from_raw(pid.max(0)).ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: the kernel has made it for this process, which is refused a keeper by a kernel
-        // that makes none.
+        // SAFETY: the kernel has made it for this process. Where kernels are too old to make one,
+        // no keeper is started.
         let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
         let error = child.error.load(Ordering::Relaxed);
         if error == 0 {
