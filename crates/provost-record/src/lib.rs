@@ -9,6 +9,8 @@ mod journal;
 mod judge;
 mod record;
 mod runs;
+pub mod terminal;
+pub mod wording;
 mod words;
 
 pub use exit_code::ExitCode;

@@ -68,8 +68,11 @@ pub enum Cause {
     Fetch,
     /// Something that was fetched is not what was signed.
     Verify,
-    /// The configuration is wrong.
+    /// The configuration is wrong, or the command line.
     Config,
+    /// This node itself is in the way: a full or read-only disk, missing rights, a lock that
+    /// another process holds.
+    Local,
     /// The guard held the node.
     Held,
     /// The node was to be rebooted more often than allowed, or could not be. On an end that is a
@@ -92,6 +95,7 @@ impl Cause {
             Self::Fetch => "fetch",
             Self::Verify => "verify",
             Self::Config => "config",
+            Self::Local => "local",
             Self::Held => "held",
             Self::Reboot => "reboot",
             Self::Lost => "lost",

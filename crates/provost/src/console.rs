@@ -5,6 +5,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 
 use provost_exec::Secrets;
 use provost_record::ExitCode;
+pub(crate) use provost_record::terminal::escape as harmless;
 
 use crate::failure::Failure;
 use crate::messages::{About, Messages, Outlet};
@@ -175,20 +176,6 @@ pub(crate) fn exit(result: Result<(), Failure>) -> ExitCode {
     }
 }
 
-/// The text of a script's output without what would steer a terminal.
-pub(crate) fn harmless(text: &str) -> String {
-    let shown = |c: char| match c {
-        '\t' => "\t".to_owned(),
-        c if c.is_control() => c.escape_default().to_string(),
-        // Marks that turn the direction of writing would show another text than there is.
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            c.escape_default().to_string()
-        }
-        c => c.to_string(),
-    };
-    text.chars().map(shown).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,10 +183,5 @@ mod tests {
     #[test]
     fn a_terminal_that_does_not_know_its_width_has_80_columns() {
         assert_eq!([0, 3, 132].map(width), [80, 20, 132]);
-    }
-
-    #[test]
-    fn nothing_steers_the_terminal() {
-        assert_eq!(harmless("a\tb\x1b[31mred\r\u{202e}"), "a\tb\\u{1b}[31mred\\r\\u{202e}");
     }
 }

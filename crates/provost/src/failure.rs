@@ -21,7 +21,7 @@ impl Failure {
 
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self.cause {
-            Cause::Config => ExitCode::Usage,
+            Cause::Config | Cause::Local => ExitCode::Usage,
             Cause::Fetch | Cause::Verify => ExitCode::Fetch,
             Cause::Held => ExitCode::Held,
             Cause::Interrupted => ExitCode::Interrupted,

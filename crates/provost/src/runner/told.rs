@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use provost_exec::{Ended, NotStarted, Outcome as Executed, Why};
 use provost_plan::Step;
+pub(crate) use provost_record::wording::{duration as rounded, outcome as how};
 use provost_record::{Cause, Outcome, Record};
 
 /// A line of output that begins so is the script's own hint.
@@ -141,27 +142,5 @@ fn message(executed: &Executed, lines: &[String]) -> String {
     match &executed.log_error {
         Some(e) => format!("its output could not be written to the log: {e}"),
         None => "it printed nothing".to_owned(),
-    }
-}
-
-/// How the stage ended, in a few words.
-pub(crate) fn how(cause: Option<Cause>, exit_code: Option<i32>, signal: Option<&str>) -> String {
-    match (cause, exit_code, signal) {
-        (_, Some(code), _) => format!("exit status {code}"),
-        (Some(Cause::Interrupted), _, Some(signal)) => format!("interrupted by {signal}"),
-        (_, _, Some(signal)) => format!("killed by {signal}"),
-        (Some(Cause::Timeout), ..) => "time-out".to_owned(),
-        (Some(cause), ..) => cause.to_string(),
-        (None, ..) => "failed".to_owned(),
-    }
-}
-
-/// A duration for people.
-pub(crate) fn rounded(duration: Duration) -> String {
-    match duration.as_millis() {
-        ms @ 0..1000 => format!("{ms} ms"),
-        ms @ 1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
-        ms @ 60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms / 1000 % 60),
-        ms => format!("{} h {} min", ms / 3_600_000, ms / 60_000 % 60),
     }
 }

@@ -1,0 +1,196 @@
+//! A file that is replaced whole: readers see the old content or the new one, never a part.
+//!
+//! The content is written to a file without a name of its own in the target's folder, synced
+//! where the [`Durability`] says so, and renamed to the target. See rename(2): the rename is
+//! atomic for all readers. It is durable only after an fsync(2) of the folder.
+//!
+//! No function creates the target's folder, unless its name says so. Every error keeps the
+//! [`io::ErrorKind`] and names the step and the path.
+
+mod new_file;
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+pub use new_file::NewFile;
+
+/// What a change survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// The crash of a program: nothing is synced. After a power cut the file may be the old one,
+    /// the new one, or empty. For what is made anew at each start.
+    Crash,
+    /// A power cut: the content is synced before the rename, and the folder after it. When the
+    /// call returns, the change is on the disk.
+    PowerCut,
+}
+
+/// Replaces the file at `path` by `bytes`. Its mode is 0600.
+pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
+    replace_with(path, durability, |file| file.write(bytes))
+}
+
+/// Replaces the file at `path` by `bytes`, with the permission bits `mode`, whatever the umask.
+pub fn replace_with_mode(
+    path: &Path,
+    bytes: &[u8],
+    mode: u32,
+    durability: Durability,
+) -> io::Result<()> {
+    replace_with(path, durability, |file| {
+        file.set_mode(mode)?;
+        file.write(bytes)
+    })
+}
+
+/// Replaces the file at `path` by what `fill` writes. After an error of `fill` the old file is
+/// still there, unchanged.
+pub fn replace_with(
+    path: &Path,
+    durability: Durability,
+    fill: impl FnOnce(&mut NewFile) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut file = NewFile::at(path)?;
+    fill(&mut file)?;
+    file.replace(durability)
+}
+
+/// Creates the folder of the file at `path`, and those above it, where they are missing.
+pub fn create_folder_of(path: &Path) -> io::Result<()> {
+    let folder = folder_of(path);
+    std::fs::create_dir_all(folder).map_err(context("creating the folder", folder))
+}
+
+/// Removes the file at `path`. That there is none is no error.
+pub fn remove(path: &Path, durability: Durability) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(context("removing", path)(e)),
+        Ok(()) => sync_name(path, durability),
+    }
+}
+
+/// Syncs the names in `folder`: after this a rename, a new name or a removal in it survives a
+/// power cut.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    let sync = || File::open(folder)?.sync_all();
+    sync().map_err(context("syncing the folder", folder))
+}
+
+fn sync_name(path: &Path, durability: Durability) -> io::Result<()> {
+    match durability {
+        Durability::Crash => Ok(()),
+        Durability::PowerCut => sync_folder(folder_of(path)),
+    }
+}
+
+/// The folder that holds `path`; for a bare name that is the working directory.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Adds what was tried, on which path, to an error; its kind stays.
+fn context(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    move |e| io::Error::new(e.kind(), format!("{doing} {}: {e}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use super::*;
+
+    const BOTH: [Durability; 2] = [Durability::Crash, Durability::PowerCut];
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        for durability in BOTH {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("state");
+            replace(&path, b"one", durability).unwrap();
+            let open = File::open(&path).unwrap();
+            replace(&path, b"two", durability).unwrap();
+            assert_eq!(io::read_to_string(open).unwrap(), "one", "a reader keeps the old file");
+            assert_eq!(fs::read(&path).unwrap(), b"two");
+            assert_eq!(names(folder.path()), ["state"]);
+        }
+    }
+
+    #[test]
+    fn the_mode_is_private_unless_one_is_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+        replace(&path, b"", Durability::Crash).unwrap();
+        assert_eq!(mode(), 0o600);
+        replace_with_mode(&path, b"", 0o666, Durability::Crash).unwrap();
+        assert_eq!(mode(), 0o666, "the umask has no effect");
+    }
+
+    #[test]
+    fn a_write_that_fails_leaves_the_old_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        replace(&path, b"old", Durability::PowerCut).unwrap();
+        let inode = fs::metadata(&path).unwrap().ino();
+        let result = replace_with(&path, Durability::PowerCut, |file| {
+            file.write(b"half")?;
+            Err(io::Error::other("no more"))
+        });
+        assert_eq!(result.unwrap_err().to_string(), "no more");
+        assert_eq!(fs::metadata(&path).unwrap().ino(), inode);
+        assert_eq!(names(folder.path()), ["state"]);
+    }
+
+    #[test]
+    fn no_folder_is_created_unless_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/state");
+        let error = replace(&path, b"", Durability::Crash).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        let expected = format!("writing {}: ", path.display());
+        assert!(error.to_string().starts_with(&expected), "{error}");
+        create_folder_of(&path).unwrap();
+        replace(&path, b"", Durability::Crash).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_not_created_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        for (text, created) in [("one", true), ("two", false)] {
+            let mut file = NewFile::at(&path).unwrap();
+            file.write(text.as_bytes()).unwrap();
+            let result = file.create(Durability::PowerCut).map_err(|e| e.kind());
+            assert_eq!(result, if created { Ok(()) } else { Err(io::ErrorKind::AlreadyExists) });
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert_eq!(names(folder.path()), ["state"]);
+    }
+
+    #[test]
+    fn removing_what_is_not_there_is_no_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        for durability in BOTH {
+            replace(&path, b"", durability).unwrap();
+            remove(&path, durability).unwrap();
+            remove(&path, durability).unwrap();
+            assert!(!path.exists());
+        }
+        assert!(remove(folder.path(), Durability::PowerCut).is_err(), "a folder is no file");
+    }
+
+    #[test]
+    fn a_bare_name_is_in_the_working_directory() {
+        assert_eq!(folder_of(Path::new("site.toml")), Path::new("."));
+        assert_eq!(folder_of(Path::new("/site.toml")), Path::new("/"));
+    }
+}

@@ -1,0 +1,72 @@
+use std::fs::{File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::{Durability, context, folder_of, sync_name};
+
+/// A new content for a path, which readers don't see yet. Dropped, it leaves nothing behind.
+#[derive(Debug)]
+pub struct NewFile {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl NewFile {
+    /// An empty file that [`replace`](Self::replace) or [`create`](Self::create) puts at `path`.
+    /// Its mode is 0600.
+    pub fn at(path: impl Into<PathBuf>) -> io::Result<Self> {
+        let path = path.into();
+        let file = NamedTempFile::new_in(folder_of(&path)).map_err(context("writing", &path))?;
+        Ok(Self { file, path })
+    }
+
+    /// Sets the permission bits, whatever the umask.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        let set = self.file.as_file().set_permissions(Permissions::from_mode(mode));
+        set.map_err(context("setting the mode of", &self.path))
+    }
+
+    /// Appends `bytes`.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.as_file_mut().write_all(bytes).map_err(context("writing", &self.path))
+    }
+
+    /// The open file, for a program or a library that writes it.
+    pub fn as_file_mut(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// The path that it will get.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the file at its path, in the place of one that is there.
+    pub fn replace(self, durability: Durability) -> io::Result<()> {
+        self.sync(durability)?;
+        let Self { file, path } = self;
+        file.persist(&path).map_err(|e| context("replacing", &path)(e.error))?;
+        sync_name(&path, durability)
+    }
+
+    /// Puts the file at its path. If one is there, it stays, and the error is
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists).
+    pub fn create(self, durability: Durability) -> io::Result<()> {
+        self.sync(durability)?;
+        let Self { file, path } = self;
+        file.persist_noclobber(&path).map_err(|e| context("creating", &path)(e.error))?;
+        sync_name(&path, durability)
+    }
+
+    fn sync(&self, durability: Durability) -> io::Result<()> {
+        match durability {
+            Durability::Crash => Ok(()),
+            Durability::PowerCut => {
+                self.file.as_file().sync_all().map_err(context("syncing", &self.path))
+            }
+        }
+    }
+}

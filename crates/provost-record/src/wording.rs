@@ -1,0 +1,84 @@
+//! What people read of a record: outcomes and durations in words, the same on the node and on the
+//! management node.
+
+use std::time::Duration;
+
+use crate::Cause;
+
+/// How a stage that failed has ended, in a few words: `exit status 7`, `killed by SIGSEGV`,
+/// `time-out`, or the [`Cause`]'s own word. What a node sends as `signal` isn't escaped here.
+pub fn outcome(cause: Option<Cause>, exit_code: Option<i32>, signal: Option<&str>) -> String {
+    match (cause, exit_code, signal) {
+        (_, Some(code), _) => exit_status(code),
+        (Some(Cause::Interrupted), _, Some(signal)) => format!("interrupted by {signal}"),
+        (_, _, Some(signal)) => format!("killed by {signal}"),
+        (Some(Cause::Timeout), ..) => "time-out".to_owned(),
+        (Some(cause), ..) => cause.to_string(),
+        (None, ..) => "failed".to_owned(),
+    }
+}
+
+/// An exit status: `exit status 7`.
+pub fn exit_status(code: i32) -> String {
+    format!("exit status {code}")
+}
+
+/// How long something took: `34 ms`, `1.1 s`, `2 min 5 s`, `1 h 3 min`. Cut off, not rounded up.
+pub fn duration(duration: Duration) -> String {
+    match duration.as_millis() {
+        ms @ 0..1000 => format!("{ms} ms"),
+        ms @ 1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        ms @ 60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms / 1000 % 60),
+        ms => format!("{} h {} min", ms / 3_600_000, ms / 60_000 % 60),
+    }
+}
+
+/// The same of milliseconds, as a record has them.
+pub fn milliseconds(ms: u64) -> String {
+    duration(Duration::from_millis(ms))
+}
+
+/// How long ago something was, in its largest unit: `59 s`, `1 min`, `23 h`, `2 d`.
+pub fn age(age: Duration) -> String {
+    match age.as_secs() {
+        s @ 0..60 => format!("{s} s"),
+        s @ 60..3600 => format!("{} min", s / 60),
+        s @ 3600..86_400 => format!("{} h", s / 3600),
+        s => format!("{} d", s / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_has_few_words() {
+        for (cause, code, signal, words) in [
+            (Some(Cause::Exit), Some(7), None, "exit status 7"),
+            (None, Some(7), None, "exit status 7"),
+            (Some(Cause::Signal), None, Some("SIGSEGV"), "killed by SIGSEGV"),
+            (None, None, Some("SIGSEGV"), "killed by SIGSEGV"),
+            (Some(Cause::Interrupted), None, Some("SIGTERM"), "interrupted by SIGTERM"),
+            (Some(Cause::Timeout), None, None, "time-out"),
+            (Some(Cause::Local), None, None, "local"),
+            (None, None, None, "failed"),
+        ] {
+            assert_eq!(outcome(cause, code, signal), words);
+        }
+    }
+
+    #[test]
+    fn a_duration_has_two_units_at_most() {
+        let words = [0, 38, 999, 1100, 1199, 59_999, 125_000, 3_780_000].map(milliseconds);
+        let expected =
+            ["0 ms", "38 ms", "999 ms", "1.1 s", "1.1 s", "59.9 s", "2 min 5 s", "1 h 3 min"];
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn an_age_has_one_unit() {
+        let words = [0, 59, 60, 7199, 90_000].map(|s| age(Duration::from_secs(s)));
+        assert_eq!(words, ["0 s", "59 s", "1 min", "1 h", "1 d"]);
+    }
+}
