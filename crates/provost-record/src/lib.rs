@@ -9,6 +9,7 @@ mod journal;
 mod judge;
 mod record;
 mod runs;
+pub mod step_log;
 pub mod terminal;
 pub mod wording;
 mod words;

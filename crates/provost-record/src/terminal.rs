@@ -35,7 +35,7 @@ pub fn escape_json(json: &str) -> String {
 
 /// Whether `c` is a control character, or turns the direction of writing around and so shows
 /// another text than there is (Unicode annex 9, UAX #9).
-fn steers(c: char) -> bool {
+pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
