@@ -3,7 +3,6 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -183,14 +182,12 @@ fn take_orders(line: &mut Line, footing: &Footing, leaf: &mut Option<Leaf>) -> E
     let mut next = Next::new(footing);
     while let Some(order) = line.wait() {
         match order {
-            Order::Prepare(step, ahead) => next.prepare(step, ahead),
+            Order::Prepare(step) => next.prepare(step),
             Order::Run(most) => {
-                let mut present = next.take().map(|prepared| prepared.within(most));
-                while let Some(step) = present {
-                    present = match run(step, &mut next, line, footing, leaf) {
-                        Ok(following) => following,
-                        Err(end) => return end,
-                    };
+                if let Some(step) = next.take().map(|prepared| prepared.within(most))
+                    && let Err(end) = run(step, &mut next, line, leaf)
+                {
+                    return end;
                 }
             }
             Order::Dismiss => return End::Dismissed,
@@ -202,50 +199,38 @@ fn take_orders(line: &mut Line, footing: &Footing, leaf: &mut Option<Leaf>) -> E
     End::RunnerGone
 }
 
-/// Runs one step. Returns the one that follows without an order, if one does.
+/// Runs one step.
 fn run<'w>(
     step: Prepared<'w>,
     next: &mut Next<'w>,
     line: &mut Line,
-    footing: &'w Footing,
     leaf: &mut Option<Leaf>,
-) -> Result<Option<Prepared<'w>>, End> {
-    let began = Instant::now();
+) -> Result<(), End> {
     let (outcome, leftovers) = match execute(step, next, line, leaf.as_ref()) {
         Done::RunnerGone => return Err(End::RunnerGone),
         Done::Ended(outcome, leftovers) => (outcome, leftovers),
     };
-    let mut following = None;
-    match leftovers {
-        None => {
-            let left = next.ahead().and_then(|(after, ahead)| {
-                let goes_on = footing.permits.allow(*after) && line.is_quiet();
-                ahead.left(began, &outcome).filter(|_| goes_on)
-            });
-            following = left.and_then(|left| Some(next.take()?.within(left)));
+    if let Some(leftovers) = leftovers {
+        // The next step is a new keeper's, so that it answers for its own descendants alone. It
+        // begins before the runner hears of the end.
+        let step = next.strip();
+        let forked = fork_beside();
+        if let Ok(Some(_)) = forked {
+            return Err(End::Succeeded(leftovers));
         }
-        Some(leftovers) => {
-            // The next step is a new keeper's, so that it answers for its own descendants
-            // alone. It begins before the runner hears of the end.
-            let step = next.strip();
-            let forked = fork_beside();
-            if let Ok(Some(_)) = forked {
-                return Err(End::Succeeded(leftovers));
-            }
-            drop(leftovers);
-            // Without one, descendants of this step may be taken for the next one's.
-            if forked.is_ok() {
-                awake::stay();
-                let _ = tree::adopt_orphans();
-                *leaf = leaf.as_ref().and_then(Leaf::next);
-            }
-            if let Some(step) = step {
-                next.prepare(step, None);
-            }
+        drop(leftovers);
+        // Without one, descendants of this step may be taken for the next one's.
+        if forked.is_ok() {
+            awake::stay();
+            let _ = tree::adopt_orphans();
+            *leaf = leaf.as_ref().and_then(Leaf::next);
+        }
+        if let Some(step) = step {
+            next.prepare(step);
         }
     }
-    line.say(&Said::Ended(outcome, std::process::id(), following.is_some()));
-    Ok(following)
+    line.say(&Said::Ended(outcome, std::process::id()));
+    Ok(())
 }
 
 /// Keeps reading what those print that live on: they would get SIGPIPE, or block, if nobody did.

@@ -8,7 +8,6 @@
 //! the runner was killed, and a daemon that a script starts on purpose keeps somebody who reads
 //! what it prints.
 
-mod ahead;
 mod awake;
 mod capture;
 mod cgroup;
@@ -38,7 +37,6 @@ mod watch;
 mod wire;
 mod writes;
 
-pub use ahead::{Ahead, Permit};
 pub use orders::Orders;
 pub use secrets::Secrets;
 pub use start::{NotStarted, Why};

@@ -1,9 +1,9 @@
 //! The step that comes after the one that runs, as far as it has been made ready.
 
+use crate::Step;
 use crate::output::Output;
 use crate::spawn::Program;
 use crate::start::{Footing, Prepared};
-use crate::{Ahead, Step};
 
 /// At most one step, and what it is made of.
 pub(crate) struct Next<'w> {
@@ -19,21 +19,16 @@ impl<'w> Next<'w> {
     }
 
     /// Makes `step` ready, instead of any other.
-    pub(crate) fn prepare(&mut self, step: Box<Step>, ahead: Option<(u64, Ahead)>) {
+    pub(crate) fn prepare(&mut self, step: Box<Step>) {
         let output = self.spare.take().and_then(Output::open_again);
         let output = output.map_or_else(|| Output::new(self.footing.writes.as_ref()), Ok);
         let program = output.and_then(|output| Program::new(&step.folder, &step.env, output));
-        self.prepared = Some(Prepared { step, program, ahead });
+        self.prepared = Some(Prepared { step, program });
     }
 
     /// The step, which begins now.
     pub(crate) fn take(&mut self) -> Option<Prepared<'w>> {
         self.prepared.take()
-    }
-
-    /// After which step it may begin by itself, and how.
-    pub(crate) fn ahead(&self) -> Option<&(u64, Ahead)> {
-        self.prepared.as_ref()?.ahead.as_ref()
     }
 
     /// Takes the pipes of a step that has ended, before another begins.

@@ -7,12 +7,11 @@ use std::time::Duration;
 use rustix::fs::StatVfsMountFlags;
 use serde::{Deserialize, Serialize};
 
-use crate::ahead::Permits;
 use crate::interpreter::{missing, missing_for_env, not_found};
 use crate::script::{Language, Script};
 use crate::spawn::{Program, Spawned};
 use crate::writes::Writes;
-use crate::{Ahead, Step, trace};
+use crate::{Step, trace};
 
 /// The kernel reads no more of a script's first line than this, in bytes.
 const SHEBANG_LEN: usize = 256;
@@ -117,8 +116,6 @@ pub(crate) struct Footing {
     pub(crate) runner: OwnedFd,
     /// Where it is noted which of its outputs it writes to.
     pub(crate) writes: Option<Writes>,
-    /// Leave to go on without being told.
-    pub(crate) permits: Permits,
 }
 
 /// A step that can begin at any moment: all is done that takes time and doesn't depend on what the
@@ -126,8 +123,6 @@ pub(crate) struct Footing {
 pub(crate) struct Prepared<'w> {
     pub(crate) step: Box<Step>,
     pub(crate) program: io::Result<Program<'w>>,
-    /// After which step it may begin by itself, and how.
-    pub(crate) ahead: Option<(u64, Ahead)>,
 }
 
 impl Prepared<'_> {

@@ -5,25 +5,19 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags};
 use tokio::sync::watch;
 
-use crate::ahead::{Permits, Permitting};
 use crate::cgroup::Leaf;
 use crate::orders::{interrupted, wait_for_continue};
 use crate::remote::Remote;
 use crate::start::Footing;
 use crate::wire::{Line, Order, Said, frame};
 use crate::writes::Writes;
-use crate::{Ahead, Ended, Event, Limits, Orders, Outcome, Permit, Step, keeper, oom, tree};
+use crate::{Ended, Event, Limits, Orders, Outcome, Step, keeper, oom, tree};
 
 /// The runner's side of its keeper.
 pub struct Supervisor {
     /// The wire, until there is a runtime.
     ends: Option<(PipeWriter, PipeReader)>,
     remote: Option<Remote>,
-    permitting: Permitting,
-    /// How many steps have begun.
-    steps: u64,
-    /// Whether the keeper has begun the next one by itself.
-    has_begun: bool,
     /// Whoever keeps the next step.
     keeper: Option<Pid>,
     /// Those that have handed over and stay with what their steps have left behind.
@@ -51,25 +45,20 @@ impl Supervisor {
     pub fn start() -> io::Result<Self> {
         let (hears, orders) = io::pipe()?;
         let (said, says) = io::pipe()?;
-        let (permitting, permits) = Permits::new()?;
         tree::adopt_orphans()?;
         keeper::bear_file_limit();
         let runner = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         let runner = runner.map_err(|e| {
             io::Error::other(format!("watching processes, which takes Linux 5.3 or later: {e}"))
         })?;
-        let footing = Footing { runner, writes: Writes::new(), permits };
+        let footing = Footing { runner, writes: Writes::new() };
         let line = Line::new(hears, says);
-        let (keeper, (ends, permitting)) =
-            keeper::fork(line, footing, ((orders, said), permitting))?;
+        let (keeper, ends) = keeper::fork(line, footing, (orders, said))?;
         // Scripts have the score of the keeper, who is too small to be chosen.
         oom::protect();
         Ok(Self {
             ends: Some(ends),
             remote: None,
-            permitting,
-            steps: 0,
-            has_begun: false,
             keeper: Some(keeper),
             stayed: Vec::new(),
             pauses: 0,
@@ -89,28 +78,15 @@ impl Supervisor {
         self.paused += wait_for_continue(orders).await;
     }
 
-    /// Has the keeper make a step ready, which may be while another one runs; and if so, to begin
-    /// it right after that, if it may. What goes wrong with that shows when it is
-    /// [followed](Self::follow).
-    pub fn prepare(&mut self, step: &Step, ahead: Option<Ahead>) {
-        let ahead = ahead.map(|ahead| (self.steps, ahead));
-        self.say(&Order::Prepare(Box::new(step.clone()), ahead));
-    }
-
-    /// Leave to go on after the step that was begun last.
-    pub fn permit(&self) -> Permit {
-        self.permitting.after(self.steps)
-    }
-
-    /// Whether the step that comes next has begun: it must be followed, whatever happens.
-    pub fn has_begun(&self) -> bool {
-        self.has_begun
+    /// Has the keeper make a step ready, which may be while another one runs. What goes wrong with
+    /// that shows when it is [followed](Self::follow).
+    pub fn prepare(&mut self, step: &Step) {
+        self.say(&Order::Prepare(Box::new(step.clone())));
     }
 
     /// Has the keeper start the step that was [made ready](Self::prepare) last; it may take no
     /// longer than `timeout`. What goes wrong with that shows when it is followed.
     pub fn begin(&mut self, timeout: Duration) {
-        self.steps += 1;
         self.say(&Order::Run(timeout));
         // It is likely to be on this processor, and all else can wait.
         std::thread::yield_now();
@@ -130,7 +106,7 @@ impl Supervisor {
         orders: &mut watch::Receiver<Orders>,
         tell: impl FnMut(Event),
     ) -> Outcome {
-        self.prepare(step, None);
+        self.prepare(step);
         self.begin(step.limits.timeout);
         self.follow(&step.limits, orders, tell).await
     }
@@ -148,7 +124,7 @@ impl Supervisor {
             // Whatever it kept is ours now; the keeper itself is among it.
             tree::kill_but(&self.stayed);
             tree::reap();
-            (self.remote, self.keeper, self.has_begun) = (None, None, false);
+            (self.remote, self.keeper) = (None, None);
             let ended = match e.kind() {
                 io::ErrorKind::TimedOut => Ended::TimedOut(limits.timeout),
                 io::ErrorKind::NotConnected => Ended::NoKeeper,
@@ -170,10 +146,7 @@ impl Supervisor {
         };
         let mut obeyed = Orders::default();
         // The step before had ended when these came.
-        let mut late = match std::mem::take(&mut self.has_begun) {
-            true => 0,
-            false => std::mem::take(&mut self.pausing),
-        };
+        let mut late = std::mem::take(&mut self.pausing);
         let mut stopped_at = None;
         let mut wants = orders.has_changed().is_ok();
         let patience = limits.timeout + limits.grace + limits.leak + PATIENCE;
@@ -182,9 +155,7 @@ impl Supervisor {
             while let Some(said) = remote.next()? {
                 match said {
                     Said::Event(event) => tell(event),
-                    Said::Ended(outcome, keeper, goes_on) => {
-                        self.has_begun = goes_on;
-                        self.steps += u64::from(goes_on);
+                    Said::Ended(outcome, keeper) => {
                         let next = i32::try_from(keeper).ok().and_then(Pid::from_raw);
                         if next != self.keeper {
                             self.stayed.extend(std::mem::replace(&mut self.keeper, next));

@@ -4,12 +4,12 @@ use std::io::{self, PipeReader, PipeWriter, Write};
 use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Ahead, Event, Outcome, Step, awake};
+use crate::{Event, Outcome, Step, awake};
 
 /// The longest message, in bytes; a step carries its environment.
 const MOST: usize = 64 << 20;
@@ -21,8 +21,8 @@ const ROOM: usize = 16 * 1024;
 /// What the runner wants.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Make this ready: it comes next, if anything does; by itself, if so after which step.
-    Prepare(Box<Step>, Option<(u64, Ahead)>),
+    /// Make this ready: it comes next, if anything does.
+    Prepare(Box<Step>),
     /// Start what was made ready last; it may take no longer than this.
     Run(Duration),
     /// End it: this signal came.
@@ -42,9 +42,8 @@ pub(crate) enum Order {
 pub(crate) enum Said {
     Event(Event),
     Paused,
-    /// How the step ended, the process id of whoever keeps the next one, and whether that begins by
-    /// itself.
-    Ended(Box<Outcome>, u32, bool),
+    /// How the step ended, and the process id of the keeper of the next one.
+    Ended(Box<Outcome>, u32),
 }
 
 /// A message as it goes over the wire.
@@ -117,12 +116,6 @@ impl Line {
     /// The next order that has come whole.
     pub(crate) fn next(&mut self) -> io::Result<Option<Order>> {
         unframe(&mut self.inbox)
-    }
-
-    /// Whether nothing has come from a runner that is there.
-    pub(crate) fn is_quiet(&self) -> bool {
-        let mut orders = [PollFd::new(&self.orders, PollFlags::IN)];
-        self.inbox.is_empty() && poll(&mut orders, Some(&Timespec::default())) == Ok(0)
     }
 
     /// Tells the runner. One that is gone shows when its orders end.

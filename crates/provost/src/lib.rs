@@ -16,7 +16,6 @@ mod resolve;
 mod runner;
 mod secrets;
 mod settings;
-mod spread;
 mod xcat;
 
 pub use cli::{command, main};

@@ -35,9 +35,7 @@ impl Running<'_, '_> {
                 tree::signal(self.pid, Signal::CONT);
                 self.clock.resume();
             }
-            Order::Prepare(step, ahead) => {
-                self.next.prepare(step, ahead);
-            }
+            Order::Prepare(step) => self.next.prepare(step),
             // One step at a time; the runner waits for its end.
             Order::Run(_) | Order::Dismiss => {}
         }

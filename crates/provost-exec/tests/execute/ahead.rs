@@ -13,9 +13,9 @@ fn run_after(bench: &Bench, first: &str, others: &[Step]) -> [Outcome; 2] {
     let (_order, mut orders) = watch::channel(Orders::default());
     let mut supervisor = supervisor();
     runtime.block_on(async {
-        supervisor.prepare(&first, None);
+        supervisor.prepare(&first);
         supervisor.begin(first.limits.timeout);
-        others.iter().for_each(|other| supervisor.prepare(other, None));
+        others.iter().for_each(|other| supervisor.prepare(other));
         let one = supervisor.follow(&first.limits, &mut orders, |_| {}).await;
         let next = others.last().unwrap();
         supervisor.begin(next.limits.timeout);

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod ahead;
-mod by_itself;
 mod ends;
 mod failures;
 mod in_turn;

@@ -41,7 +41,7 @@ impl Bundles {
         let bundles =
             Self { state: state.to_owned(), sets: state.join("bundles"), tags: Tags::default() };
         let open = || {
-            crate::spread::create(&bundles.sets)?;
+            std::fs::create_dir_all(&bundles.sets)?;
             for entry in std::fs::read_dir(&bundles.sets)?.flatten() {
                 if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
                     std::fs::remove_dir_all(entry.path())?;

@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
         let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         start.boot_id = boot_id.map(|id| id.trim().to_owned());
         recorder.put(start)?;
-        recorder.sync_soon(None);
+        recorder.sync_soon();
         if service != Service::Run {
             // It goes on from here; or a kickstart makes this root anew.
             Paused::forget(&paths.state).map_err(disk)?;

@@ -101,7 +101,7 @@ impl Run<'_> {
         start.stage = Some(FETCH.to_owned());
         start.limit_ms = limit_ms;
         self.recorder.put(start)?;
-        self.recorder.sync_soon(None);
+        self.recorder.sync_soon();
         Ok(())
     }
 

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use provost_exec::Ahead;
 use provost_plan::Step;
 use provost_record::Stage;
 
@@ -31,33 +30,13 @@ impl Run<'_> {
         next.unwrap_or_else(|| self.make_ready(job, &log, reboots))
     }
 
-    /// Makes the step after that of `job` ready: also to begin by itself, where nothing is to be
-    /// done or asked in between, if the file `unless` isn't there then.
-    pub(super) fn make_next_ready(&mut self, job: &Job<'_>, unless: Option<&Path>) {
+    /// Makes the step after that of `job` ready.
+    pub(super) fn make_next_ready(&mut self, job: &Job<'_>) {
         let Some(step) = job.next else { return };
         let log = self.log_of(step, self.progress.begun + 1, None);
-        let next_job = Job { step, ..*job };
-        let next = self.make_ready(&next_job, &log, 0);
-        let orders = *self.orders.borrow();
-        let waits = orders.pauses != orders.resumed
-            || next.marker.is_some()
-            || self.progress.again.is_some()
-            || self.not_needed(&next_job, &next).is_some()
-            || self.ends_before(job.settings, step).is_some();
-        let most = self.left(job.settings);
-        let ahead = unless.filter(|_| !waits).map(|file| Ahead { most, unless: file.to_owned() });
-        if ahead.is_some() {
-            self.recorder.make_log(log);
-        }
-        self.supervisor.prepare(&next.step, ahead);
+        let next = self.make_ready(&Job { step, ..*job }, &log, 0);
+        self.supervisor.prepare(&next.step);
         self.next = Some(Ready { prepared: true, ..next });
-    }
-
-    /// Nothing comes next, whatever was made ready.
-    pub(super) fn drop_next(&mut self) {
-        if let Some(next) = self.next.take() {
-            self.recorder.take_log_back(next.step.log);
-        }
     }
 
     fn log_of(&self, step: &Step, number: usize, attempt: Option<u32>) -> PathBuf {

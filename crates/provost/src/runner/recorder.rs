@@ -1,7 +1,6 @@
 use std::borrow::Cow;
-use std::path::PathBuf;
 
-use provost_exec::{Permit, Secrets};
+use provost_exec::Secrets;
 use provost_record::{Journal, JournalError, Phase, Record, Service};
 use tokio::sync::{oneshot, watch};
 
@@ -123,10 +122,9 @@ impl Recorder {
         Ok(())
     }
 
-    /// Sends what was added to the disk; [`settle`](Self::settle) waits until it is there, and
-    /// `permit` is given then.
-    pub(super) fn sync_soon(&mut self, permit: Option<Permit>) {
-        self.settling = Some(self.disk.sync(self.journal.len(), permit));
+    /// Sends what was added to the disk; [`settle`](Self::settle) waits until it is there.
+    pub(super) fn sync_soon(&mut self) {
+        self.settling = Some(self.disk.sync(self.journal.len()));
     }
 
     /// Waits until all that was sent to the disk is there.
@@ -137,20 +135,10 @@ impl Recorder {
         result.map_err(|e| self.journal.not_synced(e))
     }
 
-    /// Makes the log of a step that begins soon.
-    pub(super) fn make_log(&self, log: PathBuf) {
-        self.disk.make(log);
-    }
-
-    /// Removes it again, if the step hasn't begun.
-    pub(super) fn take_log_back(&self, log: PathBuf) {
-        self.disk.take_back(log);
-    }
-
     /// Adds `record` and waits until it is on the disk.
     pub(super) async fn put_durably(&mut self, record: Record) -> Result<(), JournalError> {
         self.put(record)?;
-        self.sync_soon(None);
+        self.sync_soon();
         self.settle().await
     }
 }

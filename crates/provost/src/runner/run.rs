@@ -58,7 +58,6 @@ impl Run<'_> {
         let root = Root::read(&self.paths.state).meant(wanted);
         let ended = self.all(input, wanted, root).await;
         self.supervisor.dismiss();
-        self.drop_next();
         let ended = match ended {
             Ok(Some(paused)) => {
                 self.flush().await;

@@ -31,9 +31,7 @@ impl Run<'_> {
         // What isn't there fails first, before anything has run in vain.
         chosen.sort_by_key(|step| fetched.manifest.file(&step.script).is_some());
         let logs = self.paths.scripts(&self.id);
-        let prepared = crate::spread::create(&self.paths.all_scripts())
-            .and_then(|()| std::fs::create_dir_all(&logs))
-            .and(trace);
+        let prepared = std::fs::create_dir_all(&logs).and(trace);
         let trace = prepared.map_err(|e| {
             let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());
             let failure = Failure::config(message, "see that this is a writable file system");
@@ -41,11 +39,9 @@ impl Run<'_> {
         })?;
         let total = self.progress.begun + chosen.len();
         for (at, step) in chosen.iter().enumerate() {
-            if !self.supervisor.has_begun() {
-                self.supervisor.pause(&self.orders).await;
-                if let Some(failure) = self.ends_before(settings, step) {
-                    return Err(self.refuse(&failure, &chosen[at..]));
-                }
+            self.supervisor.pause(&self.orders).await;
+            if let Some(failure) = self.ends_before(settings, step) {
+                return Err(self.refuse(&failure, &chosen[at..]));
             }
             let next = chosen.get(at + 1);
             let job = Job { settings, fetched, step, next, total, trace: &trace };
@@ -56,11 +52,7 @@ impl Run<'_> {
             self.progress.over.push(step.clone());
             let rest = &chosen[at + 1..];
             if record.is_failure() {
-                let ends = self.failed(fetched, step, record, rest);
-                // What has begun is told of, too, before the run ends.
-                if !self.supervisor.has_begun() {
-                    ends?;
-                }
+                self.failed(fetched, step, record, rest)?;
             } else if self.service == Service::Run && record.cause == Some(Cause::Reboot) {
                 self.leave_reboot_to_admin(step, rest)?;
             }

@@ -76,8 +76,7 @@ impl Run<'_> {
         let left = steps::retries(job.fetched, job.step);
         let mut this = Try { attempt: tries + 1, left, failed: 0, reboots };
         let mut ready = self.ready(job, this.number(), reboots);
-        let runs = is_again || self.supervisor.has_begun();
-        if let Some(why) = self.not_needed(job, &ready).filter(|_| !runs) {
+        if let Some(why) = self.not_needed(job, &ready).filter(|_| !is_again) {
             return Ok((self.skip(job, why)?, None));
         }
         loop {
@@ -156,9 +155,7 @@ impl Run<'_> {
         if job.fetched.manifest.file(&job.step.script).is_some() {
             self.tell_xcat_begin(&job.step.script);
         }
-        // What is to be noted when it succeeds is noted before the next one begins.
-        let unless = marker.is_none().then_some(&*wishes.reboot);
-        let executed = self.execute(job, start, step, (prepared, unless)).await?;
+        let executed = self.execute(job, start, step, prepared).await?;
         let (end, served) = (self.recorder.record(Phase::StageEnd), job.settings.served());
         let mut end = told::fill(end, job.step, &executed, served.as_deref());
         let left = self.left(job.settings);
@@ -169,7 +166,7 @@ impl Run<'_> {
         let mut then = Then::Over;
         if !end.is_failure() {
             end.skipped = wishes.skip();
-            let wish = if self.supervisor.has_begun() { None } else { wishes.reboot() };
+            let wish = wishes.reboot();
             (end, then) =
                 self.succeeded(job, end, marker.as_ref(), wish, (this.attempt, this.reboots));
         } else if let Some(wait) = self.wait_after(&end, this).filter(|wait| *wait < left) {
@@ -202,23 +199,21 @@ impl Run<'_> {
         job: &Job<'_>,
         mut start: Record,
         mut step: provost_exec::Step,
-        (prepared, unless): (bool, Option<&Path>),
+        prepared: bool,
     ) -> Result<Executed, Broken> {
         let settings = job.settings;
         step.limits.timeout = step.limits.timeout.min(self.left(settings));
         let Limits { timeout, grace, leak, .. } = step.limits;
         start.limit_ms = (timeout + grace + leak).as_millis().try_into().ok();
         if !prepared {
-            self.supervisor.prepare(&step, None);
+            self.supervisor.prepare(&step);
         }
         self.recorder.put(start)?;
-        if !self.supervisor.has_begun() {
-            self.supervisor.begin(timeout);
-        }
+        self.supervisor.begin(timeout);
         // While its record goes to the disk, the step starts, what is left to say of the one
         // before is said, and the one after it is made ready.
-        self.recorder.sync_soon(Some(self.supervisor.permit()));
-        self.make_next_ready(job, unless);
+        self.recorder.sync_soon();
+        self.make_next_ready(job);
         self.console.catch_up();
         let name = self.title(job);
         self.console.about().stage = Some(job.step.script.clone());
