@@ -9,6 +9,7 @@ usage: cargo xtask COMMAND
                  --keep leaves the server up at the end
   test [--vm]    all that decides whether a change may go in: format, lints, tests, the node's binary,
                  machines that boot under QEMU, which take root; --vm boots these alone
+  cycles         find files of a crate that import each other in a loop
   dist           build static programs and packages into dist/
   manual         write docs/man and docs/completions anew, from the command lines
   bench NAME     measure; NAME is one of: boot, exec, record";
@@ -21,6 +22,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         ["demo", "--keep"] => demo::run(true),
         ["test"] => test::run(),
         ["test", "--vm"] => test::machines::run(),
+        ["cycles"] => test::cycles::check(),
         ["dist"] => dist::run(),
         ["manual"] => manual::write(),
         ["bench", name] => bench::run(name),

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: all that decides whether a change may go in.
 
+pub(crate) mod cycles;
 pub(crate) mod machines;
 mod shell;
 mod steps;
@@ -23,6 +24,7 @@ pub(crate) fn run() -> Result<()> {
         let args = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
         cargo::run("cargo", &args)
     })?;
+    steps.run("import cycles", cycles::check)?;
     steps.run("shell lints", shell::lint)?;
     steps.run("build", || cargo::run("cargo", &["build", "--workspace"]))?;
     // Before the tests: one of them looks at how much memory it needs.
