@@ -28,7 +28,7 @@ pub struct Policy {
     /// What happens to processes that outlive it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leak: Option<Leak>,
-    /// Whether it is watched for the place where it fails.
+    /// How closely it is watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
@@ -85,13 +85,15 @@ pub enum Leak {
     Fail,
 }
 
-/// Whether a script is watched for the place where it fails.
+/// How closely a script is watched, as far as it can't notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trace {
-    /// It is, as far as it can't notice.
+    /// Each command that it starts stands in its log, and where it fails is found.
     #[default]
-    On,
+    Commands,
+    /// Where it fails is found, if it is a bash script.
+    Lines,
     /// Nothing is done to it.
     Off,
 }
@@ -192,6 +194,10 @@ mod tests {
         assert_eq!(policy.leak, Some(Leak::Kill));
         assert_eq!(policy.trace, Some(Trace::Off));
 
+        for (word, trace) in [("commands", Trace::Commands), ("lines", Trace::Lines)] {
+            let script = format!("# /// provost\n# trace = \"{word}\"\n# ///\n");
+            assert_eq!(Policy::from_script(script.as_bytes()).unwrap().trace, Some(trace));
+        }
         assert!(Policy::from_script(b"#!/bin/sh\n# /// other\n# x\n").unwrap().is_empty());
         assert!(Policy::from_script(b"\x7fELF\xff\xfe").unwrap().is_empty());
     }
@@ -214,6 +220,11 @@ mod tests {
             (b"# /// provost\n# timeout = 30\n# ///\n", 2, "with its unit"),
             (b"# /// provost\n# retries = -1\n# ///\n", 2, "-1"),
             (b"# /// provost\n# when =\n# ///\n", 2, ""),
+            (
+                b"# /// provost\n# trace = \"on\"\n# ///\n",
+                2,
+                "unknown variant `on`, expected one of `commands`, `lines`, `off`",
+            ),
             (b"# /// provost\n# leak = \"\xff\"\n# ///\n", 2, "UTF-8"),
             (b"# /// provost\n# ///provost\n# ///\n", 2, "second"),
         ] {

@@ -80,6 +80,12 @@ pub struct Record {
     /// The command that failed inside the script, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// How many processes the step started by exec.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub commands: u64,
+    /// How many of them ended with another status than 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub commands_failed: u64,
     /// What to do about it, one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -143,6 +149,8 @@ impl Record {
             signal: None,
             cause: None,
             command: None,
+            commands: 0,
+            commands_failed: 0,
             hint: None,
             skipped: None,
             leaked: Vec::new(),
@@ -212,7 +220,7 @@ pub enum Invalid {
     Result,
 }
 
-fn is_zero(n: &u64) -> bool {
+pub(crate) fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
@@ -229,6 +237,16 @@ mod tests {
         assert_eq!(serde_json::to_string(&record).unwrap(), FAILED);
         assert_eq!(record.cause, Some(Cause::Exit));
         assert_eq!(record.exit_code, Some(100));
+    }
+
+    #[test]
+    fn commands_are_counted_between_the_command_and_the_hint() {
+        let counts =
+            r#""command":"apt-get install -y slurmd","commands":12,"commandsFailed":1,"hint""#;
+        let text = FAILED.replace(r#""command":"apt-get install -y slurmd","hint""#, counts);
+        let record: Record = serde_json::from_str(&text).unwrap();
+        assert_eq!((record.commands, record.commands_failed), (12, 1));
+        assert_eq!(serde_json::to_string(&record).unwrap(), text);
     }
 
     #[test]

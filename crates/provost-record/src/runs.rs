@@ -1,6 +1,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::record::is_zero;
 use crate::{Cause, Outcome, Phase, Record};
 
 /// The stage that is no script.
@@ -84,6 +85,12 @@ pub struct Stage {
     /// The command that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// How many processes it started by exec.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub commands: u64,
+    /// How many of them ended with another status than 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub commands_failed: u64,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -213,6 +220,8 @@ impl Stage {
         self.error_line.clone_from(&record.error_line);
         self.error_message.clone_from(&record.error_message);
         self.command.clone_from(&record.command);
+        self.commands = record.commands;
+        self.commands_failed = record.commands_failed;
         self.hint.clone_from(&record.hint);
         self.skipped.clone_from(&record.skipped);
         self.leaked.clone_from(&record.leaked);

@@ -23,6 +23,15 @@ pub fn exit_status(code: i32) -> String {
     format!("exit status {code}")
 }
 
+/// How many commands a step ran: `12, 3 failed`. None where none is known of.
+pub fn commands(commands: u64, failed: u64) -> Option<String> {
+    match (commands, failed) {
+        (0, _) => None,
+        (commands, 0) => Some(commands.to_string()),
+        (commands, failed) => Some(format!("{commands}, {failed} failed")),
+    }
+}
+
 /// How long something took: `34 ms`, `1.1 s`, `2 min 5 s`, `1 h 3 min`. Cut off, not rounded up.
 pub fn duration(duration: Duration) -> String {
     match duration.as_millis() {
@@ -66,6 +75,12 @@ mod tests {
         ] {
             assert_eq!(outcome(cause, code, signal), words);
         }
+    }
+
+    #[test]
+    fn commands_are_counted() {
+        let words = [(0, 0), (12, 0), (12, 3)].map(|(all, failed)| commands(all, failed));
+        assert_eq!(words, [None, Some("12".to_owned()), Some("12, 3 failed".to_owned())]);
     }
 
     #[test]

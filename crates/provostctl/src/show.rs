@@ -1,7 +1,7 @@
 use std::fmt::Write;
 
 use jiff::Timestamp;
-use provost_record::{Cause, Outcome, Run, Stage};
+use provost_record::{Cause, Outcome, Run, Stage, wording};
 use provost_store::{Node, Status};
 use serde_json::value::RawValue;
 
@@ -190,6 +190,8 @@ impl View<'_> {
         self.fact("ended by", Some(&ending));
         self.fact("line", stage.error_line.as_deref());
         self.fact("command", stage.command.as_deref());
+        let commands = wording::commands(stage.commands, stage.commands_failed);
+        self.fact("commands", commands.as_deref());
         self.fact("output", stage.error_message.as_deref());
         self.fact("hint", stage.hint.as_deref());
         // `fetch` is no script and has no log.

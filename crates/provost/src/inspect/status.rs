@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use provost_record::{Cause, ExitCode, Outcome, Run, Stage};
+use provost_record::{Cause, ExitCode, Outcome, Run, Stage, wording};
 use serde::Serialize;
 
 use super::{log_of, runs};
@@ -167,6 +167,9 @@ pub(super) fn failure(stage: &Stage) -> String {
     }
     if let Some(command) = &stage.command {
         fact("command", &command.replace('\n', " "));
+    }
+    if let Some(commands) = wording::commands(stage.commands, stage.commands_failed) {
+        fact("commands", &commands);
     }
     for (at, line) in stage.error_message.iter().flat_map(|m| m.lines()).enumerate() {
         fact(if at == 0 { "output" } else { "" }, line);

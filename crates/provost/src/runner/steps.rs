@@ -127,7 +127,7 @@ pub(super) fn prepare(
         env,
         log: log.to_owned(),
         trace: match policy.and_then(|p| p.trace) {
-            None | Some(Trace::On) => Some(trace.to_owned()),
+            None | Some(Trace::Commands | Trace::Lines) => Some(trace.to_owned()),
             Some(Trace::Off) => None,
         },
         limits: Limits {

@@ -91,8 +91,8 @@ fn failed_boot() -> Value {
             5,
             json!({"phase": "stage end", "stage": "disk", "result": "failure",
             "errorLine": "12 main disk", "errorMessage": "mkfs\n\u{1b}[2Jno\u{202e} space\u{9b}1m",
-            "exitCode": 7, "cause": "exit", "command": "mkfs /dev/sda", "hint": "buy a disk",
-            "durationMs": 7130})
+            "exitCode": 7, "cause": "exit", "command": "mkfs /dev/sda", "commands": 12,
+            "commandsFailed": 1, "hint": "buy a disk", "durationMs": 7130})
         ),
         boot(
             6,

@@ -31,6 +31,7 @@ async fn an_admin_sees_why_a_node_failed() {
            ended by  exit code 7
            line      12 main disk
            command   mkfs /dev/sda
+           commands  12, 1 failed
            output    mkfs
                      \\u{1b}[2Jno\\u{202e} space\\u{9b}1m
            hint      buy a disk
