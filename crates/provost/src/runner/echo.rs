@@ -9,6 +9,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
+use provost_record::step_log::{Entry, Line};
+
 /// How much is read at once, in bytes.
 const CHUNK: usize = 16 * 1024;
 /// How long the end of a run waits for whoever reads and takes nothing.
@@ -117,8 +119,7 @@ struct Log {
 }
 
 impl Log {
-    /// Copies what is new in it. A line is `TIME STREAM TAG TEXT`, where only those with the tag
-    /// `F` end with a newline.
+    /// Copies what was printed since.
     fn copy(&mut self, out: &mut impl Write, wrote: impl Fn()) -> io::Result<()> {
         self.file = self.file.take().or_else(|| File::open(&self.path).ok());
         let Some(file) = &mut self.file else { return Ok(()) };
@@ -132,11 +133,14 @@ impl Log {
             self.begun.extend_from_slice(&chunk[..n]);
             let whole = self.begun.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
             for line in self.begun[..whole].split_inclusive(|b| *b == b'\n') {
-                let mut fields = line.splitn(4, |b| *b == b' ').skip(2);
-                let (tag, line) = (fields.next(), fields.next().unwrap_or_default());
-                self.is_open = tag != Some(b"F");
-                let end = if self.is_open { 1 } else { 0 };
-                text.extend_from_slice(&line[..line.len() - end.min(line.len())]);
+                let Entry::Output { whole, text: printed, .. } = Line::parse(line).entry else {
+                    continue;
+                };
+                text.extend_from_slice(printed);
+                if whole {
+                    text.push(b'\n');
+                }
+                self.is_open = !whole;
             }
             self.begun.drain(..whole);
             out.write_all(&text)?;
@@ -179,7 +183,7 @@ mod tests {
     #[test]
     fn the_text_of_each_log_comes_in_order_and_as_it_was_printed() {
         let (_folder, paths) = logs(&[
-            "T stdout F one\nT stderr F  two  \nT stdout F \nT stdout P thr",
+            "T stdout F one\nT exec F 2 1 a\nT stderr F  two  \nT stdout F \nT stdout P thr",
             "T stdout F four\n",
             "T stdout P fi\n",
         ]);
@@ -188,7 +192,7 @@ mod tests {
         echo.begin(&paths[0]);
         assert_eq!(got.recv().unwrap(), b"one\n two  \n\n");
         let mut log = File::options().append(true).open(&paths[0]).unwrap();
-        log.write_all(b"ee\nT stdout F .\n").unwrap();
+        log.write_all(b"ee\nT exit F 2 0 3ms\nT stdout F .\n").unwrap();
         echo.more();
         echo.begin(&paths[1]);
         echo.line("end".to_owned());

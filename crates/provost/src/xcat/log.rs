@@ -9,6 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use provost_record::step_log::{Entry, Line};
 use provost_record::{Cause, Record, Service};
 use rustix::fs::OFlags;
 
@@ -150,10 +151,9 @@ fn copy_output(log: &Path, to: &mut impl Write) -> io::Result<()> {
     let mut whole = true;
     for line in lines {
         let line = line?;
-        let mut words = line.splitn(4, |b| *b == b' ').skip(2);
-        let (tag, text) = (words.next(), words.next().unwrap_or_default());
+        let Entry::Output { whole: ends, text, .. } = Line::parse(&line).entry else { continue };
         out.extend_from_slice(text);
-        whole = tag != Some(b"P");
+        whole = ends;
         if whole {
             out.push(b'\n');
         }
@@ -193,8 +193,9 @@ mod tests {
     fn output_is_copied_as_it_was_printed_and_of_much_the_end() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
-        std::fs::write(&log, "T stdout F one two\nT stderr P a\nT stderr F b\nT stdout P end\n")
-            .unwrap();
+        let text = "T stdout F one two\nT exec F 2 1 a\nT stderr P a\nT stderr F b\n\
+                    T exit F 2 0 1ms\nT stdout P end\n";
+        std::fs::write(&log, text).unwrap();
         let mut out = Vec::new();
         copy_output(&log, &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "one two\nab\nend\n");
