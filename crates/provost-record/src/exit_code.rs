@@ -1,12 +1,12 @@
-/// How `provost` ends, for scripts and units that call it.
+/// The exit status of `provost`, for scripts and units that call it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitCode {
-    /// All that had to run has run, and ended well.
+    /// Everything that had to run has run, and ended well.
     Done = 0,
     /// A postscript failed.
     PostscriptFailed = 1,
-    /// The command line or the configuration is wrong.
+    /// The command line or the configuration is wrong, or this node's disk or rights are.
     Usage = 2,
     /// The bundle or the plan could not be fetched, or did not verify.
     Fetch = 3,
@@ -14,7 +14,7 @@ pub enum ExitCode {
     Held = 4,
     /// A signal ended the run.
     Interrupted = 5,
-    /// Another run is going on.
+    /// Another run is in progress.
     Busy = 6,
 }
 

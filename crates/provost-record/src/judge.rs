@@ -1,6 +1,6 @@
 use crate::{Outcome, Phase, Record};
 
-/// What OpenShift's installer would say of a service after reading its records.
+/// The verdict of OpenShift's installer on a service, from its records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
     /// How often the service has begun.
@@ -66,8 +66,8 @@ mod tests {
         records.push(record(Phase::ServiceStart, "", None, ""));
         assert!(!judge(&records).successful, "a service that runs has not succeeded yet");
         records.push(record(Phase::ServiceEnd, "", good, ""));
-        let mended = judge(&records);
-        assert_eq!((mended.starts, mended.successful), (2, true));
+        let fixed = judge(&records);
+        assert_eq!((fixed.starts, fixed.successful), (2, true));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a run tells: one [`Record`] per event, in a [`Journal`] that is a valid JSON array at
+//! What a run reports: one [`Record`] per event, in a [`Journal`] that is a valid JSON array at
 //! every instant, and the analysis of what is in there.
 //!
 //! The first eight keys of a record are those of OpenShift's bootstrap service records, so that
@@ -15,7 +15,7 @@ pub mod wording;
 mod words;
 
 pub use exit_code::ExitCode;
-pub use journal::{Entry, Journal, JournalError, Mended};
+pub use journal::{Entry, Journal, JournalError, Repair};
 pub use judge::{Judgement, judge};
 pub use record::{Invalid, Record, now};
 pub use runs::{Run, Stage, runs};

@@ -36,7 +36,7 @@ pub struct Record {
     /// `kickstart`, `boot` or `run`; the journal's file is named after it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub service: String,
-    /// The node that speaks.
+    /// The node that reports.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub node: String,
     /// The run's id, a UUIDv7.
@@ -46,14 +46,14 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seq: u64,
     /// On `service start`: which try this is since the last run that ended well. On the `stage
-    /// start` of a step that is tried again, or goes on after a reboot: which try of it, from 2.
+    /// start` of a step that is retried, or goes on after a reboot: which try of it, from 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
     /// On `service start`: the kernel's id of this boot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot_id: Option<String>,
-    /// On `stage start`: the longest that the node may be silent from then on, in milliseconds,
-    /// unless it is lost; all that ends the stage by force has ended by then.
+    /// On `stage start`: the longest time until the node's next report, in milliseconds. It covers
+    /// the stage's time-out and all that follows it, so a node that is silent for longer is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<u64>,
     /// On the end of `fetch`: the bundle's generation.
@@ -167,15 +167,15 @@ impl Record {
         self.result == Some(Outcome::Failure)
     }
 
-    /// What in this record may come from a script, its arguments or its output.
+    /// The texts that may come from a script, its arguments or its output.
     pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let Self { error_line, error_message, command, hint, skipped, args, leaked, .. } = self;
         let texts = [error_line, error_message, command, hint, skipped];
         texts.into_iter().flatten().chain(args).chain(leaked)
     }
 
-    /// Says what keeps this record from being reported: a management node files records by node,
-    /// run and seq, so it takes none that lacks one of them.
+    /// Returns an error for a record that can't be reported: a management node files records by
+    /// node, run and seq, so it refuses one that lacks one of them.
     pub fn check_reportable(&self) -> Result<(), Invalid> {
         let ends = matches!(
             self.phase,
@@ -209,14 +209,14 @@ pub enum Invalid {
     /// A key without which the record can't be filed.
     #[error("the record has no {0}")]
     Lacks(&'static str),
-    /// The service is none that nodes have.
-    #[error("the record's service {0:?} is none of kickstart, boot, run")]
+    /// The service is unknown.
+    #[error("the record's service {0:?} is unknown; expected one of kickstart, boot, run")]
     Service(String),
     /// The run's id is not a UUID.
     #[error("the record's run {0:?} is not a UUID")]
     Run(String),
     /// An end without a result, or a start with one.
-    #[error("the record has a result and isn't an end, or the other way round")]
+    #[error("the record is an end without a result, or a start with one")]
     Result,
 }
 

@@ -7,7 +7,7 @@ use crate::{Cause, Outcome, Phase, Record};
 /// The stage that is no script.
 const FETCH: &str = "fetch";
 
-/// One run, as its records tell it.
+/// One run, as its records describe it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
@@ -15,7 +15,7 @@ pub struct Run {
     pub service: String,
     /// The run's id.
     pub run: String,
-    /// How it ended; none while it is going on.
+    /// How it ended; none while it is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Outcome>,
     /// When it began.
@@ -24,7 +24,7 @@ pub struct Run {
     /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
-    /// Which try this was.
+    /// Which try this was since the last run that ended well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
     /// The bundle's generation.
@@ -33,7 +33,7 @@ pub struct Run {
     /// The plan's generation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<u64>,
-    /// What kind of failure it was, where no stage is to blame.
+    /// What kind of failure it was, where no stage caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
     /// The same, in words.
@@ -61,10 +61,10 @@ pub struct Stage {
     /// Its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// Which try of it this is the last of, where it was tried again.
+    /// How many tries it took, where that is more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
-    /// How it ended; none while it is going on.
+    /// How it ended; none while it is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Outcome>,
     /// What kind of failure it was.
@@ -103,10 +103,10 @@ pub struct Stage {
     /// Milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// What it got over: tries that failed; of `fetch`, servers that did not serve.
+    /// Failures that it recovered from: tries that failed; of `fetch`, servers that failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed_over: Vec<String>,
-    /// Where its output is; whoever shows the run knows that.
+    /// Where its output is. No record says that; the program that shows the run fills it in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
 }
@@ -119,9 +119,9 @@ impl Run {
 }
 
 impl Stage {
-    /// The name of the log of the `index`th stage of a run, without its ending. `fetch` is stage
+    /// The name of the log of the `index`th stage of a run, without its extension. `fetch` is stage
     /// 0, so that the first postscript's log is `01-NAME`; a script in a subfolder keeps its
-    /// name in one path element. A further try has a log of its own.
+    /// name in one path element. A retry has a log of its own.
     pub fn log_name(index: usize, stage: &str, attempt: Option<u32>) -> String {
         let name = format!("{index:02}-{}", stage.replace('/', "_"));
         match attempt {
@@ -152,7 +152,7 @@ pub fn runs<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Run> {
 impl Run {
     fn add(&mut self, record: &Record) {
         match record.phase {
-            // A run that goes on after a reboot says so by a second one.
+            // A run that goes on after a reboot has a second one.
             Phase::ServiceStart => {
                 self.started = self.started.or(Some(record.timestamp));
                 self.attempt = record.attempt;
@@ -177,18 +177,16 @@ impl Run {
                     self.hint.clone_from(&record.hint);
                 }
             }
-            // Pre- and post-commands belong to units of others; ours have none.
+            // Pre- and post-commands belong to other programs' units; ours have none.
             Phase::PreCommandStart
             | Phase::PreCommandEnd
             | Phase::PostCommandStart
             | Phase::PostCommandEnd => {}
         }
     }
-}
 
-impl Run {
     /// A stage begins; or one that is there already begins again: `fetch`, of which a run has one,
-    /// and a step that is tried again. It is as its last try went.
+    /// and a step that is retried. The stage shows its last try.
     fn begin(&mut self, record: &Record) {
         let mut stage = Stage {
             stage: record.stage.clone().unwrap_or_default(),
@@ -239,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tried_again_is_one_stage_and_as_its_last_try_went() {
+    fn a_retried_step_is_one_stage_that_shows_its_last_try() {
         use Phase::*;
         let (good, bad) = (Some(Outcome::Success), Some(Outcome::Failure));
         let records = [

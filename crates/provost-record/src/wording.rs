@@ -1,9 +1,25 @@
 //! What people read of a record: outcomes and durations in words, the same on the node and on the
 //! management node.
 
+use std::error::Error;
 use std::time::Duration;
 
 use crate::Cause;
+
+/// An error with the chain of its sources, outermost first: `opening the journal /x: No space left
+/// on device`. A source that the error before it repeats is left out.
+pub fn error_chain(error: &(dyn Error + '_)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        let cause = source.to_string();
+        if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+        next = source.source();
+    }
+    text
+}
 
 /// How a stage that failed has ended, in a few words: `exit status 7`, `killed by SIGSEGV`,
 /// `time-out`, or the [`Cause`]'s own word. What a node sends as `signal` isn't escaped here.
@@ -81,6 +97,21 @@ mod tests {
     fn commands_are_counted() {
         let words = [(0, 0), (12, 0), (12, 3)].map(|(all, failed)| commands(all, failed));
         assert_eq!(words, [None, Some("12".to_owned()), Some("12, 3 failed".to_owned())]);
+    }
+
+    #[test]
+    fn an_error_names_each_cause_once() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("{what}")]
+        struct Layer {
+            what: &'static str,
+            source: Option<Box<Layer>>,
+        }
+        let layer = |what, source| Layer { what, source };
+        let inner = || Some(Box::new(layer("no space", None)));
+        assert_eq!(error_chain(&layer("writing a", inner())), "writing a: no space");
+        assert_eq!(error_chain(&layer("writing a: no space", inner())), "writing a: no space");
+        assert_eq!(error_chain(&layer("alone", None)), "alone");
     }
 
     #[test]

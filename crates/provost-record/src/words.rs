@@ -1,4 +1,4 @@
-//! The words of a record: each means one thing, and there are no others.
+//! The vocabulary of a record: each word means one thing, and there are no others.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ impl Phase {
 pub enum Outcome {
     /// It ended well.
     Success,
-    /// It did not.
+    /// It didn't.
     Failure,
 }
 
@@ -56,29 +56,29 @@ pub enum Cause {
     Exit,
     /// A signal ended the script.
     Signal,
-    /// The script took longer than it may.
+    /// The script, or the whole run, exceeded its time limit.
     Timeout,
-    /// The run was ended from outside, or cut off.
+    /// A signal from outside ended the run, or a crash cut it off.
     Interrupted,
-    /// The script isn't there.
+    /// The script isn't in the bundle.
     Missing,
-    /// The script could not be started.
+    /// The script could not be started: rights, format, interpreter.
     Exec,
-    /// Something could not be fetched.
+    /// Something could not be fetched from any server.
     Fetch,
-    /// Something that was fetched is not what was signed.
+    /// Something that was fetched isn't what was signed.
     Verify,
     /// The configuration is wrong, or the command line.
     Config,
     /// This node itself is in the way: a full or read-only disk, missing rights, a lock that
     /// another process holds.
     Local,
-    /// The guard held the node.
+    /// The guard holds the node: too many attempts have failed.
     Held,
-    /// The node was to be rebooted more often than allowed, or could not be. On an end that is a
-    /// success: the step asked for a reboot, after which the run goes on.
+    /// A reboot failed, or would have been one more than allowed. On an end that is a success: the
+    /// step asked for a reboot, after which the run goes on.
     Reboot,
-    /// The node fell silent. No node says so; a management node does.
+    /// The node stopped reporting. No node reports this; the management node finds it.
     Lost,
 }
 
@@ -117,7 +117,7 @@ pub enum Service {
     Kickstart,
     /// At a boot.
     Boot,
-    /// By an admin's hand.
+    /// Started by an admin.
     Run,
 }
 

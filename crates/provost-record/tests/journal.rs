@@ -151,9 +151,9 @@ proptest! {
         let whole = torn.windows(2).filter(|w| *w == b"}," || *w == b"}\n").count();
 
         let mut journal = Journal::open(&path).unwrap();
-        let mended = journal.take_mended();
+        let repair = journal.take_repair();
         // Where no entry was begun, none is lost.
-        prop_assert_eq!(mended.is_some(), torn != text && torn.contains(&b'{'));
+        prop_assert_eq!(repair.is_some(), torn != text && torn.contains(&b'{'));
         journal.append(&record(9, Phase::StageStart)).unwrap();
         let seqs: Vec<u64> = entries(&path).iter().map(|e| e["seq"].as_u64().unwrap()).collect();
         // A last entry whose newline is gone is whole all the same.
@@ -177,7 +177,7 @@ fn an_empty_file_and_anothers_layout_are_taken_over() {
     )
     .unwrap();
     let mut journal = Journal::open(&path).unwrap();
-    assert_eq!(journal.take_mended(), None, "nothing of it was damaged");
+    assert_eq!(journal.take_repair(), None, "nothing of it was damaged");
     journal.append(&record(2, Phase::StageStart)).unwrap();
     let all = entries(&path);
     assert_eq!((all.len(), &all[0]["x"]), (2, &Value::from("a,\nb")));
@@ -196,8 +196,8 @@ fn a_torn_file_of_another_layout_is_cut_back_as_well() {
         let path = dir.path().join("other.json");
         std::fs::write(&path, torn).unwrap();
         let mut journal = Journal::open(&path).unwrap();
-        let mended = journal.take_mended().unwrap();
-        assert_eq!((mended.kept, mended.cut, &mended.aside), (kept, cut, &None), "{torn}");
+        let repair = journal.take_repair().unwrap();
+        assert_eq!((repair.kept, repair.cut, &repair.aside), (kept, cut, &None), "{torn}");
         assert_eq!(entries(&path).len(), kept, "{torn}");
     }
 }
@@ -208,7 +208,7 @@ fn what_is_no_journal_at_all_is_put_aside() {
     let path = dir.path().join("boot.json");
     std::fs::write(&path, "once upon a time").unwrap();
     let mut journal = Journal::open(&path).unwrap();
-    let aside = journal.take_mended().unwrap().aside.unwrap();
+    let aside = journal.take_repair().unwrap().aside.unwrap();
     assert_eq!(std::fs::read_to_string(aside).unwrap(), "once upon a time");
     assert!(entries(&path).is_empty());
 }

@@ -44,6 +44,6 @@ impl std::fmt::Display for Failure {
 
 impl From<provost_record::JournalError> for Failure {
     fn from(e: provost_record::JournalError) -> Self {
-        Self::config(&e, e.hint())
+        Self::config(provost_record::wording::error_chain(&e), e.hint())
     }
 }

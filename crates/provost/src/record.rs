@@ -89,8 +89,8 @@ impl RecordArgs {
         let event = self.event;
         let record = self.record()?;
         let mut journal = Journal::open(file)?;
-        if let Some(mended) = journal.take_mended() {
-            complain(&format!("the journal was damaged: {mended}"));
+        if let Some(repair) = journal.take_repair() {
+            complain(&format!("the journal was damaged: {repair}"));
         }
         if event == Event::ServiceStart {
             journal.close_abandoned(is_alive)?;

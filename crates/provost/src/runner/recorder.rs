@@ -41,8 +41,8 @@ impl Recorder {
     ) -> Result<(Self, Vec<String>), JournalError> {
         let mut journal = Journal::open(paths.journal(service))?;
         let mut said = Vec::new();
-        if let Some(mended) = journal.take_mended() {
-            said.push(format!("the journal of {service} was damaged: {mended}"));
+        if let Some(repair) = journal.take_repair() {
+            said.push(format!("the journal of {service} was damaged: {repair}"));
         }
         let mut seq = 0;
         match resumed {

@@ -1,0 +1,68 @@
+//! Opening a journal's file, and waiting for its lock.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use provost_fs::{Durability, NewFile};
+
+use super::array::EMPTY;
+
+/// How long to wait for a journal's lock. Who may read a journal may lock it as well, and keep
+/// the lock.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest time between two tries to lock: nothing reports that a lock is free.
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+
+/// Takes a lock by `try_lock`, for at most [`LOCK_TIMEOUT`].
+pub(super) fn lock(mut try_lock: impl FnMut() -> Result<(), TryLockError>) -> io::Result<()> {
+    let until = Instant::now() + LOCK_TIMEOUT;
+    let mut pause = Duration::from_micros(20);
+    loop {
+        match try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(e)) => return Err(e),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => {
+                let why = format!("another program has kept it locked for {LOCK_TIMEOUT:?}");
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Opens the file for reading, under a shared lock; none if it isn't there.
+pub(super) fn open_shared(path: &Path) -> io::Result<Option<File>> {
+    let file = match File::open(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    lock(|| file.try_lock_shared())?;
+    Ok(Some(file))
+}
+
+/// Opens the file for writing. A new one appears whole, with its folder.
+pub(super) fn open_or_create(path: &Path) -> io::Result<File> {
+    let open = || OpenOptions::new().read(true).write(true).open(path);
+    match open() {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        file => return file,
+    }
+    provost_fs::create_folder_of(path)?;
+    match new_file(path, EMPTY)?.create(Durability::PowerCut) {
+        // Another writer was first; its journal is as good.
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+        created => created?,
+    }
+    open()
+}
+
+/// A new journal that everybody may read.
+pub(super) fn new_file(path: &Path, text: &[u8]) -> io::Result<NewFile> {
+    let mut new = NewFile::at(path)?;
+    new.set_mode(0o644)?;
+    new.write(text)?;
+    Ok(new)
+}

@@ -1,0 +1,27 @@
+use std::path::PathBuf;
+
+/// What had to be repaired in a journal that a crash, a full disk or an editor left damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// Bytes that belonged to no whole entry and were cut off.
+    pub cut: u64,
+    /// Whole entries that were kept.
+    pub kept: usize,
+    /// Where the damaged file was kept, if nothing of it could be read.
+    pub aside: Option<PathBuf>,
+}
+
+impl std::fmt::Display for Repair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.cut {
+            0 => write!(f, "its end was missing, kept {} entries", self.kept)?,
+            cut => {
+                write!(f, "cut {cut} bytes that were no whole entry, kept {} entries", self.kept)?
+            }
+        }
+        match &self.aside {
+            Some(path) => write!(f, "; the damaged file is {}", path.display()),
+            None => Ok(()),
+        }
+    }
+}
