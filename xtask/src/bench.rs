@@ -3,15 +3,26 @@
 use std::fs;
 
 use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
 
 use crate::{cargo, dist};
 
-/// Runs the benchmark called `name`.
-pub(crate) fn run(name: &str) -> Result<()> {
-    match name {
-        "boot" | "exec" => of_programs(name),
-        "record" => record(),
-        _ => bail!("there is no benchmark {name:?}; there are: boot, exec, record"),
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Benchmark {
+    /// A node's boot, against several management nodes
+    Boot,
+    /// A step's start and end, output and trace
+    Exec,
+    /// An entry of the journal, and a stage that a script records
+    Record,
+}
+
+/// Runs one benchmark.
+pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
+    match benchmark {
+        Benchmark::Boot => of_programs("boot"),
+        Benchmark::Exec => of_programs("exec"),
+        Benchmark::Record => record(),
     }
 }
 

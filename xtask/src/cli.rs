@@ -1,36 +1,52 @@
-use anyhow::{Result, bail};
+use anyhow::Result;
+use clap::{Parser, Subcommand};
 
-use crate::{bench, demo, dist, manual, test};
+use crate::bench::{self, Benchmark};
+use crate::{demo, dist, manual, test};
 
-const USAGE: &str = "\
-usage: cargo xtask COMMAND
+/// What a developer does with the workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
 
-  demo [--keep]  provision a node inside a temporary folder, then break a script and find out why;
-                 --keep leaves the server up at the end
-  test [--vm]    all that decides whether a change may go in: format, lints, tests, the node's binary,
-                 machines that boot under QEMU, which take root; --vm boots these alone
-  cycles         find files of a crate that import each other in a loop
-  dist           build static programs and packages into dist/
-  manual         write docs/man and docs/completions anew, from the command lines
-  bench NAME     measure; NAME is one of: boot, exec, record";
+#[derive(Subcommand)]
+enum Command {
+    /// Provision a node in a temporary folder, then break a script and find out why
+    Demo {
+        /// Leave the server running at the end
+        #[arg(long)]
+        keep: bool,
+    },
+    /// Run everything that decides whether a change may go in: format, lints, tests, the demo
+    Test {
+        /// Run only the tests that boot virtual machines under QEMU; takes root
+        #[arg(long)]
+        vm: bool,
+    },
+    /// Find files of a crate that import each other in a loop
+    Cycles,
+    /// Build static programs and packages into dist/
+    Dist,
+    /// Write docs/man and docs/completions from the command lines
+    Manual,
+    /// Run a benchmark
+    Bench { name: Benchmark },
+}
 
-/// Runs the command that `args` name.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    match args[..] {
-        ["demo"] => demo::run(false),
-        ["demo", "--keep"] => demo::run(true),
-        ["test"] => test::run(),
-        ["test", "--vm"] => test::machines::run(),
-        ["cycles"] => test::cycles::check(),
-        ["dist"] => dist::run(),
-        ["manual"] => manual::write(),
-        ["bench", name] => bench::run(name),
-        ["help" | "--help" | "-h"] => {
-            println!("{USAGE}");
-            Ok(())
+impl Cli {
+    /// Runs the command.
+    pub(crate) fn run(self) -> Result<()> {
+        match self.command {
+            Command::Demo { keep } => demo::run(keep),
+            Command::Test { vm: false } => test::run(),
+            Command::Test { vm: true } => test::machines::run(),
+            Command::Cycles => test::cycles::check(),
+            Command::Dist => dist::run(),
+            Command::Manual => manual::write(),
+            Command::Bench { name } => bench::run(name),
         }
-        [] => bail!("no command\n\n{USAGE}"),
-        _ => bail!("unknown command: {}\n\n{USAGE}", args.join(" ")),
     }
 }

@@ -10,9 +10,10 @@ mod test;
 
 use std::process::ExitCode;
 
+use clap::Parser;
+
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let Err(error) = cli::run(&args) else { return ExitCode::SUCCESS };
+    let Err(error) = cli::Cli::parse().run() else { return ExitCode::SUCCESS };
     eprintln!("error: {error:#}");
     ExitCode::FAILURE
 }
