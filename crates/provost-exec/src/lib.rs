@@ -8,38 +8,19 @@
 //! the runner was killed, and a daemon that a script starts on purpose keeps somebody who reads
 //! what it prints.
 
-mod awake;
-mod capture;
-mod cgroup;
-mod clock;
-mod execute;
-mod interpreter;
 mod keeper;
-mod next;
-mod notes;
-mod oom;
 mod orders;
+mod outcome;
 mod output;
-mod perl;
-mod python;
-mod remote;
-mod script;
-mod secrets;
-mod shell;
-mod spawn;
-mod start;
+mod place;
+mod process;
 mod step;
 mod supervisor;
-mod trace;
-mod tree;
-mod wait;
-mod watch;
-mod wire;
-mod writes;
 
 pub use orders::Orders;
-pub use secrets::Secrets;
-pub use start::{NotStarted, Why};
-pub use step::{Ended, Event, LeakPolicy, Limits, Outcome, Step, Usage};
+pub use outcome::{Ended, Event, Outcome, Usage};
+pub use output::Secrets;
+pub use place::{Place, install as install_trace};
+pub use process::{NotStarted, Why};
+pub use step::{LeakPolicy, Limits, Step};
 pub use supervisor::Supervisor;
-pub use trace::{Place, install as install_trace};

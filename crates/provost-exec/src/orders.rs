@@ -4,8 +4,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::execute::TOGETHER;
-use crate::{Ended, Outcome, awake};
+use crate::outcome::{Ended, Outcome};
+use crate::process::awake;
+
+/// How far apart signals may come that were sent at once, to several processes.
+pub(crate) const TOGETHER: Duration = Duration::from_millis(100);
 
 /// What whoever runs provost wants of the run as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

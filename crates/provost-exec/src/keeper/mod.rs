@@ -1,0 +1,272 @@
+//! The keeper: a small process between the runner and its scripts.
+
+mod clock;
+mod next;
+mod step;
+mod wire;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::Pid;
+
+use self::next::{Next, Prepared};
+use self::step::{Done, Leftovers, execute};
+use crate::output::CHUNK;
+use crate::process::cgroup::Leaf;
+use crate::process::{awake, status, tree};
+
+pub(crate) use self::next::Footing;
+pub(crate) use self::wire::{Line, Order, Report, frame, unframe};
+
+/// Forks a keeper. `runners` is what the runner alone may hold: the keeper would not see the
+/// runner's end if it held it, too. There must be one thread only: the keeper goes on with
+/// whatever locks the others held.
+pub(crate) fn fork<T>(line: Line, footing: Footing, runners: T) -> io::Result<(Pid, T)> {
+    match fork_here()? {
+        Some(keeper) => Ok((keeper, runners)),
+        None => {
+            drop(runners);
+            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                become_keeper();
+                keep(line, footing);
+            }));
+            end(i32::from(ended.is_err()))
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "no safe wrapper forks")]
+fn fork_here() -> io::Result<Option<Pid>> {
+    // SAFETY: this process has one thread; see `fork`. What follows in the child is ordinary
+    // code, as it would be in the parent.
+    forked(unsafe { libc::fork() }.into())
+}
+
+/// Forks a sibling: a child of the runner's, to which its orphans go if it is killed, and not to
+/// this keeper, who could not tell them from those with whom it stays.
+#[expect(unsafe_code, reason = "no safe wrapper forks")]
+fn fork_beside() -> io::Result<Option<Pid>> {
+    let flags = libc::c_long::from(libc::CLONE_PARENT | libc::SIGCHLD);
+    // SAFETY: as above. It has a copy of all memory, stack included, and the C library need not
+    // know of it, since there is no second thread.
+    forked(unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, 0_usize, 0_usize, 0_usize) })
+}
+
+fn forked(pid: libc::c_long) -> io::Result<Option<Pid>> {
+    let pid = i32::try_from(pid).ok().filter(|pid| *pid >= 0);
+    pid.map(Pid::from_raw).ok_or_else(io::Error::last_os_error)
+}
+
+#[expect(unsafe_code, reason = "no safe wrapper ends a fork without its parent's exit handlers")]
+fn end(status: i32) -> ! {
+    // SAFETY: it ends this process, nothing else.
+    unsafe { libc::_exit(status) }
+}
+
+/// Cuts all ties to the runner's terminal, session and signals: whoever waits for the runner's
+/// output to end must not wait for daemons.
+fn become_keeper() {
+    // A keeper that can't do one of these still keeps.
+    let _ = rustix::process::setsid();
+    let _ = rustix::thread::set_name(status::KEEPER);
+    let _ = tree::adopt_orphans();
+    if let Ok(silence) = silence() {
+        let _ = rustix::stdio::dup2_stdin(&silence);
+        let _ = rustix::stdio::dup2_stdout(&silence);
+        let _ = rustix::stdio::dup2_stderr(&silence);
+    }
+    ignore_signals();
+    awake::stay();
+    close_at_exec();
+}
+
+/// What has nothing to read, for scripts as well: /dev/null, or, in a chroot without it, a pipe that
+/// has ended.
+fn silence() -> io::Result<OwnedFd> {
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null");
+    null.map(OwnedFd::from).or_else(|_| io::pipe().map(|(end, _)| end.into()))
+}
+
+/// A keeper ends with its runner, not before: what ends a unit or a session tells all of its
+/// processes at once. A handler, since what is ignored stays ignored in the scripts, and a shell
+/// could not even trap it; so nothing else that the runner's caller ignored or blocked stays so.
+#[expect(unsafe_code, reason = "setting signals' handlers")]
+fn ignore_signals() {
+    let ours = [
+        libc::SIGTERM,
+        libc::SIGINT,
+        libc::SIGHUP,
+        libc::SIGTSTP,
+        libc::SIGCONT,
+        libc::SIGPIPE,
+        libc::SIGXFSZ,
+    ];
+    for signal in 1..=LAST_SIGNAL {
+        let how = if ours.contains(&signal) { nothing() } else { libc::SIG_DFL };
+        // SAFETY: the handler does nothing, which is safe at any moment. KILL and STOP are
+        // refused, which does no harm.
+        unsafe { libc::signal(signal, how) };
+    }
+    // SAFETY: the set is plain data that `sigemptyset` fills in.
+    unsafe {
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
+}
+
+/// Has a write beyond `ulimit -f` fail like any other, to be told, instead of being the end of this
+/// process.
+#[expect(unsafe_code, reason = "setting a signal's handler")]
+pub(crate) fn bear_file_limit() {
+    // SAFETY: the handler does nothing, which is safe at any moment.
+    unsafe { libc::signal(libc::SIGXFSZ, nothing()) };
+}
+
+/// A handler that does nothing, and that an exec takes away.
+fn nothing() -> libc::sighandler_t {
+    extern "C" fn nothing(_: libc::c_int) {}
+    nothing as extern "C" fn(libc::c_int) as libc::sighandler_t
+}
+
+/// What the runner's caller left open for it isn't for the scripts.
+#[expect(unsafe_code, reason = "a call that no safe wrapper makes")]
+fn close_at_exec() {
+    // SAFETY: a system call on numbers; what is closed is closed at exec, not now.
+    if unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC) } == 0 {
+        return;
+    }
+    // Before Linux 5.11.
+    for entry in std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten() {
+        let fd = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some(fd) = fd.filter(|fd| *fd > 2) {
+            // SAFETY: as above; a number that stands for nothing is refused.
+            unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
+}
+
+/// The last signal's number, the real-time ones included.
+const LAST_SIGNAL: libc::c_int = 64;
+/// `CLOSE_RANGE_CLOEXEC`, which the C library's headers may not have.
+const CLOSE_ON_EXEC: libc::c_uint = 4;
+
+/// Takes orders until the runner is gone, and then leaves.
+fn keep(mut line: Line, footing: Footing) {
+    let mut leaf = Leaf::enter();
+    match take_orders(&mut line, &footing, &mut leaf) {
+        End::Dismissed => {}
+        End::RunnerGone => drop(leaf.map(Leaf::leave)),
+        End::Succeeded(leftovers) => {
+            drop((line, footing.writes));
+            stay_with(leftovers, leaf, &footing.runner);
+        }
+    }
+}
+
+/// Why a keeper takes no more orders.
+enum End {
+    Dismissed,
+    RunnerGone,
+    /// Another keeper takes them, since this one's step left somebody behind.
+    Succeeded(Leftovers),
+}
+
+fn take_orders(line: &mut Line, footing: &Footing, leaf: &mut Option<Leaf>) -> End {
+    let mut next = Next::new(footing);
+    while let Some(order) = line.wait() {
+        match order {
+            Order::Prepare(step) => next.prepare(step),
+            Order::Run(most) => {
+                if let Some(step) = next.take().map(|prepared| prepared.within(most))
+                    && let Err(end) = run(step, &mut next, line, leaf)
+                {
+                    return end;
+                }
+            }
+            Order::Dismiss => return End::Dismissed,
+            // What was meant for a step that has just ended.
+            Order::Pause => line.say(&Report::Paused),
+            Order::Stop(_) | Order::Hurry | Order::Resume => {}
+        }
+    }
+    End::RunnerGone
+}
+
+/// Runs one step.
+fn run<'w>(
+    step: Prepared<'w>,
+    next: &mut Next<'w>,
+    line: &mut Line,
+    leaf: &mut Option<Leaf>,
+) -> Result<(), End> {
+    let (outcome, leftovers) = match execute(step, next, line, leaf.as_ref()) {
+        Done::RunnerGone => return Err(End::RunnerGone),
+        Done::Ended(outcome, leftovers) => (outcome, leftovers),
+    };
+    if let Some(leftovers) = leftovers {
+        // The next step is a new keeper's, so that it answers for its own descendants alone. It
+        // begins before the runner hears of the end.
+        let step = next.strip();
+        let forked = fork_beside();
+        if let Ok(Some(_)) = forked {
+            return Err(End::Succeeded(leftovers));
+        }
+        drop(leftovers);
+        // Without one, descendants of this step may be taken for the next one's.
+        if forked.is_ok() {
+            awake::stay();
+            let _ = tree::adopt_orphans();
+            *leaf = leaf.as_ref().and_then(Leaf::next);
+        }
+        if let Some(step) = step {
+            next.prepare(step);
+        }
+    }
+    line.say(&Report::Ended(outcome, std::process::id()));
+    Ok(())
+}
+
+/// Keeps reading what those print that live on: they would get SIGPIPE, or block, if nobody did.
+/// Stays their parent, whether they print or not, as long as there is a runner, which kills all that
+/// comes to it from a keeper that it loses.
+#[expect(unsafe_code, reason = "setting a signal's disposition")]
+fn stay_with(leftovers: Leftovers, leaf: Option<Leaf>, runner: &OwnedFd) {
+    // From now on nobody's end matters here, so the kernel may take leave of them.
+    // SAFETY: no handler is involved.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+    tree::reap();
+    if let Some(leaf) = &leaf {
+        leaf.let_live();
+    }
+    drain(leftovers.pipes);
+    while poll(&mut [PollFd::new(runner, PollFlags::IN)], None) == Err(Errno::INTR) {}
+    if let Some(leaf) = leaf {
+        leaf.leave();
+    }
+}
+
+/// Reads and drops what comes through `pipes` until nobody holds their other ends.
+fn drain(mut pipes: Vec<OwnedFd>) {
+    let mut buffer = vec![0; CHUNK];
+    while !pipes.is_empty() {
+        let mut fds: Vec<_> = pipes.iter().map(|p| PollFd::new(p, PollFlags::IN)).collect();
+        if poll(&mut fds, None).is_err_and(|e| e != Errno::INTR) {
+            return;
+        }
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        let mut ready = ready.into_iter();
+        pipes.retain(|pipe| {
+            if !ready.next().unwrap_or(false) {
+                return true;
+            }
+            match rustix::io::read(pipe.as_fd(), &mut *buffer) {
+                Ok(n) => n > 0,
+                Err(e) => matches!(e, Errno::INTR | Errno::AGAIN),
+            }
+        });
+    }
+}

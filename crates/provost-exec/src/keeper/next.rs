@@ -1,0 +1,71 @@
+//! The step that comes after the one that runs, as far as it has been made ready.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use crate::output::{Output, Writes};
+use crate::process::spawn::Program;
+use crate::step::Step;
+
+/// What every program of a keeper starts with.
+pub(crate) struct Footing {
+    /// The runner, which isn't the keeper's parent for ever.
+    pub(crate) runner: OwnedFd,
+    /// Where it is noted which of its outputs it writes to.
+    pub(crate) writes: Option<Writes>,
+}
+
+/// A step that can begin at any moment: all is done that takes time and doesn't depend on what the
+/// step before it does.
+pub(crate) struct Prepared<'w> {
+    pub(crate) step: Box<Step>,
+    pub(crate) program: io::Result<Program<'w>>,
+}
+
+impl Prepared<'_> {
+    /// The same, with a time-out of `most` at the most.
+    pub(crate) fn within(mut self, most: Duration) -> Self {
+        self.step.limits.timeout = self.step.limits.timeout.min(most);
+        self
+    }
+}
+
+/// At most one step, and what it is made of.
+pub(crate) struct Next<'w> {
+    footing: &'w Footing,
+    prepared: Option<Prepared<'w>>,
+    /// The pipes of a step that has ended.
+    spare: Option<Output<'w>>,
+}
+
+impl<'w> Next<'w> {
+    pub(crate) fn new(footing: &'w Footing) -> Self {
+        Self { footing, prepared: None, spare: None }
+    }
+
+    /// Makes `step` ready, instead of any other.
+    pub(crate) fn prepare(&mut self, step: Box<Step>) {
+        let output = self.spare.take().and_then(Output::open_again);
+        let output = output.map_or_else(|| Output::new(self.footing.writes.as_ref()), Ok);
+        let program = output.and_then(|output| Program::new(&step.folder, &step.env, output));
+        self.prepared = Some(Prepared { step, program });
+    }
+
+    /// The step, which begins now.
+    pub(crate) fn take(&mut self) -> Option<Prepared<'w>> {
+        self.prepared.take()
+    }
+
+    /// Takes the pipes of a step that has ended, before another begins.
+    pub(crate) fn reuse(&mut self, output: Output<'w>) {
+        self.spare = output.spare();
+    }
+
+    /// Lets go of everything but the step itself: a keeper that goes on as two has nothing open that
+    /// both would have.
+    pub(crate) fn strip(&mut self) -> Option<Box<Step>> {
+        self.spare = None;
+        self.take().map(|prepared| prepared.step)
+    }
+}

@@ -1,0 +1,90 @@
+//! What came of a step, once its program has ended.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::running::{Ending, Leftovers, Running};
+use crate::outcome::{Ended, Outcome, Usage};
+use crate::place;
+use crate::process::signals::signal_name;
+use crate::process::tree;
+use crate::step::LeakPolicy;
+
+/// How long a descendant without the script's output may take to end after it, before it counts
+/// as left behind: the first half of a pipeline, say, that is about to get SIGPIPE.
+const SETTLE: Duration = Duration::from_millis(200);
+
+impl Running<'_, '_> {
+    /// What came of it, and what is left behind.
+    pub(super) fn conclude(
+        mut self,
+        began: Instant,
+        notes: &Path,
+        watched: bool,
+    ) -> (Outcome, Option<Leftovers>) {
+        // One that wasn't waited for was killed.
+        let (status, usage) = self.status.unwrap_or((libc::SIGKILL, Usage::default()));
+        let ended = match self.ending.take() {
+            Some(Ending::TimedOut) => Ended::TimedOut(self.step.limits.timeout),
+            Some(Ending::Interrupted(signal)) => Ended::Interrupted(signal),
+            None if libc::WIFSIGNALED(status) => Ended::Signal {
+                name: signal_name(libc::WTERMSIG(status)),
+                core: libc::WCOREDUMP(status),
+            },
+            None => Ended::Exit(libc::WEXITSTATUS(status)),
+        };
+        let duration = began.elapsed().saturating_sub(self.clock.paused);
+        let (ended, leaked) = self.leave(ended);
+        self.output.end(|stream, text| self.capture.take(stream, text));
+        let is_anybody_left = !leaked.is_empty() && tree::reap();
+        let is_held = self.output.pipes().next().is_some();
+        let leftovers = if is_anybody_left || is_held {
+            Some(Leftovers { pipes: self.output.held() })
+        } else {
+            self.next.reuse(self.output);
+            None
+        };
+        let (last_lines, tail, log_error) = self.capture.finish();
+        let place = match ended {
+            Ended::Exit(status) if status != 0 => {
+                let place = place::place(self.step, notes, status, &tail);
+                place.map(|place| place.without(&self.step.secrets))
+            }
+            _ => {
+                if watched {
+                    // There is none where nothing failed.
+                    let _ = std::fs::remove_file(notes);
+                }
+                None
+            }
+        };
+        let log_error = log_error.map(|e| e.to_string());
+        let ended_ago = self.ended_at.elapsed();
+        let outcome =
+            Outcome { ended, place, last_lines, leaked, duration, ended_ago, usage, log_error };
+        (outcome, leftovers)
+    }
+
+    /// What becomes of descendants once the program has ended and its time for them is over.
+    fn leave(&self, ended: Ended) -> (Ended, Vec<String>) {
+        if matches!(ended, Ended::TimedOut(_) | Ended::Interrupted(_)) {
+            tree::kill(None, self.leaf);
+            // Who hangs in the kernel, or is somebody whom this user can't kill.
+            return (ended, tree::left());
+        }
+        if !tree::settle(SETTLE) {
+            return (ended, Vec::new());
+        }
+        let leaked = tree::left();
+        if leaked.is_empty() || self.step.leak == LeakPolicy::Warn {
+            return (ended, leaked);
+        }
+        tree::kill(None, self.leaf);
+        tree::reap();
+        let ended = match (self.step.leak, ended) {
+            (LeakPolicy::Fail, Ended::Exit(0)) => Ended::Leaked,
+            (_, ended) => ended,
+        };
+        (ended, leaked)
+    }
+}

@@ -1,0 +1,93 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::place::Place;
+use crate::process::NotStarted;
+
+/// What is worth telling while the program runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// It takes longer than [`Limits::slow`].
+    Slow,
+    /// It took too long, or the run is to end: the tree has got SIGTERM.
+    Terminating,
+    /// It did not heed SIGTERM in time: the tree has got SIGKILL.
+    Killing,
+    /// The last line that it printed; told a few times a second at the most.
+    Line(String),
+}
+
+/// How it went.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How the program ended.
+    pub ended: Ended,
+    /// Where in the script it failed, where that is known.
+    pub place: Option<Place>,
+    /// The last lines of output, oldest first; blank ones are left out.
+    pub last_lines: Vec<String>,
+    /// Descendants that outlived the program, each `PID COMM`.
+    pub leaked: Vec<String>,
+    /// Wall time by the monotonic clock, pauses left out.
+    pub duration: Duration,
+    /// How long ago the program itself had ended when this was told.
+    pub ended_ago: Duration,
+    /// What the program and its waited-for descendants used.
+    pub usage: Usage,
+    /// Why the log is incomplete, if it is.
+    pub log_error: Option<String>,
+}
+
+impl Outcome {
+    /// Of something that never ran, or of which no more is known.
+    pub(crate) fn bare(ended: Ended, duration: Duration) -> Self {
+        Self {
+            ended,
+            place: None,
+            last_lines: Vec::new(),
+            leaked: Vec::new(),
+            duration,
+            ended_ago: Duration::ZERO,
+            usage: Usage::default(),
+            log_error: None,
+        }
+    }
+}
+
+/// How a program ended.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Ended {
+    /// By itself, with this status.
+    Exit(i32),
+    /// By a signal that nobody here has sent.
+    Signal {
+        /// Its name, e.g. `SIGSEGV`.
+        name: String,
+        /// Whether the kernel wrote a core file.
+        core: bool,
+    },
+    /// By itself and well, but it left descendants behind, which it must not.
+    Leaked,
+    /// It took longer than this and was ended.
+    TimedOut(Duration),
+    /// It was ended because the run is to end, by this signal.
+    Interrupted(String),
+    /// It never began.
+    NotStarted(NotStarted),
+    /// Its keeper is gone; so is the program.
+    KeeperLost,
+    /// It never began: its keeper was lost before.
+    NoKeeper,
+}
+
+/// What a program used.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Processor time in user mode.
+    pub user: Duration,
+    /// Processor time in the kernel.
+    pub system: Duration,
+    /// Peak resident memory of its largest process, in KiB.
+    pub max_rss_kib: u64,
+}

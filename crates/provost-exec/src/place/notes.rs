@@ -1,0 +1,240 @@
+//! What `trace.bash` noted while a bash script ran.
+
+use std::path::{Path, PathBuf};
+
+use super::script::{Script, words};
+use super::shell::{self, squeezed};
+use super::spot::{Place, Spot};
+use super::watch::traps;
+use crate::step::Step;
+
+/// How many fields a note has.
+const FIELDS: usize = 10;
+/// How much of the notes is read, from the end, in bytes.
+const READ: usize = 256 * 1024;
+
+/// A command that failed (`err`), a call of `exit`, the end of the script (`end`), or a gap after
+/// which not every failing command is noted.
+#[derive(Debug)]
+pub(crate) struct Note {
+    kind: String,
+    status: i32,
+    flags: String,
+    line: usize,
+    function: String,
+    file: PathBuf,
+    depth: usize,
+    command: String,
+    piped: bool,
+    /// Where the script was by then.
+    folder: PathBuf,
+}
+
+/// Reads and removes the notes, newest first.
+pub(crate) fn take(path: &Path) -> Vec<Note> {
+    let text = std::fs::read(path).unwrap_or_default();
+    let _ = std::fs::remove_file(path);
+    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(READ)..]).into_owned();
+    // From the end, so that a cut beginning does no harm. What a full disk has cut is no note.
+    let fields: Vec<&str> = text.strip_suffix('\0').unwrap_or_default().split('\0').collect();
+    fields.rchunks_exact(FIELDS).map_while(note).collect()
+}
+
+fn note(fields: &[&str]) -> Option<Note> {
+    let [kind, status, flags, line, function, file, depth, command, pipeline, folder] =
+        fields.try_into().ok()?;
+    if !["err", "exit", "end", "gap"].contains(&kind) {
+        return None;
+    }
+    Some(Note {
+        kind: kind.to_owned(),
+        // As the system sees it.
+        status: status.trim().parse::<i64>().ok()?.rem_euclid(256) as i32,
+        flags: flags.to_owned(),
+        line: line.parse().ok()?,
+        function: function.to_owned(),
+        file: file.into(),
+        depth: depth.parse().ok()?,
+        command: command.to_owned(),
+        piped: pipeline.parse::<usize>().ok()? > 1,
+        folder: folder.into(),
+    })
+}
+
+/// The place in the script where it failed, by its notes and by what bash itself said at the end
+/// of its output.
+pub(crate) fn place(
+    notes: &[Note],
+    script: &Script,
+    step: &Step,
+    status: i32,
+    said: Option<shell::ShellError>,
+    has_functions: bool,
+) -> Option<Place> {
+    let (end, notes) = match notes.split_first() {
+        Some((end, rest)) if end.kind == "end" => (Some(end).filter(|e| e.status == status), rest),
+        _ => (None, notes),
+    };
+    let at = judge(notes, end, script, status);
+    let prefer = |said: &shell::ShellError| match (at, end) {
+        // Bash knows no command for a redirection of a loop or a group; the note is of the
+        // command before it.
+        (Some(at), _) => said.of_group && at.kind == "err" && at.line < said.at.line,
+        // What failed is what came last, or bash would have gone on.
+        (None, Some(end)) => {
+            said.fatal || squeezed(&said.at.source).contains(&squeezed(first_line(&end.command)))
+        }
+        (None, None) => said.certain(script),
+    };
+    if let Some(said) = said.filter(prefer) {
+        return Some(said.at.into());
+    }
+    match (at, end) {
+        (Some(at), _) => at.place(step),
+        (None, Some(end)) => end.place_at_end(script, !has_functions),
+        (None, None) => None,
+    }
+}
+
+/// Finds the place in notes, newest first. It says nothing rather than something that may be
+/// wrong: a command may have failed long before the script ended for another reason.
+fn judge<'a>(
+    notes: &'a [Note],
+    end: Option<&Note>,
+    script: &Script,
+    status: i32,
+) -> Option<&'a Note> {
+    let last = notes.first().filter(|note| note.status == status)?;
+    if last.kind == "exit" {
+        // In an EXIT trap `exit` is called by a shell that has ended already, elsewhere.
+        let earlier = notes[1..].iter().find(|n| n.kind == "exit" || n.flags.contains('e'));
+        let earlier = earlier.filter(|n| n.status == status && n.kind != "gap");
+        return Some(earlier.unwrap_or(last));
+    }
+    let is_main = |note: &Note| *script.path == *note.path(script.path.parent());
+    let ended_there = last.flags.contains('e')
+        || (is_main(last) && last.function == "main" && script.ends_at(last.line))
+        || end.is_some_and(|end| end.command == last.command && lines(last, script).len() <= 1)
+        || (is_main(last) && last.function == "main" && ends_last_loop(last, script));
+    if last.kind != "err" || !ended_there {
+        return None;
+    }
+    // A function that fails with its last command is noted within and again by its caller, for
+    // whom bash still names the inner command.
+    let inner = notes[1..].iter().scan(last.depth, |depth, note| {
+        let inner = note.kind == "err"
+            && note.status == last.status
+            && note.command == last.command
+            && note.depth > *depth;
+        *depth = note.depth;
+        inner.then_some(note)
+    });
+    Some(inner.last().unwrap_or(last))
+}
+
+/// The lines of a script in which a command stands: if that is one only, it can't have come last
+/// elsewhere.
+fn lines<'a>(note: &Note, script: &'a Script) -> Vec<(usize, &'a str)> {
+    let command = squeezed(first_line(&note.command));
+    script.code().filter(|(_, line)| squeezed(line).contains(&command)).collect()
+}
+
+/// Whether a command is the last one in a loop with which the script ends: of that, what bash ran
+/// last is the condition.
+fn ends_last_loop(note: &Note, script: &Script) -> bool {
+    let rest = script.code().filter(|(number, _)| *number >= note.line);
+    let rest: Vec<_> = rest.map(|(_, line)| squeezed(line)).collect();
+    let rest = rest.join(";");
+    let rest =
+        rest.split_once(&squeezed(&note.command)).and_then(|(_, rest)| rest.strip_prefix(";done"));
+    rest.is_some_and(|rest| !rest.contains([';', '&', '|']))
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+impl Note {
+    fn path(&self, folder: Option<&Path>) -> PathBuf {
+        let file = self.file.strip_prefix("./").unwrap_or(&self.file);
+        folder.map_or_else(|| file.to_owned(), |folder| folder.join(file))
+    }
+
+    /// The file in which it stands, if that is certain: its name may be relative to where the
+    /// script was then.
+    fn file(&self, step: &Step) -> Option<PathBuf> {
+        let file = self.path(Some(&step.folder));
+        if self.file.is_absolute() || file == step.folder.join(&step.name) {
+            return Some(file);
+        }
+        let there = self.path(Some(&self.folder)).canonicalize();
+        match (file.canonicalize(), there.ok().filter(|_| self.folder.is_absolute())) {
+            (Err(_), there) => there,
+            (Ok(here), there) => there.is_none_or(|there| there == here).then_some(file),
+        }
+    }
+
+    /// The command in one line; without a text that goes with it.
+    fn command(&self) -> String {
+        if self.command.contains("<<") {
+            return first_line(&self.command).to_owned();
+        }
+        self.command.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    }
+
+    fn place(&self, step: &Step) -> Option<Place> {
+        let unplaced = || Some(Place { line: None, command: Some(self.command()) });
+        let Some(file) = self.file(step) else { return unplaced() };
+        let script = Script::read(&file);
+        // Of a command of several lines bash may name the second.
+        let mut line = script.as_ref().map_or(self.line, |s| s.begin(self.line, &self.command));
+        let mut source = script.as_ref().and_then(|script| script.line(line).map(str::to_owned));
+        let word = self.command.split_ascii_whitespace().next().unwrap_or_default();
+        let here = |source: &String| source.contains(word) || word == "(";
+        let traps = |script: &Script| traps(script, "EXIT") || traps(script, "0");
+        let in_trap = self.kind == "exit" || (!self.piped && script.as_ref().is_some_and(traps));
+        if in_trap && !source.as_ref().is_some_and(here) {
+            // In a trap, lines aren't the file's.
+            return unplaced();
+        }
+        let function = Some(self.function.clone());
+        // Of a function of the shell library the note has no more than the name.
+        let by_library = self.kind == "exit" && word != "exit";
+        if self.piped
+            && let Some(whole) = script.as_ref().and_then(|s| s.pipeline(line))
+        {
+            (line, source) = (whole.0, Some(whole.1));
+        }
+        // Of a pipeline bash names the last command, whichever of them failed; of a call, the
+        // last one within.
+        let source = source.filter(|source| self.piped || by_library || !here(source));
+        let source = source.filter(|source| is_whole(source)).unwrap_or_else(|| self.command());
+        Some(Spot { file, line, function, source }.into())
+    }
+
+    /// What ran last in the script, which ended by itself. Where that stands once only, and in no
+    /// function, it is the place; but a loop has its status from a command within.
+    fn place_at_end(&self, script: &Script, no_functions: bool) -> Option<Place> {
+        let lines = lines(self, script);
+        let loops = |line: &str| words(line).any(|w| ["while", "until", "for"].contains(&w));
+        let ends_loop =
+            || script.code().next_back().is_some_and(|(_, l)| words(l).any(|w| w == "done"));
+        if lines.iter().any(|(_, line)| loops(line)) || (lines.is_empty() && ends_loop()) {
+            return None;
+        }
+        let at = match lines[..] {
+            [(line, _)] if no_functions || script.ends_at(line) => Some(line),
+            _ => None,
+        };
+        let file = script.path.display();
+        let line = at.map(|line| format!("{line} main {file}"));
+        Some(Place { line, command: Some(self.command()) })
+    }
+}
+
+/// Whether a source line may be all of a command.
+fn is_whole(source: &str) -> bool {
+    let count = |wanted: char| source.matches(wanted).count();
+    let even = |quote| count(quote) % 2 == 0;
+    even('"') && even('\'') && count('(') == count(')') && !source.ends_with('\\')
+}

@@ -1,0 +1,46 @@
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::output::Secrets;
+
+/// The function's part of a line where it isn't known.
+const UNKNOWN: &str = "-";
+
+/// Where a script failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// `LINE FUNCTION FILE`, as bash's `caller` prints it. The function is `main` outside of any,
+    /// and `-` where it isn't known.
+    pub line: Option<String>,
+    /// The command, as it stands in the script.
+    pub command: Option<String>,
+}
+
+impl Place {
+    /// The same, with no secret in it.
+    pub(crate) fn without(self, secrets: &Secrets) -> Self {
+        let hide = |text: String| secrets.hide(&text).into_owned();
+        Self { line: self.line.map(hide), command: self.command.map(hide) }
+    }
+}
+
+/// A place as an interpreter names it.
+pub(crate) struct Spot {
+    pub(crate) file: PathBuf,
+    pub(crate) line: usize,
+    /// None where it isn't known.
+    pub(crate) function: Option<String>,
+    /// What stands there in the file.
+    pub(crate) source: String,
+}
+
+impl From<Spot> for Place {
+    fn from(spot: Spot) -> Self {
+        let function = spot.function.as_deref().unwrap_or(UNKNOWN);
+        Self {
+            line: Some(format!("{} {function} {}", spot.line, spot.file.display())),
+            command: Some(spot.source).filter(|s| !s.is_empty()),
+        }
+    }
+}

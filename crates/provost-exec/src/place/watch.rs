@@ -1,0 +1,133 @@
+//! How far a bash script can be watched without its seeing it.
+
+use super::script::{Language, Script, is_flag, words};
+use crate::step::Step;
+
+/// The one-letter options of a first line with which bash reads `BASH_ENV` and doesn't show it.
+const OPTIONS: &str = "befhkmuxBCEH";
+/// The named ones.
+const NAMED: &[&str] =
+    &["errexit", "errtrace", "nounset", "noclobber", "noglob", "pipefail", "xtrace"];
+/// What makes bash behave otherwise before it reads `BASH_ENV`.
+const VARIABLES: &[&str] = &["BASHOPTS", "BASH_XTRACEFD", "POSIXLY_CORRECT", "SHELLOPTS"];
+/// Commands and variables that are others in a function.
+const OF_FUNCTIONS: &[&str] =
+    &["BASH_SOURCE", "declare", "local", "return", "set", "shift", "typeset"];
+
+/// What to watch: `functions` as well as what is outside of them, calls of `exit`. None if
+/// nothing: it isn't a bash script, or it would see it.
+pub(crate) fn watch(script: &Script, step: &Step) -> Option<String> {
+    if script.language != Language::Bash
+        || !are_harmless(&script.options)
+        || step.env.iter().any(|(name, _)| VARIABLES.contains(&name.as_str()))
+    {
+        return None;
+    }
+    let parts = script.parts(&step.folder);
+    let own = match step.env.iter().rfind(|(name, _)| name == "BASH_ENV") {
+        None => None,
+        // What bash makes of another value isn't that simple.
+        Some((_, file)) if !file.contains('/') || file.contains(['$', '`', '~', '\\']) => {
+            return None;
+        }
+        Some((_, file)) => Script::read(&step.folder.join(file)),
+    };
+    let files: Vec<&Script> = std::iter::once(script).chain(&parts.files).chain(&own).collect();
+    if files.iter().any(|file| sees_all(file)) {
+        return None;
+    }
+    let any = |test: &dyn Fn(&Script) -> bool| files.iter().any(|file| test(file));
+    let mut watched = Vec::new();
+    // With errtrace its own trap would be called where it isn't; and each `$(COMMAND)` costs one
+    // more fork.
+    let functions = !parts.all || any(&Script::has_functions);
+    if functions && !any(&|file| traps(file, "ERR")) {
+        watched.push("functions");
+    }
+    // In its own EXIT trap, it could see that `exit` is a function.
+    let looks = |file: &Script| {
+        file.has_word(&["BASH_COMMAND", "BASH_LINENO", "FUNCNAME", "caller"])
+            || step.xtrace
+            || file.sets('x', "xtrace")
+            || file.options.iter().any(|o| is_flag(o, 'x') || o == "xtrace")
+    };
+    let sees = any(&|file| traps(file, "EXIT") || traps(file, "0")) && any(&looks);
+    if !sees && !any(&needs_no_function) {
+        watched.push("exit");
+    }
+    Some(watched.join(" "))
+}
+
+fn are_harmless(options: &[String]) -> bool {
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        let harmless = match option.as_str() {
+            "-o" => options.next().is_some_and(|name| NAMED.contains(&name.as_str())),
+            option => option
+                .strip_prefix('-')
+                .is_some_and(|letters| letters.chars().all(|letter| OPTIONS.contains(letter))),
+        };
+        if !harmless {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether a script would see the traps, whatever they do.
+fn sees_all(file: &Script) -> bool {
+    file.has_word(&["BASH_XTRACEFD", "compgen", "extdebug", "functrace"])
+        // What is called as `builtin COMMAND` would be its own.
+        || file.has_function("builtin")
+        || file.sets('v', "verbose")
+        || file.sets('r', "restricted")
+        || file.sets('T', "functrace")
+        || traps(file, "DEBUG")
+        || traps(file, "RETURN")
+        || file.code().any(|(_, line)| lists_traps(line))
+}
+
+/// Whether a script sets its own trap for this.
+pub(crate) fn traps(file: &Script, signal: &str) -> bool {
+    file.code().any(|(_, line)| is_trap(line, signal))
+}
+
+/// Whether a trap for this is set in a line. The end of a trap of many lines begins with its quote,
+/// and has nothing but signals after it.
+fn is_trap(line: &str, signal: &str) -> bool {
+    let ends_trap = line.strip_prefix(['\'', '"']).is_some_and(|rest| {
+        let signals = rest.split([';', '#', '&', '|']).next().unwrap_or_default();
+        signals.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ')
+    });
+    (ends_trap || words(line).any(|word| word == "trap")) && words(line).any(|word| word == signal)
+}
+
+/// Whether a script's EXIT trap must not run within a function, as ours is: it takes the script's
+/// arguments, or returns. Of one of many lines that isn't known.
+fn needs_no_function(file: &Script) -> bool {
+    let arguments = |line: &str| {
+        let mut after =
+            line.split('$').skip(1).map(|rest| rest.trim_start_matches(['{', '#', '!']));
+        after.any(|rest| {
+            rest.starts_with(|c: char| c.is_ascii_digit() && c != '0' || "@*#}".contains(c))
+        }) || line.contains("$#")
+    };
+    file.code().filter(|(_, line)| is_trap(line, "EXIT") || is_trap(line, "0")).any(|(_, line)| {
+        line.starts_with(['\'', '"'])
+            || arguments(line)
+            || words(line).any(|word| OF_FUNCTIONS.contains(&word.trim_start_matches('$')))
+    })
+}
+
+/// Whether a line has `trap` tell which traps there are.
+fn lists_traps(line: &str) -> bool {
+    let mut words = line.split([' ', '\t', ';', '(']).skip_while(|word| !word.starts_with("trap"));
+    match words.next() {
+        Some("trap") => {
+            let next = words.find(|word| !word.is_empty()).unwrap_or_default();
+            next.is_empty() || next == "-p" || next.starts_with(['|', '>', ')', '&', '#'])
+        }
+        Some(word) => word.starts_with("trap)"),
+        None => false,
+    }
+}

@@ -1,0 +1,15 @@
+//! Processes: how a program starts, its tree of descendants, and its end.
+
+pub(crate) mod awake;
+pub(crate) mod cgroup;
+mod interpreter;
+mod not_started;
+pub(crate) mod oom;
+pub(crate) mod signals;
+pub(crate) mod spawn;
+pub(crate) mod start;
+pub(crate) mod status;
+pub(crate) mod tree;
+pub(crate) mod wait;
+
+pub use not_started::{NotStarted, Why};

@@ -1,0 +1,142 @@
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+use rustix::fs::StatVfsMountFlags;
+
+use super::interpreter::{missing, missing_for_env, not_found};
+use super::not_started::{NotStarted, Why};
+use super::spawn::{Program, Spawned};
+use crate::place::{self, Language, Script};
+use crate::step::Step;
+
+/// The kernel reads no more of a script's first line than this, in bytes.
+const SHEBANG_LEN: usize = 256;
+
+/// What shows the commands of a shell script.
+const BASH: &str = "/bin/bash";
+
+/// What an ELF header (`e_machine`) may say here; an x86_64 kernel runs i386 as well.
+const MACHINES: &[u16] = if cfg!(target_arch = "x86_64") {
+    &[62, 3]
+} else if cfg!(target_arch = "aarch64") {
+    &[183, 40]
+} else if cfg!(target_arch = "powerpc64") {
+    &[21]
+} else {
+    panic!("name this architecture's ELF machine")
+};
+
+/// Starts the step's program in a session of its own, its output in pipes. Where it can be told
+/// where it fails, that is noted in `notes`; whether so is returned, too.
+pub(crate) fn start<'w>(
+    step: &Step,
+    program: io::Result<Program<'w>>,
+    notes: &Path,
+) -> Result<(Spawned<'w>, bool), NotStarted> {
+    let path = step.folder.join(&step.name);
+    let other = |e: io::Error| Why::Other(e.to_string());
+    let spawned = look(&path, step).and_then(|(interpreter, language)| {
+        let mut program = program.map_err(other)?;
+        let watch = place::arrange(step, language, notes);
+        for (name, value) in &watch {
+            program.set(name, value).map_err(other)?;
+        }
+        let words = words(step, &interpreter);
+        let spawned = program.spawn(&words, detach);
+        let spawned = spawned.map_err(|e| match e.kind() {
+            ErrorKind::PermissionDenied if is_noexec(&path) => Why::NoExec,
+            ErrorKind::PermissionDenied => Why::Denied,
+            ErrorKind::ExecutableFileBusy => Why::Busy,
+            _ if e.raw_os_error() == Some(libc::ENOEXEC) => Why::WrongFormat,
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                not_found(&path, &step.folder).unwrap_or_else(|| other(e))
+            }
+            _ => other(e),
+        });
+        Ok((spawned?, !watch.is_empty()))
+    });
+    spawned.map_err(|why| NotStarted { program: path, why })
+}
+
+/// What runs a file.
+enum Interpreter {
+    /// The kernel, or the interpreter that it finds by the first line.
+    FirstLine,
+    /// Nothing is said: a shell, as a shell would.
+    Shell,
+}
+
+fn look(program: &Path, step: &Step) -> Result<(Interpreter, Language), Why> {
+    let told = |e: io::Error| match e.kind() {
+        ErrorKind::NotFound => Why::Missing,
+        ErrorKind::PermissionDenied => Why::Denied,
+        _ => Why::Other(e.to_string()),
+    };
+    if !std::fs::metadata(program).map_err(told)?.is_file() {
+        return Err(Why::NotAFile);
+    }
+    let mut head = [0; SHEBANG_LEN];
+    // One read is enough: a file gives what it has.
+    let read = File::open(program).and_then(|mut file| file.read(&mut head)).map_err(told)?;
+    let head = &head[..read];
+    if head.starts_with(b"\x7fELF") {
+        // The C library hands what the kernel refuses to a shell, which only makes noise of it.
+        let machine = head.get(18..20).map(|m| u16::from_ne_bytes([m[0], m[1]]));
+        let ours = machine.is_some_and(|m| MACHINES.contains(&m));
+        let program = (Interpreter::FirstLine, Language::Other);
+        return if ours { Ok(program) } else { Err(Why::WrongFormat) };
+    }
+    let Some(line) = head.strip_prefix(b"#!") else {
+        return Ok((Interpreter::Shell, Language::Sh));
+    };
+    let line = line.split(|b| *b == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    let language = Language::of(&line);
+    let line = line.trim_matches([' ', '\t']);
+    if line.ends_with('\r') {
+        return Err(Why::Crlf(line.rsplit([' ', '\t']).next().unwrap_or_default().to_owned()));
+    }
+    // What else is missing is looked for when the kernel hasn't found it.
+    let named = if step.xtrace { missing(line, &step.folder) } else { None };
+    named
+        .or_else(|| missing_for_env(line, step))
+        .map_or(Ok((Interpreter::FirstLine, language)), |name| Err(Why::NoInterpreter(name)))
+}
+
+fn is_noexec(program: &Path) -> bool {
+    rustix::fs::statvfs(program)
+        .is_ok_and(|file_system| file_system.f_flag.contains(StatVfsMountFlags::NOEXEC))
+}
+
+/// What is to be run, and its arguments.
+fn words(step: &Step, interpreter: &Interpreter) -> Vec<String> {
+    let shown = step.xtrace.then(|| options(step, interpreter)).flatten();
+    let mut words = match (interpreter, shown) {
+        (_, Some(options)) => [vec![BASH.to_owned()], options].concat(),
+        (Interpreter::FirstLine, None) => Vec::new(),
+        (Interpreter::Shell, None) => vec!["/bin/sh".to_owned()],
+    };
+    words.push(format!("./{}", step.name));
+    words.extend_from_slice(&step.args);
+    words
+}
+
+/// The options for bash, if it is to show what the script does: also those that the script's
+/// first line has, without which it wouldn't be the same script.
+fn options(step: &Step, interpreter: &Interpreter) -> Option<Vec<String>> {
+    let script = Script::read(&step.folder.join(&step.name))?;
+    let is_script = script.text.starts_with("#!") || matches!(interpreter, Interpreter::Shell);
+    let is_shell = matches!(script.language, Language::Bash | Language::Sh);
+    (is_script && is_shell && Path::new(BASH).exists())
+        .then(|| ["-x".to_owned()].into_iter().chain(script.options).collect())
+}
+
+/// What a program does before it begins. System calls only: see [`Program::spawn`].
+fn detach() -> io::Result<()> {
+    rustix::process::setsid()?;
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+    // A keeper that is killed leaves no script behind that nobody watches.
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! The descendants of a keeper.
+//!
+//! A keeper is a subreaper, so that a descendant whose parent has ended becomes the keeper's own
+//! child, setsid or not. All that descends from it belongs to the step that runs: a keeper whose
+//! step leaves somebody behind stays with them, and the next step has a new keeper.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions};
+
+use super::cgroup::Leaf;
+use super::status::{field, look, status};
+
+/// How long survivors of SIGKILL are looked for; one that is left then hangs in the kernel.
+const KILL_LIMIT: Duration = Duration::from_secs(2);
+
+/// How much longer a descendant may take to end that waited or waits for a processor, on a machine
+/// that has too few.
+const STARVED: Duration = Duration::from_secs(1);
+/// How often it is looked at meanwhile.
+const STARVED_LOOK: Duration = Duration::from_millis(20);
+
+/// How often the own children are looked at between two looks at all processes.
+const QUICK_LOOKS: usize = 50;
+
+/// The highest number that a process can have (`PID_MAX_LIMIT`).
+const MOST_PIDS: i32 = 1 << 22;
+
+/// Makes this process the parent of orphaned descendants.
+pub(crate) fn adopt_orphans() -> std::io::Result<()> {
+    Ok(rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?)
+}
+
+/// Takes leave of every child that has ended. Says whether any is left.
+pub(crate) fn reap() -> bool {
+    loop {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return true,
+            // ECHILD: none is left.
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Who descends from this process and hasn't ended, each `PID COMM`, or that there is somebody of
+/// whom nothing can be seen.
+pub(crate) fn left() -> Vec<String> {
+    let named: Vec<_> = descendants().iter().map(|(pid, comm)| format!("{pid} {comm}")).collect();
+    if named.is_empty() && reap() { vec!["? unknown".to_owned()] } else { named }
+}
+
+/// All that descends from this process and hasn't ended, each with its name. Empty where /proc
+/// isn't mounted.
+pub(crate) fn descendants() -> Vec<(Pid, String)> {
+    descendants_but(&[])
+}
+
+/// The same, without these children and all that descends from them.
+fn descendants_but(spared: &[Pid]) -> Vec<(Pid, String)> {
+    let Ok(proc) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let mut children: HashMap<i32, Vec<(i32, String, bool)>> = HashMap::new();
+    for entry in proc.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|n| n.parse::<i32>().ok()) else {
+            continue;
+        };
+        if let Some((comm, parent, alive)) = look(pid) {
+            children.entry(parent).or_default().push((pid, comm, alive));
+        }
+    }
+    let mut found = Vec::new();
+    let mut parents = vec![rustix::process::getpid().as_raw_nonzero().get()];
+    while let Some(parent) = parents.pop() {
+        for (number, comm, alive) in children.remove(&parent).unwrap_or_default() {
+            let Some(pid) = Pid::from_raw(number).filter(|pid| !spared.contains(pid)) else {
+                continue;
+            };
+            parents.push(number);
+            found.extend(alive.then_some((pid, comm)));
+        }
+    }
+    found
+}
+
+/// A hold on one of the [`descendants`]. While it lives there is no need to look for others.
+pub(crate) fn somebody() -> Option<OwnedFd> {
+    descendants().into_iter().find_map(|(pid, _)| pidfd(pid))
+}
+
+fn pidfd(pid: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+/// Sends `signal` to the whole tree of the running program, once to each: to its process group,
+/// which can be reached even where /proc isn't mounted, and to whoever left it.
+pub(crate) fn signal(program: Pid, signal: Signal) {
+    // Whatever has ended by itself is as wanted.
+    let _ = rustix::process::kill_process_group(program, signal);
+    let outside = |pid: &Pid| rustix::process::getpgid(Some(*pid)).ok() != Some(program);
+    for (pid, _) in descendants().into_iter().filter(|(pid, _)| outside(pid)) {
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+/// Asks the whole tree to end. A stopped process can't, so it is continued.
+pub(crate) fn terminate(program: Pid) {
+    signal(program, Signal::TERM);
+    signal(program, Signal::CONT);
+}
+
+/// Kills the whole tree, again and again until nobody is left, since a fork may be quicker than
+/// one look. `program` is the step's own process while it hasn't been waited for.
+pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>) {
+    if let Some(program) = program {
+        let _ = rustix::process::kill_process_group(program, Signal::KILL);
+    }
+    // Where that fails there is still the walk.
+    let _ = leaf.map(Leaf::kill);
+    walk(program, &[]);
+}
+
+/// Kills all that descends from this process but these children and what descends from them.
+pub(crate) fn kill_but(spared: &[Pid]) {
+    walk(None, spared);
+}
+
+fn walk(program: Option<Pid>, spared: &[Pid]) {
+    let until = Instant::now() + KILL_LIMIT;
+    loop {
+        // Who forks and ends, again and again, is a new child of this process each time; a look
+        // at these alone is quicker than the fork.
+        for _ in 0..QUICK_LOOKS {
+            for pid in children().into_iter().filter(|pid| !spared.contains(pid)) {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+                if Some(pid) != program {
+                    // The fewer have ended and are still there, the quicker is the next look.
+                    let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+                }
+            }
+        }
+        let alive = descendants_but(spared);
+        for (pid, _) in &alive {
+            let _ = rustix::process::kill_process(*pid, Signal::KILL);
+        }
+        if alive.is_empty() || Instant::now() >= until {
+            break;
+        }
+    }
+    if !Path::new("/proc/self").exists() {
+        kill_by_number(program, spared, until);
+    }
+}
+
+/// Where /proc isn't mounted: asks of each number whether it is a child of this process, and so
+/// finds orphans that left the group. Numbers above our own come first, as children's do.
+fn kill_by_number(program: Option<Pid>, spared: &[Pid], until: Instant) {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let is_child = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let mut is_any_alive = true;
+    while is_any_alive && (program.is_some() || reap()) {
+        is_any_alive = false;
+        for (asked, number) in (own + 1..=MOST_PIDS).chain(1..own).enumerate() {
+            if asked % 1024 == 0 && Instant::now() >= until {
+                return;
+            }
+            let Some(pid) = Pid::from_raw(number).filter(|pid| !spared.contains(pid)) else {
+                continue;
+            };
+            match rustix::process::waitid(WaitId::Pid(pid), is_child) {
+                Ok(None) => {
+                    is_any_alive = true;
+                    let _ = rustix::process::kill_process(pid, Signal::KILL);
+                }
+                Ok(Some(_)) if Some(pid) != program => {
+                    let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+                }
+                Ok(Some(_)) | Err(_) => {}
+            }
+        }
+    }
+}
+
+/// Takes leave of orphans that have ended while `program` runs, whose own end is waited for
+/// elsewhere.
+pub(crate) fn reap_orphans(program: Pid) {
+    for pid in children().into_iter().filter(|pid| *pid != program) {
+        let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+    }
+}
+
+/// This process's own children, where the kernel tells them.
+fn children() -> Vec<Pid> {
+    let text = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    let pids = text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
+    pids.filter_map(Pid::from_raw).collect()
+}
+
+/// Gives descendants that are about to end up to `limit` to do so, and longer where they only wait
+/// for a processor. Says whether any is left.
+pub(crate) fn settle(limit: Duration) -> bool {
+    let until = Instant::now() + limit;
+    let starved_until = until + STARVED;
+    while reap() {
+        let left_alive = descendants();
+        let now = Instant::now();
+        let left = if now < until {
+            until - now
+        } else if now < starved_until
+            && left_alive.iter().all(|(pid, _)| is_runnable(*pid) || starved(*pid) > now - until)
+        {
+            // Nothing tells that one of them has had its time.
+            STARVED_LOOK
+        } else {
+            return true;
+        };
+        let pidfds: Vec<_> = left_alive.into_iter().filter_map(|(pid, _)| pidfd(pid)).collect();
+        let mut fds: Vec<_> = pidfds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        let left = left.try_into().unwrap_or_default();
+        if poll(&mut fds, Some(&left)).is_err_and(|e| e != Errno::INTR) {
+            return true;
+        }
+    }
+    false
+}
+
+/// How long a process has waited for a processor in all, where the kernel tells.
+fn starved(pid: Pid) -> Duration {
+    let text = std::fs::read_to_string(format!("/proc/{}/schedstat", pid.as_raw_nonzero()));
+    let text = text.unwrap_or_default();
+    let nanoseconds = text.split(' ').nth(1).and_then(|waited| waited.parse().ok());
+    Duration::from_nanos(nanoseconds.unwrap_or(0))
+}
+
+/// Whether a process waits for nothing but a processor, or has ended meanwhile.
+fn is_runnable(pid: Pid) -> bool {
+    let status = status(pid.as_raw_nonzero().get());
+    let state = status.as_deref().and_then(|status| field(status, "State:"));
+    state.is_none_or(|state| state.starts_with(['R', 'Z', 'X']))
+}
