@@ -16,6 +16,8 @@ mod watch;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use provost_fs::Durability;
+
 use self::watch::watch;
 use crate::output::Tail;
 use crate::step::Step;
@@ -29,9 +31,7 @@ const SOURCE: &str = include_str!("trace.bash");
 pub fn install(folder: &Path) -> io::Result<PathBuf> {
     let path = folder.join("trace.bash");
     if std::fs::read(&path).ok().as_deref() != Some(SOURCE.as_bytes()) {
-        let file = tempfile::NamedTempFile::new_in(folder)?;
-        std::fs::write(file.path(), SOURCE)?;
-        file.persist(&path)?;
+        provost_fs::replace(&path, SOURCE.as_bytes(), Durability::Crash)?;
     }
     Ok(path)
 }
