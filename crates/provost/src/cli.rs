@@ -6,14 +6,16 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use provost_plan::Step;
 use provost_record::ExitCode;
 
-use crate::console::complain;
-use crate::failure::Failure;
 use crate::fetch::{self, FetchArgs};
 use crate::record::RecordArgs;
-use crate::runner::{Shown, Wanted};
-use crate::settings::{Flag, Input, Origin};
-use crate::xcat::{self, Call, called, kind};
-use crate::{inspect, record, report, runner};
+use crate::{inspect, record};
+use provost_node::failure::Failure;
+use provost_node::observe::console::complain;
+use provost_node::observe::report;
+use provost_node::runner;
+use provost_node::runner::{Shown, Wanted};
+use provost_node::settings::{Flag, Input, Origin};
+use provost_node::xcat::{self, Call, called, kind};
 
 /// Runs this node's provisioning scripts, records what happens, and reports it.
 #[derive(Parser)]

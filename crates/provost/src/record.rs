@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use provost_record::{Cause, ExitCode, Journal, Outcome, Phase, Record};
 
-use crate::console::complain;
-use crate::failure::Failure;
+use provost_node::failure::Failure;
+use provost_node::observe::console::complain;
 
 /// The most bytes of a text from the command line that are kept.
 const LONGEST: usize = 4096;

@@ -3,9 +3,9 @@ use std::io::{BufRead, BufWriter, IsTerminal, Write};
 use provost_record::ExitCode;
 
 use super::{log_of, runs};
-use crate::console::{exit, harmless, printed};
-use crate::failure::Failure;
-use crate::settings::{Input, Paths};
+use provost_node::failure::Failure;
+use provost_node::observe::console::{exit, harmless, printed};
+use provost_node::settings::{Input, Paths};
 
 /// Prints the newest log of `script`; without a name, of the script that failed or ran last.
 pub(crate) fn log(input: &Input, script: Option<&str>, json: bool) -> ExitCode {

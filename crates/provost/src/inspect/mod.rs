@@ -14,8 +14,8 @@ pub(crate) use status::status;
 
 use provost_record::{Journal, Record, Run, Service, Stage};
 
-use crate::failure::Failure;
-use crate::settings::Paths;
+use provost_node::failure::Failure;
+use provost_node::settings::Paths;
 
 /// The runs of all services, oldest first.
 fn runs(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {

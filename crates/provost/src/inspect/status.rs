@@ -4,12 +4,13 @@ use provost_record::{Cause, ExitCode, Outcome, Run, Stage, wording};
 use serde::Serialize;
 
 use super::{log_of, runs};
-use crate::console::{exit, harmless, print};
-use crate::failure::Failure;
-use crate::report::unreported;
-use crate::runner::{Paused, RunLock, how, rounded};
-use crate::settings::{Input, Paths};
-use crate::xcat::{Fate, Told, told};
+use provost_node::failure::Failure;
+use provost_node::observe::console::{exit, harmless, print};
+use provost_node::observe::report::unreported;
+use provost_node::settings::{Input, Paths};
+use provost_node::state::lock::RunLock;
+use provost_node::state::progress::Paused;
+use provost_node::xcat::{Fate, Told, told};
 
 /// `provost status --format json`.
 #[derive(Serialize)]
@@ -77,7 +78,7 @@ fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
         text += &format!(", began {started}");
     }
     if let Some(ms) = run.duration_ms {
-        text += &format!(", took {}", rounded(Duration::from_millis(ms)));
+        text += &format!(", took {}", wording::duration(Duration::from_millis(ms)));
     }
     text += "\n";
     for stage in &run.stages {
@@ -144,12 +145,16 @@ fn line(stage: &Stage, running: bool) -> String {
         }
         (Some(Outcome::Success), None) => "ok".to_owned(),
         (Some(Outcome::Failure), _) => {
-            format!("FAILED ({})", how(stage.cause, stage.exit_code, stage.signal.as_deref()))
+            format!(
+                "FAILED ({})",
+                wording::outcome(stage.cause, stage.exit_code, stage.signal.as_deref())
+            )
         }
         (None, _) if running => "running".to_owned(),
         (None, _) => "cut off".to_owned(),
     };
-    let took = stage.duration_ms.map_or(String::new(), |ms| rounded(Duration::from_millis(ms)));
+    let took =
+        stage.duration_ms.map_or(String::new(), |ms| wording::duration(Duration::from_millis(ms)));
     let line = format!("  {:<24} {result:<32} {took}", harmless(&name));
     format!("{}\n", line.trim_end())
 }
@@ -157,7 +162,7 @@ fn line(stage: &Stage, running: bool) -> String {
 /// What is known of a failure: script, line, command, status, output, hint.
 pub(super) fn failure(stage: &Stage) -> String {
     let mut text = format!("\n{}: ", harmless(&stage.stage));
-    text += &how(stage.cause, stage.exit_code, stage.signal.as_deref());
+    text += &wording::outcome(stage.cause, stage.exit_code, stage.signal.as_deref());
     text += "\n";
     let mut fact = |name: &str, value: &str| {
         text += &format!("  {name:<8} {}\n", harmless(value));

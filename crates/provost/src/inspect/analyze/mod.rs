@@ -4,6 +4,7 @@
 mod findings;
 mod source;
 
+use provost_record::wording;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,9 +12,8 @@ use provost_record::{ExitCode, Outcome, Run, Stage};
 use serde::Serialize;
 
 use super::status::failure;
-use crate::console::{exit, harmless, print};
-use crate::runner::rounded;
-use crate::settings::Input;
+use provost_node::observe::console::{exit, harmless, print};
+use provost_node::settings::Input;
 use source::Source;
 
 /// How many stages are blamed at the most, for people.
@@ -122,5 +122,5 @@ fn blame(run: &Run) -> Vec<Blamed<'_>> {
 }
 
 fn took(ms: u64) -> String {
-    rounded(Duration::from_millis(ms))
+    wording::duration(Duration::from_millis(ms))
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use provost_record::{Journal, Record, Run};
 
-use crate::failure::Failure;
 use crate::inspect::runs;
-use crate::report::unreported;
-use crate::settings::Input;
+use provost_node::failure::Failure;
+use provost_node::observe::report::unreported;
+use provost_node::settings::Input;
 
 /// The most of one file in a bundle that is read, in bytes. A journal is rotated long before.
 const MOST: u64 = 64 << 20;

@@ -2,8 +2,8 @@ use provost_exec::Secrets;
 use provost_record::ExitCode;
 use serde::Serialize;
 
-use crate::console::harmless;
-use crate::failure::Failure;
+use provost_node::failure::Failure;
+use provost_node::observe::console::harmless;
 
 /// What one look or try showed.
 #[derive(Serialize)]

@@ -4,11 +4,12 @@ use rustix::fs::{Access, StatVfsMountFlags, access, statfs, statvfs};
 use rustix::io::Errno;
 
 use super::finding::Finding;
-use crate::failure::Failure;
-use crate::report::unreported;
-use crate::runner::{Attempts, RunLock};
-use crate::settings::{Guard, Paths};
-use crate::xcat::told;
+use provost_node::failure::Failure;
+use provost_node::observe::report::unreported;
+use provost_node::settings::{Guard, Paths};
+use provost_node::state::attempts::Attempts;
+use provost_node::state::lock::RunLock;
+use provost_node::xcat::told;
 
 /// The least room, in bytes: for a bundle beside the one that it replaces, and the logs of a run.
 const LEAST: u64 = 16 << 20;

@@ -14,11 +14,11 @@ use provost_exec::Secrets;
 use provost_record::ExitCode;
 use serde_json::{Value, json};
 
-use crate::console::{exit, harmless, print};
-use crate::failure::Failure;
-use crate::secrets::secrets;
-use crate::settings::{Input, Overruled, Settings};
 use finding::{Finding, Outcome};
+use provost_node::failure::Failure;
+use provost_node::observe::console::{exit, harmless, print};
+use provost_node::settings::secrets::secrets;
+use provost_node::settings::{Input, Overruled, Settings};
 
 /// How long each server, and this machine's own disks, may take. All are asked at once.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -87,7 +87,7 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
         })
     };
     let servers = async {
-        let client = match crate::http::client(&settings) {
+        let client = match provost_node::http::client(&settings) {
             Ok(client) => client,
             Err(failure) => return vec![(vec![Finding::failed("configuration", &failure)], false)],
         };

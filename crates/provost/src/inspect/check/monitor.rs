@@ -4,9 +4,9 @@ use provost_record::Cause;
 
 use super::LIMIT;
 use super::finding::Finding;
-use crate::failure::Failure;
-use crate::settings::Settings;
-use crate::xcat::{greeting, is_quiet};
+use provost_node::failure::Failure;
+use provost_node::settings::Settings;
+use provost_node::xcat::{greeting, is_quiet};
 
 /// Waits for its greeting, and says nothing. None where runs don't tell it anything but `next`
 /// either.

@@ -1,3 +1,4 @@
+use provost_record::wording;
 use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
@@ -9,11 +10,11 @@ use reqwest::{Client, Response, StatusCode, Url};
 
 use super::LIMIT;
 use super::finding::Finding;
-use crate::failure::Failure;
-use crate::fetch::{Source, broken, http_date};
-use crate::http::{body, told};
-use crate::runner::held_there;
-use crate::settings::Settings;
+use provost_node::failure::Failure;
+use provost_node::fetch::{Source, broken, http_date};
+use provost_node::http::{body, told};
+use provost_node::settings::Settings;
+use provost_node::state::attempts::held_there;
 
 /// How far a node's clock may be off. No node that asks a time server is; beyond it records of
 /// several nodes stand in a wrong order, and certificates and leases begin to be refused.
@@ -90,7 +91,7 @@ impl Attempt<'_> {
                 return Err(());
             }
         };
-        let took = crate::runner::rounded(took);
+        let took = wording::duration(took);
         self.findings
             .push(Finding::ok("server", format!("{} answers in {took}", self.source.base)));
         self.clock(now, date);

@@ -3,10 +3,10 @@
 use provost_plan::mypostscript::List;
 
 use super::finding::Finding;
-use crate::failure::Failure;
-use crate::fetch::Source;
-use crate::fetch::xcat::{Refusals, count, mypostscript};
-use crate::settings::{Settings, Xcat};
+use provost_node::failure::Failure;
+use provost_node::fetch::Source;
+use provost_node::settings::{Settings, Xcat};
+use provost_node::xcat::fetch::{Refusals, count, mypostscript};
 
 /// Asks for the listing of its scripts and for this node's mypostscript. Says also whether both
 /// would serve a run.

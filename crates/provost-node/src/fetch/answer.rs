@@ -1,0 +1,135 @@
+//! An answer that is a text, and what the management node says beside it.
+
+use jiff::Timestamp;
+use provost_record::Cause;
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::retry::Miss;
+use super::source::{Source, broken};
+use crate::failure::Failure;
+use crate::http::one_line;
+
+/// A server's answer, of a size that fits into memory.
+pub(crate) struct Answer {
+    /// Whether it has no text, since that is the one that was asked for by its conditions.
+    pub(crate) is_unchanged: bool,
+    pub(crate) text: String,
+    pub(crate) headers: HeaderMap,
+}
+
+impl Answer {
+    /// Fetches a text of at most `most` bytes.
+    pub(crate) async fn get(
+        source: &Source<'_>,
+        path: &str,
+        most: u64,
+        conditions: HeaderMap,
+    ) -> Result<Self, Miss> {
+        let url = source.url(path);
+        let good = [StatusCode::OK, StatusCode::NOT_MODIFIED];
+        let good = if conditions.is_empty() { &good[..1] } else { &good[..] };
+        let mut response = source.ask(path, conditions, good).await?;
+        let is_unchanged = response.status() == StatusCode::NOT_MODIFIED;
+        let headers = response.headers().clone();
+        let bad = |what: &str, hint: &str| {
+            Miss::last(Failure::new(Cause::Verify, format!("fetching {url}: {what}"), hint))
+        };
+        let mut bytes = Vec::new();
+        while !is_unchanged
+            && let Some(more) = response.chunk().await.map_err(|e| broken(&url, &e))?
+        {
+            bytes.extend_from_slice(&more);
+            if bytes.len() as u64 > most {
+                let what = format!("it has more than {most} bytes");
+                return Err(bad(&what, "see what that server serves"));
+            }
+        }
+        let hint = "see what stands between this node and the server, and what that serves: curl \
+                    -v that URL";
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            // Whoever reads it says which line that is.
+            Err(e) if source.is_xcat => String::from_utf8_lossy(e.as_bytes()).into_owned(),
+            Err(_) => return Err(bad("it isn't text but some other file", hint)),
+        };
+        if !is_unchanged && text.trim().is_empty() {
+            let hint = "publish again, and see that the disk of the server isn't full";
+            return Err(bad("the file is empty", hint));
+        }
+        // Neither TOML nor a signature can begin so.
+        if text.trim_start().starts_with('<') {
+            let what = match title(&text) {
+                Some(title) => format!("a web page is served in its place, {title:?}"),
+                None => "a web page is served in its place".to_owned(),
+            };
+            return Err(bad(&what, hint));
+        }
+        Ok(Self { is_unchanged, text, headers })
+    }
+
+    /// What the management node says beside the text.
+    pub(crate) fn word(&self) -> Word {
+        let header = |name| self.header(HeaderName::from_static(name));
+        let hold = (header("provost-directive") == Some("hold"))
+            .then(|| header("provost-reason").map_or("it says no reason".to_owned(), one_line));
+        Word { hold, released: header("provost-released").and_then(|time| time.parse().ok()) }
+    }
+
+    fn header(&self, name: HeaderName) -> Option<&str> {
+        self.headers.get(name).map(HeaderValue::to_str)?.ok()
+    }
+}
+
+/// What the management node says beside the plan.
+#[derive(Default)]
+pub(crate) struct Word {
+    /// Why nothing may run.
+    pub(crate) hold: Option<String>,
+    /// When an admin released the node.
+    pub(crate) released: Option<Timestamp>,
+}
+
+/// The title of a web page, for whoever knows by it where it is from.
+fn title(page: &str) -> Option<String> {
+    let begin = page.find("<title>")? + "<title>".len();
+    let title = page[begin..].split('<').next()?;
+    Some(title.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(headers: &[(&'static str, &str)]) -> Answer {
+        let header = |(name, value): &(&'static str, &str)| {
+            (HeaderName::from_static(name), value.parse().unwrap())
+        };
+        let headers = headers.iter().map(header).collect();
+        Answer { is_unchanged: false, text: "text".to_owned(), headers }
+    }
+
+    #[test]
+    fn the_management_nodes_word_is_read() {
+        let word = |headers: &[_]| {
+            let word = answer(headers).word();
+            (word.hold, word.released.map(|time| time.to_string()))
+        };
+        assert_eq!(word(&[]), (None, None));
+        let hold = ("provost-directive", "hold");
+        let reason = ("provost-reason", "3 attempts failed");
+        assert_eq!(word(&[hold, reason]), (Some("3 attempts failed".to_owned()), None));
+        assert_eq!(word(&[hold]).0.as_deref(), Some("it says no reason"));
+        let released = ("provost-released", "2026-11-20T17:00:01Z");
+        let proceed = ("provost-directive", "proceed");
+        let time = Some("2026-11-20T17:00:01Z".to_owned());
+        assert_eq!(word(&[proceed, reason, released]), (None, time));
+        assert_eq!(word(&[proceed, ("provost-released", "yesterday")]), (None, None));
+    }
+
+    #[test]
+    fn a_web_page_is_known_by_its_title() {
+        assert_eq!(title("<html><title> Sign\n in </title>").as_deref(), Some("Sign in"));
+        assert_eq!(title("<html>"), None);
+    }
+}

@@ -1,0 +1,287 @@
+//! The scripts on this node's disk: the present set, and the next one while it arrives.
+//!
+//! `STATE/bundle` is a link to the present set. The next one is built beside it and becomes the
+//! present one by one rename, when all of it is verified.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use provost_bundle::{Digest, FileEntry, Manifest, Verifying};
+use provost_plan::Plan;
+use provost_record::Cause;
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use super::mounts::mounts;
+use super::retry::Miss;
+use super::transfer::Tags;
+use crate::failure::Failure;
+
+/// How the folder of a set that isn't whole yet begins.
+const UNFINISHED: &str = ".new-";
+
+pub(crate) struct Bundles {
+    state: PathBuf,
+    sets: PathBuf,
+    pub(crate) tags: Tags,
+}
+
+/// The newest generations that this node has seen.
+#[derive(Default, Serialize, Deserialize)]
+struct Generations {
+    bundle: u64,
+    plan: u64,
+}
+
+impl Bundles {
+    /// Opens the node's sets, and removes what a killed run left unfinished.
+    pub(crate) fn open(state: &Path) -> Result<Self, Failure> {
+        let bundles =
+            Self { state: state.to_owned(), sets: state.join("bundles"), tags: Tags::default() };
+        let open = || {
+            std::fs::create_dir_all(&bundles.sets)?;
+            for entry in std::fs::read_dir(&bundles.sets)?.flatten() {
+                if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                    std::fs::remove_dir_all(entry.path())?;
+                }
+            }
+            Ok(())
+        };
+        open().map_err(|e| bundles.disk("preparing the scripts' folder", &e))?;
+        Ok(bundles)
+    }
+
+    /// Where the present set is.
+    pub(crate) fn current(&self) -> PathBuf {
+        self.state.join("bundle")
+    }
+
+    /// Whether nothing was ever fetched here, not even a part.
+    pub(crate) fn are_none(&self) -> bool {
+        std::fs::read_dir(&self.sets).is_ok_and(|mut entries| entries.next().is_none())
+    }
+
+    /// Whether there is a present set.
+    pub(crate) fn has_current(&self) -> bool {
+        self.current().exists()
+    }
+
+    /// The paths of those files of `manifest` that the present set lacks or has in another form.
+    pub(crate) fn missing<'m>(&self, manifest: &'m Manifest) -> Vec<&'m str> {
+        let current = self.current();
+        let there = |entry: &&FileEntry| !is_as_published(&current, entry);
+        manifest.files.iter().filter(there).map(|e| e.path.as_str()).collect()
+    }
+
+    /// Whether the present set has no file that `manifest` doesn't name.
+    pub(crate) fn holds_no_other(&self, manifest: &Manifest) -> bool {
+        let named: HashSet<PathBuf> =
+            manifest.files.iter().map(|e| self.current().join(&e.path)).collect();
+        let mut folders = vec![self.current()];
+        while let Some(folder) = folders.pop() {
+            let Ok(entries) = std::fs::read_dir(folder) else { return false };
+            for entry in entries.flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                    _ if named.contains(&entry.path()) => {}
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
+    /// Begins the next set. It goes away again unless it becomes the present one.
+    pub(crate) fn begin(&self) -> Result<TempDir, Failure> {
+        tempfile::Builder::new()
+            .prefix(UNFINISHED)
+            .tempdir_in(&self.sets)
+            .map_err(|e| self.disk("making a folder for new scripts", &e))
+    }
+
+    /// What there is of the content with this digest, open to be read and added to. It stays
+    /// until the next set is whole.
+    pub(crate) fn part(&self, sha256: &Digest) -> Result<std::fs::File, Miss> {
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true).append(true).create(true).mode(0o600);
+        let opened = options.open(self.part_path(sha256));
+        opened.map_err(|e| Miss::last(self.disk("making room for what is fetched", &e)))
+    }
+
+    /// Forgets what there is of it.
+    pub(crate) fn drop_part(&self, sha256: &Digest) -> Result<(), Miss> {
+        let dropped = std::fs::remove_file(self.part_path(sha256));
+        dropped.map_err(|e| Miss::last(self.disk("removing what didn't verify", &e)))
+    }
+
+    fn part_path(&self, sha256: &Digest) -> PathBuf {
+        self.sets.join(format!(".part-{sha256}"))
+    }
+
+    /// Puts the content with this digest, which is whole and verified, at the places of `entries`
+    /// in the folder `new`.
+    pub(crate) fn place(
+        &self,
+        sha256: &Digest,
+        entries: &[&FileEntry],
+        new: &Path,
+    ) -> Result<(), Failure> {
+        let part = self.part_path(sha256);
+        let place = |entry: &FileEntry| {
+            let to = new.join(&entry.path);
+            std::fs::create_dir_all(to.parent().unwrap_or(new))?;
+            std::fs::copy(&part, &to)?;
+            std::fs::set_permissions(&to, PermissionsExt::from_mode(entry.mode.bits()))
+        };
+        entries
+            .iter()
+            .try_for_each(|entry| place(entry))
+            .map_err(|e| self.disk("putting new scripts in their place", &e))
+    }
+
+    /// Takes over into the folder `new` what the present set has already.
+    pub(crate) fn take_over(
+        &self,
+        manifest: &Manifest,
+        missing: &[&str],
+        new: &Path,
+    ) -> Result<(), Failure> {
+        let current = self.current();
+        for entry in manifest.files.iter().filter(|e| !missing.contains(&e.path.as_str())) {
+            let (from, to) = (current.join(&entry.path), new.join(&entry.path));
+            let link = || {
+                std::fs::create_dir_all(to.parent().unwrap_or(new))?;
+                std::fs::hard_link(&from, &to)
+            };
+            link().map_err(|e| self.disk(&format!("taking over {}", from.display()), &e))?;
+        }
+        Ok(())
+    }
+
+    /// Makes `new` the present set and removes the old one.
+    pub(crate) fn switch_to(&self, new: TempDir) -> Result<PathBuf, Failure> {
+        let switch = || -> io::Result<()> {
+            let name = uuid::Uuid::now_v7().to_string();
+            std::fs::set_permissions(new.path(), PermissionsExt::from_mode(0o755))?;
+            std::fs::rename(new.path(), self.sets.join(&name))?;
+            let link = self.sets.join(".link");
+            match std::fs::remove_file(&link) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
+            std::os::unix::fs::symlink(Path::new("bundles").join(&name), &link)?;
+            std::fs::rename(&link, self.current())?;
+            for entry in std::fs::read_dir(&self.sets)?.flatten() {
+                let path = entry.path();
+                match entry.file_type()?.is_dir() {
+                    true if entry.file_name() == name.as_str() || may_hold_a_mount(&path) => {}
+                    true => std::fs::remove_dir_all(path)?,
+                    false => std::fs::remove_file(path)?,
+                }
+            }
+            Ok(())
+        };
+        switch().map_err(|e| self.disk("switching to the new scripts", &e))?;
+        Ok(self.current())
+    }
+
+    /// Refuses what is older than this node has seen before. It is `from` there.
+    pub(crate) fn check_generations(
+        &self,
+        from: &str,
+        bundle: &Manifest,
+        plan: &Plan,
+    ) -> Result<(), Failure> {
+        let seen = self.generations()?;
+        let check = |what: &str, got: u64, seen: u64| {
+            if got >= seen {
+                return Ok(());
+            }
+            let message = format!("the {what} from {from} is generation {got}, older than {seen}");
+            let file = self.generations_file();
+            let hint = format!(
+                "see whether that server is stale; if it was set up anew, remove {} here",
+                file.display()
+            );
+            Err(Failure::new(Cause::Verify, message, hint))
+        };
+        check("bundle", bundle.generation, seen.bundle)?;
+        check("plan", plan.generation, seen.plan)
+    }
+
+    /// Remembers what this node has seen, across a power cut.
+    pub(crate) fn remember_generations(
+        &self,
+        bundle: &Manifest,
+        plan: &Plan,
+    ) -> Result<(), Failure> {
+        let (bundle, plan) = (bundle.generation, plan.generation);
+        let seen = self.generations()?;
+        if (seen.bundle, seen.plan) == (bundle, plan) {
+            return Ok(());
+        }
+        let text = format!("bundle = {bundle}\nplan = {plan}\n");
+        crate::state::atomic::write(&self.generations_file(), text.as_bytes())
+            .map_err(|e| self.disk("remembering the generations", &e))
+    }
+
+    /// What can't be read isn't taken for nothing: an older bundle could come in that way.
+    fn generations(&self) -> Result<Generations, Failure> {
+        let file = self.generations_file();
+        let unreadable = |e: &dyn std::fmt::Display| {
+            let message = format!("reading which generations were seen, {}: {e}", file.display());
+            let hint = "if it is damaged, remove it; then this node forgets what it has seen";
+            Failure::config(message, hint)
+        };
+        match std::fs::read_to_string(&file) {
+            Ok(text) => {
+                toml::from_str(&text).map_err(|e: toml::de::Error| unreadable(&e.message()))
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Generations::default()),
+            Err(e) => Err(unreadable(&e)),
+        }
+    }
+
+    fn generations_file(&self) -> PathBuf {
+        self.state.join("generations.toml")
+    }
+
+    /// A failure of this node's own disk.
+    pub(crate) fn disk(&self, doing: &str, e: &io::Error) -> Failure {
+        let state = self.state.display();
+        let hint = match e.kind() {
+            io::ErrorKind::StorageFull => format!("make room on the file system of {state}"),
+            _ => format!("see that {state} is on a writable file system"),
+        };
+        Failure::config(format!("{doing} in {}: {e}", self.sets.display()), hint)
+    }
+}
+
+/// Whether something may be mounted below `folder`. Where that can't be known, it may.
+fn may_hold_a_mount(folder: &Path) -> bool {
+    let (Some(mounts), Ok(folder)) = (mounts(), folder.canonicalize()) else { return true };
+    mounts.iter().any(|at| at.starts_with(&folder))
+}
+
+/// Whether the file of `entry` below `folder` is what its manifest says, byte for byte.
+fn is_as_published(folder: &Path, entry: &FileEntry) -> bool {
+    let check = || -> io::Result<bool> {
+        let path = folder.join(&entry.path);
+        // A script may have put anything there: to open a pipe takes for ever.
+        let metadata = path.symlink_metadata()?;
+        if !metadata.is_file()
+            || metadata.len() != entry.size
+            || metadata.permissions().mode() & 0o7777 != entry.mode.bits()
+        {
+            return Ok(false);
+        }
+        let mut file = std::fs::File::open(path)?;
+        let mut verifying =
+            Verifying::new(io::sink(), entry.path.as_str(), entry.size, entry.sha256);
+        io::copy(&mut file, &mut verifying)?;
+        Ok(verifying.finish().is_ok())
+    };
+    check().unwrap_or(false)
+}

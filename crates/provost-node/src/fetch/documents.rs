@@ -1,0 +1,159 @@
+//! The manifest and the plan, with their signatures: as they come, and as they are kept.
+//!
+//! What is kept is what was verified last. It is asked for again by its ETag, so that where
+//! nothing has changed nothing is sent; and it is what a node can go on with when no server
+//! answers. It is verified again each time.
+
+use std::path::{Path, PathBuf};
+
+use provost_bundle::{Manifest, Verdict};
+use provost_plan::Plan;
+use provost_record::Cause;
+use reqwest::header::HeaderMap;
+use serde::{Deserialize, Serialize};
+
+use super::answer::{Answer, Word};
+use super::retry::Miss;
+use super::source::Source;
+use super::version::Version;
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// The longest signature file, in bytes.
+const MAX_SIGNATURE: u64 = 4096;
+
+/// Manifest and plan of one moment.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Documents {
+    manifest: Document,
+    plan: Document,
+}
+
+/// A published text.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+struct Document {
+    text: String,
+    signature: Option<String>,
+    /// Where it is from.
+    url: String,
+    version: Version,
+}
+
+/// Documents that are trusted.
+pub(crate) struct Verified {
+    pub(crate) manifest: Manifest,
+    pub(crate) plan: Plan,
+    pub(crate) verdict: Verdict,
+}
+
+impl Documents {
+    /// What is kept in the folder `state`. Where there is nothing that could be read, all is
+    /// fetched.
+    pub(crate) fn kept(state: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(file(state)).ok()?).ok()
+    }
+
+    /// The texts, by the names under which they are published.
+    pub(crate) fn into_texts(self) -> [(&'static str, String); 2] {
+        [("manifest.toml", self.manifest.text), ("plan.toml", self.plan.text)]
+    }
+
+    /// Keeps them in the folder `state`, in place of what is kept there.
+    pub(crate) fn keep(&self, state: &Path) -> std::io::Result<()> {
+        crate::state::atomic::write(&file(state), &serde_json::to_vec(self)?)
+    }
+
+    /// Fetches them; of what is `kept` only what has changed.
+    pub(crate) async fn fetch(
+        source: &Source<'_>,
+        settings: &Settings,
+        kept: Option<&Self>,
+    ) -> Result<(Self, Word), Miss> {
+        let signed = !settings.trust.is_unsigned();
+        let plan = plan_path(settings);
+        let ((manifest, _), (plan, word)) = tokio::try_join!(
+            Document::fetch(
+                source,
+                "manifest.toml",
+                (Manifest::MAX_BYTES, signed),
+                kept.map(|kept| &kept.manifest)
+            ),
+            Document::fetch(source, &plan, (Plan::MAX_BYTES, signed), kept.map(|kept| &kept.plan)),
+        )?;
+        Ok((Self { manifest, plan }, word))
+    }
+
+    /// Checks that they are the publisher's, and this node's.
+    pub(crate) fn verify(&self, settings: &Settings) -> Result<Verified, Failure> {
+        let (trust, path) = (&settings.trust, plan_path(settings));
+        let refused = |document: &Document, e: &dyn std::fmt::Display, hint: String| {
+            Failure::new(Cause::Verify, format!("{e}, from {}", document.url), hint)
+        };
+        let (text, signature) = (self.manifest.text.as_bytes(), self.manifest.signature.as_deref());
+        let verdict = trust
+            .check_manifest(text, signature)
+            .map_err(|e| refused(&self.manifest, &e, e.hint()))?;
+        let manifest = Manifest::parse(text).map_err(|e| refused(&self.manifest, &e, e.hint()))?;
+        let (text, signature) = (self.plan.text.as_bytes(), self.plan.signature.as_deref());
+        trust
+            .check_plan(&path, text, signature, &manifest)
+            .map_err(|e| refused(&self.plan, &e, e.hint()))?;
+        let plan = Plan::parse(text).map_err(|e| refused(&self.plan, &e, e.hint()))?;
+        if plan.node != settings.node {
+            let told = format!("checking {path}: it is the plan of {}", plan.node);
+            let hint = "publish again; somebody may have swapped files";
+            return Err(refused(&self.plan, &told, hint.to_owned()));
+        }
+        Ok(Verified { manifest, plan, verdict })
+    }
+}
+
+impl Document {
+    async fn fetch(
+        source: &Source<'_>,
+        path: &str,
+        (most, signed): (u64, bool),
+        kept: Option<&Self>,
+    ) -> Result<(Self, Word), Miss> {
+        let url = source.url(path);
+        let signature = async || match signed {
+            true => {
+                let path = format!("{path}.minisig");
+                let signature = Answer::get(source, &path, MAX_SIGNATURE, HeaderMap::new()).await?;
+                Ok(Some(signature.text))
+            }
+            false => Ok(None),
+        };
+        let Some(kept) = kept.filter(|kept| kept.signature.is_some() == signed) else {
+            let answer = Answer::get(source, path, most, HeaderMap::new());
+            let (answer, signature) = tokio::try_join!(answer, signature())?;
+            return Ok(Self::of(answer, url, signature));
+        };
+        // Another server's ETag means nothing.
+        let conditions = if kept.url == url { kept.version.conditions() } else { HeaderMap::new() };
+        let answer = Answer::get(source, path, most, conditions).await?;
+        if answer.is_unchanged {
+            return Ok((kept.clone(), answer.word()));
+        }
+        // From another server or one without ETags, or published again as it was.
+        let signature = match answer.text == kept.text {
+            true => kept.signature.clone(),
+            false => signature().await?,
+        };
+        Ok(Self::of(answer, url, signature))
+    }
+
+    fn of(answer: Answer, url: String, signature: Option<String>) -> (Self, Word) {
+        let word = answer.word();
+        let version = Version::of(&answer.headers);
+        (Self { text: answer.text, signature, url, version }, word)
+    }
+}
+
+fn file(state: &Path) -> PathBuf {
+    state.join("published.json")
+}
+
+fn plan_path(settings: &Settings) -> String {
+    format!("plans/{}.toml", settings.node)
+}

@@ -1,0 +1,10 @@
+use std::path::PathBuf;
+
+/// Where something is mounted: what is in there, such as a script's share, isn't ours to remove.
+/// None where that can't be known.
+pub(crate) fn mounts() -> Option<Vec<PathBuf>> {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    // The fifth field is where; a blank in it is written in octal: proc(5).
+    let at = |line: &str| Some(PathBuf::from(line.split(' ').nth(4)?.replace("\\040", " ")));
+    Some(mounts.lines().filter_map(at).collect())
+}

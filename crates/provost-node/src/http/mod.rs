@@ -1,0 +1,88 @@
+//! The HTTP client of this node, for fetching and for reporting.
+
+pub mod resolve;
+
+use std::time::Duration;
+
+use reqwest::{Certificate, Client, Proxy};
+
+use crate::failure::Failure;
+use crate::http::resolve::Names;
+use crate::settings::Settings;
+
+/// How long an idle connection is kept for the next request.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// A client that does nothing by itself: no proxy of the environment's, no redirect, no retry.
+pub fn client(settings: &Settings) -> Result<Client, Failure> {
+    let mut builder = Client::builder()
+        .user_agent(concat!("provost/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(settings.fetch.connect.duration())
+        .read_timeout(settings.fetch.stall.duration())
+        .pool_idle_timeout(IDLE)
+        .redirect(reqwest::redirect::Policy::none())
+        .dns_resolver(Names::new(settings.fetch.connect))
+        .retry(reqwest::retry::never())
+        .no_proxy();
+    if let Some(proxy) = &settings.proxy {
+        let proxy = Proxy::all(proxy).map_err(|e| {
+            let hint = "write `proxy` under [fetch] as http://ADDRESS:PORT, or remove it";
+            Failure::config(format!("the proxy {proxy:?} can't be used: {}", reason(&e)), hint)
+        })?;
+        builder = builder.proxy(proxy);
+    }
+    let unusable = |e: &reqwest::Error| {
+        let hint = "`ca` under [fetch] must name a file of PEM certificates";
+        Failure::config(format!("the CA certificates can't be used: {}", reason(e)), hint)
+    };
+    // Without any the client would look for the system's, and fail where there are none.
+    let known = settings.ca.iter().flatten().map(|der| Certificate::from_der(der));
+    let certificates = known.collect::<Result<Vec<_>, _>>().map_err(|e| unusable(&e))?;
+    builder.tls_certs_only(certificates).build().map_err(|e| unusable(&e))
+}
+
+/// Why a request failed: the innermost cause. What stands around it tells of the client's layers
+/// and repeats the URL, which the caller names.
+pub fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    innermost(error).to_string()
+}
+
+/// The cause that has no other.
+pub fn innermost<'e>(
+    error: &'e (dyn std::error::Error + 'static),
+) -> &'e (dyn std::error::Error + 'static) {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost
+}
+
+/// What a server says, as one line of a length that a record can take.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(500).collect()
+}
+
+/// Reads a response's body; what is more than `most` bytes is left.
+pub async fn body(mut response: reqwest::Response, most: usize) -> reqwest::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(bytes) = response.chunk().await? {
+        body.extend_from_slice(&bytes[..bytes.len().min(most - body.len())]);
+        if body.len() == most {
+            break;
+        }
+    }
+    Ok(body)
+}
+
+/// What provostd says in an answer that refuses something.
+#[derive(Default, serde::Deserialize)]
+pub struct Told {
+    pub error: Option<String>,
+    pub hint: Option<String>,
+}
+
+/// Reads that out of an answer. Another server's page says nothing.
+pub fn told(body: &[u8]) -> Told {
+    serde_json::from_slice(body).unwrap_or_default()
+}

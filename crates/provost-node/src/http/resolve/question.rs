@@ -1,0 +1,172 @@
+//! One question to one name server: as much of DNS as a stub needs (RFC 1035, 4).
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, UdpSocket};
+
+/// What is asked for: the types of records with an address.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    A = 1,
+    Aaaa = 28,
+}
+
+/// The head of a message, in bytes.
+const HEAD: usize = 12;
+/// The class of the internet.
+const IN: u16 = 1;
+/// The flags of an answer: that it is one, that it was cut off, and its code.
+const ANSWER: u8 = 0x80;
+const TRUNCATED: u8 = 0x02;
+const CODE: u8 = 0x0f;
+const NO_SUCH_NAME: u8 = 3;
+
+/// The addresses of `name` that `server` knows; none if it knows that there are none. Waits as
+/// long as it is let, since whoever lies may be quicker than the server.
+pub(crate) async fn ask(server: SocketAddr, name: &str, kind: Kind) -> io::Result<Vec<IpAddr>> {
+    let question = question(name, kind)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it can't be a name"))?;
+    let any: IpAddr =
+        if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0)).await?;
+    socket.connect(server).await?;
+    socket.send(&question).await?;
+    let mut buffer = [0; 4096];
+    loop {
+        let n = socket.recv(&mut buffer).await?;
+        match read(&question, &buffer[..n], kind) {
+            Some(Told::Addresses(found)) => return Ok(found),
+            Some(Told::Code(code)) => return Err(refused(code)),
+            Some(Told::CutOff) => return ask_again(server, &question, kind).await,
+            None => {}
+        }
+    }
+}
+
+/// What doesn't fit into a datagram comes by TCP.
+async fn ask_again(server: SocketAddr, question: &[u8], kind: Kind) -> io::Result<Vec<IpAddr>> {
+    let mut stream = TcpStream::connect(server).await?;
+    // A question has no more than 300 bytes.
+    let length = (question.len() as u16).to_be_bytes();
+    stream.write_all(&[&length, question].concat()).await?;
+    let mut answer = vec![0; usize::from(stream.read_u16().await?)];
+    stream.read_exact(&mut answer).await?;
+    match read(question, &answer, kind) {
+        Some(Told::Addresses(found)) => Ok(found),
+        Some(Told::Code(code)) => Err(refused(code)),
+        Some(Told::CutOff) | None => Err(io::Error::other("the answer makes no sense")),
+    }
+}
+
+fn refused(code: u8) -> io::Error {
+    let name = match code {
+        2 => "SERVFAIL",
+        5 => "REFUSED",
+        _ => "an error",
+    };
+    io::Error::other(format!("the name server answers {name} (code {code})"))
+}
+
+fn question(name: &str, kind: Kind) -> Option<Vec<u8>> {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let [high, low] = fastrand::u16(..).to_be_bytes();
+    // One question, to be looked up by the server wherever it has to.
+    let mut message = vec![high, low, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    for label in name.split('.') {
+        let length = u8::try_from(label.len()).ok().filter(|n| (1..64).contains(n))?;
+        message.push(length);
+        message.extend(label.as_bytes());
+    }
+    message.push(0);
+    message.extend([0, kind as u8]);
+    message.extend(IN.to_be_bytes());
+    (name.len() <= 253).then_some(message)
+}
+
+enum Told {
+    Addresses(Vec<IpAddr>),
+    Code(u8),
+    CutOff,
+}
+
+/// What `answer` says to `question`. None if it is no answer to it.
+fn read(question: &[u8], answer: &[u8], kind: Kind) -> Option<Told> {
+    let flags = answer.get(2..4)?;
+    let is_ours = answer[..2] == question[..2] && flags[0] & ANSWER != 0;
+    let asked = answer.get(HEAD..question.len())?;
+    if !is_ours || !asked.eq_ignore_ascii_case(&question[HEAD..]) {
+        return None;
+    }
+    match flags[1] & CODE {
+        0 if flags[0] & TRUNCATED != 0 => return Some(Told::CutOff),
+        0 => {}
+        NO_SUCH_NAME => return Some(Told::Addresses(Vec::new())),
+        code => return Some(Told::Code(code)),
+    }
+    let records = u16::from_be_bytes([answer[6], answer[7]]);
+    let mut rest = answer.get(question.len()..)?;
+    let mut found = Vec::new();
+    for _ in 0..records {
+        rest = after_name(rest)?;
+        let (head, data) = rest.split_at_checked(10)?;
+        let number = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
+        let (data, after) = data.split_at_checked(usize::from(number(8)))?;
+        // Those of other kinds lead from the name to another one, whose addresses follow.
+        if (number(0), number(2)) == (kind as u16, IN) {
+            found.push(match kind {
+                Kind::A => <[u8; 4]>::try_from(data).ok()?.into(),
+                Kind::Aaaa => <[u8; 16]>::try_from(data).ok()?.into(),
+            });
+        }
+        rest = after;
+    }
+    Some(Told::Addresses(found))
+}
+
+/// What follows the name at the begin of `text`: it ends with an empty label, or with a reference
+/// to an earlier one, which needn't be followed.
+fn after_name(mut text: &[u8]) -> Option<&[u8]> {
+    loop {
+        match *text.first()? {
+            0 => return text.get(1..),
+            0xc0.. => return text.get(2..),
+            n => text = text.get(usize::from(n) + 1..)?,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_answer_is_too_broken_to_be_read() {
+        let question = question("mn.example", Kind::A).unwrap();
+        let mut answer = question.clone();
+        (answer[2], answer[3], answer[7]) = (ANSWER, 0, 2);
+        // An alias first, then its address.
+        answer.extend([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 4, 1, b'x', 0xc0, 15]);
+        answer.extend([1, b'x', 0xc0, 15, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 10, 0, 0, 1]);
+        let Some(Told::Addresses(found)) = read(&question, &answer, Kind::A) else { panic!() };
+        assert_eq!(found, [IpAddr::from([10, 0, 0, 1])]);
+        for end in 0..answer.len() {
+            assert!(read(&question, &answer[..end], Kind::A).is_none(), "{end}");
+            for byte in [0, 1, 0x3f, 0xc0, 0xff] {
+                let mut broken = answer.clone();
+                broken[end] = byte;
+                // Whatever it is taken for.
+                let _ = read(&question, &broken, Kind::A);
+            }
+        }
+    }
+
+    #[test]
+    fn what_can_be_no_name_is_not_asked() {
+        let long = "x".repeat(64);
+        for name in ["", ".", "a..b", long.as_str(), &"a.".repeat(130)] {
+            assert!(question(name, Kind::A).is_none(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Reporting: a task of its own that reads the journals, which are its spool, and never holds a
+//! script up.
+
+pub mod answer;
+pub mod direct;
+pub mod logs;
+pub mod post;
+pub mod spool;
+pub mod timer;
+pub mod turn;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use provost_exec::Orders;
+use provost_record::{Cause, ExitCode, Service};
+use reqwest::Client;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::failure::Failure;
+use crate::observe::console::Console;
+use crate::settings::secrets::secrets;
+use crate::settings::{Input, Paths, Settings};
+use crate::state::lock::RunLock;
+use crate::xcat::tell_rest;
+use answer::Present;
+pub use direct::{tell, tell_failure};
+pub use logs::{keep as keep_log, waiting_runs};
+use post::{Post, Stuck};
+pub use spool::Spool;
+pub use timer::start as start_timer;
+
+/// The first wait after a report that failed is below this, the next ones below its doubles.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// No wait is above this: a management node that is back is told within 5 s, the report included.
+const LONGEST_WAIT: Duration = Duration::from_secs(3);
+
+/// Reports begin no quicker one after the other: short scripts share one. The last one, which
+/// tells of a failure, doesn't wait.
+const EVERY: Duration = Duration::from_millis(250);
+/// How long the last flush may take at the most in a run that a signal ended.
+const WHEN_STOPPED: Duration = Duration::from_secs(5);
+
+/// The reporting task of a run.
+pub struct Reporter {
+    task: JoinHandle<()>,
+    finishing: watch::Sender<bool>,
+    deadline: Duration,
+    paths: Paths,
+    spool: Spool,
+    told: Arc<Mutex<Told>>,
+    hold: watch::Receiver<Option<String>>,
+}
+
+/// What the task has to say at the end.
+#[derive(Default)]
+struct Told {
+    /// What the management node will never take.
+    refused: Vec<String>,
+    /// Why the last report failed, if it did.
+    stuck: Option<Failure>,
+}
+
+impl Reporter {
+    /// Begins to report whatever isn't reported yet, and then what the present run `run` records:
+    /// that is in the journal of the service `live`, of which so many bytes are surely on the
+    /// disk.
+    pub fn spawn(
+        settings: &Settings,
+        client: &Client,
+        paths: &Paths,
+        live: (Service, watch::Receiver<u64>),
+        run: &str,
+    ) -> Self {
+        let (finishing, finish) = watch::channel(false);
+        let (tell, hold) = watch::channel(None);
+        let news = live.1.clone();
+        let present = Present { run: run.to_owned(), hold: tell };
+        let spool = Spool::of_run(paths, live);
+        let post = Post::new(settings, client, paths, spool, Some(present));
+        let deadline = settings.report_deadline.duration();
+        let told = Arc::default();
+        let task = tokio::spawn(work(post, news, finish, Arc::clone(&told)));
+        Self {
+            task,
+            finishing,
+            deadline,
+            paths: paths.clone(),
+            spool: Spool::new(paths),
+            told,
+            hold,
+        }
+    }
+
+    /// Why the management node wants nothing more to run, while it does: its answer to the last
+    /// report of this run.
+    pub fn hold(&self) -> watch::Receiver<Option<String>> {
+        self.hold.clone()
+    }
+
+    /// Gives the rest its time. Returns what there is to say about it.
+    pub async fn finish(mut self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
+        self.finishing.send_replace(true);
+        last_time(&mut self.task, self.deadline, orders).await;
+        self.task.abort();
+        let left = self.spool.unreported_at_all();
+        let logs = logs::waiting(&self.paths).len();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut say = std::mem::take(&mut told.refused);
+        if left + logs > 0 {
+            let what = [(left, "record"), (logs, "log")].into_iter().filter(|(n, _)| *n > 0);
+            let what: Vec<String> = what.map(|(n, what)| count(n, what)).collect();
+            let what = what.join(" and ");
+            let timer = if timer::start(&self.paths) { "a timer, " } else { "" };
+            say.push(format!(
+                "{what} could not be reported yet; what is left is kept, and goes with {timer}the \
+                 next run or `provost report`"
+            ));
+            say.extend(told.stuck.take().map(|failure| failure.to_string()));
+        }
+        say
+    }
+}
+
+/// Gives a run's last `task` its time: less of it if the run was ended by a signal, none after
+/// another signal. Whoever began it ends it then.
+pub async fn last_time(
+    task: &mut JoinHandle<()>,
+    deadline: Duration,
+    orders: &mut watch::Receiver<Orders>,
+) {
+    let stopped = orders.borrow_and_update().stop.is_some();
+    let deadline = if stopped { deadline.min(WHEN_STOPPED) } else { deadline };
+    tokio::select! {
+        // What a task that failed has left is counted by whoever began it.
+        _ = tokio::time::timeout(deadline, &mut *task) => {}
+        _ = orders.wait_for(|now| now.hurry || (now.stop.is_some() && !stopped)) => {}
+    }
+}
+
+/// How long to wait after so many tries in a row that failed: anything below a limit that begins
+/// at `first` and doubles up to `longest`, so that not all nodes come back at once.
+pub fn jitter(first: Duration, longest: Duration, failures: u32) -> Duration {
+    let most = first.saturating_mul(1 << failures.min(10)).min(longest);
+    Duration::from_micros(fastrand::u64(0..=most.as_micros() as u64))
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+async fn work(
+    mut post: Post,
+    mut news: watch::Receiver<u64>,
+    mut finish: watch::Receiver<bool>,
+    told: Arc<Mutex<Told>>,
+) {
+    let told = || told.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut failures = 0;
+    loop {
+        news.mark_unchanged();
+        let begun = Instant::now();
+        let delivered = post.deliver(&mut |text| told().refused.push(text.to_owned())).await;
+        let finishing = *finish.borrow_and_update();
+        let (failure, for_good) = match delivered {
+            Ok(()) => {
+                failures = 0;
+                told().stuck = None;
+                match (finishing, news.has_changed().unwrap_or(false)) {
+                    (true, false) => return,
+                    // The run ended while a report was on its way: nothing is left to wait for.
+                    (true, true) => continue,
+                    (false, _) => {}
+                }
+                tokio::select! {
+                    changed = news.changed() => if changed.is_err() { return },
+                    _ = finish.changed() => continue,
+                }
+                tokio::select! {
+                    () = tokio::time::sleep_until(begun + EVERY) => {}
+                    _ = finish.changed() => {}
+                }
+                continue;
+            }
+            Err(Stuck::ForGood(failure)) => (failure, true),
+            Err(Stuck::ForNow(failure)) => (failure, false),
+        };
+        told().stuck = Some(failure);
+        if for_good && finishing {
+            // Another try would only repeat it: the next run may know better.
+            return;
+        }
+        failures += 1;
+        tokio::select! {
+            () = tokio::time::sleep(jitter(FIRST_WAIT, LONGEST_WAIT, failures)) => {}
+            _ = finish.changed() => {}
+        }
+    }
+}
+
+/// How many records are still to be reported. xCAT takes none: they stay in the journals.
+pub fn unreported(paths: &Paths, is_xcat: bool) -> usize {
+    if is_xcat { 0 } else { Spool::new(paths).unreported_at_all() }
+}
+
+/// Reports what is left from earlier runs: `provost report`.
+pub fn main(input: &Input) -> ExitCode {
+    let paths = input.paths();
+    let mut console = Console::new(input, false);
+    if RunLock::is_taken(&paths.state) {
+        console.say("a run is going on, which reports by itself");
+        return ExitCode::Busy;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(report(input, &paths, &mut console)),
+        Err(e) => Err(Failure::config(e, "see ulimit -n and the free memory")),
+    };
+    match result {
+        Ok(()) => ExitCode::Done,
+        Err(failure) => {
+            console.say(&format!("error: {failure}"));
+            failure.exit_code()
+        }
+    }
+}
+
+async fn report(input: &Input, paths: &Paths, console: &mut Console) -> Result<(), Failure> {
+    // As a run does, by what is right of a configuration that is wrong.
+    let (settings, failures) = input.usable();
+    console.hide(secrets(&settings, &BTreeMap::new()));
+    let result = if let Some(xcat) = &settings.xcat {
+        tell_rest(&settings, xcat, paths, |text| console.say(text)).await
+    } else if settings.servers.is_empty() {
+        Ok(())
+    } else {
+        let spool = Spool::new(paths);
+        let before = spool.unreported_at_all();
+        let result = report_rest(&settings, paths, console).await;
+        let left = spool.unreported_at_all();
+        console.say(&format!("{} records reported, {left} left", before.saturating_sub(left)));
+        result
+    };
+    failures.into_iter().next().map_or(result, Err)
+}
+
+async fn report_rest(
+    settings: &Settings,
+    paths: &Paths,
+    console: &mut Console,
+) -> Result<(), Failure> {
+    let client = crate::http::client(settings)?;
+    let until = Instant::now() + settings.report_deadline.duration();
+    let mut post = Post::new(settings, &client, paths, Spool::new(paths), None);
+    let late = "see why the server is slow, or raise `deadline` under [report]";
+    let mut last = Failure::new(Cause::Fetch, "reporting: not done in time", late);
+    loop {
+        let mut say = |text: &str| console.say(text);
+        let delivered = post.deliver(&mut say);
+        match tokio::time::timeout_at(until, delivered).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(Stuck::ForGood(failure))) => return Err(failure),
+            Ok(Err(Stuck::ForNow(failure))) => last = failure,
+            Err(_) => return Err(last),
+        }
+        if Instant::now() + FIRST_WAIT >= until {
+            return Err(last);
+        }
+        tokio::time::sleep(FIRST_WAIT).await;
+    }
+}

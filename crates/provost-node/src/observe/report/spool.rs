@@ -1,0 +1,157 @@
+//! What is still to be reported. The journals hold it; a cursor beside each says how far the
+//! management node has acknowledged it.
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use provost_record::{Entry, Journal, Service};
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use crate::settings::Paths;
+
+/// How much of a journal is read at once, in bytes; longer than any entry.
+const PIECE: u64 = 1 << 20;
+/// The same, while nobody takes what is read, in bytes: a dead server must not cost a run more with
+/// each record.
+const PROBE: u64 = 16 << 10;
+
+/// How much of a journal before its cursor is read in turn, in bytes, until the last record that
+/// was acknowledged is found: most are short.
+const NEAR: [u64; 3] = [2 << 10, 64 << 10, PIECE];
+
+/// The last record that the management node has acknowledged.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Cursor {
+    run: String,
+    seq: u64,
+    /// Where the journal goes on after it, in bytes.
+    end: u64,
+}
+
+/// What is still to be reported.
+pub struct Spool {
+    paths: Paths,
+    /// How far each journal has been reported, once that was found out.
+    reported: HashMap<Service, Reported>,
+    /// Whether nobody has taken yet what was read last.
+    is_stuck: bool,
+    /// The journal that is being written, and how much of it is surely on the disk, in bytes.
+    /// What a power cut could still take back must not be told.
+    live: Option<(Service, watch::Receiver<u64>)>,
+}
+
+/// How far a journal has been reported.
+struct Reported {
+    /// What the cursor's file says, and which file the journal is: if one of them is another now,
+    /// then so is the place.
+    cursor: Option<Cursor>,
+    journal: Option<u64>,
+    /// Where in the journal the rest begins, in bytes.
+    from: u64,
+}
+
+impl Spool {
+    pub fn new(paths: &Paths) -> Self {
+        Self { paths: paths.clone(), reported: HashMap::new(), is_stuck: false, live: None }
+    }
+
+    /// The spool of a run that is going on, which writes the journal `live`.
+    pub(crate) fn of_run(paths: &Paths, live: (Service, watch::Receiver<u64>)) -> Self {
+        Self { live: Some(live), ..Self::new(paths) }
+    }
+
+    /// How many records of `service` aren't acknowledged.
+    pub fn unreported(&self, service: Service) -> usize {
+        let mut from = self.begin(service);
+        let mut count = 0;
+        loop {
+            let entries = self.piece(service, from, PIECE);
+            let Some(last) = entries.last() else { return count };
+            count += entries.len();
+            from = last.end;
+        }
+    }
+
+    /// How many records aren't acknowledged.
+    pub fn unreported_at_all(&self) -> usize {
+        Service::ALL.into_iter().map(|service| self.unreported(service)).sum()
+    }
+
+    /// The next records of `service` to report.
+    pub(crate) fn next(&mut self, service: Service) -> Vec<Entry> {
+        let cursor = self.cursor(service);
+        let journal = self.inode(service);
+        let known = self.reported.get(&service);
+        let known = known.filter(|known| known.cursor == cursor && known.journal == journal);
+        let from = known.map_or_else(|| self.begin(service), |known| known.from);
+        self.reported.insert(service, Reported { cursor, journal, from });
+        let mut entries = self.piece(service, from, if self.is_stuck { PROBE } else { PIECE });
+        if self.is_stuck && entries.is_empty() {
+            // It may have been shorter than the entry.
+            entries = self.piece(service, from, PIECE);
+        }
+        self.is_stuck |= !entries.is_empty();
+        entries
+    }
+
+    fn piece(&self, service: Service, from: u64, most: u64) -> Vec<Entry> {
+        // A journal that can't be read now is there for the next run.
+        let mut entries =
+            Journal::read_some(&self.paths.journal(service), from, most).unwrap_or_default();
+        if let Some((_, synced)) = self.live.as_ref().filter(|(live, _)| *live == service) {
+            let synced = *synced.borrow();
+            entries.retain(|e| e.end <= synced);
+        }
+        entries
+    }
+
+    /// Where in the journal begins what isn't reported, in bytes.
+    fn begin(&self, service: Service) -> u64 {
+        let Some(cursor) = self.cursor(service) else { return 0 };
+        let is_last = |e: &Entry| e.record.run == cursor.run && e.record.seq == cursor.seq;
+        let journal = self.paths.journal(service);
+        for near in NEAR {
+            let entries = Journal::read_some(&journal, cursor.end.saturating_sub(near), near + 1);
+            if let Some(entry) = entries.unwrap_or_default().iter().rfind(|e| is_last(e)) {
+                return entry.end;
+            }
+        }
+        // After a rotation or a mending it may be elsewhere, or gone.
+        let all = Journal::read(&journal, 0).unwrap_or_default();
+        all.iter().rfind(|e| is_last(e)).map_or(0, |e| e.end)
+    }
+
+    /// Notes that everything up to and with `entry` is acknowledged.
+    pub(crate) async fn acknowledged(
+        &mut self,
+        service: Service,
+        entry: &Entry,
+    ) -> std::io::Result<()> {
+        self.is_stuck = false;
+        let (run, seq) = (entry.record.run.clone(), entry.record.seq);
+        let cursor = Cursor { run, seq, end: entry.end };
+        let text = serde_json::to_vec(&cursor)?;
+        let path = self.cursor_file(service);
+        // Waiting for the disk must not hold up the loop.
+        tokio::task::spawn_blocking(move || crate::state::atomic::write(&path, &text)).await??;
+        let journal = self.reported.get(&service).and_then(|known| known.journal);
+        let reported = Reported { cursor: Some(cursor), journal, from: entry.end };
+        self.reported.insert(service, reported);
+        Ok(())
+    }
+
+    /// Which file the journal of `service` is.
+    fn inode(&self, service: Service) -> Option<u64> {
+        std::fs::metadata(self.paths.journal(service)).ok().map(|journal| journal.ino())
+    }
+
+    fn cursor(&self, service: Service) -> Option<Cursor> {
+        serde_json::from_slice(&std::fs::read(self.cursor_file(service)).ok()?).ok()
+    }
+
+    fn cursor_file(&self, service: Service) -> PathBuf {
+        self.paths.state.join(format!("report/{service}.json"))
+    }
+}

@@ -1,0 +1,35 @@
+//! The timer of systemd that goes on with what a run could not report.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags};
+
+use crate::settings::Paths;
+
+const UNIT: &str = "provost-report.timer";
+/// How long systemd may take to hear of it.
+const TIME: Duration = Duration::from_secs(2);
+
+/// Starts the timer where there is one. Says whether systemd took it.
+pub fn start(paths: &Paths) -> bool {
+    let here = paths.etc.join("systemd/system");
+    let folders =
+        [here.as_path(), "/usr/lib/systemd/system".as_ref(), "/lib/systemd/system".as_ref()];
+    if !folders.iter().any(|folder| folder.join(UNIT).exists()) {
+        return false;
+    }
+    let mut command = Command::new("systemctl");
+    command.args(["start", "--no-block", UNIT]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else { return false };
+    let Ok(pidfd) = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty())
+    else {
+        return false;
+    };
+    let ended =
+        poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Timespec::try_from(TIME).ok().as_ref());
+    // One that hangs is left alone; nobody waits for it.
+    matches!(ended, Ok(1)) && child.wait().is_ok_and(|status| status.success())
+}

@@ -1,0 +1,91 @@
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+
+use provost_bundle::Limit;
+use serde::Deserialize;
+
+use super::{Guard, Paths, RunLimits};
+
+/// All that a configuration may say, and nothing else. What isn't optional stands in
+/// `defaults.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fragment {
+    /// The host's name, if nobody says.
+    #[serde(default)]
+    pub(crate) node: String,
+    pub(crate) servers: Vec<String>,
+    pub(crate) token_file: Option<PathBuf>,
+    pub(crate) source: SourceFragment,
+    pub(crate) trust: TrustFragment,
+    pub(crate) paths: Paths,
+    pub(crate) fetch: FetchFragment,
+    pub(crate) run: RunLimits,
+    pub(crate) report: ReportFragment,
+    pub(crate) log: LogFragment,
+    pub(crate) guard: Guard,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SourceFragment {
+    pub(crate) kind: Kind,
+    pub(crate) install_dir: String,
+    pub(crate) tftp_dir: String,
+    pub(crate) xcatd_port: NonZeroU16,
+    pub(crate) monitor_port: NonZeroU16,
+}
+
+/// What the management node is.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// It serves what `provostctl publish` made.
+    Provost,
+    /// It is xCAT's.
+    Xcat,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrustFragment {
+    pub(crate) keys: Vec<String>,
+    pub(crate) manifest_sha256: Option<String>,
+    pub(crate) unsigned: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FetchFragment {
+    pub(crate) connect_timeout: Limit,
+    pub(crate) stall_timeout: Limit,
+    pub(crate) deadline: Limit,
+    pub(crate) proxy: Option<String>,
+    pub(crate) ca: Option<PathBuf>,
+    pub(crate) offline: Offline,
+}
+
+/// What happens when no server answers.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Offline {
+    /// The run fails.
+    Fail,
+    /// It goes on with what was fetched last.
+    LastGood,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReportFragment {
+    pub(crate) deadline: Limit,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LogFragment {
+    pub(crate) redact: Vec<String>,
+    pub(crate) syslog: String,
+    pub(crate) journal: String,
+    pub(crate) notices: bool,
+}

@@ -1,0 +1,180 @@
+//! The guard: a node that fails in run after run is held, so that it doesn't go on for ever.
+//!
+//! An attempt is a run of `kickstart` or `boot` that didn't end well. Each is counted on the disk
+//! before it does anything, so that a power cut can't undo it; one that ends well clears all.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use provost_record::{Cause, Service, now};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::state::atomic;
+
+/// The attempts since the last run that ended well or the last release.
+pub struct Attempts {
+    file: PathBuf,
+    most: usize,
+    attempts: Vec<Attempt>,
+    /// The last release by the management node that was heeded, by its clock.
+    released: Option<Timestamp>,
+}
+
+/// What is on the disk.
+#[derive(Default, Serialize, Deserialize)]
+struct Counted {
+    attempts: Vec<Attempt>,
+    released: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Attempt {
+    service: Service,
+    run: String,
+    began: Timestamp,
+}
+
+impl Attempts {
+    /// Reads them. With `most` of them the node is held.
+    ///
+    /// A file that is damaged leaves one more try: it neither holds a node that may be well nor
+    /// lets it go on for ever.
+    pub fn read(state: &Path, most: u32) -> io::Result<Self> {
+        let file = state.join("attempts.json");
+        let most = most.max(1) as usize;
+        let Counted { attempts, released } = match std::fs::read(&file) {
+            Ok(text) => serde_json::from_slice(&text).unwrap_or_else(|_| {
+                let unknown = |_| Attempt {
+                    service: Service::Boot,
+                    run: String::new(),
+                    began: Timestamp::UNIX_EPOCH,
+                };
+                Counted { attempts: (1..most).map(unknown).collect(), released: None }
+            }),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Counted::default(),
+            Err(e) => return Err(e),
+        };
+        Ok(Self { file, most, attempts, released })
+    }
+
+    /// Why nothing may run, if nothing may. `node` is its name at a management node that may release
+    /// it.
+    pub fn held(&self, node: Option<&str>) -> Option<Failure> {
+        let last = self.attempts.last().filter(|_| self.attempts.len() >= self.most)?;
+        let s = if self.attempts.len() == 1 { "" } else { "s" };
+        let message = format!(
+            "this node is held: {} run{s} in a row did not end well, the last was the {} of {}",
+            self.attempts.len(),
+            last.service,
+            last.began
+        );
+        Some(held(message, node))
+    }
+
+    /// Counts a run that begins. Returns which try it is.
+    pub fn count(&mut self, service: Service, run: &str) -> io::Result<u32> {
+        self.attempts.push(Attempt { service, run: run.to_owned(), began: now() });
+        self.write()?;
+        Ok(self.number())
+    }
+
+    /// Which try the run is that was counted last, or, where the node is held, would be next.
+    pub fn number(&self) -> u32 {
+        u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Forgets the attempts but for `present`, since an admin released the node; once for each
+    /// release, whose time is the management node's: this node's clock may be years off.
+    pub fn released(&mut self, at: Timestamp, present: &str) -> io::Result<()> {
+        if self.released.is_some_and(|last| at <= last) {
+            return Ok(());
+        }
+        self.released = Some(at);
+        self.attempts.retain(|attempt| attempt.run == present);
+        self.write()
+    }
+
+    /// Forgets them all: a run ended well, or the admin here says so. Returns how many there were.
+    pub fn clear(&mut self) -> io::Result<usize> {
+        atomic::remove(&self.file)?;
+        Ok(std::mem::take(&mut self.attempts).len())
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let (attempts, released) = (self.attempts.clone(), self.released);
+        atomic::write(&self.file, &serde_json::to_vec(&Counted { attempts, released })?)
+    }
+}
+
+/// The management node holds this one.
+pub fn held_there(reason: &str, node: &str) -> Failure {
+    held(format!("the management node holds this node: {reason}"), Some(node))
+}
+
+fn held(message: impl ToString, node: Option<&str>) -> Failure {
+    let there = node.map(|node| format!(", or `provostctl release {node}` on the management node"));
+    let hint = format!(
+        "find the cause with `provost status` and `provost log`, mend it, then: `provost release` \
+         here{}",
+        there.unwrap_or_default()
+    );
+    Failure::new(Cause::Held, message, hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(state: &Path) -> Attempts {
+        Attempts::read(state, 3).unwrap()
+    }
+
+    #[test]
+    fn a_node_is_held_after_its_last_attempt_until_it_is_released() {
+        let state = tempfile::tempdir().unwrap();
+        for n in 1..=3 {
+            let mut attempts = read(state.path());
+            assert!(attempts.held(Some("cn001")).is_none());
+            assert_eq!(attempts.count(Service::Boot, &format!("run {n}")).unwrap(), n);
+        }
+        let mut attempts = read(state.path());
+        let held = attempts.held(Some("cn001")).unwrap();
+        assert!(held.message.contains("3 runs in a row"), "{held}");
+        assert!(held.hint.contains("provostctl release cn001"), "{held}");
+        assert_eq!(attempts.clear().unwrap(), 3);
+        assert_eq!(read(state.path()).number(), 0);
+    }
+
+    #[test]
+    fn a_release_counts_once_whatever_this_clock_says() {
+        for at in ["1970-01-02T00:00:00Z", "2200-01-01T00:00:00Z"] {
+            let at = at.parse().unwrap();
+            let state = tempfile::tempdir().unwrap();
+            for n in 1..=3 {
+                read(state.path()).count(Service::Boot, &format!("run {n}")).unwrap();
+            }
+            read(state.path()).released(at, "run 3").unwrap();
+            assert_eq!(read(state.path()).number(), 1, "released at {at}");
+            for n in 4..=5 {
+                read(state.path()).count(Service::Boot, &format!("run {n}")).unwrap();
+                read(state.path()).released(at, &format!("run {n}")).unwrap();
+            }
+            assert!(
+                read(state.path()).held(Some("cn001")).is_some(),
+                "released at {at}, again and again"
+            );
+        }
+    }
+
+    #[test]
+    fn a_damaged_count_leaves_one_more_try() {
+        let state = tempfile::tempdir().unwrap();
+        std::fs::write(state.path().join("attempts.json"), "[{\"serv").unwrap();
+        let mut attempts = read(state.path());
+        assert!(attempts.held(Some("cn001")).is_none());
+        attempts.count(Service::Boot, "run").unwrap();
+        assert!(read(state.path()).held(Some("cn001")).is_some());
+    }
+}

@@ -1,0 +1,11 @@
+//! All that a node keeps below STATE and LOG: each file has one owner here.
+
+pub mod atomic;
+pub mod attempts;
+pub mod journal;
+pub mod library;
+pub mod lock;
+pub mod logs;
+pub mod markers;
+pub mod progress;
+pub mod root;

@@ -1,0 +1,133 @@
+//! A run that waits for the reboot that one of its steps asked for: STATE/run.json says where it
+//! goes on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use provost_plan::Step;
+use provost_record::{ExitCode, Record};
+use serde::{Deserialize, Serialize};
+
+use super::markers::Marker;
+use crate::observe::console::Console;
+use crate::runner::reboot::reboot;
+use crate::state::atomic;
+
+/// How far a run is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The steps that are over, in order.
+    pub over: Vec<Step>,
+    /// How many steps have begun.
+    pub begun: usize,
+    /// The step that is to run again after the reboot.
+    pub again: Option<Again>,
+    /// How many reboots the run has asked for.
+    pub reboots: u32,
+    /// How long it ran before the last of them, in milliseconds.
+    pub ran_ms: u64,
+    /// The first failure that didn't stop it.
+    pub failure: Option<FirstFailure>,
+}
+
+/// A step that runs again after a reboot that it asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Again {
+    pub step: Step,
+    /// How many reboots it has asked for.
+    pub reboots: u32,
+    /// How often it has run.
+    pub tries: u32,
+}
+
+/// What stands in the `service end` of a run that failed and went on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FirstFailure {
+    pub error_line: Option<String>,
+    pub error_message: Option<String>,
+}
+
+impl Progress {
+    /// What is left of `steps`: those of a plan that may have changed meanwhile. Where one stands
+    /// there twice, and one of the two is over, the second is left.
+    pub fn left(&self, steps: Vec<Step>) -> Vec<Step> {
+        let mut over: Vec<&Step> = self.over.iter().collect();
+        let is_left = |step: &Step| match over.iter().position(|o| *o == step) {
+            Some(at) => {
+                over.remove(at);
+                false
+            }
+            None => true,
+        };
+        steps.into_iter().filter(is_left).collect()
+    }
+}
+
+/// A run that waits for a reboot.
+#[derive(Serialize, Deserialize)]
+pub struct Paused {
+    pub run: String,
+    pub attempt: Option<u32>,
+    /// Whether the machine was asked to reboot. Until then the run doesn't go on.
+    pub asked: bool,
+    /// The end of the step that asked for it, and its marker, if it gets one: each of them may
+    /// not have reached the disk.
+    pub end: Record,
+    pub marker: Option<Marker>,
+    pub progress: Progress,
+}
+
+impl Paused {
+    /// Asks the machine to reboot, and notes that it was asked.
+    pub async fn reboot(mut self, state: &Path, console: &mut Console) -> ExitCode {
+        let run = &self.run;
+        console.say(&format!("the machine is to reboot; run {run} goes on after that"));
+        let answer = reboot().await;
+        self.asked = true;
+        if let Err(e) = self.write(state) {
+            let state = state.display();
+            console.say(&format!("noting in {state} that the machine was asked to reboot: {e}"));
+        }
+        match answer {
+            Ok(()) => ExitCode::Done,
+            Err(failure) => {
+                console.say(&format!("error: {failure}"));
+                failure.exit_code()
+            }
+        }
+    }
+
+    /// The boot that waits, if one does. What can't be read is none; its run is then recorded as
+    /// interrupted.
+    pub fn read(state: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(file(state)).ok()?).ok()
+    }
+
+    /// Notes durably that it waits.
+    pub fn write(&self, state: &Path) -> io::Result<()> {
+        atomic::write(&file(state), &serde_json::to_vec(self)?)
+    }
+
+    /// Nothing waits any more.
+    pub fn forget(state: &Path) -> io::Result<()> {
+        atomic::remove(&file(state))
+    }
+}
+
+fn file(state: &Path) -> PathBuf {
+    state.join("run.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_goes_on_by_what_its_steps_are() {
+        let steps = |text| Step::parse_list(text).unwrap();
+        let progress = Progress { over: steps("a,b x,c"), ..Progress::default() };
+        assert_eq!(progress.left(steps("a,b x,c,d")), steps("d"));
+        assert_eq!(progress.left(steps("new,a,c,b y,b x,a")), steps("new,b y,a"));
+        assert_eq!(Progress::default().left(steps("a,a")), steps("a,a"));
+    }
+}

@@ -1,0 +1,227 @@
+//! All that is needed to find out what went wrong on a node, in one file.
+//!
+//! The layout is that of OpenShift's installer-gather: a folder `log-bundle-ID`, in which the
+//! records are under `bootstrap/services`, so that its reader finds them.
+
+mod host;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use provost_exec::Secrets;
+use provost_plan::Plan;
+use provost_record::{ExitCode, Service};
+use tar::{Builder, Header};
+
+use provost_node::failure::Failure;
+use provost_node::observe::console::{exit, print};
+use provost_node::observe::report::unreported;
+use provost_node::settings::{Input, Paths};
+
+/// The most of a file that is gathered, in bytes: half of it from each end.
+const MOST: u64 = 1 << 20;
+/// How many runs' logs are gathered at the most, the newest first.
+const MOST_RUNS: usize = 20;
+
+/// Writes `log-bundle-ID.tar.gz` into `folder` and prints its path.
+pub(crate) fn gather(input: &Input, folder: &Path) -> ExitCode {
+    let written = write(input, folder).map_err(|e| {
+        let message = format!("gathering into {}: {e}", folder.display());
+        let hint = "name a folder with room that you can write to: provost gather --to DIR";
+        Failure::config(message, hint)
+    });
+    exit(written.and_then(|path| print(&format!("{}\n", path.display()))))
+}
+
+fn write(input: &Input, folder: &Path) -> io::Result<PathBuf> {
+    let paths = input.paths();
+    // To the millisecond: a bundle doesn't take the place of one that was made just before.
+    let time = format!("{:.3}", jiff::Timestamp::now()).replace(|c: char| !c.is_ascii_digit(), "");
+    let id = format!("log-bundle-{}-{time}", input.node());
+    // Readable by its owner alone, as temporary files are.
+    let file = tempfile::NamedTempFile::new_in(folder)?;
+    let gz = GzEncoder::new(file, Compression::default());
+    let mut bundle = Bundle { id: &id, secrets: secrets(input, &paths), tar: Builder::new(gz) };
+    bundle.all(input, &paths)?;
+    let file = bundle.tar.into_inner()?.finish()?;
+    file.as_file().sync_all()?;
+    let path = folder.join(format!("{id}.tar.gz"));
+    file.persist_noclobber(&path).map_err(|e| e.error)?;
+    Ok(path)
+}
+
+/// What nobody is to see: as far as it is known, since what is gathered may be what is broken.
+fn secrets(input: &Input, paths: &Paths) -> Secrets {
+    let kept = provost_node::fetch::kept_texts(&paths.state);
+    let plan = kept.iter().find_map(|(_, text)| Plan::parse(text.as_bytes()).ok());
+    let env = plan.map(|plan| plan.env).unwrap_or_default();
+    let (settings, _) = input.usable();
+    provost_node::settings::secrets::secrets(&settings, &env)
+}
+
+struct Bundle<'a> {
+    id: &'a str,
+    secrets: Secrets,
+    tar: Builder<GzEncoder<tempfile::NamedTempFile>>,
+}
+
+impl Bundle<'_> {
+    fn all(&mut self, input: &Input, paths: &Paths) -> io::Result<()> {
+        for service in Service::ALL {
+            // Under the lock of its readers, so that it is whole.
+            if let Ok(entries) = provost_record::Journal::read(&paths.journal(service), 0)
+                && !entries.is_empty()
+            {
+                let texts: Vec<&str> = entries.iter().map(|e| e.json.get()).collect();
+                let text = format!("[\n{}\n]\n", texts.join(",\n"));
+                self.text(&format!("bootstrap/services/{service}.json"), &text)?;
+            }
+        }
+        self.text("unreported.txt", &format!("{}\n", unreported(paths, input.is_xcat())))?;
+        self.logs(paths)?;
+        for (name, text) in provost_node::fetch::kept_texts(&paths.state) {
+            self.text(&format!("published/{name}"), &text)?;
+        }
+        self.folder("state", &paths.state, &|name| !name.ends_with("published.json"))?;
+        for path in &input.files() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.file(&format!("config/{name}"), path)?;
+        }
+        for (name, text) in host::facts() {
+            self.text(&format!("host/{name}.txt"), &text)?;
+        }
+        Ok(())
+    }
+
+    fn logs(&mut self, paths: &Paths) -> io::Result<()> {
+        self.folder("log", &paths.log, &|_| true)?;
+        // The ids are UUIDv7: in order of the time at which the runs began.
+        let mut runs = list(&paths.log.join("scripts"));
+        runs.sort();
+        for run in runs.iter().rev().take(MOST_RUNS) {
+            let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.folder(&format!("log/scripts/{name}"), run, &|_| true)?;
+        }
+        Ok(())
+    }
+
+    /// The plain files right in a folder.
+    fn folder(
+        &mut self,
+        name: &str,
+        folder: &Path,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> io::Result<()> {
+        let mut files = list(folder);
+        files.retain(|path| fs::symlink_metadata(path).is_ok_and(|m| m.is_file()));
+        files.sort();
+        for path in files {
+            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if wanted(&file) {
+                self.file(&format!("{name}/{file}"), &path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One file; one that can't be read says so in its place.
+    fn file(&mut self, name: &str, path: &Path) -> io::Result<()> {
+        match excerpt(path) {
+            Ok(bytes) => self.text(name, &String::from_utf8_lossy(&bytes)),
+            Err(e) => self.text(name, &format!("reading {}: {e}\n", path.display())),
+        }
+    }
+
+    fn text(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let text = mask(&self.secrets.hide(text));
+        let mut header = Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o600);
+        header.set_mtime(provost_record::now().as_second().try_into().unwrap_or(0));
+        let name = format!("{}/{name}", self.id);
+        self.tar.append_data(&mut header, name, text.as_bytes())
+    }
+}
+
+fn list(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
+}
+
+/// A file, or both of its ends and how much is left out between them.
+fn excerpt(path: &Path) -> io::Result<Vec<u8>> {
+    // What lies there may be a pipe by now; opening that must not wait.
+    let mut options = OpenOptions::new();
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc_nonblock());
+    let mut file: File = options.read(true).open(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    if length <= MOST {
+        file.take(MOST).read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    Read::by_ref(&mut file).take(MOST / 2).read_to_end(&mut bytes)?;
+    let left_out = length - MOST;
+    write!(bytes, "\n[{left_out} bytes are left out here; all of it is in {}]\n", path.display())?;
+    file.seek(SeekFrom::End(-((MOST / 2) as i64)))?;
+    file.take(MOST / 2).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn libc_nonblock() -> i32 {
+    rustix::fs::OFlags::NONBLOCK.bits().cast_signed()
+}
+
+/// Takes out what is secret whatever the configuration says: a token on the kernel command line,
+/// which the kernel's messages show as well, and a password in a URL.
+fn mask(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_inclusive([' ', '\n', '\t', '"', '\'']) {
+        let body = word.trim_end_matches([' ', '\n', '\t', '"', '\'']);
+        let end = &word[body.len()..];
+        if let Some((before, _)) = body.split_once("provost.token=") {
+            out += &format!("{before}provost.token=[redacted]{end}");
+            continue;
+        }
+        let user = body.split_once("://").and_then(|(scheme, rest)| {
+            let host = rest.split('/').next().unwrap_or_default();
+            let (user, _) = host.rsplit_once('@')?;
+            Some(format!("{scheme}://[redacted]{}", &rest[user.len()..]))
+        });
+        match user {
+            Some(masked) => out += &format!("{masked}{end}"),
+            None => out += word,
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_secret_by_nature_is_taken_out() {
+        let text =
+            "quiet provost.token=abcdef ro\nproxy = \"http://me:pw@10.0.0.1:3128/x@y\"\na@b\n";
+        let masked = mask(text);
+        assert_eq!(
+            masked,
+            "quiet provost.token=[redacted] ro\nproxy = \"http://[redacted]@10.0.0.1:3128/x@y\"\na@b\n"
+        );
+    }
+
+    #[test]
+    fn a_long_file_keeps_both_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        let text = format!("begin{}end", "x".repeat(3 << 20));
+        fs::write(&path, &text).unwrap();
+        let kept = String::from_utf8(excerpt(&path).unwrap()).unwrap();
+        assert!(kept.starts_with("begin") && kept.ends_with("end") && kept.len() < 1_100_000);
+        assert!(kept.contains("2097160 bytes are left out"), "{}", &kept[524_288..524_400]);
+    }
+}
