@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::{FileEntry, Mismatch, Verifying};
 
-/// A file of the bundle on its way into a folder. Nobody but its owner can read it, and nobody
-/// can run it, until all of it is there and is what the manifest says; if that doesn't come
-/// about, it goes away again.
+/// A file of the bundle while it is written into a folder. Only its owner can read it, and nobody
+/// can run it, until all of it is there and matches the manifest. If that fails, it is removed.
 #[derive(Debug)]
 pub struct Arrival {
     name: String,
     mode: u32,
-    /// None once it is no longer ours to remove.
+    /// None when it is verified and stays.
     path: Option<PathBuf>,
     file: Option<Verifying<File>>,
 }
@@ -20,11 +19,11 @@ pub struct Arrival {
 /// Why a file of the bundle couldn't be put in its place.
 #[derive(Debug, thiserror::Error)]
 pub enum ArrivalError {
-    /// It isn't what the manifest says.
+    /// It doesn't match the manifest.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
-    /// The disk doesn't take it.
-    #[error("writing {}: {source}", path.display())]
+    /// Writing it failed.
+    #[error("writing {}", path.display())]
     Disk {
         /// Where it was to be.
         path: PathBuf,
@@ -44,7 +43,7 @@ impl ArrivalError {
                     io::ErrorKind::StorageFull => {
                         format!("make room on the file system of {folder}")
                     }
-                    _ => format!("see that {folder} is a folder on a writable file system"),
+                    _ => format!("check that {folder} is a folder on a writable file system"),
                 }
             }
         }
@@ -52,12 +51,12 @@ impl ArrivalError {
 }
 
 impl Arrival {
-    /// Begins the file `entry` in the folder `into`; makes the folders between. There must be
+    /// Creates the file `entry` in the folder `into`, with the folders between. There must be
     /// nothing at its place yet.
     pub fn new(entry: &FileEntry, into: &Path) -> Result<Self, ArrivalError> {
         let path = into.join(&entry.path);
         let open = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-        // Most files come into a folder that is there.
+        // Most files are for a folder that exists.
         let opened = open().or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 std::fs::create_dir_all(path.parent().unwrap_or(into)).and_then(|()| open())
@@ -75,7 +74,7 @@ impl Arrival {
         &self.name
     }
 
-    /// Adds what has come; refuses at once what is too much.
+    /// Appends `bytes`. More than the manifest's size is an error at once.
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), ArrivalError> {
         let Some(file) = &mut self.file else { return Ok(()) };
         file.write_all(bytes).map_err(|source| match source.downcast::<Mismatch>() {
@@ -84,7 +83,7 @@ impl Arrival {
         })
     }
 
-    /// Gives the file its mode, if it is what the manifest says.
+    /// Gives the file its mode, if it matches the manifest.
     pub fn finish(mut self) -> Result<(), ArrivalError> {
         let Some(file) = self.file.take() else { return Ok(()) };
         let file = file.finish()?;
@@ -101,7 +100,7 @@ impl Arrival {
 impl Drop for Arrival {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
-            // It can't be run in any case; a disk that fails here has failed before, and said so.
+            // It can't be run in any case; a disk that fails here has failed before, which was reported.
             let _ = std::fs::remove_file(path);
         }
     }

@@ -9,9 +9,9 @@ use sha2::{Digest as _, Sha256};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
-/// A text that is no digest.
+/// A text that isn't a digest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no SHA-256 in 64 lower-case hex digits")]
+#[error("`{0}` isn't a SHA-256 of 64 lower-case hex digits")]
 pub struct DigestError(String);
 
 impl DigestError {
@@ -27,7 +27,7 @@ impl Digest {
         Self::from_hasher(Sha256::new_with_prefix(bytes))
     }
 
-    /// The digest of what `reader` has still to give, and its length in bytes.
+    /// The digest of the rest of `reader`, and its length in bytes.
     pub fn read(mut reader: impl io::Read) -> io::Result<(Self, u64)> {
         let (mut hasher, mut size) = (Sha256::new(), 0);
         let mut buffer = [0; 16 * 1024];

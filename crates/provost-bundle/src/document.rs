@@ -11,9 +11,9 @@ pub struct Flaw {
 }
 
 impl<T: Into<String>> From<T> for Flaw {
-    /// A flaw that only a broken or hostile publisher would leave.
+    /// A flaw that only a broken or hostile publisher leaves.
     fn from(what: T) -> Self {
-        let hint = "publish again with provostctl publish, and see that no proxy alters it";
+        let hint = "publish again with provostctl publish, and check that no proxy alters it";
         Self { what: what.into(), hint }
     }
 }
@@ -34,7 +34,7 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8], most: u64, format: u32) -> Result
     let got = parse::<Format>(text)?.format;
     if got != format {
         let what = format!("its format is {got}; this version reads {format}");
-        let hint = "bring provost on the node to the version of provostctl that published";
+        let hint = "install the version of provost on the node that provostctl has";
         return Err(Flaw { what, hint });
     }
     parse(text)

@@ -5,17 +5,16 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The longest limit: a year. A longer one is a slip of the hand, and would overflow clocks.
+/// The longest limit: a year. A longer one is a typing error, and would overflow clocks.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// How long something may take: always more than nothing, never for ever. Written with its unit,
-/// as in `20m` or `1h 30m`.
+/// A time limit: more than zero, never infinite. Written with its unit, such as `20m` or `1h 30m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Limit(Duration);
 
-/// A text that is no limit.
+/// A text that isn't a limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no time limit: {why}")]
+#[error("`{text}` isn't a time limit: {why}")]
 pub struct LimitError {
     text: String,
     why: &'static str,
@@ -47,7 +46,7 @@ impl FromStr for Limit {
         let refuse = |why| LimitError { text: text.to_owned(), why };
         let trimmed = text.trim();
         if ["none", "never", "infinite", "infinity", "unlimited"].contains(&trimmed) {
-            return Err(refuse("everything has to end some time"));
+            return Err(refuse("every limit has to be finite"));
         }
         if trimmed.parse::<f64>().is_ok() {
             return Err(refuse("the unit is missing"));
@@ -115,7 +114,7 @@ mod tests {
             assert_eq!(limit.to_string().parse(), Ok(limit));
         }
         for (text, why) in [
-            ("none", "has to end"),
+            ("none", "finite"),
             ("30", "unit is missing"),
             ("0", "unit is missing"),
             ("0s", "zero"),

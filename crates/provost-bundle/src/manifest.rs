@@ -19,7 +19,7 @@ pub struct Manifest {
     /// The publisher's public key, so that a node that trusts a manifest by its digest can check
     /// the plans that go with it.
     pub key: String,
-    /// All files in one.
+    /// All files in one archive.
     pub pack: Pack,
     /// The files, in order of their paths.
     #[serde(default)]
@@ -42,7 +42,7 @@ pub struct Pack {
 pub struct FileEntry {
     /// Where it is in the bundle; also a script's name.
     pub path: String,
-    /// Whether it can be run.
+    /// Its permissions.
     pub mode: Mode,
     /// Its size in bytes.
     pub size: u64,
@@ -64,7 +64,7 @@ pub enum Mode {
     Program = 0o755,
 }
 
-/// A manifest that can't be used.
+/// Why a manifest can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("reading manifest.toml: {}", .0.what)]
 pub struct ManifestError(Flaw);
@@ -88,7 +88,7 @@ impl Manifest {
     /// The most that all files may have together, in bytes.
     pub const MAX_TOTAL: u64 = 256 << 20;
 
-    /// Reads a manifest and checks all that can be known from it alone.
+    /// Reads a manifest and checks all that can be checked without its files.
     pub fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
         let manifest: Self =
             document::read(bytes, Self::MAX_BYTES, Self::FORMAT).map_err(ManifestError)?;
@@ -108,7 +108,7 @@ impl Manifest {
 
     fn check(&self) -> Result<(), ManifestError> {
         if crate::PublicKey::from_line(&self.key).is_err() {
-            return refuse(format!("its key {:?} is no minisign public key", self.key));
+            return refuse(format!("its key {:?} isn't a minisign public key", self.key));
         }
         if self.files.len() > Self::MAX_FILES {
             let (n, most) = (self.files.len(), Self::MAX_FILES);
@@ -138,7 +138,7 @@ impl Manifest {
         for path in &paths {
             let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
             if let Some(file) = folders.into_iter().find(|folder| paths.contains(folder)) {
-                return refuse(format!("{file} is a file, and the folder of {path}"));
+                return refuse(format!("{file} is a file and the folder of {path}"));
             }
         }
         Ok(())
@@ -153,8 +153,8 @@ impl Mode {
 }
 
 impl Pack {
-    /// Where the newest pack is as well, for a node that doesn't know its digest yet: a cold start
-    /// asks for it with the manifest, by which it is verified as any other.
+    /// A second name of the newest pack, for a node that doesn't know its digest yet: a cold start
+    /// fetches it together with the manifest, and verifies it by the manifest.
     pub const NEWEST: &str = "packs/newest.tar.zst";
 
     /// Where the pack is under the published folder.
@@ -240,8 +240,8 @@ mod tests {
             ("0755", "4755", "4755"),
             ("size = 5", "size = 67108865", "67108864 are allowed"),
             ("size = 4", "size = 999999999999", "its pack"),
-            (&sha256, &sha256[1..], "no SHA-256"),
-            (&sha256, &sha256.to_uppercase(), "no SHA-256"),
+            (&sha256, &sha256[1..], "a SHA-256"),
+            (&sha256, &sha256.to_uppercase(), "a SHA-256"),
             ("retries", "retry", "unknown field `retry`"),
             ("[pack]", "[[pack]]", "line"),
             ("\"syslog\"", "\"../syslog\"", "a part `.` or `..`"),
@@ -253,7 +253,7 @@ mod tests {
             refused(&bad, what);
         }
         refused(&manifest(&["a", "a"]), "a is in it twice");
-        refused(&manifest(&["a", "a-b", "a/b/c"]), "a is a file, and the folder of a/b/c");
+        refused(&manifest(&["a", "a-b", "a/b/c"]), "a is a file and the folder of a/b/c");
         refused(&manifest(&["x"; Manifest::MAX_FILES + 1]), "10000 are allowed");
         let big = manifest(&["a", "b", "c", "d", "e"]).replace("size = 5", "size = 67108864");
         refused(&big, "together");

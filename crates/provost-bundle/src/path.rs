@@ -1,4 +1,4 @@
-/// A name that no published file may have.
+/// Why a path can't be published.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path:?} can't be a script's name: {why}")]
 pub struct PathError {
@@ -13,8 +13,8 @@ impl PathError {
     }
 }
 
-/// Checks that `path` names a file inside a folder whatever reads it: relative, without `.` or
-/// `..`, and with nothing that a shell or a terminal would take for something else.
+/// Checks that `path` names a file inside a folder for every program that reads it: relative,
+/// without `.` or `..`, and without characters that a shell or a terminal treats specially.
 pub fn check_path(path: &str) -> Result<(), PathError> {
     let refuse = |why| Err(PathError { path: path.chars().take(300).collect(), why });
     if path.is_empty() {
@@ -33,7 +33,9 @@ pub fn check_path(path: &str) -> Result<(), PathError> {
         match component {
             "" => return refuse("it has an empty part"),
             "." | ".." => return refuse("it has a part `.` or `..`"),
-            c if c.starts_with('-') => return refuse("a part of it begins with `-`, as an option"),
+            c if c.starts_with('-') => {
+                return refuse("a part of it begins with `-`, like an option");
+            }
             c if c.len() > 255 => return refuse("a part of it is longer than 255 bytes"),
             _ => {}
         }

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Limit;
 
-/// How one script is run, where that differs from the default. Stands in the script's header,
+/// How one script is run, where that differs from the default. Written in the script's header,
 /// in the manifest, and in `site.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,7 +16,7 @@ pub struct Policy {
     /// The environment variables whose change makes it run again; for `when = "change"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
-    /// How often it is tried again after a failure.
+    /// How often it is retried after a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retries: Option<u32>,
     /// What its failure means for the run.
@@ -28,7 +28,7 @@ pub struct Policy {
     /// What happens to processes that outlive it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leak: Option<Leak>,
-    /// How closely it is watched.
+    /// What is logged of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
@@ -40,7 +40,7 @@ pub enum When {
     /// In every run whose plan names it.
     #[default]
     Always,
-    /// Until it has succeeded once with these arguments, whatever the script says later.
+    /// Until it has succeeded once with these arguments, even if the script changes later.
     Once,
     /// When the script, its arguments or its inputs differ from those of its last success.
     Change,
@@ -57,7 +57,7 @@ pub enum OnFailure {
     Stop,
     /// The run goes on and has failed all the same.
     Continue,
-    /// It is recorded, no more.
+    /// It is recorded and has no other effect.
     Ignore,
 }
 
@@ -68,7 +68,7 @@ pub enum Resume {
     /// At the next script.
     #[default]
     Next,
-    /// At the same script again, which is told how many reboots it has asked for.
+    /// At the same script again, which gets the number of reboots it has asked for.
     Again,
 }
 
@@ -98,7 +98,7 @@ pub enum Trace {
     Off,
 }
 
-/// A script's header that can't be understood.
+/// Why a script's header can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct HeaderError {
@@ -111,18 +111,17 @@ pub struct HeaderError {
 impl HeaderError {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
-        "the header is `# /// provost`, then lines such as `# timeout = \"20m\"`, then `# ///`"
-            .to_owned()
+        "write `# /// provost`, then lines such as `# timeout = \"20m\"`, then `# ///`".to_owned()
     }
 }
 
 impl Policy {
-    /// Whether it says nothing, so that all is as by default.
+    /// Whether it sets nothing, so that all is as by default.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// This policy, with what `other` says in place of what this one says.
+    /// This policy, overridden by what `other` sets.
     pub fn overridden_by(&self, other: &Self) -> Self {
         Self {
             timeout: other.timeout.or(self.timeout),
@@ -137,13 +136,13 @@ impl Policy {
     }
 
     /// Reads the policy from a script's header: the lines between `# /// provost` and `# ///`,
-    /// TOML after the `#`. A script without one says nothing.
+    /// TOML after the `#`. A script without a header sets nothing.
     pub fn from_script(text: &[u8]) -> Result<Self, HeaderError> {
         let mut lines = text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii_end).enumerate();
         let Some((opened, _)) = lines.find(|(_, line)| marker(line) == Some(b"provost")) else {
             return Ok(Self::default());
         };
-        // Blank lines for what stands before, so that TOML's line numbers are the file's.
+        // Blank lines for the lines before, so that TOML's line numbers are the file's.
         let mut toml = "\n".repeat(opened + 1);
         for (index, line) in lines {
             let refuse = |what: &str| HeaderError { line: index + 1, what: what.to_owned() };
@@ -216,7 +215,7 @@ mod tests {
                 3,
                 "unknown field `timout`",
             ),
-            (b"# /// provost\n# timeout = \"none\"\n# ///\n", 2, "has to end"),
+            (b"# /// provost\n# timeout = \"none\"\n# ///\n", 2, "finite"),
             (b"# /// provost\n# timeout = 30\n# ///\n", 2, "with its unit"),
             (b"# /// provost\n# retries = -1\n# ///\n", 2, "-1"),
             (b"# /// provost\n# when =\n# ///\n", 2, ""),

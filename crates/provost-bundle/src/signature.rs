@@ -9,9 +9,9 @@ pub struct PublicKey {
     key: minisign_verify::PublicKey,
 }
 
-/// A text that is no minisign public key.
+/// A text that isn't a minisign public key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no minisign public key")]
+#[error("{0:?} isn't a minisign public key")]
 pub struct PublicKeyError(String);
 
 impl PublicKeyError {

@@ -3,7 +3,7 @@ use std::fmt;
 use crate::signature::Signature;
 use crate::{Digest, DigestError, Manifest, PublicKey, PublicKeyError};
 
-/// What a node takes as proof that a bundle and a plan are its publisher's.
+/// The proof that a node requires that a bundle and a plan are its publisher's.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     keys: Vec<PublicKey>,
@@ -11,37 +11,37 @@ pub struct Trust {
     unsigned: bool,
 }
 
-/// By what a file is trusted.
+/// Why a file is trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// By the signature of the key with this id.
+    /// The key with this id has signed it.
     Key(String),
-    /// By the digest that the configuration gives.
+    /// The configuration has its digest.
     Digest(Digest),
-    /// By nothing: the configuration says `unsigned = true`.
+    /// It isn't checked: the configuration has `unsigned = true`.
     Unsigned,
 }
 
 /// Why a file isn't trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
-    /// A configured key is none.
+    /// A configured key isn't one.
     #[error("[trust] keys: {0}")]
     Key(#[from] PublicKeyError),
-    /// The configured digest is none.
+    /// The configured digest isn't one.
     #[error("[trust] manifest_sha256: {0}")]
     Digest(#[from] DigestError),
     /// The configuration contradicts itself.
     #[error("[trust] has `unsigned = true` beside keys or manifest_sha256")]
     Contradiction,
-    /// The configuration says nothing.
-    #[error("checking {file}: nothing is configured that it could be trusted by")]
+    /// The configuration trusts nothing.
+    #[error("checking {file}: [trust] has no key and no digest")]
     Nothing {
         /// The file.
         file: String,
     },
     /// There is no signature.
-    #[error("checking {file}: it has no signature; trusted is {trusted}")]
+    #[error("checking {file}: it has no signature; the node trusts {trusted}")]
     Missing {
         /// The file.
         file: String,
@@ -49,13 +49,13 @@ pub enum TrustError {
         trusted: String,
     },
     /// The signature can't be read.
-    #[error("checking {file}: {file}.minisig is no minisign signature")]
+    #[error("checking {file}: {file}.minisig isn't a minisign signature")]
     Garbled {
         /// The file.
         file: String,
     },
-    /// It is signed by somebody else.
-    #[error("checking {file}: it is signed by key {signer}; trusted is {trusted}")]
+    /// Another key has signed it.
+    #[error("checking {file}: it is signed by key {signer}; the node trusts {trusted}")]
     Stranger {
         /// The file.
         file: String,
@@ -91,7 +91,7 @@ impl TrustError {
             Self::Key(e) => e.hint(),
             Self::Digest(e) => e.hint(),
             Self::Contradiction => {
-                "take `unsigned = true` out, or what stands beside it".to_owned()
+                "remove `unsigned = true`, or the keys and manifest_sha256 beside it".to_owned()
             }
             Self::Nothing { .. } => {
                 "set [trust] keys to the line that `provostctl key new` printed \
@@ -99,17 +99,17 @@ impl TrustError {
                     .to_owned()
             }
             Self::Missing { file, .. } | Self::Garbled { file } => {
-                format!("publish again, and see that {file}.minisig is served beside {file}")
+                format!("publish again, and check that {file}.minisig is served beside {file}")
             }
             Self::Stranger { .. } => {
                 "publish with a trusted key, or, if the new key is yours, add it to [trust] keys"
                     .to_owned()
             }
             Self::Altered { file, .. } => format!(
-                "publish again; if {file} on the server is as published, something on the way alters it"
+                "publish again; if {file} is right on the server, look for a proxy that alters it"
             ),
             Self::OtherDigest { .. } => {
-                "serve the bundle that was pinned, or set manifest_sha256 to the new one's"
+                "serve the bundle that is pinned, or set manifest_sha256 to the new one's digest"
                     .to_owned()
             }
         }
@@ -133,7 +133,7 @@ impl Trust {
         Ok(Self { keys, manifest_sha256, unsigned })
     }
 
-    /// Whether anything at all is trusted, which every run has to say aloud.
+    /// Whether nothing is checked. Every run has to warn of that.
     pub fn is_unsigned(&self) -> bool {
         self.unsigned
     }
@@ -199,7 +199,7 @@ fn check(
         return Err(TrustError::Garbled { file });
     };
     let signer = signature.key_id.clone();
-    // Two keys may share an id, by chance or by malice: any that verifies will do.
+    // Two keys may share an id, by chance or by malice: any of them that verifies is enough.
     let mut of_that_id = keys.iter().filter(|k| k.id() == signer).peekable();
     if of_that_id.peek().is_none() {
         return Err(TrustError::Stranger { file, signer, trusted: trusted() });
@@ -215,7 +215,7 @@ impl fmt::Display for Verdict {
         match self {
             Self::Key(id) => write!(f, "signed by key {id}"),
             Self::Digest(digest) => write!(f, "pinned by manifest_sha256 {digest}"),
-            Self::Unsigned => f.write_str("not checked, since [trust] unsigned = true"),
+            Self::Unsigned => f.write_str("not checked, because of [trust] unsigned = true"),
         }
     }
 }

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::thread;
@@ -18,13 +19,13 @@ const LONGEST_PATH: u64 = 1024 + 1;
 /// Why a pack was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum UnpackError {
-    /// It could not be read, or is no archive.
-    #[error("unpacking the pack: {0}")]
+    /// It could not be read, or isn't an archive.
+    #[error("unpacking the pack")]
     Read(#[from] io::Error),
-    /// It is compressed in a way that isn't ours.
-    #[error("unpacking the pack: {0}")]
-    Compression(String),
-    /// It holds what the manifest doesn't name.
+    /// It isn't compressed as publish does it.
+    #[error("unpacking the pack")]
+    Compression(#[source] Box<dyn Error + Send + Sync>),
+    /// It holds a file that the manifest doesn't name.
     #[error("unpacking the pack: {path:?} isn't in the manifest")]
     Unknown {
         /// Its path in the pack.
@@ -37,7 +38,7 @@ pub enum UnpackError {
         path: String,
     },
     /// It holds a link, a device or the like.
-    #[error("unpacking the pack: {path:?} is no regular file but {kind:?}")]
+    #[error("unpacking the pack: {path:?} isn't a regular file but {kind:?}")]
     NotAFile {
         /// Its path in the pack.
         path: String,
@@ -56,12 +57,12 @@ pub enum UnpackError {
 }
 
 impl UnpackError {
-    /// Whether the disk doesn't take it, which isn't the pack's fault.
+    /// Whether the node's disk is the cause, not the pack.
     pub fn is_disk(&self) -> bool {
         matches!(self, Self::Arrival(ArrivalError::Disk { .. }))
     }
 
-    fn is_for_want_of_a_reader(&self) -> bool {
+    fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Read(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
 
@@ -69,8 +70,8 @@ impl UnpackError {
     pub fn hint(&self) -> String {
         match self {
             Self::Arrival(e) => e.hint(),
-            _ => "publish again, which mends the pack; if it comes back, look for what alters it \
-                  on the way"
+            _ => "publish again, which writes the pack anew; if it comes back, look for a proxy \
+                  that alters it"
                 .to_owned(),
         }
     }
@@ -80,24 +81,24 @@ impl UnpackError {
 /// streams and usable only after that. After an error `into` holds nothing that could be run but
 /// files of the manifest.
 ///
-/// Decompressing is a thread of its own, beside the one that makes the files.
+/// One thread decompresses, another one writes the files.
 pub fn unpack(pack: impl Read + Send, manifest: &Manifest, into: &Path) -> Result<(), UnpackError> {
     let (archive, plain) = io::pipe()?;
-    // As much as the pipe takes at once: less would have the threads wait for each other more often.
+    // As much as the pipe holds: with less, the threads wait for each other more often.
     let archive = BufReader::with_capacity(PIECE, archive);
     let mut plain = BufWriter::with_capacity(PIECE, plain);
     thread::scope(|scope| {
         let decompressing = scope.spawn(move || -> Result<(), UnpackError> {
             let pack = pack.take(manifest.pack.size);
             let mut decoder = StreamingDecoder::new_with_max_window_size(pack, WINDOW)
-                .map_err(|e| UnpackError::Compression(e.to_string()))?;
+                .map_err(|e| UnpackError::Compression(e.into()))?;
             io::copy(&mut decoder, &mut plain)?;
             Ok(plain.flush()?)
         });
         let placed = place(archive, manifest, into);
         placed.map_err(|shown| match decompressing.join() {
-            // What is wrong with the pack shows in the archive as its early end.
-            Ok(Err(e)) if !e.is_for_want_of_a_reader() => e,
+            // A fault of the pack appears in the archive as an early end.
+            Ok(Err(e)) if !e.is_broken_pipe() => e,
             _ => shown,
         })
     })

@@ -4,8 +4,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::Digest;
 
-/// A writer that checks what goes through it: more than the expected size is refused at once,
-/// other bytes than the expected ones at the end.
+/// A writer that checks what is written through it: more than the expected size is an error at
+/// once, wrong content at the end.
 #[derive(Debug)]
 pub struct Verifying<W> {
     inner: W,
@@ -16,15 +16,15 @@ pub struct Verifying<W> {
     hasher: Sha256,
 }
 
-/// A file that isn't what its manifest says.
+/// A file that doesn't match its manifest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("verifying {file}: expected {expected}, got {got}")]
 pub struct Mismatch {
     /// The file.
     pub file: String,
-    /// Size or digest as the manifest says.
+    /// Size or digest in the manifest.
     pub expected: String,
-    /// Size or digest as it is.
+    /// Size or digest of the file.
     pub got: String,
 }
 
@@ -32,7 +32,7 @@ impl Mismatch {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
         format!(
-            "publish again, which mends {}; if it comes back, look for what alters it on the way",
+            "publish again, which writes {} anew; if it comes back, look for a proxy that alters it",
             self.file
         )
     }
@@ -45,7 +45,7 @@ impl<W: Write> Verifying<W> {
         Self { inner, file: file.into(), size, sha256, seen: 0, hasher: Sha256::new() }
     }
 
-    /// Takes into account what `inner` holds already, from an earlier try.
+    /// Counts what `inner` holds already from an earlier try.
     pub fn note(&mut self, bytes: &[u8]) -> Result<(), Mismatch> {
         self.check_room(bytes)?;
         self.hasher.update(bytes);
@@ -60,7 +60,7 @@ impl<W: Write> Verifying<W> {
         }
     }
 
-    /// The writer, once all has gone through and is as expected.
+    /// The writer, if all was written and is as expected.
     pub fn finish(self) -> Result<W, Mismatch> {
         if self.seen != self.size {
             return Err(self.wrong_size(format!("{} bytes", self.seen)));

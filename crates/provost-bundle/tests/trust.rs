@@ -73,7 +73,7 @@ fn what_is_no_usable_secret_key_is_said() {
     let damaged = format!("{}AAAA{}", &key[..key.len() - 104], &key[key.len() - 100..]);
     assert!(load(damaged.as_bytes()).to_string().contains("damaged"));
     for bad in [&b""[..], b"\n\n", b"x\nRWQ\n", b"\xff\n\xff\n", &[b'x'; 100_000]] {
-        assert!(load(bad).to_string().contains("no minisign secret key"));
+        assert!(load(bad).to_string().contains("isn't a minisign secret key"));
     }
     let missing = SecretKey::load(&dir.path().join("none")).unwrap_err();
     assert!(missing.hint().contains("provostctl key new"), "{}", missing.hint());

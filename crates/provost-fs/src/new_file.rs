@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::{Durability, context, folder_of, sync_name};
+use crate::durability::{Durability, context, folder_of, sync_name};
 
 /// A new content for a path, which readers don't see yet. Dropped, it leaves nothing behind.
 #[derive(Debug)]

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use nodeset::{IdRangeList, Parser};
 
-use crate::is_node_name;
+use crate::name::is_node_name;
 
-/// The most nodes that one text may mean.
+/// The most nodes that one text may name.
 const MOST: usize = 100_000;
-/// The longest number in a range, together with the digits beside its brackets: what the folding
-/// library can hold.
+/// The longest number in a range, together with the digits next to its brackets, in digits. The
+/// folding library overflows above it.
 const MOST_DIGITS: usize = 9;
 
-/// A text that doesn't name nodes.
+/// Why a text doesn't name nodes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} names no nodes: {why}")]
 pub struct NodesError {
@@ -28,7 +28,7 @@ impl NodesError {
     }
 }
 
-/// The names that `text` means, in the order in which it names them, each once. Leading zeros are
+/// The names that `text` stands for, in its order, each once. Leading zeros are
 /// kept. Groups (`@name`) are unknown here.
 pub fn expand(text: &str) -> Result<Vec<String>, NodesError> {
     let refuse = |why: String| NodesError { text: text.chars().take(200).collect(), why };
@@ -49,7 +49,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, NodesError> {
             }
         }
         if names.len() > MOST {
-            return Err(refuse(format!("it means more than {MOST}")));
+            return Err(refuse(format!("it stands for more than {MOST}")));
         }
     }
     match names.is_empty() {
@@ -65,8 +65,8 @@ pub fn fold(names: &[String]) -> String {
     let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let (foldable, rest): (Vec<&str>, Vec<&str>) = names.into_iter().partition(has_letter);
     let mut text = foldable.join(",");
-    // The library refuses long numbers and folds `a3,a04` into what it can't read again; then the
-    // names stay as they are.
+    // The library fails on long numbers, and folds `a3,a04` into a text that it can't read again;
+    // then the names are not folded.
     if let Ok(set) = Parser::default().parse::<IdRangeList>(&text) {
         let folded = set.to_string();
         let back: BTreeSet<String> = expand(&folded).into_iter().flatten().collect();
@@ -78,7 +78,7 @@ pub fn fold(names: &[String]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
 }
 
-/// What stands between the commas that are outside brackets.
+/// The parts between commas that are outside brackets.
 fn terms(text: &str) -> Result<Vec<&str>, String> {
     let mut depth = 0;
     let mut start = 0;
@@ -102,43 +102,43 @@ fn terms(text: &str) -> Result<Vec<&str>, String> {
     Ok(terms.into_iter().map(str::trim).filter(|term| !term.is_empty()).collect())
 }
 
-/// The names that a term with brackets means. The library expands whatever it gets, so that the
-/// size is looked at first.
+/// The names that a term with brackets stands for. The library has no limit, so the size is
+/// checked first.
 fn ranges(term: &str, most: usize) -> Result<Vec<String>, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-[],/".contains(c);
     if let Some(c) = term.chars().find(|c| !plain(*c)) {
         return Err(format!("{c:?} can't be in it"));
     }
     if count(term)? > most {
-        return Err(format!("it means more than {MOST}"));
+        return Err(format!("it stands for more than {MOST}"));
     }
     let set = Parser::default().parse::<IdRangeList>(term).map_err(|e| e.to_string())?;
     Ok(set.iter().collect())
 }
 
-/// How many names a term means.
+/// How many names a term stands for.
 fn count(term: &str) -> Result<usize, String> {
     let number = |digits: &str| match digits.len() {
         1..=MOST_DIGITS if digits.bytes().all(|b| b.is_ascii_digit()) => {
             digits.parse::<usize>().map_err(|e| e.to_string())
         }
-        _ => Err(format!("{digits:?} is no number of at most {MOST_DIGITS} digits")),
+        _ => Err(format!("{digits:?} isn't a number of at most {MOST_DIGITS} digits")),
     };
     let mut product: usize = 1;
     let mut rest = term;
     while let Some((before, after)) = rest.split_once('[') {
         let Some((inside, after)) = after.split_once(']') else { break };
-        let beside = digits(before.bytes().rev()) + digits(after.bytes());
+        let adjacent = digits(before.bytes().rev()) + digits(after.bytes());
         let mut sum: usize = 0;
         for range in inside.split(',') {
             let (range, step) = range.split_once('/').unwrap_or((range, "1"));
             let (first, last) = range.split_once('-').unwrap_or((range, range));
-            if last.len() + beside > MOST_DIGITS {
+            if last.len() + adjacent > MOST_DIGITS {
                 return Err(format!("a number in it has more than {MOST_DIGITS} digits"));
             }
             let (first, last, step) = (number(first)?, number(last)?, number(step)?);
             if last < first || step == 0 {
-                return Err(format!("the range {range:?} runs backwards or stands still"));
+                return Err(format!("the range {range:?} is empty, or its step is 0"));
             }
             sum += (last - first) / step + 1;
         }

@@ -4,6 +4,7 @@ use provost_bundle::document::{self, Flaw};
 use serde::{Deserialize, Serialize};
 
 use crate::Step;
+use crate::name::is_node_name;
 
 /// What one node must run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,8 +14,8 @@ pub struct Plan {
     pub format: u32,
     /// The node.
     pub node: String,
-    /// Counts up whenever anything else in the plan changes. The publisher counts, so that it
-    /// isn't part of [`body`](Self::body).
+    /// Counts up whenever anything else in the plan changes. The publisher sets it, so it isn't
+    /// part of [`body`](Self::body).
     #[serde(skip_serializing)]
     pub generation: u64,
     /// Whether the postbootscripts run at every boot of an installed node, not only at the first.
@@ -26,12 +27,12 @@ pub struct Plan {
     /// What runs when the node is installed, or boots without a disk.
     #[serde(default)]
     pub postscripts: Vec<Step>,
-    /// What runs once it has booted.
+    /// What runs when it has booted.
     #[serde(default)]
     pub postbootscripts: Vec<Step>,
 }
 
-/// A plan that can't be used.
+/// Why a plan can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the plan can't be used: {}", .0.what)]
 pub struct PlanError(Flaw);
@@ -49,30 +50,30 @@ impl Plan {
     /// The biggest plan, in bytes.
     pub const MAX_BYTES: u64 = 1 << 20;
 
-    /// Reads a plan and checks all that can be known from it alone.
+    /// Reads a plan and checks all that can be checked without the bundle.
     pub fn parse(bytes: &[u8]) -> Result<Self, PlanError> {
         let plan: Self = document::read(bytes, Self::MAX_BYTES, Self::FORMAT).map_err(PlanError)?;
         plan.check().or_else(refuse)?;
         Ok(plan)
     }
 
-    /// The plan's text but for its generation, a line `generation = N` that stands before it in a
+    /// The plan's text without its generation, which is the first line, `generation = N`, of a
     /// published plan.
     pub fn body(&self) -> Result<String, PlanError> {
         self.check().or_else(refuse)?;
         let body = toml::to_string(self).or_else(|e| refuse(e.to_string()))?;
-        // With some room for the generation.
+        // Leaves room for the generation.
         match body.len() as u64 + 64 <= Self::MAX_BYTES {
             true => Ok(body),
             false => Err(PlanError(Flaw {
-                what: format!("that of {} has {} bytes", self.node, body.len()),
-                hint: "shorten its environment in site.toml; big values belong into a file of the bundle",
+                what: format!("the plan of {} has {} bytes", self.node, body.len()),
+                hint: "shorten its environment in site.toml; put big values into a file of the bundle",
             })),
         }
     }
 
     fn check(&self) -> Result<(), String> {
-        if !crate::is_node_name(&self.node) {
+        if !is_node_name(&self.node) {
             return Err(format!("{:?} can't be a node's name", self.node));
         }
         for (name, value) in &self.env {
@@ -82,7 +83,7 @@ impl Plan {
     }
 }
 
-/// Checks that a program can be given this in its environment, and a shell can use it.
+/// Checks that a program's environment can have this variable, and a shell can use it.
 pub(crate) fn check_env(name: &str, value: &str) -> Result<(), String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if name.is_empty()

@@ -14,7 +14,7 @@ pub struct Step {
     pub args: Vec<String>,
 }
 
-/// A line that is no step.
+/// Why a line isn't a step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line:?} can't be run: {why}")]
 pub struct StepError {
@@ -31,19 +31,19 @@ impl StepError {
 }
 
 const PLAIN: &str = "write a script's name and its arguments, such as \"mount_scratch /scratch\"";
-const QUOTE: &str = "quote it, if it is meant as text ('a;b', 'a$b'); \
+const QUOTE: &str = "quote it, if it is text ('a;b', 'a$b'); \
      else put the commands into a script and name that";
 
 impl Step {
     /// Reads a script and its arguments from a line, split as a shell splits words. Nothing else
-    /// that a shell does is done: what would be a second command, a redirection or a substitution
-    /// is refused, since passing it on as text would surprise as much as running it. Patterns
-    /// such as `*` are plain text.
+    /// that a shell does is done: a second command, a redirection or a substitution
+    /// is an error: passing it on as text would surprise as much as running it. Patterns such as
+    /// `*` are plain text.
     pub fn parse(line: &str) -> Result<Self, StepError> {
         let refuse =
             |why: String, hint| StepError { line: line.chars().take(200).collect(), why, hint };
         if let Some(operator) = shell_operator(line) {
-            let why = format!("{operator} is for a shell, and no shell reads it");
+            let why = format!("{operator} is for a shell, and no shell reads this line");
             return Err(refuse(why, QUOTE));
         }
         let words = shell_words::split(line).map_err(|_| {
@@ -102,7 +102,7 @@ enum Quoted {
     No,
     /// In double quotes, where a shell still substitutes.
     Double,
-    /// In single quotes or after a backslash; the quotes and the backslash themselves, too.
+    /// In single quotes or after a backslash; also the quotes and the backslash themselves.
     Wholly,
 }
 
@@ -137,7 +137,7 @@ fn quoting(line: &str) -> impl Iterator<Item = (usize, char, Quoted)> + '_ {
     })
 }
 
-/// What a shell would act on, if there is any.
+/// The first operator that a shell would act on.
 fn shell_operator(line: &str) -> Option<String> {
     let mut word_begins = true;
     for (at, c, quoted) in quoting(line) {

@@ -48,7 +48,7 @@ impl Publish {
         let published = provost_bundle::publish(&Publication {
             scripts: &self.scripts,
             overrides: site.overrides(),
-            wanted: site.wanted(),
+            required: site.required(),
             plans: &plans,
             key: &key,
             to: &self.to,

@@ -3,16 +3,17 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use super::error::{Problem, PublishError};
+use super::publication::Publication;
 use super::tree::{Found, walk};
-use super::{Problem, Publication, PublishError};
 use crate::{Digest, FileEntry, Manifest, Mode, Policy, check_path};
 
 /// A file that can be published.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// What the manifest says of it.
+    /// Its entry in the manifest.
     pub(super) entry: FileEntry,
-    /// Where it is.
+    /// Where it is in the scripts' folder.
     pub(super) path: PathBuf,
 }
 
@@ -28,13 +29,13 @@ impl Source {
     }
 }
 
-/// Checks all of the input, and gives the files in order of their names, or all problems.
+/// Checks all of the input. Returns the files in the order of their names, or all problems.
 pub(super) fn check(publication: &Publication<'_>) -> Result<Vec<Source>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut sources = Vec::new();
     let found = walk(publication.scripts, &mut problems);
     let names: BTreeSet<&str> = found.iter().map(|found| found.name.as_str()).collect();
-    wanted(publication, &names, &mut problems);
+    missing(publication, &names, &mut problems);
     sizes(publication, &found, &mut problems);
     for node in publication.plans.keys() {
         if node.contains('/') || check_path(node).is_err() {
@@ -43,24 +44,23 @@ pub(super) fn check(publication: &Publication<'_>) -> Result<Vec<Source>, Vec<Pr
         }
     }
     for found in &found {
-        let wanted = publication.wanted.contains_key(&found.name);
+        let required = publication.required.contains_key(&found.name);
         let mut policy = Policy::default();
         let before = problems.len();
         if found.name == "fetch" {
-            let what =
-                "no script may be called so: it is the name of the stage that fetches the scripts";
+            let what = "this name is reserved for the stage that fetches the scripts";
             problems.push(Problem::new(found.path.display(), what, "rename it"));
         }
         let Some(text) = read(found, &mut problems) else { continue };
         let executable = found.metadata.permissions().mode() & 0o111 != 0;
-        if executable || wanted || text.starts_with(b"#!") {
-            policy = script(found, &text, executable || wanted, &mut problems);
+        if executable || required || text.starts_with(b"#!") {
+            policy = script(found, &text, executable || required, &mut problems);
         }
         if let Some(site) = publication.overrides.get(&found.name) {
             policy = policy.overridden_by(site);
         }
         if problems.len() == before {
-            let mode = if executable || wanted { Mode::Program } else { Mode::Data };
+            let mode = if executable || required { Mode::Program } else { Mode::Data };
             let (path, size, sha256) = (found.name.clone(), text.len() as u64, Digest::of(&text));
             let entry = FileEntry { path, mode, size, sha256, policy };
             sources.push(Source { entry, path: found.path.clone() });
@@ -73,32 +73,30 @@ pub(super) fn check(publication: &Publication<'_>) -> Result<Vec<Source>, Vec<Pr
 /// The file's content, if it can be published at all.
 fn read(found: &Found, problems: &mut Vec<Problem>) -> Option<Vec<u8>> {
     let path = found.path.display();
-    let mut problem = |what: &str, mend: String| {
-        problems.push(Problem::new(path.to_string(), what, mend));
+    let mut problem = |what: &str, fix: String| {
+        problems.push(Problem::new(path.to_string(), what, fix));
         None
     };
     if found.metadata.permissions().mode() & 0o004 == 0 {
-        // Even where this user can: what is published is readable by everybody.
-        let what = "others can't read it, and what is published all can read";
-        return problem(what, format!("chmod a+r {path}, or take it out"));
+        // Even if this user can read it: what is published is readable by everybody.
+        let what = "others can't read it, and what is published is readable by all";
+        return problem(what, format!("chmod a+r {path}, or remove it"));
     }
     if found.metadata.len() > Manifest::MAX_FILE {
         let most = Manifest::MAX_FILE >> 20;
         return problem(
             "it is too big",
-            format!("at most {most} MiB; let a script download the rest"),
+            format!("keep it under {most} MiB; let a script download the rest"),
         );
     }
     match fs::read(&found.path) {
-        Ok(text) if text.is_empty() => {
-            problem("it is empty", "write it, or take it out".to_owned())
-        }
+        Ok(text) if text.is_empty() => problem("it is empty", "write it, or remove it".to_owned()),
         Ok(text) => Some(text),
         Err(e) => problem(&format!("it can't be read: {e}"), format!("chmod a+r {path}")),
     }
 }
 
-/// Checks what only matters where a file is run, and reads its header.
+/// Checks what matters only for a file that is run, and reads its header.
 fn script(found: &Found, text: &[u8], runs: bool, problems: &mut Vec<Problem>) -> Policy {
     let path = found.path.display();
     // A compiled program has no lines.
@@ -111,13 +109,11 @@ fn script(found: &Found, text: &[u8], runs: bool, problems: &mut Vec<Problem>) -
         problems.push(Problem::new(path.to_string(), what, format!("sed -i 's/\\r$//' {path}")));
     }
     if runs && !text.starts_with(b"#!") {
-        let mend = match text.starts_with(b"\xef\xbb\xbf") {
-            true => format!(
-                "take the byte-order mark before it off: sed -i '1s/^\\xEF\\xBB\\xBF//' {path}"
-            ),
+        let fix = match text.starts_with(b"\xef\xbb\xbf") {
+            true => format!("remove the byte-order mark: sed -i '1s/^\\xEF\\xBB\\xBF//' {path}"),
             false => format!("begin it with #!/bin/sh, or, if it is data: chmod a-x {path}"),
         };
-        problems.push(Problem::new(path.to_string(), "its first line doesn't begin with #!", mend));
+        problems.push(Problem::new(path.to_string(), "its first line doesn't begin with #!", fix));
     }
     Policy::from_script(text).unwrap_or_else(|e| {
         problems.push(Problem::new(format!("{path}:{}", e.line), &*e.what, e.hint()));
@@ -125,31 +121,31 @@ fn script(found: &Found, text: &[u8], runs: bool, problems: &mut Vec<Problem>) -
     })
 }
 
-/// Looks for scripts that something speaks of and that aren't there.
-fn wanted(publication: &Publication<'_>, names: &BTreeSet<&str>, problems: &mut Vec<Problem>) {
+/// Finds the scripts that `site.toml` names and that aren't there.
+fn missing(publication: &Publication<'_>, names: &BTreeSet<&str>, problems: &mut Vec<Problem>) {
     let folder = publication.scripts.display();
     let overrides = publication.overrides.keys();
-    let overrides = overrides.map(|name| (name, format!("scripts.{name} is about it")));
-    let wanted = publication.wanted.iter().map(|(name, by)| (name, format!("{by} wants it")));
-    // One of the two is enough; the plans' is worse.
-    for (name, why) in overrides.chain(wanted).collect::<BTreeMap<_, _>>() {
+    let overrides = overrides.map(|name| (name, format!("scripts.{name} names it")));
+    let required = publication.required.iter().map(|(name, by)| (name, format!("{by} names it")));
+    // One problem for each script; a plan that names it is the worse one.
+    for (name, why) in overrides.chain(required).collect::<BTreeMap<_, _>>() {
         let file = format!("{folder}/{name}");
         if names.contains(name.as_str()) || problems.iter().any(|problem| problem.file == file) {
             continue;
         }
         let hidden = name.split('/').any(|part| part.starts_with('.') || part.ends_with('~'));
-        let mend = match close(name, names) {
+        let fix = match close(name, names) {
             _ if hidden => {
                 "names that begin with a dot or end in ~ aren't published; rename it".to_owned()
             }
-            Some(other) => format!("did you mean {other}? Else put {name} into {folder}"),
-            None => format!("put it into {folder}, or take its name out there"),
+            Some(other) => format!("write {other}, if you mean that; or put {name} into {folder}"),
+            None => format!("put it into {folder}, or remove its name there"),
         };
-        problems.push(Problem::new(file, format!("{why}, and it isn't there"), mend));
+        problems.push(Problem::new(file, format!("{why}, but it doesn't exist"), fix));
     }
 }
 
-/// The name that was probably meant.
+/// The most similar name, if one is similar.
 fn close<'n>(name: &str, names: &BTreeSet<&'n str>) -> Option<&'n str> {
     let near = names.iter().map(|other| (strsim::damerau_levenshtein(name, other), *other));
     near.filter(|(distance, _)| *distance <= 1 + name.len() / 4).min().map(|(_, other)| other)
@@ -159,20 +155,22 @@ fn sizes(publication: &Publication<'_>, found: &[Found], problems: &mut Vec<Prob
     let folder = publication.scripts.display();
     let total: u64 = found.iter().map(|found| found.metadata.len()).sum();
     if found.is_empty() && problems.is_empty() {
-        let mend = "give the folder that holds the scripts";
-        problems.push(Problem::new(folder.to_string(), "there is no script in it", mend));
+        let fix = "name the folder that holds the scripts";
+        problems.push(Problem::new(folder.to_string(), "there is no script in it", fix));
     }
     if found.len() > Manifest::MAX_FILES {
         let what = format!("it has {} files", found.len());
         problems.push(Problem::new(
             folder.to_string(),
             what,
-            format!("at most {}", Manifest::MAX_FILES),
+            format!("publish at most {} files", Manifest::MAX_FILES),
         ));
     }
     if total > Manifest::MAX_TOTAL {
-        let mend =
-            format!("at most {} MiB; let a script download the rest", Manifest::MAX_TOTAL >> 20);
-        problems.push(Problem::new(folder, format!("it has {} MiB", total >> 20), mend));
+        let fix = format!(
+            "keep it under {} MiB; let a script download the rest",
+            Manifest::MAX_TOTAL >> 20
+        );
+        problems.push(Problem::new(folder, format!("it has {} MiB", total >> 20), fix));
     }
 }

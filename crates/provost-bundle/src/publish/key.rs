@@ -9,7 +9,7 @@ use minisign::KeyPair;
 
 use crate::PublicKey;
 
-/// The publisher's minisign key, without a password, since publishing is often unattended.
+/// The publisher's minisign key, without a password, because publishing is often unattended.
 pub struct SecretKey {
     key: minisign::SecretKey,
     public: PublicKey,
@@ -20,7 +20,7 @@ pub struct SecretKey {
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// A file couldn't be read or written.
-    #[error("{doing} {}: {source}", path.display())]
+    #[error("{doing} {}", path.display())]
     Disk {
         /// What was tried.
         doing: &'static str,
@@ -35,15 +35,15 @@ pub enum KeyError {
         /// The file.
         path: PathBuf,
     },
-    /// The file is no secret key.
+    /// The file isn't a secret key.
     #[error("reading the key {}: {what}", path.display())]
-    NoKey {
+    NotAKey {
         /// The file.
         path: PathBuf,
         /// What it is instead.
         what: String,
     },
-    /// The operating system gave no random numbers, or the like.
+    /// The cryptography failed, for example for lack of random numbers.
     #[error("{doing}: {what}")]
     Crypto {
         /// What was tried.
@@ -59,20 +59,18 @@ impl KeyError {
         match self {
             Self::Disk { path, source, .. } => match source.kind() {
                 io::ErrorKind::AlreadyExists => {
-                    "choose another folder with --out; a key that nodes trust is never replaced"
+                    "name another folder with --out; a key that nodes trust is never replaced"
                         .to_owned()
                 }
-                io::ErrorKind::NotFound => {
-                    "make a key with: provostctl key new --out DIR".to_owned()
-                }
-                _ => format!("see that this user may read and write {}", path.display()),
+                io::ErrorKind::NotFound => "create a key: provostctl key new --out DIR".to_owned(),
+                _ => format!("check that this user may read and write {}", path.display()),
             },
             Self::Password { path } => format!(
-                "take the password off with: minisign -C -W -s {}; or make a key without one: provostctl key new",
+                "remove the password: minisign -C -W -s {}; or create a key without one: provostctl key new",
                 path.display()
             ),
-            Self::NoKey { .. } => {
-                "give the secret key, the file provost.key or what minisign -G -W -s wrote"
+            Self::NotAKey { .. } => {
+                "name the secret key: the file provost.key, or the one that minisign -G -W -s wrote"
                     .to_owned()
             }
             Self::Crypto { .. } => "try again".to_owned(),
@@ -81,14 +79,15 @@ impl KeyError {
 }
 
 impl SecretKey {
-    /// Makes a new key pair: `provost.key`, which only its owner can read, and `provost.pub` in
+    /// Creates a key pair: `provost.key`, which only its owner can read, and `provost.pub` in
     /// the folder `dir`. Refuses to replace either.
     pub fn new_pair(dir: &Path) -> Result<Self, KeyError> {
-        let pair =
-            KeyPair::generate_unencrypted_keypair().map_err(|e| crypto("making a key pair", e))?;
-        let secret = pair.sk.to_box(None).map_err(|e| crypto("making a key pair", e))?.to_string();
-        let public = pair.pk.to_box().map_err(|e| crypto("making a key pair", e))?.to_string();
-        std::fs::create_dir_all(dir).map_err(|e| disk("making the folder", dir, e))?;
+        let pair = KeyPair::generate_unencrypted_keypair()
+            .map_err(|e| crypto("creating a key pair", e))?;
+        let secret =
+            pair.sk.to_box(None).map_err(|e| crypto("creating a key pair", e))?.to_string();
+        let public = pair.pk.to_box().map_err(|e| crypto("creating a key pair", e))?.to_string();
+        std::fs::create_dir_all(dir).map_err(|e| disk("creating the folder", dir, e))?;
         let (key_path, pub_path) = (dir.join("provost.key"), dir.join("provost.pub"));
         if pub_path.exists() {
             return Err(disk("writing the key", &pub_path, io::ErrorKind::AlreadyExists.into()));
@@ -101,7 +100,7 @@ impl SecretKey {
     /// Reads the secret key at `path`: one of ours, or one that `minisign -G -W` made.
     pub fn load(path: &Path) -> Result<Self, KeyError> {
         let read = || -> io::Result<(String, u32)> {
-            // A secret key has some 200 bytes; whatever is much longer is none.
+            // A secret key has some 200 bytes; a file that is much longer isn't one.
             let mut text = Vec::new();
             let file = std::fs::File::open(path)?;
             let mode = file.metadata()?.mode();
@@ -109,16 +108,17 @@ impl SecretKey {
             Ok((String::from_utf8_lossy(&text).into_owned(), mode))
         };
         let (text, mode) = read().map_err(|e| disk("reading the key", path, e))?;
-        let no_key = |what: &str| KeyError::NoKey { path: path.to_owned(), what: what.to_owned() };
+        let not_a_key =
+            |what: &str| KeyError::NotAKey { path: path.to_owned(), what: what.to_owned() };
         let line = text.lines().nth(1).unwrap_or_default().trim();
         let bytes = Base64::decode_to_vec(line, None).unwrap_or_default();
-        // Not by minisign's own reader: it wants a checksum, and `minisign -G -W` writes none.
+        // Not by minisign's own reader: it requires a checksum, and `minisign -G -W` writes none.
         let key = minisign::SecretKey::from_bytes(&bytes);
         match (key, bytes.get(..4)) {
             (Ok(_), Some(b"EdSc")) => Err(KeyError::Password { path: path.to_owned() }),
             (Ok(key), Some(b"Ed\0\0")) => Self::from_parts(key, path, mode & 0o077 != 0),
-            _ if PublicKey::from_line(line).is_ok() => Err(no_key("it is a public key")),
-            _ => Err(no_key("it is no minisign secret key")),
+            _ if PublicKey::from_line(line).is_ok() => Err(not_a_key("it is a public key")),
+            _ => Err(not_a_key("it isn't a minisign secret key")),
         }
     }
 
@@ -129,12 +129,12 @@ impl SecretKey {
     ) -> Result<Self, KeyError> {
         let public = minisign::PublicKey::from_secret_key(&key)
             .map_err(|e| crypto("deriving the public key", e))?;
-        // Its two halves have to fit, as a checksum would say.
+        // A signature proves that its two halves fit, in place of the checksum.
         minisign::sign(Some(&public), &key, io::empty(), None, None).map_err(|_| {
-            KeyError::NoKey { path: path.to_owned(), what: "the key is damaged".to_owned() }
+            KeyError::NotAKey { path: path.to_owned(), what: "the key is damaged".to_owned() }
         })?;
         let public = PublicKey::from_line(&public.to_base64())
-            .map_err(|e| KeyError::NoKey { path: path.to_owned(), what: e.to_string() })?;
+            .map_err(|e| KeyError::NotAKey { path: path.to_owned(), what: e.to_string() })?;
         Ok(Self { key, public, readable_by_others })
     }
 

@@ -4,22 +4,22 @@ use sha2::{Digest as _, Sha256};
 use tar::{EntryType, Header};
 use zstd::stream::Encoder;
 
-use super::PublishError;
 use super::check::Source;
+use super::error::PublishError;
 use crate::{Digest, Pack};
 
 /// How hard to compress: scripts are small, and packed once for many nodes.
 const LEVEL: i32 = 15;
 
-/// How far back it refers at the most, as the power of two of that many bytes: what a node keeps in
-/// memory while it unpacks. 150 scripts of 1.5 MB become 2 % smaller with four times as much.
+/// How far back the pack refers at most, as a power of two in bytes: a node needs this much memory
+/// while it unpacks. With four times as much, 150 scripts of 1.5 MB become only 2 % smaller.
 const WINDOW_LOG: u32 = 18;
 
 /// Why a pack couldn't be written.
 pub(super) enum PackError {
-    /// The disk doesn't take it.
+    /// Writing it failed.
     Write(io::Error),
-    /// A source isn't as it was.
+    /// A source has changed, or can't be read.
     Source(PublishError),
 }
 
@@ -29,8 +29,8 @@ impl From<io::Error> for PackError {
     }
 }
 
-/// Writes all sources into one archive: the same bytes for the same sources, and nothing of the
-/// machine that writes it.
+/// Writes all sources into one archive: the same bytes for the same sources, on any
+/// machine.
 pub(super) fn write(sources: &[Source], to: impl Write) -> Result<Pack, PackError> {
     let hashing = Hashing { inner: to, hasher: Sha256::new(), size: 0 };
     let mut encoder = Encoder::new(hashing, LEVEL)?;

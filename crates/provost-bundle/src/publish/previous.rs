@@ -4,18 +4,20 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{PublishError, SecretKey};
+use super::error::PublishError;
+use super::key::SecretKey;
 use crate::signature::Signature;
 use crate::{Digest, Manifest, Pack, Verifying};
 
-/// Where the publisher remembers the generations of all plans it ever published, also of nodes
-/// that have none now: a node may remember its own, and takes no older one. No node can have this
-/// name.
+/// The file of the generations of all plans that were ever published, also of nodes that have
+/// none now: a node may remember the generation of its own, and refuses an older one. No node can
+/// have this name.
 pub(super) const MARKS: &str = "plans/.generations.toml";
 
-/// What was published before, as far as it is still there.
+/// The folder as it was published before.
 pub(super) struct Previous {
     www: PathBuf,
     manifest: Option<Manifest>,
@@ -62,14 +64,14 @@ impl Previous {
             Err(e) => return Err(PublishError::disk("reading", &www.join("manifest.toml"), e)),
         };
         let manifest = Manifest::parse(&text).ok();
-        // Of a damaged manifest the generation at least, so that the next one is newer.
+        // A damaged manifest still has its generation; the next one must be newer.
         let generation = match &manifest {
             Some(manifest) => Some(manifest.generation),
             None if text.is_empty() => Some(0),
             None => generation_in(&String::from_utf8_lossy(&text)),
         };
         let Some(generation) = generation else {
-            let what = "its manifest.toml is no manifest of ours".to_owned();
+            let what = "its manifest.toml was not written by provostctl publish".to_owned();
             return Err(PublishError::NotOurs { path: www, what });
         };
         let mut previous = Self { www, manifest, generation, marks: BTreeMap::new() };
@@ -84,7 +86,7 @@ impl Previous {
             self.marks = marks;
             return Ok(());
         }
-        // What the plans themselves say, if what we remember is lost.
+        // The file is lost: the plans have their generations as well.
         for name in self.names("plans")? {
             if let Some(node) = name.strip_suffix(".toml")
                 && let Some(text) = self.text(&format!("plans/{name}"))
@@ -118,7 +120,7 @@ impl Previous {
         self.www.join(file)
     }
 
-    /// The signature of `bytes`, published as `file`: the one that is there, if it holds.
+    /// The signature of `bytes`, published as `file`: the one that is there, if it is valid.
     pub(super) fn signature(
         &self,
         file: &str,
@@ -132,7 +134,7 @@ impl Previous {
             return Ok(text);
         }
         let name = file.rsplit('/').next().unwrap_or(file);
-        let comment = format!("timestamp:{}\tfile:{name}\thashed", super::now().as_second());
+        let comment = format!("timestamp:{}\tfile:{name}\thashed", now().as_second());
         Ok(key.sign(bytes, &comment)?)
     }
 
@@ -155,7 +157,7 @@ impl Previous {
     }
 
     /// Whether nothing has to be written: these texts, the manifest's objects and its pack under
-    /// both its names are there and right, and no other plan is.
+    /// both its names are there and right, and there are no other plans.
     pub(super) fn is_already(&self, texts: &BTreeMap<String, String>, manifest: &Manifest) -> bool {
         let right = |(file, text): (&String, &String)| {
             self.is_published(&self.path(file)) && self.text(file).as_ref() == Some(text)
@@ -177,7 +179,7 @@ impl Previous {
                 let objects = last.files.iter().map(|file| file.object_path());
                 Ok(objects.chain([last.pack.path()]).collect())
             }
-            // Then all that is there is of this generation or of the one before.
+            // All that is there is of this generation or of the one before.
             Some(_) => {
                 let mut kept = Vec::new();
                 for folder in self.names("objects")? {
@@ -227,6 +229,12 @@ impl Previous {
             Err(e) => Err(PublishError::disk("reading", &path, e)),
         }
     }
+}
+
+/// The present time in whole seconds.
+pub(super) fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
 /// The number in the text's first line `generation = N`.

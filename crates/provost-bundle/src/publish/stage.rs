@@ -8,8 +8,8 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::PublishError;
 use super::check::Source;
+use super::error::PublishError;
 use super::pack::{self, PackError};
 use super::previous::Previous;
 use super::target::Target;
@@ -48,8 +48,8 @@ impl Stage {
         Ok(pack)
     }
 
-    /// Puts everything in its place: what is there before and right by a hard link, the rest
-    /// anew.
+    /// Puts everything in its place: files that were published before and are right as hard links,
+    /// the others written anew.
     pub(super) fn fill(
         &self,
         texts: &BTreeMap<String, String>,
@@ -76,7 +76,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Lets the new folder take the published one's place, and removes that.
+    /// Replaces the published folder by the new one, and removes the old one.
     pub(super) fn switch(self, target: &Target) -> Result<()> {
         let failed = |e: io::Error| PublishError::disk("replacing", target.path(), e);
         let new = self.folder.path();
@@ -98,7 +98,8 @@ impl Stage {
         target.sync().map_err(failed)
     }
 
-    /// Between the steps there is no published folder; [`Target::open`] mends it if it stays so.
+    /// Between the steps there is no published folder; if a crash leaves it so, [`Target::open`]
+    /// moves the old one back.
     fn switch_in_two_steps(self, target: &Target) -> io::Result<()> {
         fs::rename(target.path(), target.aside())?;
         fs::rename(self.folder.path(), target.path())?;
@@ -106,7 +107,7 @@ impl Stage {
         fs::remove_dir_all(target.aside())
     }
 
-    /// Under its old name there is nothing left to remove.
+    /// Nothing is left under the old name; there is nothing to remove.
     fn has_moved(self) {
         let _ = self.folder.keep();
     }
@@ -128,7 +129,7 @@ impl Stage {
             return Ok(false);
         }
         self.make_folder_of(&new)?;
-        // A file that belongs to another user, or a file system without links: copied, then.
+        // A file of another user, or a file system without hard links: copy it.
         if fs::hard_link(&old, &new).is_err() {
             let bytes = fs::read(&old).map_err(|e| PublishError::disk("reading", &old, e))?;
             self.write(file, &bytes)?;
@@ -159,7 +160,7 @@ impl Stage {
         self.open_up(path)
     }
 
-    /// Everybody may enter, whatever the umask.
+    /// Lets everybody enter, whatever the umask.
     fn open_up(&self, path: &Path) -> Result<()> {
         fs::set_permissions(path, Permissions::from_mode(0o755))
             .map_err(|e| PublishError::disk("making readable", path, e))

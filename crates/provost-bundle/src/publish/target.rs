@@ -3,14 +3,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::PublishError;
+use super::error::PublishError;
 
 /// What the published folder may hold.
 const OURS: [&str; 5] = ["manifest.toml", "manifest.toml.minisig", "objects", "packs", "plans"];
-/// How long another publish is waited for: a big one takes seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to wait for another publish. A big one takes seconds.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The folder to publish to, kept from other publishes as long as this lives.
+/// The folder to publish to, locked against other publishes as long as this lives.
 pub(super) struct Target {
     path: PathBuf,
     parent: PathBuf,
@@ -21,8 +21,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Finds the folder and takes it. It need not be there; if it is, it must be empty, or have
-    /// been published.
+    /// Finds the folder and locks it. It need not exist; if it does, it must be empty or written
+    /// by an earlier publish.
     pub(super) fn open(to: &Path, scripts: &Path) -> Result<Self, PublishError> {
         let disk = |doing, path: &Path| {
             let path = path.to_owned();
@@ -44,7 +44,7 @@ impl Target {
         fs::create_dir_all(parent).map_err(disk("making the folder", parent))?;
         let lock = lock(parent).map_err(disk("locking", parent))?;
         let Some(lock) = lock else {
-            return Err(PublishError::Busy { path, seconds: PATIENCE.as_secs() });
+            return Err(PublishError::Busy { path, seconds: LOCK_TIMEOUT.as_secs() });
         };
         let (parent, prefix) = (parent.to_owned(), format!(".{name}.publish-"));
         let target = Self { path, parent, lock, prefix };
@@ -70,7 +70,7 @@ impl Target {
         &self.prefix
     }
 
-    /// Where a folder is put that was replaced in two steps.
+    /// The name of the old folder between the steps of a replacement in two steps.
     pub(super) fn aside(&self) -> PathBuf {
         self.parent.join(format!("{}old", self.prefix))
     }
@@ -80,7 +80,8 @@ impl Target {
         self.lock.sync_all()
     }
 
-    /// Removes what a publish that was killed has left, and takes back what it had put aside.
+    /// Removes what a killed publish has left, and moves the old folder back if it was between
+    /// its two steps.
     fn sweep(&self) -> io::Result<()> {
         if !self.path.exists() && self.aside().exists() {
             fs::rename(self.aside(), &self.path)?;
@@ -96,7 +97,7 @@ impl Target {
         Ok(())
     }
 
-    /// What is in the folder that publishing doesn't put there, and would remove.
+    /// What is in the folder that publish did not write, and would remove.
     fn foreign(&self) -> io::Result<Option<String>> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries.collect::<io::Result<Vec<_>>>()?,
@@ -118,13 +119,13 @@ impl Target {
     }
 }
 
-/// The folder's own path, whether it is there already or not.
+/// The folder's path without links, whether it exists or not.
 fn resolve(to: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(to) {
         Err(e) if e.kind() == io::ErrorKind::NotFound && !to.is_symlink() => {}
         resolved => return resolved,
     }
-    // The part that is there, without links; then the rest.
+    // The part that exists without links, then the rest.
     let absolute = std::path::absolute(to)?;
     for parent in absolute.ancestors().skip(1) {
         if let (Ok(resolved), Ok(rest)) = (fs::canonicalize(parent), absolute.strip_prefix(parent))
@@ -135,14 +136,14 @@ fn resolve(to: &Path) -> io::Result<PathBuf> {
     Ok(absolute)
 }
 
-/// Waits for other publishes, but not for ever.
+/// Locks the folder; none if another publish keeps the lock for too long.
 fn lock(folder: &Path) -> io::Result<Option<File>> {
     let file = File::open(folder)?;
     let started = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
-            Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => return Ok(None),
+            Err(TryLockError::WouldBlock) if started.elapsed() > LOCK_TIMEOUT => return Ok(None),
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
             Err(TryLockError::Error(e)) => return Err(e),
         }

@@ -3,7 +3,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::Problem;
+use super::error::Problem;
 use crate::check_path;
 
 /// A regular file in the scripts' folder.
@@ -13,11 +13,11 @@ pub(super) struct Found {
     pub(super) name: String,
     /// Where it is.
     pub(super) path: PathBuf,
-    /// What it is; of the file itself, where `path` is a link.
+    /// Of the file itself, where `path` is a link.
     pub(super) metadata: Metadata,
 }
 
-/// Finds the files under a folder. Links are followed as long as they stay inside it.
+/// Finds the files under a folder. Links that stay inside it are followed.
 pub(super) fn walk(root: &Path, problems: &mut Vec<Problem>) -> Vec<Found> {
     let mut walk = Walk { root: PathBuf::new(), inside: Vec::new(), found: Vec::new(), problems };
     match fs::canonicalize(root) {
@@ -25,7 +25,7 @@ pub(super) fn walk(root: &Path, problems: &mut Vec<Problem>) -> Vec<Found> {
             walk.root.clone_from(&canonical);
             walk.folder(root, "", canonical);
         }
-        Err(e) => walk.problem(root, e.to_string(), "give the folder that holds the scripts"),
+        Err(e) => walk.problem(root, e.to_string(), "name the folder that holds the scripts"),
     }
     walk.found
 }
@@ -39,8 +39,8 @@ struct Walk<'p> {
 }
 
 impl Walk<'_> {
-    fn problem(&mut self, path: &Path, what: impl Into<String>, mend: impl Into<String>) {
-        self.problems.push(Problem::new(path.display(), what, mend));
+    fn problem(&mut self, path: &Path, what: impl Into<String>, fix: impl Into<String>) {
+        self.problems.push(Problem::new(path.display(), what, fix));
     }
 
     fn folder(&mut self, path: &Path, prefix: &str, canonical: PathBuf) {
@@ -48,11 +48,11 @@ impl Walk<'_> {
         let mut entries = match entries {
             Ok(entries) => entries,
             Err(e) => {
-                let mend = format!(
+                let fix = format!(
                     "make it a folder that this user can read: chmod a+rx {}",
                     path.display()
                 );
-                return self.problem(path, format!("it can't be listed: {e}"), mend);
+                return self.problem(path, format!("it can't be listed: {e}"), fix);
             }
         };
         entries.sort_by_key(fs::DirEntry::file_name);
@@ -91,21 +91,17 @@ impl Walk<'_> {
         } else if !metadata.is_dir() {
             self.problem(
                 path,
-                "it is no regular file (a pipe, a socket or a device)",
-                "take it out",
+                "it isn't a regular file but a pipe, a socket or a device",
+                "remove it",
             );
         } else if self.inside.contains(&canonical) {
-            self.problem(
-                path,
-                "the link leads back to a folder that it is in",
-                "take the link out",
-            );
+            self.problem(path, "the link leads back to a folder that it is in", "remove the link");
         } else if metadata.permissions().mode() & 0o005 != 0o005 {
-            let mend = format!("chmod a+rx {}, or take it out", path.display());
+            let fix = format!("chmod a+rx {}, or remove it", path.display());
             self.problem(
                 path,
-                "others can't read the folder, and what is published all can read",
-                mend,
+                "others can't read the folder, and what is published is readable by all",
+                fix,
             );
         } else {
             self.folder(path, &format!("{name}/"), canonical);
@@ -117,10 +113,10 @@ impl Walk<'_> {
         match (target, error.raw_os_error().map(rustix::io::Errno::from_raw_os_error)) {
             (Ok(target), Some(rustix::io::Errno::NOENT)) => {
                 let what = format!("the link leads to {target}, which isn't there");
-                self.problem(path, what, "put the file there, or take the link out");
+                self.problem(path, what, "put the file there, or remove the link");
             }
             (_, Some(rustix::io::Errno::LOOP)) => {
-                self.problem(path, "the link leads back to itself", "take the link out");
+                self.problem(path, "the link leads back to itself", "remove the link");
             }
             _ => self.problem(
                 path,

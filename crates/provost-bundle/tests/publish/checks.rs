@@ -35,38 +35,38 @@ fn all_problems_are_named_and_nothing_is_written() {
     rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo"), fifo).unwrap();
     let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"lat\xedn");
     fs::write(admin.scripts().join(name), "x").unwrap();
-    admin.wanted.insert("sysl0g".to_owned(), "groups.a.postscripts (site.toml:9)".to_owned());
-    admin.wanted.insert("sub/data".to_owned(), "nodes.b.postscripts (site.toml:12)".to_owned());
+    admin.required.insert("sysl0g".to_owned(), "groups.a.postscripts (site.toml:9)".to_owned());
+    admin.required.insert("sub/data".to_owned(), "nodes.b.postscripts (site.toml:12)".to_owned());
     admin.overrides.insert("unheard-of".to_owned(), Policy::default());
 
     let Err(PublishError::Refused(problems)) = admin.publish() else { panic!("not refused") };
     let mut expected = vec![
         ("private", "others can't read it", "chmod a+r"),
         ("closet", "others can't read the folder", "chmod a+rx"),
-        ("empty", "is empty", "take it out"),
+        ("empty", "is empty", "remove it"),
         ("crlf", "line 1 ends in CRLF", "sed -i"),
         ("bare", "doesn't begin with #!", "#!/bin/sh"),
         ("bom", "doesn't begin with #!", "byte-order mark"),
         ("header:3", "unknown field `timout`", "# timeout"),
-        ("fetch", "no script may be called so", "rename"),
-        ("-rf", "as an option", "plain name"),
+        ("fetch", "reserved", "rename"),
+        ("-rf", "like an option", "plain name"),
         ("new\nline", "control character", "plain name"),
         ("dangling", "leads to nowhere", "put the file there"),
         ("outside", "leaves the scripts' folder, to /etc/passwd", "copy the file"),
-        ("self", "back to itself", "take the link out"),
-        ("ring/up", "back to a folder", "take the link out"),
-        ("fifo", "no regular file", "take it out"),
+        ("self", "back to itself", "remove the link"),
+        ("ring/up", "back to a folder", "remove the link"),
+        ("fifo", "isn't a regular file", "remove it"),
         ("lat\u{fffd}n", "isn't UTF-8", "rename"),
-        ("sysl0g", "groups.a.postscripts (site.toml:9) wants it", "did you mean syslog?"),
+        ("sysl0g", "groups.a.postscripts (site.toml:9) names it", "write syslog"),
         ("sub/data", "line 1 ends in CRLF", "sed -i"),
         ("sub/data", "doesn't begin with #!", "chmod a-x"),
-        ("unheard-of", "scripts.unheard-of is about it", "put it into"),
+        ("unheard-of", "scripts.unheard-of names it", "put it into"),
     ];
     for problem in &problems {
-        let found = expected.iter().position(|(file, what, mend)| {
+        let found = expected.iter().position(|(file, what, fix)| {
             problem.file == admin.scripts().join(file).display().to_string()
                 && problem.what.contains(what)
-                && problem.mend.contains(mend)
+                && problem.fix.contains(fix)
         });
         let found = found.unwrap_or_else(|| panic!("unexpected: {problem:?}"));
         expected.remove(found);
@@ -74,7 +74,7 @@ fn all_problems_are_named_and_nothing_is_written() {
     assert!(expected.is_empty(), "not found: {expected:?}");
     assert!(!admin.home.path().join("srv").exists());
 
-    // The mends do mend.
+    // The fixes do help.
     fs::remove_dir_all(admin.scripts()).unwrap();
     let admin = Admin::new();
     admin.publish().unwrap();

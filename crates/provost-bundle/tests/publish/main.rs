@@ -21,7 +21,7 @@ struct Admin {
     home: TempDir,
     key: SecretKey,
     overrides: BTreeMap<String, Policy>,
-    wanted: BTreeMap<String, String>,
+    required: BTreeMap<String, String>,
     plans: BTreeMap<String, String>,
 }
 
@@ -34,7 +34,7 @@ impl Admin {
             home,
             key,
             overrides: BTreeMap::new(),
-            wanted: BTreeMap::from([(
+            required: BTreeMap::from([(
                 "syslog".to_owned(),
                 "defaults.postscripts (site.toml:3)".to_owned(),
             )]),
@@ -75,8 +75,15 @@ impl Admin {
     }
 
     fn publish_to(&self, to: &Path) -> Result<Published, PublishError> {
-        let (scripts, overrides, wanted) = (&self.scripts(), &self.overrides, &self.wanted);
-        publish(&Publication { scripts, overrides, wanted, plans: &self.plans, key: &self.key, to })
+        let (scripts, overrides, required) = (&self.scripts(), &self.overrides, &self.required);
+        publish(&Publication {
+            scripts,
+            overrides,
+            required,
+            plans: &self.plans,
+            key: &self.key,
+            to,
+        })
     }
 
     /// What a node makes of what is published: the manifest, every file, every plan.

@@ -176,7 +176,11 @@ impl<'a> Fetch<'a> {
             Ok(Ok(())) => Ok(()),
             Ok(Err(e)) => {
                 let cause = if e.is_disk() { Cause::Config } else { Cause::Verify };
-                Err(Miss::last(Failure::new(cause, format!("{e}, at {url}"), e.hint())))
+                Err(Miss::last(Failure::new(
+                    cause,
+                    format!("{}, at {url}", provost_record::wording::error_chain(&e)),
+                    e.hint(),
+                )))
             }
             Err(e) => {
                 let e = std::io::Error::other(e);

@@ -1,9 +1,9 @@
-//! Values with a quote in them, as a table of xCAT's may have them: xCAT writes `NAME='VALUE'` and
-//! below it `export NAME`, whatever the value. Then bash takes a part of it for the value, if any,
-//! and runs the rest, or finds out at the last line. A value that isn't one word is refused before
-//! that. All else is a site's own, and bash's affair.
+//! Values with a quote in them, which an xCAT table may have: xCAT writes `NAME='VALUE'` and below it
+//! `export NAME`, whatever the value. bash then takes a part of it as the value, if any, and runs
+//! the rest, or reports an open quote at the last line. A value that isn't one word is an error here,
+//! before that. Everything else is the site's own, and left to bash.
 
-use super::MyPostscriptError;
+use super::error::MyPostscriptError;
 
 /// Checks the values of variables that the preamble sets at the beginning of a line and exports.
 pub(super) fn check(preamble: &str) -> Result<(), MyPostscriptError> {
@@ -14,21 +14,20 @@ pub(super) fn check(preamble: &str) -> Result<(), MyPostscriptError> {
             export = next.map_or(preamble.len(), |at| begin + at + 1);
         }
         let text = &preamble[begin..export];
-        // Up to the end of the line of that place.
+        // The end of the line that has that place.
         let upto = |place: usize| text[place..].find('\n').map_or(text.len(), |at| place + at + 1);
         let mut done = upto(0);
         if let Some(name) = assigned(&text[..done]) {
             let exports = preamble[export..].lines().next().unwrap_or_default();
             let exports = exports.split_whitespace().any(|word| word == name);
-            let what = match judge(&text[name.len() + 1..]) {
-                Value::Apostrophe => Some("a ' in it, at which bash ends it".to_owned()),
+            let what = match read(&text[name.len() + 1..]) {
+                Value::Apostrophe => Some("a ' in it, where bash ends the value".to_owned()),
                 Value::Open(quote) if exports => {
-                    Some(format!("a {quote} in it, at which bash ends it"))
+                    Some(format!("a {quote} in it, where bash ends the value"))
                 }
-                Value::Words if exports => Some(
-                    "more than one word to bash, which would take the rest for a command"
-                        .to_owned(),
-                ),
+                Value::Words if exports => {
+                    Some("more than one word, and bash would run the rest as a command".to_owned())
+                }
                 Value::Open(_) | Value::Words | Value::Bashs => None,
                 Value::Word(after) => {
                     done = upto(text.len() - after.len());
@@ -40,8 +39,8 @@ pub(super) fn check(preamble: &str) -> Result<(), MyPostscriptError> {
                     line: number,
                     what: format!("the value of {name} has {what}"),
                     hint: format!(
-                        "take it out of the xCAT table that {name} comes from (see `tabdump site` \
-                         and `lsdef`), then make the node's mypostscript anew"
+                        "remove it from the xCAT table that {name} comes from (see `tabdump site` \
+                         and `lsdef`), then write the node's mypostscript anew"
                     ),
                 });
             }
@@ -52,7 +51,7 @@ pub(super) fn check(preamble: &str) -> Result<(), MyPostscriptError> {
     Ok(())
 }
 
-/// What bash would make of a value.
+/// How bash reads a value.
 enum Value<'t> {
     /// One word, and what follows it.
     Word(&'t str),
@@ -66,14 +65,14 @@ enum Value<'t> {
     Bashs,
 }
 
-fn judge(value: &str) -> Value<'_> {
+fn read(value: &str) -> Value<'_> {
     let after = match word(value) {
         Value::Word(after) => after,
         other => return other,
     };
     let line = after.lines().next().unwrap_or_default().trim();
     let next = line.trim_start_matches([';', '&', '|']).trim_start();
-    // A site may have several commands on a line; what ends with a quote may be xCAT's value.
+    // A site may have several commands on a line; a line that ends with a quote may be xCAT's value.
     let is_sites = next.len() < line.len() && !(value.starts_with('\'') && line.ends_with('\''));
     let is_over = next.is_empty() || next.starts_with(['#', '<', '>', ')', '\\']);
     match is_over || is_sites || assigned(next).is_some() {
@@ -103,7 +102,7 @@ fn word(text: &str) -> Value<'_> {
     quote.map_or(Value::Word(""), Value::Open)
 }
 
-/// The variable to which a line that begins so gives a value.
+/// The variable that a line assigns, if it begins with an assignment.
 pub(super) fn assigned(line: &str) -> Option<&str> {
     let (name, _) = line.split_once('=')?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';

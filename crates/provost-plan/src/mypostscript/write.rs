@@ -1,16 +1,16 @@
 use std::fmt::Write;
 use std::net::IpAddr;
 
-use super::{Group, List};
+use super::lists::{Group, List};
 use crate::{Plan, Step};
 
-/// What xCAT's client looks for in the text and takes as it stands there: `updatenode` makes
-/// `UPDATENODE=1` of `UPDATENODE=0`.
+/// Variables that xCAT's client edits or reads in the text without a shell, so they have no quotes:
+/// `updatenode` replaces `UPDATENODE=0` by `UPDATENODE=1`.
 const BARE: [&str; 6] = ["MASTER", "MASTER_IP", "NODE", "NODESETSTATE", "NTYPE", "UPDATENODE"];
 
-/// Writes a plan as the `mypostscript` that xCAT's own nodes run: no value can be more than text
-/// to bash, nor take more than one line. What xCAT's own client can't do without is there also where
-/// the plan's environment hasn't got it; its management node then is `master`.
+/// Writes a plan as the `mypostscript` that xCAT's own nodes run. Each value is one word of bash on
+/// one line. What xCAT's own client requires is added where the plan's environment lacks it; the
+/// management node then is `master`.
 pub fn write(plan: &Plan, master: IpAddr) -> String {
     let mut text = format!("# {}'s plan, generation {}\n", plan.node, plan.generation);
     let runboot = if plan.runbootscripts { "yes" } else { "no" };
@@ -71,7 +71,7 @@ fn quote(text: &str) -> String {
     let mut quoted = String::from("$'");
     for c in text.chars() {
         match c {
-            // Both by number, so that whoever looks for the closing quote finds the right one.
+            // Both by number, so that a program that looks for the closing quote finds the right one.
             '\'' | '\\' => {
                 let _ = write!(quoted, r"\{:03o}", u32::from(c));
             }
@@ -133,8 +133,8 @@ mod tests {
             let text = write(&plan(BTreeMap::from([("VALUE".to_owned(), value.clone())])), MASTER);
             let preamble = MyPostscript::parse(&text).unwrap().preamble;
             let script = format!("{preamble}\nprintf %s \"$VALUE\"");
-            let said = Command::new("bash").args(["-c", &script]).output().unwrap();
-            prop_assert_eq!(String::from_utf8(said.stdout).unwrap(), value);
+            let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+            prop_assert_eq!(String::from_utf8(output.stdout).unwrap(), value);
         }
     }
 }

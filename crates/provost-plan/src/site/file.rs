@@ -7,7 +7,8 @@ use provost_bundle::document::line_of;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Layer, Site, SiteError};
+use super::error::SiteError;
+use super::layer::Layer;
 use crate::plan::check_env;
 use crate::{Step, nodes};
 
@@ -22,8 +23,7 @@ struct File {
     nodes: BTreeMap<String, Spanned<Section>>,
     #[serde(default)]
     scripts: BTreeMap<String, Policy>,
-    /// Scripts that rely on xCAT's way with arguments: what is quoted is split at blanks all the
-    /// same.
+    /// Scripts that rely on xCAT's splitting of arguments: at blanks, also inside quotes.
     #[serde(default)]
     resplit: BTreeSet<String>,
 }
@@ -48,12 +48,22 @@ fn in_file_order(sections: BTreeMap<String, Spanned<Section>>) -> Vec<(String, S
     sections
 }
 
-/// Reads a `site.toml`, and knows where in it everything stands.
+/// The content of a `site.toml`, checked.
+pub(super) struct Content {
+    /// In the order in which they apply.
+    pub(super) layers: Vec<Layer>,
+    /// The policies that replace what scripts' headers say, by script.
+    pub(super) overrides: BTreeMap<String, Policy>,
+    /// The scripts that plans run, each with the first place that names it.
+    pub(super) required: BTreeMap<String, String>,
+}
+
+/// Reads a `site.toml`, with the line of everything for errors.
 pub(super) struct Reader<'a> {
     text: &'a str,
     path: &'a Path,
-    /// The scripts that have been met, each with who wants it.
-    wanted: BTreeMap<String, String>,
+    /// The scripts that were read so far, each with the first place that names it.
+    required: BTreeMap<String, String>,
     /// The scripts whose arguments are split once more.
     resplit: BTreeSet<String>,
 }
@@ -62,10 +72,10 @@ type Result<T> = std::result::Result<T, SiteError>;
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, path: &'a Path) -> Self {
-        Self { text, path, wanted: BTreeMap::new(), resplit: BTreeSet::new() }
+        Self { text, path, required: BTreeMap::new(), resplit: BTreeSet::new() }
     }
 
-    pub(super) fn site(mut self) -> Result<Site> {
+    pub(super) fn content(mut self) -> Result<Content> {
         let mut file = self.file()?;
         self.resplit = std::mem::take(&mut file.resplit);
         let mut layers = vec![self.layer("defaults", None, file.defaults)?];
@@ -84,11 +94,11 @@ impl<'a> Reader<'a> {
             let nodes = self.nodes(&key, section.span(), &name)?;
             layers.push(self.layer(&key, Some(nodes), section.into_inner())?);
         }
-        Ok(Site { layers, overrides: file.scripts, wanted: self.wanted })
+        Ok(Content { layers, overrides: file.scripts, required: self.required })
     }
 
     fn file(&self) -> Result<File> {
-        let hint = "put that line right; names of keys are as in the manual, texts stand in quotes";
+        let hint = "correct that line: keys as in the manual, texts in quotes";
         let deserializer = toml::Deserializer::parse(self.text).map_err(|e| SiteError {
             path: self.path.to_owned(),
             line: line_of(self.text, e.span()),
@@ -96,7 +106,7 @@ impl<'a> Reader<'a> {
             hint: hint.to_owned(),
         })?;
         serde_path_to_error::deserialize(deserializer).map_err(|e| {
-            // What serde shows of a `Spanned` is no key of the file.
+            // serde's name for the inside of a `Spanned` isn't a key of the file.
             let key = e.path().to_string().replace(".$__serde_spanned_private_value", "");
             let at = e.inner().span().unwrap_or_default();
             self.error(&key, at, e.inner().message(), hint)
@@ -110,14 +120,14 @@ impl<'a> Reader<'a> {
         section: Section,
     ) -> Result<Layer> {
         if let Some(nodes) = &section.nodes {
-            let hint = "only groups have nodes: take it out, or make the section a [groups.NAME]";
+            let hint = "only groups have nodes: remove it, or make the section a [groups.NAME]";
             let key = format!("{key}.nodes");
             return Err(self.error(&key, nodes.span(), "it doesn't belong here", hint));
         }
         let mut env = BTreeMap::new();
         for (name, value) in section.env {
             check_env(&name, value.get_ref()).map_err(|what| {
-                let hint = "names have letters, digits and _, and don't begin with a digit";
+                let hint = "use letters, digits and _ in the name, and no digit first";
                 self.error(&format!("{key}.env.{name}"), value.span(), &what, hint)
             })?;
             env.insert(name, value.into_inner());
@@ -147,7 +157,7 @@ impl<'a> Reader<'a> {
             }
             let place = line_of(self.text, Some(line.span()));
             let by = || format!("{key} ({}:{place})", self.path.display());
-            self.wanted.entry(step.script.clone()).or_insert_with(by);
+            self.required.entry(step.script.clone()).or_insert_with(by);
             steps.push(step);
         }
         Ok(steps)

@@ -1,11 +1,15 @@
+mod error;
 mod file;
+mod layer;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use provost_bundle::Policy;
 
 use crate::{Plan, Step};
+pub use error::SiteError;
+use layer::Layer;
 
 /// What the site's nodes run, from `site.toml`: defaults, then what groups add in the order of
 /// the file, then what nodes add.
@@ -13,43 +17,16 @@ use crate::{Plan, Step};
 pub struct Site {
     layers: Vec<Layer>,
     overrides: BTreeMap<String, Policy>,
-    wanted: BTreeMap<String, String>,
-}
-
-/// Something in `site.toml` that can't be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}:{line}: {what}", path.display())]
-pub struct SiteError {
-    path: PathBuf,
-    line: usize,
-    /// Begins with the key, where there is one.
-    what: String,
-    hint: String,
-}
-
-impl SiteError {
-    /// What an admin can do about it.
-    pub fn hint(&self) -> String {
-        self.hint.clone()
-    }
-}
-
-/// What one section gives to some nodes.
-#[derive(Clone, Debug)]
-struct Layer {
-    /// None for all nodes.
-    nodes: Option<BTreeSet<String>>,
-    env: BTreeMap<String, String>,
-    postscripts: Vec<Step>,
-    postbootscripts: Vec<Step>,
-    runbootscripts: Option<bool>,
+    required: BTreeMap<String, String>,
 }
 
 impl Site {
-    /// Reads the text of a `site.toml` and checks all that can be known from it alone; `path` is
-    /// its name in errors.
+    /// Reads the text of a `site.toml` and checks all that can be checked without the scripts;
+    /// `path` is its name in errors.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SiteError> {
-        file::Reader::new(text, path).site()
+        let file::Content { layers, overrides, required } =
+            file::Reader::new(text, path).content()?;
+        Ok(Self { layers, overrides, required })
     }
 
     /// The policies that replace what scripts' headers say, by script.
@@ -57,14 +34,14 @@ impl Site {
         &self.overrides
     }
 
-    /// The scripts that plans run, each with who wants it first: the key in `site.toml` and its
-    /// line.
-    pub fn wanted(&self) -> &BTreeMap<String, String> {
-        &self.wanted
+    /// The scripts that plans run, each with the first place that names it: the key in `site.toml`
+    /// and its line.
+    pub fn required(&self) -> &BTreeMap<String, String> {
+        &self.required
     }
 
     /// The plan of each node that a group or a section of its own names. Their generations are 0:
-    /// the publisher counts.
+    /// the publisher sets them.
     pub fn plans(&self) -> BTreeMap<String, Plan> {
         let named = self.layers.iter().filter_map(|layer| layer.nodes.as_ref()).flatten();
         let names: BTreeSet<&String> = named.collect();
@@ -81,9 +58,9 @@ impl Site {
             postscripts: Vec::new(),
             postbootscripts: Vec::new(),
         };
-        let concerns =
+        let applies =
             |layer: &&Layer| layer.nodes.as_ref().is_none_or(|nodes| nodes.contains(node));
-        for layer in self.layers.iter().filter(concerns) {
+        for layer in self.layers.iter().filter(applies) {
             plan.env.extend(layer.env.clone());
             plan.runbootscripts = layer.runbootscripts.unwrap_or(plan.runbootscripts);
             add_new(&mut plan.postscripts, &layer.postscripts);
@@ -163,8 +140,8 @@ timeout = "5m"
         assert_eq!(lists("login").0, format!("{all}; setup a; setup z"));
         assert_eq!(plans["login"].env["MASTER"], "10.0.0.1");
 
-        assert_eq!(site.wanted()["setup"], "groups.zebra.postscripts (site.toml:9)");
-        assert_eq!(site.wanted()["motd"], "defaults.postbootscripts (site.toml:5)");
+        assert_eq!(site.required()["setup"], "groups.zebra.postscripts (site.toml:9)");
+        assert_eq!(site.required()["motd"], "defaults.postbootscripts (site.toml:5)");
         assert_eq!(site.overrides()["syslog"].timeout, Some(provost_bundle::Limit::seconds(300)));
         assert!(super::Site::parse("", Path::new("x")).unwrap().plans().is_empty());
     }
@@ -204,7 +181,7 @@ timeout = "5m"
             ("[nodes.a]\nnodes = 'b'\n", "site.toml:2: nodes.a.nodes: it doesn't belong here"),
             (
                 "[scripts.s]\ntimeout = 'none'\n",
-                "site.toml:2: scripts.s.timeout: `none` is no time limit",
+                "site.toml:2: scripts.s.timeout: `none` isn't a time limit",
             ),
             ("[scripts.s]\nretry = 1\n", "site.toml:2: scripts.s.retry: unknown field"),
             ("[group.a]\n", "site.toml:1: group: unknown field `group`"),

@@ -3,13 +3,18 @@
 //! bash evaluates the preamble, elsewhere; the lists are read here, so that nothing in them can
 //! become a pattern or a second command.
 
+mod error;
+mod lists;
 mod values;
 mod write;
 
 use crate::Step;
+pub use error::MyPostscriptError;
+use lists::Marker;
+pub use lists::{Group, List, section};
 pub use write::write;
 
-/// What a management node of xCAT's has one node run.
+/// What an xCAT management node has one node run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MyPostscript {
     /// What bash has to evaluate: assignments and `export` lines.
@@ -24,48 +29,12 @@ struct Listed {
     step: Result<Step, MyPostscriptError>,
 }
 
-/// One of the two lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum List {
-    /// What runs in the installer, or at a diskless boot.
-    Postscripts,
-    /// What runs once the node has booted.
-    Postbootscripts,
-}
-
-/// Whom a part of a list comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    /// `xcatdefaults` of the postscripts table.
-    Defaults,
-    /// The node's image.
-    Osimage,
-    /// The node and its groups.
-    Node,
-}
-
-/// A `mypostscript` that can't be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("mypostscript, line {line}: {what}")]
-pub struct MyPostscriptError {
-    line: usize,
-    what: String,
-    hint: String,
-}
-
-impl MyPostscriptError {
-    /// What an admin can do about it.
-    pub fn hint(&self) -> &str {
-        &self.hint
-    }
-}
-
 impl MyPostscript {
-    /// Reads the whole file, in which U+FFFD stands for what isn't UTF-8; but for comments it is
-    /// refused, since scripts would get something else than the table has. One that is cut short, or isn't a `mypostscript` at all, is refused:
-    /// running nothing must not look like having nothing to run. A mistake in a list is its own, as
-    /// is that it isn't there, though xCAT's template always has both: what doesn't run that list
-    /// can do without.
+    /// Reads the whole file, in which U+FFFD stands for what isn't UTF-8. Outside comments that is
+    /// an error, because scripts would get another value than the table has. A file that is cut
+    /// short, or isn't a `mypostscript` at all, is an error too: running nothing must not look like
+    /// having nothing to run. A mistake in a list, or a missing list, though xCAT's template always
+    /// has both, concerns that list alone: see [`mistake`](Self::mistake).
     pub fn parse(text: &str) -> Result<Self, MyPostscriptError> {
         let mut preamble = String::new();
         let mut steps = Vec::new();
@@ -136,13 +105,13 @@ impl MyPostscript {
         Ok(Self { preamble, steps })
     }
 
-    /// The steps of a list, in order; of one group only, if one is named. A step that stands there
-    /// twice runs twice, as xCAT has it.
+    /// The steps of a list, in order; of one group only, if one is named. A step that is listed
+    /// twice runs twice, as with xCAT.
     pub fn steps(&self, list: List, group: Option<Group>) -> Vec<Step> {
         self.read(list, group).flatten().cloned().collect()
     }
 
-    /// The first line of these that can't be read, if there is one: then they must not run.
+    /// The first line of a list that can't be read, if there is one. Then the list must not run.
     pub fn mistake(&self, list: List, group: Option<Group>) -> Option<&MyPostscriptError> {
         self.read(list, group).find_map(|step| step.as_ref().err())
     }
@@ -152,79 +121,20 @@ impl MyPostscript {
         list: List,
         group: Option<Group>,
     ) -> impl Iterator<Item = &Result<Step, MyPostscriptError>> {
-        let wanted = move |listed: &&Listed| {
+        let selected = move |listed: &&Listed| {
             listed.list == list && (group.is_none() || listed.group == group)
         };
-        self.steps.iter().filter(wanted).map(|listed| &listed.step)
+        self.steps.iter().filter(selected).map(|listed| &listed.step)
     }
 }
 
-impl List {
-    /// Both, in the order in which they run.
-    pub const ALL: [Self; 2] = [Self::Postscripts, Self::Postbootscripts];
+/// The hint where a marker is missing or in the wrong place.
+const MARKERS: &str = "write it anew on the management node with `updatenode` or `nodeset`, and \
+     check that the web server serves that file, whole";
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Postscripts => "postscripts",
-            Self::Postbootscripts => "postbootscripts",
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|list| list.name() == name)
-    }
-}
-
-impl Group {
-    const ALL: [Self; 3] = [Self::Defaults, Self::Osimage, Self::Node];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Defaults => "defaults",
-            Self::Osimage => "osimage",
-            Self::Node => "node",
-        }
-    }
-}
-
-/// Reads the name of a part of the lists, as `updatenode -P` gives it: `postscripts-start-here`,
-/// `node-postbootscripts-start-here`.
-pub fn section(name: &str) -> Option<(List, Option<Group>)> {
-    let marker = Marker::named(name).filter(|marker| marker.begins)?;
-    Some((marker.list, marker.group))
-}
-
-const MARKERS: &str = "make it anew on the management node, by `updatenode` or `nodeset`, and see \
-     that what the web server hands out is that file, whole";
-
+/// The hint where something isn't UTF-8.
 const UTF8: &str = "write it in UTF-8 into the xCAT table that it comes from (see `tabdump` and \
-     `lsdef`), then make the node's mypostscript anew";
-
-/// Where a list, or a group's part of it, begins or ends.
-struct Marker {
-    begins: bool,
-    group: Option<Group>,
-    list: List,
-}
-
-impl Marker {
-    /// Reads `# postscripts-start-here` and the like; the blanks after `#` vary.
-    fn read(line: &str) -> Option<Self> {
-        Self::named(line.trim().strip_prefix('#')?.trim_start())
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        let start = name.strip_suffix("-start-here");
-        let part = start.or_else(|| name.strip_suffix("-end-here"))?;
-        let (group, list) = match part.split_once('-') {
-            None => (None, part),
-            Some((group, list)) => {
-                (Some(Group::ALL.into_iter().find(|of| of.name() == group)?), list)
-            }
-        };
-        Some(Self { begins: start.is_some(), group, list: List::named(list)? })
-    }
-}
+     `lsdef`), then write the node's mypostscript anew";
 
 #[cfg(test)]
 mod tests;

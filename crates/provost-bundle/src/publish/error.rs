@@ -1,0 +1,117 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::key::KeyError;
+use crate::ManifestError;
+
+/// Something in the input that has to be fixed before it can be published.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {what}")]
+pub struct Problem {
+    /// The file.
+    pub file: String,
+    /// What is wrong with it.
+    pub what: String,
+    /// What to do about it.
+    pub fix: String,
+}
+
+impl Problem {
+    pub(super) fn new(
+        file: impl ToString,
+        what: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self { file: file.to_string(), what: what.into(), fix: fix.into() }
+    }
+
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        self.fix.clone()
+    }
+}
+
+/// Why nothing was published.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    /// The input has problems; these are all of them.
+    #[error("{} to fix; nothing was published", problems(.0.len()))]
+    Refused(Vec<Problem>),
+    /// The folder holds something that was not published.
+    #[error("publishing to {}: {what}", path.display())]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+        /// What is in it.
+        what: String,
+    },
+    /// Another publish has not ended in time.
+    #[error("publishing to {}: another publish has been going on for {seconds} s", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+        /// How long this one has waited for it, in seconds.
+        seconds: u64,
+    },
+    /// A script changed between check and copy.
+    #[error("publishing {}: it changed after it was checked", path.display())]
+    Changed {
+        /// The script.
+        path: PathBuf,
+    },
+    /// What would be published isn't what a node accepts.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// It can't be signed.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// A file couldn't be read or written.
+    #[error("{doing} {}", path.display())]
+    Disk {
+        /// What was tried.
+        doing: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+impl PublishError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Refused(_) => "fix them and publish again".to_owned(),
+            Self::NotOurs { .. } => {
+                "give a new or empty folder, or one that only provostctl publish writes to"
+                    .to_owned()
+            }
+            Self::Busy { .. } => "wait until it ends, then publish again".to_owned(),
+            Self::Changed { .. } => "publish again when nobody edits the scripts".to_owned(),
+            Self::Manifest(e) => e.hint(),
+            Self::Key(e) => e.hint(),
+            Self::Disk { path, source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull => {
+                    format!("make room on the file system of {}", path.display())
+                }
+                io::ErrorKind::ResourceBusy | io::ErrorKind::CrossesDevices => {
+                    "publish to a folder inside the mount point, not to the mount point itself"
+                        .to_owned()
+                }
+                _ => {
+                    "check that this user may read the scripts, and write to the published folder \
+                      and the one that holds it"
+                        .to_owned()
+                }
+            },
+        }
+    }
+
+    pub(super) fn disk(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Disk { doing, path: path.to_owned(), source }
+    }
+}
+
+fn problems(n: usize) -> String {
+    format!("{n} problem{}", if n == 1 { "" } else { "s" })
+}
