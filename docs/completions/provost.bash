@@ -238,7 +238,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__log)
-            opts="-v -h --format --config --verbose --help"
+            opts="-v -h --output --commands --failed --format --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -32,7 +32,7 @@ complete -c provost -n "__fish_provost_needs_command" -f -a "boot" -d 'Run what 
 complete -c provost -n "__fish_provost_needs_command" -f -a "kickstart" -d 'Run the postscripts, from an installer, and leave in the new root what its boots need'
 complete -c provost -n "__fish_provost_needs_command" -f -a "run" -d 'Run one script, or a list, whether or not it has run before'
 complete -c provost -n "__fish_provost_needs_command" -f -a "status" -d 'Say how the last run went'
-complete -c provost -n "__fish_provost_needs_command" -f -a "log" -d 'Print a script\'s newest log; without a name, of the one that failed or ran last'
+complete -c provost -n "__fish_provost_needs_command" -f -a "log" -d 'Show a script\'s newest log: each command, what it printed and how it ended; without a name, of the script that failed or ran last'
 complete -c provost -n "__fish_provost_needs_command" -f -a "check" -d 'Say what this node goes by, who says so, and whether it would do; changes nothing'
 complete -c provost -n "__fish_provost_needs_command" -f -a "gather" -d 'Put records, logs and the machine\'s facts into one file, log-bundle-ID.tar.gz'
 complete -c provost -n "__fish_provost_needs_command" -f -a "analyze" -d 'Say what went wrong, where the time went, and what else looks wrong'
@@ -63,6 +63,9 @@ complete -c provost -n "__fish_provost_using_subcommand status" -s h -l help -d 
 complete -c provost -n "__fish_provost_using_subcommand log" -l format -r -f -a "text\t'For people'
 json\t'One document, for programs'"
 complete -c provost -n "__fish_provost_using_subcommand log" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand log" -l output -d 'What was printed alone, each line with its time and stream'
+complete -c provost -n "__fish_provost_using_subcommand log" -l commands -d 'A table of the commands: start (UTC), duration, exit status, command'
+complete -c provost -n "__fish_provost_using_subcommand log" -l failed -d 'Only the commands that failed, each with the end of what was printed'
 complete -c provost -n "__fish_provost_using_subcommand log" -s v -l verbose -d 'Say what the running script prints, terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provost -n "__fish_provost_using_subcommand check" -l format -r -f -a "text\t'For people'

@@ -197,12 +197,16 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__log)
-            opts="-h --admin --help"
+            opts="-h --output --commands --failed --format --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
                 --admin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -33,7 +33,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "import" -d 'M
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "token" -d 'Give nodes new tokens in place of their old ones; prints a line "NODE TOKEN" each'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'List nodes and how far they are'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "show" -d 'Show what a node ran, and why it failed'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Print the log of a script that failed, from the newest run that has one'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show the log of a script that failed, from the newest run that has one: each command, what it printed and how it ended'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Forget that nodes have failed, so that the guard lets them run again at their next start'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "gather" -d 'Collect what `provost gather` puts together on nodes, by ssh; from a node that can\'t be reached, what provostd has of it. Exit codes: 0 all came, 1 one is incomplete'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rerun" -d 'Run a script on nodes by ssh, whether or not it has run before. Exit codes: 0 all is well, 1 a node failed or couldn\'t be reached, 124 some took too long'
@@ -67,8 +67,13 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l format -d
 json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l format -d 'How to print it' -r -f -a "text\t'For people'
+json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand log" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l output -d 'What was printed alone, each line with its time and stream'
+complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l commands -d 'A table of the commands: start (UTC), duration, exit status, command'
+complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l failed -d 'Only the commands that failed, each with the end of what was printed'
+complete -c provostctl -n "__fish_provostctl_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l fanout -d 'How many nodes at once' -r

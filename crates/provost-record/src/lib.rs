@@ -7,6 +7,7 @@
 mod exit_code;
 mod journal;
 mod judge;
+mod paint;
 mod record;
 mod runs;
 pub mod step_log;
@@ -17,6 +18,7 @@ mod words;
 pub use exit_code::ExitCode;
 pub use journal::{Entry, Journal, JournalError, Repair};
 pub use judge::{Judgement, judge};
+pub use paint::Paint;
 pub use record::{Invalid, Record, now};
 pub use runs::{Run, Stage, runs};
 pub use words::{Cause, Outcome, Phase, Service};

@@ -5,6 +5,7 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use provost_plan::Step;
 use provost_record::ExitCode;
+use provost_record::step_log::view::{Part, Reader, View};
 
 use crate::fetch::{self, FetchArgs};
 use crate::record::RecordArgs;
@@ -44,12 +45,9 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Print a script's newest log; without a name, of the one that failed or ran last
-    Log {
-        script: Option<String>,
-        #[arg(long, value_enum, default_value_t)]
-        format: Format,
-    },
+    /// Show a script's newest log: each command, what it printed and how it ended; without a name,
+    /// of the script that failed or ran last
+    Log(LogArgs),
     /// Say what this node goes by, who says so, and whether it would do; changes nothing
     Check {
         #[arg(long, value_enum, default_value_t)]
@@ -135,11 +133,35 @@ impl Command {
         matches!(
             self,
             Self::Status { .. }
-                | Self::Log { .. }
+                | Self::Log(_)
                 | Self::Gather { .. }
                 | Self::Analyze { .. }
                 | Self::Release
         )
+    }
+}
+
+#[derive(Args)]
+struct LogArgs {
+    script: Option<String>,
+    /// What was printed alone, each line with its time and stream
+    #[arg(long, conflicts_with_all = ["commands", "failed"])]
+    output: bool,
+    /// A table of the commands: start (UTC), duration, exit status, command
+    #[arg(long)]
+    commands: bool,
+    /// Only the commands that failed, each with the end of what was printed
+    #[arg(long)]
+    failed: bool,
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl LogArgs {
+    fn view(&self) -> View {
+        let part = Part::of_flags(self.output, self.commands);
+        let json = self.format == Format::Json;
+        View { part, failed: self.failed, json, reader: Reader::of_stdout() }
     }
 }
 
@@ -256,9 +278,7 @@ fn run() -> ExitCode {
         },
         Command::Check { format } => inspect::check(&input, format == Format::Json),
         Command::Status { format } => inspect::status(&input, format == Format::Json),
-        Command::Log { script, format } => {
-            inspect::log(&input, script.as_deref(), format == Format::Json)
-        }
+        Command::Log(args) => inspect::log(&input, args.script.as_deref(), args.view()),
         Command::Gather { to } => inspect::gather(&input, &to),
         Command::Analyze { bundle, format } => {
             inspect::analyze(&input, bundle.as_deref(), format == Format::Json)

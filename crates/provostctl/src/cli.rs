@@ -1,8 +1,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use provost_bundle::Limit;
+use provost_record::step_log::view::{Part, Reader, View};
 
 use crate::client::{Admin, Client};
 use crate::failure::Failure;
@@ -61,12 +62,15 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Print the log of a script that failed, from the newest run that has one
+    /// Show the log of a script that failed, from the newest run that has one: each command, what
+    /// it printed and how it ended
     Log {
         /// The node
         node: NodeName,
         /// The script
         script: String,
+        #[command(flatten)]
+        view: LogView,
     },
     /// Forget that nodes have failed, so that the guard lets them run again at their next start
     Release {
@@ -93,6 +97,30 @@ enum Command {
         #[arg(long, default_value = "20m")]
         timeout: Limit,
     },
+}
+
+#[derive(Args)]
+struct LogView {
+    /// What was printed alone, each line with its time and stream
+    #[arg(long, conflicts_with_all = ["commands", "failed"])]
+    output: bool,
+    /// A table of the commands: start (UTC), duration, exit status, command
+    #[arg(long)]
+    commands: bool,
+    /// Only the commands that failed, each with the end of what was printed
+    #[arg(long)]
+    failed: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl LogView {
+    fn view(&self) -> View {
+        let part = Part::of_flags(self.output, self.commands);
+        let json = self.format == Format::Json;
+        View { part, failed: self.failed, json, reader: Reader::of_stdout() }
+    }
 }
 
 #[derive(Subcommand)]
@@ -167,7 +195,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Token { nodes } => token::token(&client, &nodes).await,
             Command::Nodes { nodes, format } => nodes::nodes(&client, nodes.as_ref(), format).await,
             Command::Show { node, format } => show::show(&client, &node, format).await,
-            Command::Log { node, script } => log::log(&client, &node, &script).await,
+            Command::Log { node, script, view } => {
+                log::log(&client, &node, &script, view.view()).await
+            }
             Command::Release { nodes } => release::release(&client, &nodes).await,
             Command::Snippet(snippet) => snippet.run(&client).await,
             Command::WaitFor { nodes, status, timeout } => {

@@ -1,12 +1,20 @@
+use std::io::{self, Cursor};
+
 use provost_record::Stage;
+use provost_record::step_log::view::{ShowError, View};
 
 use crate::client::{Client, Shown};
 use crate::failure::Failure;
 use crate::node_set::NodeName;
-use crate::{output, text};
+use crate::output;
 
 /// `provostctl log`.
-pub(crate) async fn log(client: &Client, node: &NodeName, script: &str) -> Result<(), Failure> {
+pub(crate) async fn log(
+    client: &Client,
+    node: &NodeName,
+    script: &str,
+    view: View,
+) -> Result<(), Failure> {
     let shown: Shown = client.node(&node.0).await?;
     let runs = shown.runs();
     let uploaded = runs.iter().find_map(|run| {
@@ -21,10 +29,8 @@ pub(crate) async fn log(client: &Client, node: &NodeName, script: &str) -> Resul
         return Err(Failure::new(error, hint));
     };
     let bytes = client.log(run, name).await?;
-    if !output::to_terminal() {
-        return output::print(&bytes);
+    match view.show(Cursor::new(bytes), io::stdout().lock()) {
+        Err(ShowError::Read(e) | ShowError::Write(e)) => output::written(Err(e)),
+        Ok(()) => Ok(()),
     }
-    let lines: String =
-        text::lines(&String::from_utf8_lossy(&bytes)).map(|line| line + "\n").collect();
-    output::print(lines.as_bytes())
 }

@@ -39,7 +39,7 @@ pub(crate) async fn nodes(
     }
     let mut all: Vec<Node> = client.nodes(filter).await?;
     all.retain(|node| is_wanted(&node.name));
-    output::print(table(&all, Timestamp::now(), output::width(), Paint::new()).as_bytes())?;
+    output::print(table(&all, Timestamp::now(), output::width(), Paint::of_stdout()).as_bytes())?;
     if all.is_empty() {
         output::say("  hint: a node is known once it has a token: provostctl token NODES");
     }

@@ -1,6 +1,8 @@
 //! Data goes to stdout, all else to stderr. Whoever reads may go away at any time.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, Write};
+
+pub(crate) use provost_record::Paint;
 
 use crate::failure::Failure;
 use crate::text;
@@ -13,7 +15,12 @@ const NARROWEST: usize = 60;
 /// Prints data.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
+    written(out.write_all(bytes).and_then(|()| out.flush()))
+}
+
+/// What it means that stdout took something, or did not.
+pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
+    match result {
         // `| head` has seen enough.
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(e) => Err(Failure::new(format!("writing the output: {e}"), "see where stdout goes")),
@@ -37,53 +44,9 @@ pub(crate) fn complain(failure: &Failure) {
     }
 }
 
-/// Whether a person looks at stdout.
-pub(crate) fn to_terminal() -> bool {
-    io::stdout().is_terminal()
-}
-
 /// How wide a line may be.
 pub(crate) fn width() -> usize {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
     let columns = size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
     columns.unwrap_or(WIDTH).max(NARROWEST)
-}
-
-/// Colours, where a person looks and wants them (<https://no-color.org>).
-#[derive(Clone, Copy)]
-pub(crate) struct Paint(bool);
-
-impl Paint {
-    pub(crate) fn new() -> Self {
-        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self(to_terminal() && !unwanted)
-    }
-
-    pub(crate) fn bad(self, text: &str) -> String {
-        self.sgr("1;31", text)
-    }
-
-    pub(crate) fn good(self, text: &str) -> String {
-        self.sgr("32", text)
-    }
-
-    pub(crate) fn busy(self, text: &str) -> String {
-        self.sgr("33", text)
-    }
-
-    pub(crate) fn faint(self, text: &str) -> String {
-        self.sgr("2", text)
-    }
-
-    pub(crate) fn strong(self, text: &str) -> String {
-        self.sgr("1", text)
-    }
-
-    fn sgr(self, code: &str, text: &str) -> String {
-        match self.0 && !text.is_empty() {
-            true => format!("\x1b[{code}m{text}\x1b[0m"),
-            false => text.to_owned(),
-        }
-    }
 }

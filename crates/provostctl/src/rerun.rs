@@ -131,7 +131,7 @@ fn table(rows: &[Row]) -> String {
         let took = text::took(row.took);
         table.add([row.node.clone(), row.result.to_owned(), exit, took, row.detail.clone()]);
     }
-    let paint = Paint::new();
+    let paint = Paint::of_stdout();
     table.render(output::width(), |row, column, cell| match (row, column) {
         (0, _) => paint.strong(cell),
         (row, 1) if rows[row - 1].result == "ok" => paint.good(cell),

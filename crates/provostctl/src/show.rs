@@ -22,7 +22,7 @@ pub(crate) async fn show(client: &Client, node: &NodeName, format: Format) -> Re
         return output::print(format!("{}\n", text::json(json.get())).as_bytes());
     }
     let shown: Shown = client.node(&node.0).await?;
-    let view = View { node: &shown.node, paint: Paint::new(), text: String::new() };
+    let view = View { node: &shown.node, paint: Paint::of_stdout(), text: String::new() };
     output::print(view.whole(&shown.runs(), Timestamp::now()).as_bytes())
 }
 

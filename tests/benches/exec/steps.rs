@@ -76,7 +76,7 @@ pub(crate) fn measure(table: &mut Table) {
 /// The milliseconds from the end of `first` to the beginning of `last`.
 fn between(node: &Node) -> f64 {
     let [first, last] = ["first", "last"].map(|name| {
-        let log = node.provost(&["log", name]).expect(0).stdout;
+        let log = node.provost(&["log", name, "--output"]).expect(0).stdout;
         log.trim().rsplit_once(' ').unwrap().1.parse::<f64>().unwrap()
     });
     (last - first) * 1000.0

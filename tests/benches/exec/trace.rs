@@ -30,7 +30,7 @@ pub(crate) fn measure(table: &mut Table) {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             node.provost(&["run", name]).expect(0);
-            ours.push(took(&node.provost(&["log", name]).expect(0).stdout));
+            ours.push(took(&node.provost(&["log", name, "--output"]).expect(0).stdout));
             let plain = shell(&cluster.scripts(), &format!("./{name}")).output().unwrap();
             theirs.push(took(&String::from_utf8_lossy(&plain.stdout)));
         }

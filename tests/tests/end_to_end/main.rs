@@ -74,7 +74,7 @@ fn a_node_is_provisioned() {
     assert_eq!((&status["result"], &status["unreported"]), (&json!("success"), &json!(0)));
     let log = std::fs::read_to_string(status["stages"][1]["log"].as_str().unwrap()).unwrap();
     assert!(log.contains("stdout F dark 'red'\n") && log.contains("stdout F helped\n"), "{log}");
-    let log = node.provost(&["log", "sub/two"]).expect(0).stdout;
+    let log = node.provost(&["log", "sub/two", "--output"]).expect(0).stdout;
     assert!(log.ends_with("stdout F <a b><c>\n"), "{log}");
 
     let shown = cluster.ctl_json(&["show", "cn001"]);

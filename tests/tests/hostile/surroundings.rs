@@ -82,6 +82,6 @@ fn found(world: World) -> String {
     let by = ["sh", "-c", CARELESS, "sh"];
     let out = ground.command_by(&by, world, &["run", "looks"]).output().unwrap();
     assert!(out.status.success(), "{out:?}");
-    let log = ground.node().provost(&["log", "looks"]).expect(0).stdout;
+    let log = ground.node().provost(&["log", "looks", "--output"]).expect(0).stdout;
     log.lines().map(|l| l.split_once(" F ").unwrap().1.to_owned() + "\n").collect()
 }

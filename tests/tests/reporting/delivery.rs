@@ -131,7 +131,7 @@ fn a_long_log_goes_packed_with_its_head_and_its_tail() {
     cluster.script("loud", "#!/bin/sh\nseq 1 500000\nexit 1\n");
     plan(&cluster, &["loud"]);
     node.provost(&["boot"]).expect(1);
-    let log = cluster.ctl(&["log", "cn001", "loud"]).expect(0).stdout;
+    let log = cluster.ctl(&["log", "cn001", "loud", "--output"]).expect(0).stdout;
     let lines: Vec<&str> = log.lines().collect();
     assert!(lines[0].ends_with(" stdout F 1") && lines.last().unwrap().ends_with(" F 500000"));
     let note = lines.iter().find(|line| line.starts_with("--- ")).unwrap();

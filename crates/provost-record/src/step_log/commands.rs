@@ -8,6 +8,8 @@ const MOST_RUNNING: usize = 2 * KEPT_AT_EACH_END;
 /// One command of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
+    /// Which one of the log's it is, in the order of their starts, from 1.
+    pub number: usize,
     /// Its process; another command may have the same one, before or later.
     pub pid: u32,
     /// The process's parent.
@@ -83,6 +85,8 @@ pub enum Event<'e> {
 pub struct Commands {
     /// In the order of their starts.
     running: Vec<Command>,
+    /// How many have begun.
+    begun: usize,
     /// How much of each command's output is kept, in bytes.
     most_output: usize,
 }
@@ -90,7 +94,7 @@ pub struct Commands {
 impl Commands {
     /// Keeps at most `most_output` bytes of each command's output: its end.
     pub fn new(most_output: usize) -> Self {
-        Self { running: Vec::new(), most_output }
+        Self { most_output, ..Self::default() }
     }
 
     /// Takes the next line. Says nothing of the end of a command whose start the log lacks.
@@ -103,7 +107,10 @@ impl Commands {
                     _ => self.find(parent).map_or(0, |at| self.running[at].depth + 1),
                 };
                 let (text, start) = (command.to_owned(), line.time.to_owned());
-                let command = Command { pid, parent, depth, text, start, ..Command::default() };
+                self.begun += 1;
+                let number = self.begun;
+                let command =
+                    Command { number, pid, parent, depth, text, start, ..Command::default() };
                 self.running.push(command);
                 Event::Began { command: self.running.last()?, before }
             }

@@ -32,6 +32,7 @@ mod commands;
 mod line;
 mod lines;
 mod quote;
+pub mod view;
 
 pub use commands::{Command, CommandEnd, Commands, Event};
 pub use line::{Entry, Line, Status, Stream, exec_line, exit_line};

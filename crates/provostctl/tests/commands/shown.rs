@@ -107,6 +107,39 @@ async fn what_was_skipped_tried_again_or_rebooted_shows() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_log_shows_its_commands() {
+    const UPLOADED: &str = "2026-11-20T17:00:01.000Z exec F 11 9 mkfs /dev/sda\n\
+        2026-11-20T17:00:01.500Z stderr F no space\n\
+        2026-11-20T17:00:02.000Z exit F 11 7 1000ms\n";
+    let folder = tempfile::tempdir().unwrap();
+    with_nodes(&folder, &[("cn001", failed_boot())]).await;
+    let log = UploadedLog { run: RUN.into(), name: "01-disk".into() };
+    let store = Sqlite::open(&folder.path().join("data")).unwrap();
+    store.put_log("cn001", log, UPLOADED.into()).await.unwrap();
+    drop(store);
+    let daemon = serve(&folder).await;
+    let shown = |flags: &[&str]| {
+        let (code, out, err) = run(&folder, &[&["log", "cn001", "disk"], flags].concat());
+        assert_eq!((code, &*err), (Some(0), ""), "{flags:?}");
+        out
+    };
+    let ended = "# mkfs /dev/sda FAILED: exit status 7, 1.0 s";
+    let all = format!("$ mkfs /dev/sda\n  | no space\n{ended}\n");
+    assert_eq!((shown(&[]), shown(&["--failed"])), (all.clone(), all));
+    assert_eq!(shown(&["--output"]), "2026-11-20T17:00:01.500Z stderr F no space\n");
+    let row = "17:00:01.000Z        1.0 s  7            mkfs /dev/sda\n";
+    assert!(shown(&["--commands"]).ends_with(row));
+    let expected = json!([{"pid": 11, "ppid": 9, "command": "mkfs /dev/sda",
+        "start": "2026-11-20T17:00:01.000Z", "durationMs": 1000, "exitCode": 7,
+        "output": "no space\n"}]);
+    let commands: Value = serde_json::from_str(&shown(&["--format", "json"])).unwrap();
+    assert_eq!(commands, expected);
+    let (code, _, err) = run(&folder, &["log", "cn001", "disk", "--output", "--failed"]);
+    assert!(code == Some(2) && err.contains("--failed"), "{err}");
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_log_comes_as_it_is_or_is_said_to_be_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     with_nodes(&folder, &[("cn001", failed_boot())]).await;

@@ -1,0 +1,25 @@
+use std::io::{BufRead, Write};
+
+use super::page::{Page, ShowError};
+use crate::step_log::{Entry, Lines};
+
+/// The lines as they stand in the log: all of them, or those of what was printed.
+pub(super) fn show(
+    mut lines: Lines<impl BufRead>,
+    page: &mut Page<impl Write>,
+    all: bool,
+) -> Result<(), ShowError> {
+    while let Some(line) = lines.read().map_err(ShowError::Read)? {
+        if !all && !matches!(line.entry, Entry::Output { .. } | Entry::Other(_)) {
+            continue;
+        }
+        match line.raw.strip_suffix(b"\n") {
+            Some(text) => {
+                page.put_hostile(text)?;
+                page.put("\n")?;
+            }
+            None => page.put_hostile(line.raw)?,
+        }
+    }
+    Ok(())
+}
