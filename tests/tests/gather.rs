@@ -99,3 +99,32 @@ fn the_cause_comes_first_then_where_the_time_went_then_what_else_looks_wrong() {
     let out = node.provost(&["analyze", node.path("no-bundle").to_str().unwrap()]).expect(2);
     assert!(out.stderr.contains("hint: "), "{}", out.stderr);
 }
+
+/// What the log says, not what this machine can trace.
+#[test]
+fn slow_commands_and_ignored_failures_are_named() {
+    let (_cluster, node) = failed();
+    let log = node.status()["stages"][1]["log"].as_str().unwrap().to_owned();
+    let lines = "2026-11-20T17:00:01.000Z exec F 11 9 systemctl is-active sshd\n\
+                 2026-11-20T17:00:01.100Z exit F 11 3 100ms\n\
+                 2026-11-20T17:00:01.100Z exec F 12 9 sleep 7\n\
+                 2026-11-20T17:00:08.100Z exit F 12 0 7000ms\n";
+    std::fs::write(log, lines).unwrap();
+    let (bundle, _) = gathered(&node);
+    for source in [&[][..], &[bundle.to_str().unwrap()]] {
+        let text = node.provost(&[&["analyze"], source].concat()).expect(0).stdout;
+        let parts = [
+            "the slowest commands:\n       7.0 s  fine: sleep 7\n",
+            "went on:\n  - fine: systemctl is-active sshd: exit status 3\n",
+        ];
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+        let json = [&["analyze", "--format", "json"], source].concat();
+        let json = node.provost(&json).expect(0).json();
+        let slow = serde_json::json!({"stage": "fine", "command": "sleep 7", "durationMs": 7000});
+        assert_eq!(json["slowest"][0], slow);
+        assert_eq!(
+            (&json["ignored"][0]["exitCode"], &json["ignored"][0]["times"]),
+            (&3.into(), &1.into())
+        );
+    }
+}

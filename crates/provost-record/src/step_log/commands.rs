@@ -25,6 +25,8 @@ pub struct Command {
     pub end: Option<CommandEnd>,
     /// How long it took, where it ended.
     pub duration: Option<Duration>,
+    /// How much of that the commands took that it started itself.
+    pub below: Duration,
     /// The end of what was printed while it was the newest command that ran, if that is kept.
     pub output: Vec<u8>,
 }
@@ -118,6 +120,7 @@ impl Commands {
                 let mut command = self.running.remove(self.find(pid)?);
                 command.end = Some(CommandEnd::Status(status.clone()));
                 command.duration = Some(duration);
+                self.charge(&command);
                 Event::Ended(command)
             }
             Entry::Output { stream, whole, text } => {
@@ -145,7 +148,15 @@ impl Commands {
         let took = start.zip(line.at()).map(|(start, now)| now.duration_since(start));
         // The clock may have been set back.
         command.duration = took.map(|took| took.try_into().unwrap_or_default());
+        self.charge(&command);
         Some(command)
+    }
+
+    /// Counts the time of a command that has ended as its parent's, too.
+    fn charge(&mut self, command: &Command) {
+        if let Some(parent) = self.find(command.parent) {
+            self.running[parent].below += command.duration.unwrap_or_default();
+        }
     }
 
     fn find(&self, pid: u32) -> Option<usize> {

@@ -32,12 +32,14 @@ mod commands;
 mod line;
 mod lines;
 mod quote;
+mod summary;
 pub mod view;
 
 pub use commands::{Command, CommandEnd, Commands, Event};
 pub use line::{Entry, Line, Status, Stream, exec_line, exit_line};
 pub use lines::Lines;
 pub use quote::{MOST_ARGS, quote};
+pub use summary::{FailedCommand, Summary};
 
 /// The word of a line that a program wrote to its standard output.
 pub const STDOUT: &str = "stdout";

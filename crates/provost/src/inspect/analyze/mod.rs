@@ -1,6 +1,7 @@
 //! What a node's records mean: the cause first, then where the time went, then what else looks
 //! wrong.
 
+mod commands;
 mod findings;
 mod source;
 
@@ -12,6 +13,7 @@ use provost_record::{ExitCode, Outcome, Run, Stage};
 use serde::Serialize;
 
 use super::status::failure;
+use commands::{IgnoredFailure, SlowCommand};
 use provost_node::observe::console::{exit, harmless, print};
 use provost_node::settings::Input;
 use source::Source;
@@ -34,6 +36,12 @@ struct Analysis<'a> {
     cause: Option<&'a Stage>,
     /// The slowest first.
     blame: Vec<Blamed<'a>>,
+    /// The slowest commands of its scripts, the slowest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    slowest: Vec<SlowCommand<'a>>,
+    /// Failed commands after which the script went on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<IgnoredFailure<'a>>,
     findings: Vec<String>,
 }
 
@@ -66,6 +74,8 @@ fn document(source: &Source) -> String {
         result: run.result,
         cause: run.failed_stage(),
         blame: blame(run),
+        slowest: commands::slowest(source),
+        ignored: commands::ignored(source),
         findings: findings::of(source),
     };
     format!("{}\n", serde_json::to_string_pretty(&analysis).unwrap_or_default())
@@ -96,6 +106,7 @@ fn text(source: &Source) -> String {
             text += &format!("  and {more} more that took less\n");
         }
     }
+    text += &commands::text(source);
     let findings = findings::of(source);
     if findings.is_empty() {
         return text + "\nnothing else looks wrong\n";
