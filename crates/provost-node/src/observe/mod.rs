@@ -2,5 +2,6 @@
 
 pub mod console;
 pub mod echo;
-pub mod messages;
+pub mod logging;
+pub mod notices;
 pub mod report;

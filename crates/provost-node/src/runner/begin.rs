@@ -12,7 +12,7 @@ use super::{Wanted, signals};
 use crate::failure::Failure;
 use crate::observe::console::{Console, complain};
 use crate::observe::echo::Echo;
-use crate::observe::messages::say_failure;
+use crate::observe::notices::say_failure;
 use crate::observe::report::{Spool, tell_failure};
 use crate::settings::{Input, Paths};
 use crate::state::attempts::Attempts;

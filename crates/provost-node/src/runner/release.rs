@@ -10,7 +10,7 @@ use super::broken::Broken;
 use super::run::Run;
 use crate::failure::Failure;
 use crate::observe::console::Console;
-use crate::observe::messages::take_down;
+use crate::observe::notices::take_down;
 use crate::settings::{Input, Settings};
 use crate::state::attempts::Attempts;
 use crate::state::root::Root;

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::install::Install;
 use crate::observe::console::Console;
 use crate::observe::echo::Echo;
-use crate::observe::messages::{put_up, take_down};
+use crate::observe::notices::{put_up, take_down};
 use crate::observe::report::tell;
 use crate::settings::{Input, Paths};
 use crate::state::attempts::{Attempts, held_there};

@@ -2,6 +2,7 @@
 
 pub mod discover;
 pub mod fragment;
+pub mod messages;
 pub mod secrets;
 pub mod sources;
 pub mod usable;

@@ -9,9 +9,9 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
 use super::fragment::{Fragment, Kind, Offline};
+use super::messages::MessageSettings;
 use super::{FetchLimits, Guard, Input, Origin, Paths, Settings, Token, Xcat};
 use crate::failure::Failure;
-use crate::observe::messages::MessageSettings;
 
 impl Input {
     /// Where things are; needs no more than the files themselves.

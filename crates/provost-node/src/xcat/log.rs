@@ -15,7 +15,8 @@ use provost_record::{Cause, Record, Service};
 use rustix::fs::OFlags;
 
 use super::label::{kind, label};
-use crate::observe::messages::{About, SYSLOG_PORT, Severity, Syslog, SyslogServer};
+use crate::observe::logging::{Context, Severity, Syslog};
+use crate::settings::messages::{SYSLOG_PORT, SyslogServer};
 
 /// How much of one script's output stands in xcat.log, in bytes: its end. All of it is in our own
 /// log.
@@ -29,7 +30,7 @@ const NO_STATUS: i32 = 255;
 pub struct Log {
     file: Option<File>,
     syslog: Option<Syslog>,
-    about: About,
+    context: Context,
     kind: &'static str,
     label: &'static str,
 }
@@ -37,10 +38,10 @@ pub struct Log {
 impl Log {
     /// Of one run on `node`. What can't be written is lost: it is in our own logs.
     pub fn new(folder: &Path, node: &str, service: Service) -> Self {
-        let about =
-            About { node: node.to_owned(), service: service.to_string(), ..About::default() };
+        let context =
+            Context { node: node.to_owned(), service: service.to_string(), ..Context::default() };
         let file = std::fs::create_dir_all(folder).and_then(|()| append(&folder.join("xcat.log")));
-        Self { file: file.ok(), syslog: None, about, kind: kind(service), label: label(service) }
+        Self { file: file.ok(), syslog: None, context, kind: kind(service), label: label(service) }
     }
 
     /// Sends the lines to `server` from now on.
@@ -56,7 +57,7 @@ impl Log {
     /// `script` begins.
     pub fn begins(&mut self, script: &str) {
         let kind = self.kind;
-        self.about.stage = Some(script.to_owned());
+        self.context.stage = Some(script.to_owned());
         self.say(Severity::Info, &format!("{kind} start..: {script}"));
         self.say(Severity::Info, &format!("Running {kind}: {script}"));
     }
@@ -75,12 +76,12 @@ impl Log {
             self.say(Severity::Info, &format!("{kind} end...: {script} {returned}"));
             self.say(Severity::Info, &format!("{kind} {script} {returned}"));
         }
-        self.about.stage = None;
+        self.context.stage = None;
     }
 
     /// The node is as its scripts make it, or they failed.
     pub fn completed(&mut self, well: bool) {
-        let node = &self.about.node;
+        let node = &self.context.node;
         let (severity, text) = match well {
             true => (Severity::Info, format!("provision completed.({node})")),
             false => (Severity::Error, format!("provision completed with error.({node})")),
@@ -94,13 +95,13 @@ impl Log {
             let priority = match severity {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
-                Severity::Info => "info",
+                Severity::Info | Severity::Debug => "info",
             };
             let line = format!("{now} [{priority}]: {}: {text}\n", self.label);
             let _ = file.write_all(line.as_bytes());
         }
         if let Some(syslog) = &mut self.syslog {
-            syslog.tell(severity, &self.about, text);
+            syslog.send(severity, &self.context, text);
         }
     }
 }

@@ -1,25 +1,30 @@
+//! Where the node's own messages go besides the console and LOG/provost.log.
+
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use crate::failure::Failure;
 
-/// Where syslog servers listen.
-pub const PORT: u16 = 514;
-/// What turns one of them off.
+/// The port of a syslog server that is named without one.
+pub const SYSLOG_PORT: u16 = 514;
+/// The value that turns one of them off.
 const OFF: &str = "off";
 
 /// Where messages go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageSettings {
-    pub syslog: Option<Server>,
-    /// The socket of systemd's journal.
+    /// The syslog server, usually the management node's.
+    pub syslog: Option<SyslogServer>,
+    /// The socket of the systemd journal.
     pub journal: Option<PathBuf>,
 }
 
 /// A syslog server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Server {
+pub enum SyslogServer {
+    /// One datagram a message; `udp://ADDRESS`.
     Udp(SocketAddr),
+    /// One connection, each message with its length before it; `tcp://ADDRESS`.
     Tcp(SocketAddr),
 }
 
@@ -38,15 +43,15 @@ impl MessageSettings {
     }
 }
 
-fn server(text: &str) -> Option<Server> {
+fn server(text: &str) -> Option<SyslogServer> {
     let (protocol, address) = text.split_once("://")?;
     let address = address.strip_suffix('/').unwrap_or(address);
     let bare = address.strip_prefix('[').and_then(|a| a.strip_suffix(']')).unwrap_or(address);
-    let with_port = |ip: IpAddr| SocketAddr::new(ip, PORT);
+    let with_port = |ip: IpAddr| SocketAddr::new(ip, SYSLOG_PORT);
     let address = address.parse().ok().or_else(|| Some(with_port(bare.parse().ok()?)))?;
     match protocol {
-        "udp" => Some(Server::Udp(address)),
-        "tcp" => Some(Server::Tcp(address)),
+        "udp" => Some(SyslogServer::Udp(address)),
+        "tcp" => Some(SyslogServer::Tcp(address)),
         _ => None,
     }
 }

@@ -5,10 +5,12 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use super::settings::Server;
-use super::{About, Outlet, Severity};
+use super::layer::Sink;
+use super::message::{Context, Message, Severity};
+use super::outlet::Outlet;
+use crate::settings::messages::SyslogServer;
 
-/// What xCAT's nodes log to: local4.
+/// local4, to which xCAT's nodes log.
 const FACILITY: u8 = 20;
 /// The longest message, in bytes: RFC 5424, 6.1, asks servers to take 2048.
 const MOST: usize = 2000;
@@ -19,46 +21,65 @@ const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// No wait is above this.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// A server, and what messages to it are called.
+/// A server, and the tag of the messages to it.
 pub struct Syslog {
-    way: Way,
+    transport: Transport,
     tag: &'static str,
 }
 
-enum Way {
+enum Transport {
     Udp(UdpSocket),
     Tcp(Outlet),
 }
 
 impl Syslog {
-    /// None where the machine has no room for it.
-    pub fn new(server: Server, tag: &'static str) -> Option<Self> {
-        let way = match server {
-            Server::Udp(address) => udp(address).ok().map(Way::Udp),
-            Server::Tcp(address) => Outlet::new(move |lines| tcp(address, lines)).map(Way::Tcp),
+    /// None where there is no room for a socket or a thread.
+    pub fn new(server: SyslogServer, tag: &'static str) -> Option<Self> {
+        let transport = match server {
+            SyslogServer::Udp(address) => udp(address).ok().map(Transport::Udp),
+            SyslogServer::Tcp(address) => {
+                Outlet::new(move |lines| tcp(address, lines)).map(Transport::Tcp)
+            }
         };
-        Some(Self { way: way?, tag })
+        Some(Self { transport: transport?, tag })
     }
 
-    /// `text` is one line. Nobody is waited for.
-    pub fn tell(&mut self, severity: Severity, about: &About, text: &str) {
+    /// Sends `line`. It waits for nothing.
+    pub fn send(&self, severity: Severity, context: &Context, line: &str) {
         let tag = self.tag;
-        let message = message(tag, severity, about, text);
-        match &mut self.way {
-            // A refusal that came back for an earlier one is told with this one, which then
-            // hasn't gone.
-            Way::Udp(socket) => match socket.send(message.as_bytes()) {
+        let message = message(tag, severity, context, line);
+        match &self.transport {
+            // A refusal that came back for an earlier message is reported with this one, which
+            // then hasn't gone.
+            Transport::Udp(socket) => match socket.send(message.as_bytes()) {
                 Err(e) if e.kind() == ErrorKind::ConnectionRefused => {
                     let _ = socket.send(message.as_bytes());
                 }
                 // Syslog by UDP promises nothing.
                 _ => {}
             },
-            Way::Tcp(outlet) => {
-                let lost = |n| format!("{n} messages were lost: nobody took them");
-                let lost = |n| framed(&self::message(tag, Severity::Warning, about, &lost(n)));
-                outlet.send(framed(&message), lost);
+            Transport::Tcp(outlet) => {
+                let note = |n| format!("dropped {n} messages: syslog server unreachable");
+                let note = |n| framed(&self::message(tag, Severity::Warning, context, &note(n)));
+                outlet.send(framed(&message), note);
             }
+        }
+    }
+
+    /// Takes no more messages, and waits a second at the most for those on their way.
+    pub(super) fn finish(&self) {
+        if let Transport::Tcp(outlet) = &self.transport {
+            outlet.finish();
+        }
+    }
+}
+
+impl Sink for Syslog {
+    const LEAST: Severity = Severity::Info;
+
+    fn write(&self, message: &Message) {
+        for line in &message.lines {
+            self.send(message.severity, &message.context, line);
         }
     }
 }
@@ -107,11 +128,11 @@ fn framed(message: &str) -> Vec<u8> {
     format!("{} {message}", message.len()).into_bytes()
 }
 
-fn message(tag: &str, severity: Severity, about: &About, text: &str) -> String {
+fn message(tag: &str, severity: Severity, context: &Context, text: &str) -> String {
     let priority = FACILITY * 8 + severity as u8;
     let (now, pid) = (provost_record::now(), std::process::id());
-    let node = field(&about.node, 255);
-    let id = field(about.stage.as_ref().unwrap_or(&about.service), 32);
+    let node = field(&context.node, 255);
+    let id = field(context.stage.as_ref().unwrap_or(&context.service), 32);
     let mut message = format!("<{priority}>1 {now} {node} {tag} {pid} {id} - {text}");
     message.truncate(message.floor_char_boundary(MOST));
     message
@@ -129,9 +150,9 @@ mod tests {
 
     #[test]
     fn a_message_is_as_rfc_5424_has_it_and_not_too_long() {
-        let about =
-            About { node: "cn 001".into(), stage: Some("été".into()), ..About::default() };
-        let text = message("provost", Severity::Error, &about, &"ä".repeat(3000));
+        let context =
+            Context { node: "cn 001".into(), stage: Some("été".into()), ..Context::default() };
+        let text = message("provost", Severity::Error, &context, &"ä".repeat(3000));
         assert!(text.starts_with("<163>1 20") && text.len() <= MOST, "{text}");
         let words: Vec<&str> = text.splitn(8, ' ').collect();
         assert_eq!((words[2], words[3], words[5], words[6]), ("cn001", "provost", "t", "-"));

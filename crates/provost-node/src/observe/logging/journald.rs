@@ -5,15 +5,18 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
-use super::{About, Severity};
+use super::TAG;
+use super::layer::Sink;
+use super::message::{Context, Message, Severity};
 
-pub(crate) struct Journald {
+/// The journal's socket.
+pub(super) struct Journald {
     socket: UnixDatagram,
 }
 
 impl Journald {
     /// None where there is no journal, or where stderr is its already.
-    pub(crate) fn new(path: &Path) -> Option<Self> {
+    pub(super) fn new(path: &Path) -> Option<Self> {
         if stderr_is_journal() {
             return None;
         }
@@ -23,23 +26,33 @@ impl Journald {
         Some(Self { socket })
     }
 
-    /// `text` is one line.
-    pub(crate) fn tell(&self, severity: Severity, about: &About, text: &str) {
-        let mut message = String::new();
+    fn send(&self, severity: Severity, context: &Context, line: &str) {
+        let mut entry = String::new();
         let mut field = |name: &str, value: &str| {
             if !value.is_empty() && !value.contains('\n') {
-                let _ = writeln!(message, "{name}={value}");
+                // Writing to a String can't fail.
+                let _ = writeln!(entry, "{name}={value}");
             }
         };
-        field("MESSAGE", text);
+        field("MESSAGE", line);
         field("PRIORITY", &(severity as u8).to_string());
-        field("SYSLOG_IDENTIFIER", "provost");
-        field("PROVOST_NODE", &about.node);
-        field("PROVOST_SERVICE", &about.service);
-        field("PROVOST_RUN", &about.run);
-        field("PROVOST_STAGE", about.stage.as_deref().unwrap_or_default());
-        // One that is full or gone loses it.
-        let _ = self.socket.send(message.as_bytes());
+        field("SYSLOG_IDENTIFIER", TAG);
+        field("PROVOST_NODE", &context.node);
+        field("PROVOST_SERVICE", &context.service);
+        field("PROVOST_RUN", &context.run);
+        field("PROVOST_STAGE", context.stage.as_deref().unwrap_or_default());
+        // A journal that is full or gone loses it.
+        let _ = self.socket.send(entry.as_bytes());
+    }
+}
+
+impl Sink for Journald {
+    const LEAST: Severity = Severity::Info;
+
+    fn write(&self, message: &Message) {
+        for line in &message.lines {
+            self.send(message.severity, &message.context, line);
+        }
     }
 }
 

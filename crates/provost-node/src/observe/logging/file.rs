@@ -1,0 +1,170 @@
+//! `LOG/provost.log`, which a thread of tracing-appender writes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread::Builder;
+
+use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
+
+use super::layer::Sink;
+use super::message::{Message, Severity};
+
+const NAME: &str = "provost.log";
+/// A file that is longer is put aside, in bytes.
+const MOST: u64 = 1 << 20;
+/// How many files that were put aside are kept, as `provost.1.log` and so on, the newest first.
+const KEPT: u32 = 3;
+/// How many messages may wait for a slow disk. The queue takes 40 bytes for each from the start.
+const ROOM: usize = 2000;
+
+/// The end that messages are written to.
+pub(super) struct LogFile(NonBlocking);
+
+/// Sees to it that the last messages get into the file.
+pub(super) struct Guard {
+    end: NonBlocking,
+    dropped: ErrorCounter,
+    worker: Option<WorkerGuard>,
+}
+
+impl LogFile {
+    /// Starts to write `provost.log` in `folder`. None where there is no room for a thread.
+    pub(super) fn start(folder: &Path) -> Option<(Self, Guard)> {
+        // tracing-appender panics where it gets no thread.
+        Builder::new().spawn(|| {}).ok()?.join().ok()?;
+        // Lossy: if it weren't, a full queue would hold up the run. It loses only what a disk that
+        // hangs hasn't taken for 2000 messages, and says so.
+        let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(ROOM);
+        let (end, worker) = builder.thread_name(NAME).finish(RotatedFile::new(folder, MOST));
+        let guard = Guard { end: end.clone(), dropped: end.error_counter(), worker: Some(worker) };
+        Some((Self(end), guard))
+    }
+}
+
+impl Sink for LogFile {
+    const LEAST: Severity = Severity::Debug;
+
+    fn write(&self, message: &Message) {
+        write(&self.0, &message.lines);
+    }
+}
+
+fn write(end: &NonBlocking, lines: &[impl AsRef<str>]) {
+    let now = provost_record::now();
+    let text: String = lines.iter().map(|line| format!("{now} {}\n", line.as_ref())).collect();
+    // Never fails: it is queued or dropped.
+    let _ = end.clone().write_all(text.as_bytes());
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let dropped = self.dropped.dropped_lines();
+        if dropped > 0 {
+            write(&self.end, &[format!("dropped {dropped} messages: the disk was too slow")]);
+        }
+        // The worker's own guard waits for at most 1.1 s, but if the queue is full it prints on
+        // stdout, which may be stuck as well.
+        let worker = self.worker.take();
+        let (finished, done) = std::sync::mpsc::sync_channel(1);
+        let flush = move || {
+            drop(worker);
+            let _ = finished.send(());
+        };
+        if Builder::new().spawn(flush).is_ok() {
+            let _ = done.recv_timeout(std::time::Duration::from_millis(1500));
+        }
+    }
+}
+
+/// A file that is put aside when it is long. tracing-appender's own rotation goes by the time
+/// alone, and bounds no size.
+struct RotatedFile {
+    folder: PathBuf,
+    /// In bytes.
+    most: u64,
+    /// None until the first message, and after an error.
+    file: Option<File>,
+    len: u64,
+}
+
+impl RotatedFile {
+    fn new(folder: &Path, most: u64) -> Self {
+        Self { folder: folder.to_owned(), most, file: None, len: 0 }
+    }
+
+    fn path(&self, number: u32) -> PathBuf {
+        self.folder.join(match number {
+            0 => NAME.to_owned(),
+            number => format!("provost.{number}.log"),
+        })
+    }
+
+    fn open(&mut self) -> io::Result<&mut File> {
+        if self.file.is_some() && self.len >= self.most {
+            self.rotate()?;
+        }
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => {
+                std::fs::create_dir_all(&self.folder)?;
+                let file = OpenOptions::new().create(true).append(true).open(self.path(0))?;
+                self.len = file.metadata()?.len();
+                file
+            }
+        };
+        Ok(self.file.insert(file))
+    }
+
+    /// Puts the file aside, unless another process has done so.
+    fn rotate(&mut self) -> io::Result<()> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let inode = file.metadata()?.ino();
+        if std::fs::metadata(self.path(0)).is_ok_and(|now| now.ino() == inode) {
+            for number in (0..KEPT).rev() {
+                // The first ones may not be there yet.
+                let _ = std::fs::rename(self.path(number), self.path(number + 1));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Write for RotatedFile {
+    /// Writes a whole message, so that those of several processes don't mix.
+    fn write(&mut self, message: &[u8]) -> io::Result<usize> {
+        let n = self.open()?.write(message)?;
+        self.len += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_put_aside_when_it_is_long_and_few_of_those_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let (mut one, mut other) = (RotatedFile::new(&log, 100), RotatedFile::new(&log, 100));
+        for n in 0..100 {
+            let line = format!("{n:>9}\n");
+            let file = if n % 2 == 0 { &mut one } else { &mut other };
+            file.write_all(line.as_bytes()).unwrap();
+        }
+        let mut names: Vec<_> =
+            std::fs::read_dir(&log).unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["provost.1.log", "provost.2.log", "provost.3.log", "provost.log"]);
+        let all: String = ["provost.3.log", "provost.2.log", "provost.1.log", "provost.log"]
+            .map(|name| std::fs::read_to_string(log.join(name)).unwrap())
+            .concat();
+        assert!(all.len() <= 4 * 200 && all.ends_with("       99\n"), "{all}");
+    }
+}
