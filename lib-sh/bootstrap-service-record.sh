@@ -1,42 +1,42 @@
 # shellcheck shell=bash disable=SC2016,SC2064 # awk's own $0; traps with the values of now
-# OpenShift's interface of bootstrap services, for bash from 4.2 on. A script that sources this
-# gets its start, its stages and its end recorded in
+# The interface of OpenShift's bootstrap services, for bash from 4.2 on. Source this in a script to
+# record its start, its stages and its end in
 #
 #     ${SERVICE_RECORDS_DIR:-/var/log/openshift/}/SERVICE_NAME.json
 #
-# by `provost record` or, where there is no provost, by this file itself: the same entries, slower.
-# Whatever goes wrong with the records is said on stderr; the script runs all the same.
+# with `provost record` or, without provost, with this file alone: the same entries, slower.
+# Errors in recording are printed on stderr; the script runs all the same.
 #
-# Before it is sourced, SERVICE_NAME names the service (default: the systemd unit, else the
-# script), and PRE_COMMAND or POST_COMMAND says that the script is a command before or after it.
+# Set before you source it: SERVICE_NAME, the service's name (default: the systemd unit, else the
+# script); PRE_COMMAND or POST_COMMAND, if the script is a command before or after the service.
 #
-# The script's own traps for EXIT, ERR, HUP, INT and TERM run as well. A SIGTERM is heeded when the
-# command that runs in the foreground has ended; systemd sends it to that as well.
+# The script's own traps for EXIT, ERR, HUP, INT and TERM run as well. A SIGTERM is handled when the
+# command in the foreground has ended; systemd sends it to that command as well.
 # A script that becomes another program by `exec` has no end: the next start closes it as
 # interrupted.
 
 #= OpenShift's service records
 #
-# `bootstrap-service-record.sh`, for bash alone, is sourced by itself. It records the script's
-# start and, when the script ends, its end.
+# `bootstrap-service-record.sh`, only for bash, is sourced alone. It records the script's start and,
+# when the script ends, its end.
 
 #: record_service_stage_start NAME
-#: Records that a stage begins. Stages don't contain stages.
+#: Records the start of a stage. Stages can't be nested.
 #: Status: 0; ends the script with 1 if a stage is open or there is no name.
 #: Example: record_service_stage_start etcd
 record_service_stage_start() {
     if [[ $# -ne 1 || -z $1 ]]; then
         _provost_record_misuse "${FUNCNAME[0]} needs the name of a stage" "${FUNCNAME[0]} NAME"
     elif [[ -n $_provost_record_stage ]]; then
-        _provost_record_misuse "the stage $1 begins while $_provost_record_stage is going on" \
-            "end that first: record_service_stage_success or record_service_stage_failure"
+        _provost_record_misuse "the stage $1 starts before the stage $_provost_record_stage has ended" \
+            "end it first: record_service_stage_success or record_service_stage_failure"
     fi
     _provost_record_stage=$1
     _provost_record_write stage-start --stage "$1"
 }
 
 #: record_service_stage_success
-#: Records that the stage that is open has ended well.
+#: Records that the open stage has succeeded.
 #: Status: 0; ends the script with 1 if no stage is open.
 #: Example: record_service_stage_success
 record_service_stage_success() {
@@ -44,7 +44,7 @@ record_service_stage_success() {
 }
 
 #: record_service_stage_failure
-#: Records that the stage that is open has failed. It may be tried again under the same name.
+#: Records that the open stage has failed. It may be retried under the same name.
 #: Status: 0; ends the script with 1 if no stage is open.
 #: Example: record_service_stage_failure
 record_service_stage_failure() {
@@ -62,9 +62,9 @@ _provost_record_misuse() {
 _provost_record_stage_end() {
     local stage=$_provost_record_stage
     if [[ -z $stage ]]; then
-        # Its caller is to be named, not the function in between.
-        printf 'bootstrap-service-record.sh: a stage ends, and none has begun\nhint: %s\n' \
-            'begin it by record_service_stage_start NAME' >&2
+        # Names the caller, not the function in between.
+        printf 'bootstrap-service-record.sh: a stage ends, but none has started\nhint: %s\n' \
+            'start it first: record_service_stage_start NAME' >&2
         _provost_record_place="${BASH_LINENO[1]} ${FUNCNAME[2]:-main} ${BASH_SOURCE[2]-}"
         _provost_record_command=${FUNCNAME[1]}
         builtin exit 1
@@ -79,7 +79,7 @@ _provost_record_stage_end() {
     fi
 }
 
-# Sets _provost_record_words to what is known of a failure at the place $1 of the command $2.
+# Sets _provost_record_words to the facts of a failure of the command $2 at the line $1.
 _provost_record_failure() {
     local said=''
     if [[ -n ${INVOCATION_ID-} ]] && command -v journalctl >/dev/null; then
@@ -98,11 +98,11 @@ _provost_record_write() {
     if [[ -n $_provost_record_program ]]; then
         "$_provost_record_program" record "$@" "${_provost_record_common[@]}" </dev/null >/dev/null ||
             status=$?
-        # No permission to run it, or another architecture's.
+        # No permission to run it, or built for another architecture.
         ((status != 126 && status != 127)) || _provost_record_program=''
     fi
     if [[ -z $_provost_record_program ]]; then
-        # By itself, so that the script's options and traps are out of the way.
+        # In a subshell, without the script's options and traps.
         (
             trap - ERR EXIT HUP INT TERM
             set +eu +o pipefail +o noclobber -f
@@ -110,7 +110,7 @@ _provost_record_write() {
         ) </dev/null >/dev/null || status=$?
     fi
     if ((status != 0)); then
-        printf 'bootstrap-service-record.sh: %s is not recorded; the script goes on\n' "$1" >&2
+        printf 'bootstrap-service-record.sh: %s is not recorded; the script continues\n' "$1" >&2
     fi
     return 0
 }
@@ -139,9 +139,9 @@ _provost_record_end() {
         ${_provost_record_words[@]+"${_provost_record_words[@]}"} "${words[@]}"
 }
 
-# What the EXIT trap does: the script's own action first, since it may change the status. If that
-# ends the shell, by exit or by set -e, the end is recorded there. It finds $? as it would have,
-# and isn't called by a function, for which bash would have words to say when it fails.
+# The EXIT trap: the script's own action first, because it may change the status. If that ends the
+# shell, by exit or set -e, the end is recorded there. It finds the original $?, and isn't called
+# from a function, because bash would then print a message if it fails.
 _provost_record_exit='if _provost_record_leave "$?"; then
         eval "$_provost_record_own"
     else
@@ -149,9 +149,9 @@ _provost_record_exit='if _provost_record_leave "$?"; then
     fi
     _provost_record_end "$_provost_record_at_exit"'
 
-# Notes that the script ends with the status $1, and where; returns it.
+# Stores that the script ends with the status $1, and where; returns it.
 _provost_record_leave() {
-    # Now, since what the script's trap does may fail as well.
+    # Now, because the script's trap may fail as well.
     if [[ -z $_provost_record_place && ${_provost_record_failed[2]} -eq $1 ]]; then
         _provost_record_place=${_provost_record_failed[0]}
         _provost_record_command=${_provost_record_failed[1]}
@@ -164,17 +164,17 @@ _provost_record_status() {
     return "$1"
 }
 
-# A signal that the script doesn't handle: it ends it, as it would have, EXIT trap and all.
+# A signal that the script doesn't handle: it ends the script as usual, with the EXIT trap.
 _provost_record_killed() {
     builtin trap - EXIT "$1"
-    # Which command it was, bash knows, but not on which line.
+    # bash knows the command, but not the line.
     _provost_record_signal=$1 _provost_record_command=$2
     _provost_record_status $((128 + $(builtin kill -l "$1"))) || eval "$_provost_record_exit"
     builtin kill -s "$1" "$$"
 }
 
-# Functions in place of the builtins: what a script says to them after it has sourced this comes
-# to ours, too. In a subshell they are what they always were.
+# Functions that replace the builtins, so that the script's later traps are combined with ours. In a
+# subshell they only call the builtins.
 trap() {
     if [[ $BASHPID != "$$" || $# -eq 0 || $1 == -[lpP]* ]]; then
         builtin trap "$@"
@@ -188,7 +188,7 @@ trap() {
         action=-
     fi
     for signal in "$@"; do
-        # An empty action has the signal ignored, which children inherit.
+        # An empty action ignores the signal, and children inherit that.
         case ${signal^^} in
         EXIT | 0)
             _provost_record_own=$action
@@ -199,7 +199,7 @@ trap() {
             if [[ $action == - || -z $action ]]; then
                 _provost_record_own_err=:
             elif [[ -n $_provost_record_errtrace ]]; then
-                # It would be called in functions, which the script hasn't asked for.
+                # It would also be called in functions, which the script doesn't expect.
                 set +E
                 _provost_record_errtrace=
             fi
@@ -212,7 +212,7 @@ trap() {
             elif [[ -z $action ]]; then
                 builtin trap '' "$signal"
             else
-                # If the action ends the script, it was the signal that did.
+                # If the action ends the script, the signal did.
                 builtin trap -- "_provost_record_signal=$signal"$'\n'"$action"$'\n'"_provost_record_signal=" \
                     "$signal"
             fi
@@ -228,7 +228,7 @@ exit() {
     local status=$?
     [[ $# -eq 0 ]] || status=$1
     if [[ $BASHPID == "$$" ]]; then
-        # In an EXIT trap it most often hands on the status that the script ended with before.
+        # In an EXIT trap it mostly repeats the script's exit status.
         if [[ $_provost_record_at_exit != "$status" ]]; then
             _provost_record_place="${BASH_LINENO[0]} ${FUNCNAME[1]:-main} ${BASH_SOURCE[1]-}"
             _provost_record_command="exit${*:+ $*}"
@@ -238,7 +238,7 @@ exit() {
     builtin exit "$@"
 }
 
-# Without provost: the entry $@, as `provost record` takes it, by bash and awk.
+# Without provost: writes the entry $@, in the form of `provost record`, with bash and awk.
 _provost_record_by_shell() {
     local event=$1 file='' key value phase='' cause='' pairs=() entry='' time run=''
     shift
@@ -277,10 +277,10 @@ _provost_record_by_shell() {
     _provost_record_append "$file" "{$entry}" "$event" "$time"
 }
 
-# Sets _provost_record_quoted to $1 as a string of JSON.
+# Sets _provost_record_quoted to $1 as a JSON string.
 _provost_record_quote() {
     local LC_ALL=C text=$1 out='' code
-    # What isn't ASCII stays if it is UTF-8.
+    # Text that isn't ASCII is kept if it is UTF-8.
     if [[ $text == *[^[:print:][:space:]]* ]]; then
         text=$(printf '%s' "$text" | iconv -c -f UTF-8 -t UTF-8 2>/dev/null) ||
             text=${1//[^[:print:][:space:]]/?}
@@ -300,14 +300,14 @@ _provost_record_quote() {
 }
 
 # _provost_record_append FILE ENTRY EVENT TIME: under the same lock as `provost record`, to a copy
-# that then takes the file's place.
+# that then replaces the file.
 _provost_record_append() {
     local file=$1 entry=$2 event=$3 time=$4 lock='' new dead='' run
     umask 022
     mkdir -p -- "${file%/*}" || return
     new="${file%/*}/.${file##*/}.$BASHPID"
     if [[ ! -e $file ]]; then
-        # It appears whole; if another writer is first, its file is as good.
+        # It appears whole; another writer's file is just as good.
         printf '[\n]\n' >"$new" && ln -- "$new" "$file" 2>/dev/null
         rm -f -- "$new"
     fi
@@ -315,7 +315,7 @@ _provost_record_append() {
         while :; do
             exec {lock}<>"$file" || return
             flock -w 60 "$lock" || return
-            # Another writer may have put a new file there while we waited.
+            # Another writer may have replaced the file meanwhile.
             [[ /proc/self/fd/$lock -ef $file ]] && break
             exec {lock}>&-
         done
@@ -323,7 +323,7 @@ _provost_record_append() {
         _provost_record_lock "$file.lock" || return
     fi
     tr -d '\000' <"$file" | LC_ALL=C awk "$_provost_record_entries" >"$new" || return
-    # Whose run is a process that is gone.
+    # Runs whose process is gone.
     if [[ $event == service-start ]]; then
         while read -r run; do
             _provost_record_is_alive "$run" || dead+="$run "
@@ -345,14 +345,14 @@ _provost_record_append() {
     return "$status"
 }
 
-# A file as a lock, which says whose it is from the moment that it is there.
+# A lock file, which names its holder from the start.
 _provost_record_lock() {
     local tries=0 own="$1.$BASHPID"
     _provost_record_process "$BASHPID"
     printf '%s\n' "$_provost_record_run" >"$own" || return
     until ln -- "$own" "$1" 2>/dev/null; do
         if _provost_record_is_left "$1"; then
-            # By one alone, who looks again: what has come since then is another's.
+            # Only one process removes it, after a second look: meanwhile it may be another's.
             if ln -- "$own" "$1.left" 2>/dev/null; then
                 ! _provost_record_is_left "$1" || rm -f -- "$1"
                 rm -f -- "$1.left"
@@ -369,21 +369,21 @@ _provost_record_lock() {
     rm -f -- "$own"
 }
 
-# Whether the lock $1 is there and its holder isn't; a power cut may have left it without a name.
+# Whether the lock $1 exists but not its holder; after a power cut it may be empty.
 _provost_record_is_left() {
     local holder again
     { holder=$(cat -- "$1"); } 2>/dev/null || return 1
     [[ $holder != [0-9]*.*.* ]] || ! _provost_record_is_alive "$holder" || return 1
-    # It may have given the lock up before it ended.
+    # The holder may have released the lock before it ended.
     { again=$(cat -- "$1"); } 2>/dev/null && [[ $again == "$holder" ]]
 }
 
-# Sets _provost_record_run to what names the process $1 as no other ever.
+# Sets _provost_record_run to an id of the process $1 that no other process ever has.
 _provost_record_process() {
     local stat fields boot
     read -r boot </proc/sys/kernel/random/boot_id || boot=none
     read -r stat <"/proc/$1/stat" || return
-    # The name, which may have anything in it, ends with the last parenthesis.
+    # The process name, which may contain anything, ends with the last parenthesis.
     read -r -a fields <<<"${stat##*)}"
     _provost_record_run="$1.${fields[19]}.$boot"
     [[ ${fields[0]} != Z ]]
@@ -395,13 +395,13 @@ _provost_record_is_alive() {
     { _provost_record_process "$pid"; } 2>/dev/null && [[ $_provost_record_run == "$1" ]]
 }
 
-# Finds the whole entries of an array, however it is laid out and wherever it was cut off, and
-# prints them one a line.
+# Finds the whole entries of an array in any layout, wherever it was cut off, and prints them one a
+# line.
 _provost_record_entries='
     depth == 0 && /^\{.*\},?[ \t\r]*$/ && !odd() { sub(/,?[ \t\r]*$/, ""); print; next }
     { scan($0) }
     function odd(    text) {
-        # Only a line that has as many brackets as it needs is taken as it is.
+        # Only a line with balanced brackets is an entry as it is.
         text = $0
         gsub(/\\./, "", text); gsub(/"[^"]*"/, "", text)
         return text ~ /"/ || gsub(/[{\[]/, "", text) != gsub(/[}\]]/, "", text)
@@ -420,11 +420,11 @@ _provost_record_entries='
             if (depth) entry = entry c
             if (!string && c == "}" && depth && --depth == 0) { print entry; entry = "" }
         }
-        # No string goes over the end of a line: the rest of an entry was cut off here.
+        # No string continues on the next line: here the entry was cut off.
         if (string) { string = escape = depth = 0; entry = "" }
     }'
 
-# Prints the ids of the runs that have no end.
+# Prints the ids of the runs without an end.
 _provost_record_open='
     {
         id = value("run"); if (id == "") next
@@ -438,7 +438,7 @@ _provost_record_open='
         return key
     }'
 
-# Prints the array of the entries, the ends of what was cut off, and the new entry.
+# Prints the array: the entries, the ends of runs that were cut off, and the new entry.
 _provost_record_layout='
     BEGIN { printf "[\n" }
     { put($0); id = value("run") }
@@ -463,7 +463,7 @@ _provost_record_layout='
         printf "\n]\n"
     }
     function put(entry) { printf "%s%s", separator, entry; separator = ",\n" }
-    # The text of a string as it stands there, and with its key and a comma.
+    # The raw text of a string; and the same with its key and a comma.
     function value(key) {
         key = pair(key); sub(/^"[^"]*": ?"/, "", key); sub(/",$/, "", key)
         return key
@@ -473,14 +473,14 @@ _provost_record_layout='
         return substr($0, RSTART, RLENGTH) ","
     }'
 
-# Sets _provost_record_name to what the service is called.
+# Sets _provost_record_name to the service's name.
 _provost_record_set_name() {
     local line unit
     _provost_record_name=${SERVICE_NAME-}
     if [[ -z $_provost_record_name ]]; then
         while read -r line; do
             unit=${line##*/}
-            # A session's manager is a unit around everything that somebody starts by hand.
+            # The unit of a session's manager contains everything that is started by hand.
             if [[ $unit == *.service && $unit != user@*.service ]]; then
                 _provost_record_name=${unit%.service}
             fi
@@ -489,7 +489,7 @@ _provost_record_set_name() {
     if [[ -z $_provost_record_name ]]; then
         _provost_record_name=${0##*/}
         _provost_record_name=${_provost_record_name%.sh}
-        # What reads the records takes no name with a dot.
+        # OpenShift's reader doesn't accept a name with a dot.
         _provost_record_name=${_provost_record_name//./-}
         _provost_record_name=${_provost_record_name#-}
     fi
@@ -500,7 +500,7 @@ _provost_record_begin() {
     local folder=${SERVICE_RECORDS_DIR:-/var/log/openshift}
     _provost_record_stage='' _provost_record_signal='' _provost_record_own=''
     _provost_record_ended='' _provost_record_at_exit='' _provost_record_words=()
-    # Where the script fails: by a call of exit; and the last command that failed, its text, status.
+    # Where the script called exit; and the last command that failed: line, text, exit status.
     _provost_record_place='' _provost_record_command='' _provost_record_failed=('' '' 0)
     _provost_record_set_name
     _provost_record_run=''
@@ -519,15 +519,15 @@ _provost_record_begin() {
 }
 
 if [[ -z ${_provost_record_is_on-} || $_provost_record_is_on != "$$" ]]; then
-    # What was trapped before; ours take their place.
+    # The earlier traps; ours replace them.
     _provost_record_before=$(builtin trap -p EXIT HUP INT TERM ERR)
     _provost_record_begin
-    # Failures in functions are to be seen as well.
+    # To see failures in functions as well.
     case $- in
     *E*) _provost_record_errtrace='' ;;
     *) _provost_record_errtrace=yes && set -E ;;
     esac
-    # Not by a function of ours, so that the script's own action finds all as it would have.
+    # Not in a function, so that the script's own action finds everything unchanged.
     builtin trap '_provost_record_failed=("$LINENO ${FUNCNAME[0]:-main} ${BASH_SOURCE[0]-}" "$BASH_COMMAND" "$?")
         [[ -z $_provost_record_at_exit || $- != *e* ]] ||
             _provost_record_end "${_provost_record_failed[2]}"
@@ -536,7 +536,7 @@ if [[ -z ${_provost_record_is_on-} || $_provost_record_is_on != "$$" ]]; then
         trap - "$_provost_record_word"
     done
     builtin trap "$_provost_record_exit" EXIT
-    # `trap -p` prints calls of trap, which is our function now.
+    # `trap -p` prints calls of trap, which now is our function.
     eval "$_provost_record_before"
     _provost_record_is_on=$$
     unset _provost_record_word _provost_record_before

@@ -2,8 +2,8 @@
 #= Running commands
 
 #: run COMMAND [ARG]…
-#: Says the command as `+ COMMAND`, runs it, and says its status and time if it fails. What it
-#: prints goes through.
+#: Prints the command as `+ COMMAND`, runs it, and prints its exit status and duration if it
+#: fails. Its output passes through.
 #: Status: the command's.
 #: Example: run mkfs.xfs -q "$disk"
 run() {
@@ -11,8 +11,8 @@ run() {
     _provost_run_as "$_provost_quoted" "$@" || return
 }
 
-# _provost_run_as SHOWN CMD…: the same for a function of this library, which is shown as the
-# command that it stands for.
+# _provost_run_as SHOWN CMD…: the same for a function of this library, shown as the command that it
+# runs.
 _provost_run_as() {
     local shown="$1" status=0 began
     shift
@@ -28,14 +28,14 @@ _provost_run_as() {
 }
 
 #: retry TRIES COMMAND [ARG]…
-#: Runs the command until it succeeds, at most TRIES times, with pauses of about 1, 2, 4 … 30
-#: seconds in between; not all nodes pause alike.
+#: Runs the command until it succeeds, at most TRIES times, with random pauses of about 1, 2, 4 …
+#: 30 seconds.
 #: Status: that of the last try; 2 for wrong use.
 #: Example: retry 5 mount /scratch
 retry() {
-    local tries="${1-}" try=1 status pause=10 rest
+    local tries="${1-}" try=1 status pause=10 rest left
     if ! _provost_is_count "$tries" || [ "$tries" -eq 0 ] || [ $# -lt 2 ]; then
-        _provost_misuse retry "no number of tries, or no command" "retry TRIES COMMAND [ARG]…"
+        _provost_misuse retry "needs a number of tries and a command" "retry TRIES COMMAND [ARG]…"
         return
     fi
     shift
@@ -49,8 +49,10 @@ retry() {
         rest=$((pause / 2 + _provost_random * pause / 65536))
         _provost_tenths "$rest"
         _provost_quote "$@"
-        printf '%s: exit status %s, try %s of %s; again in %s s\n' \
-            "$_provost_quoted" "$status" "$try" "$tries" "$_provost_seconds" >&2
+        left=$((tries - try))
+        if [ $left -eq 1 ]; then left='1 retry'; else left="$left retries"; fi
+        printf '%s: exit status %s; retrying in %s s (%s left)\n' \
+            "$_provost_quoted" "$status" "$_provost_seconds" "$left" >&2
         sleep "$_provost_seconds"
         try=$((try + 1))
         pause=$((pause < 150 ? pause * 2 : 300))
@@ -63,15 +65,15 @@ retry() {
 }
 
 #: wait_until SECONDS MESSAGE COMMAND [ARG]…
-#: Runs the command again and again until it succeeds, for at most SECONDS: after 0.1 seconds,
-#: then ever more seldom, at last every 5. MESSAGE says what is waited for. The command itself
-#: has to end in time; see `with_timeout`.
-#: Status: 0 once it succeeded, 124 if it did not; 2 for wrong use.
+#: Runs the command until it succeeds, for at most SECONDS: again after 0.1 seconds, then with
+#: longer pauses, up to 5 seconds. MESSAGE says what it waits for. The command itself must not
+#: hang; see `with_timeout`.
+#: Status: 0 when it has succeeded, 124 after the time-out; 2 for wrong use.
 #: Example: wait_until 60 "the address of ib0" test -s /sys/class/net/ib0/address
 wait_until() {
     local limit="${1-}" message="${2-}" pause=1 left end
     if ! _provost_is_count "$limit" || [ $# -lt 3 ]; then
-        _provost_misuse wait_until "no number of seconds, message or command" \
+        _provost_misuse wait_until "needs a number of seconds, a message and a command" \
             "wait_until SECONDS MESSAGE COMMAND [ARG]…"
         return
     fi
@@ -100,24 +102,24 @@ wait_until() {
 }
 
 #: with_timeout SECONDS COMMAND [ARG]…
-#: Runs the command, which may be a function, for at most SECONDS; then it gets SIGTERM and, 5
+#: Runs the command, which may be a function, for at most SECONDS. Then it gets SIGTERM and, 5
 #: seconds later, SIGKILL.
-#: Status: the command's; 124 if it was ended; 2 for wrong use.
+#: Status: the command's; 124 after a time-out; 2 for wrong use.
 #: Example: with_timeout 30 umount /scratch
 with_timeout() {
     local limit="${1-}" status=0 began pid dog
     if ! _provost_is_count "$limit" || [ "$limit" -eq 0 ] || [ $# -lt 2 ]; then
-        _provost_misuse with_timeout "no number of seconds, or no command" \
+        _provost_misuse with_timeout "needs a number of seconds and a command" \
             "with_timeout SECONDS COMMAND [ARG]…"
         return
     fi
     shift
     _provost_clock
     began="$_provost_now"
-    # In the background, so that a function can be ended too; with the script's own stdin.
+    # In the background, so that a function can be killed too; with the script's own stdin.
     { "$@" <&9 9<&- & } 9<&0
     pid=$!
-    # The watch dog holds nobody's output open, and takes its sleep along when it goes.
+    # The watchdog doesn't hold the script's output open, and ends its own sleep.
     (
         trap 'kill "$nap" 2>/dev/null; exit 0' TERM
         for nap in "$limit:TERM" 5:KILL; do
@@ -129,28 +131,27 @@ with_timeout() {
         done
     ) </dev/null >/dev/null 2>&1 &
     dog=$!
-    # Some shells say here that it was ended.
+    # Some shells print here that it was killed.
     { wait "$pid"; } 2>/dev/null || status=$?
     { kill "$dog" && wait "$dog"; } 2>/dev/null || :
     _provost_clock
     if [ "$status" -gt 128 ] && [ $((_provost_now - began)) -ge $((limit * 100)) ]; then
         _provost_quote "$@"
-        _provost_error with_timeout "$_provost_quoted: not done after $limit s; it was ended" ||
+        _provost_error with_timeout "$_provost_quoted: killed after $limit s" ||
             return 124
     fi
     return "$status"
 }
 
 #: fetch URL SHA256 DEST
-#: Gets a file by HTTP with Provost's own client, with its time-outs, and puts it to DEST once its
-#: SHA-256 is as given; never anything else. A DEST that is right already is left alone. Missing
-#: folders are made.
-#: Status: 0 if DEST is right, else 1; 2 for wrong use.
+#: Fetches a file by HTTP with Provost's own client and its time-outs, and writes it to DEST only
+#: if its SHA-256 matches. A DEST that already matches isn't fetched. Missing folders are made.
+#: Status: 0 if DEST matches, else 1; 2 for wrong use.
 #: Example: fetch http://10.0.0.1/fw.bin "$sha256" /opt/fw.bin
 fetch() {
     local sum
     if [ $# -ne 3 ]; then
-        _provost_misuse fetch "three arguments are needed, $# were given" "fetch URL SHA256 DEST"
+        _provost_misuse fetch "needs three arguments, got $#" "fetch URL SHA256 DEST"
         return
     fi
     _provost_path "$3"
@@ -159,18 +160,18 @@ fetch() {
         [ "${sum%% *}" != "$2" ] || return 0
     fi
     if ! command -v "${PROVOST_BIN:-provost}" >/dev/null 2>&1; then
-        _provost_error fetch "there is no provost to fetch $1 with" \
-            "install the node's binary, or put it on PATH"
+        _provost_error fetch "cannot fetch $1: no program provost" \
+            "install provost, or add its folder to PATH"
         return
     fi
     mkdir -p "${_provost_path%/*}/" ||
-        _provost_error fetch "cannot make the folder of $3" "the line above says why" || return
+        _provost_error fetch "cannot make the folder of $3" "see the line above" || return
     "${PROVOST_BIN:-provost}" fetch --sha256 "$2" --to "$_provost_path" -- "$1" || return 1
     changed "fetched $3"
 }
 
-# _provost_kill_tree SIGNAL PID: a process and what it has started, as far as it can be seen. It is
-# stopped meanwhile, so that it neither goes on nor ends before its children.
+# _provost_kill_tree SIGNAL PID: a process and its visible descendants. It is stopped first, so that
+# it starts no more children and doesn't end before them.
 _provost_kill_tree() {
     local child children=
     kill -s STOP "$2" 2>/dev/null || return 0
@@ -183,7 +184,7 @@ _provost_kill_tree() {
     kill -s CONT "$2" 2>/dev/null || :
 }
 
-# Sets _provost_now to hundredths of a second since the boot.
+# Sets _provost_now to the time since the boot, in hundredths of a second.
 _provost_clock() {
     local up=0.00 _
     { read -r up _ </proc/uptime; } 2>/dev/null || up="$(date +%s).00"

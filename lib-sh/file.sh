@@ -1,14 +1,14 @@
 # shellcheck shell=dash
 #= Files
 #
-# Each leaves alone what is right already, says `changed: …` where it changed something, and
-# never leaves half a file: the new one is made beside the old one, synced, and renamed. Paths are
-# taken as they are, PROVOST_ROOT or not. A symbolic link is replaced, not followed.
+# Each function changes only what differs, prints `changed: …` if it changed something, and
+# never leaves half a file: it writes the new one beside the old one, syncs and renames it. Paths
+# don't get PROVOST_ROOT as a prefix. A symbolic link is replaced, not followed.
 
 #: file_write PATH [MODE [OWNER]]
-#: Makes stdin the content of a file, with the given mode and owner (`USER` or `USER:GROUP`).
-#: Without them those of the old file stay; a new one has 0644. Missing folders are made.
-#: Status: 0 if the file is as it should be, else 1; 2 for wrong use.
+#: Writes stdin to a file, with the given mode and owner (`USER` or `USER:GROUP`). Without them
+#: an old file keeps its own; a new file has mode 0644. Missing folders are made.
+#: Status: 0 if the file is right, else 1; 2 for wrong use.
 #: Example: printf '%s\n' "$NODE" | file_write /etc/hostname
 file_write() {
     local path tmp
@@ -19,8 +19,8 @@ file_write() {
 }
 
 #: file_block PATH NAME
-#: Makes stdin a block of the file between the lines `# begin NAME` and `# end NAME`; in its old
-#: place, else at the end of the file. The rest of the file stays as it is.
+#: Writes stdin to a block of the file between the lines `# begin NAME` and `# end NAME`; in its
+#: old place, else at the end of the file. The rest of the file doesn't change.
 #: Status: 0 if the block is there, else 1; 2 for wrong use.
 #: Example: printf '10.0.0.1 mn\n' | file_block /etc/hosts "management node"
 file_block() {
@@ -45,7 +45,7 @@ file_block() {
 }
 
 #: file_unblock PATH NAME
-#: Removes what `file_block` wrote.
+#: Removes a block that `file_block` wrote.
 #: Status: 0 if there is no such block, else 1; 2 for wrong use.
 #: Example: file_unblock /etc/hosts "management node"
 file_unblock() {
@@ -61,7 +61,7 @@ file_unblock() {
 }
 
 #: file_line PATH LINE
-#: Adds a line at the end of the file unless it is in there somewhere.
+#: Adds a line at the end of the file unless the file already has it.
 #: Status: 0 if the line is there, else 1; 2 for wrong use.
 #: Example: file_line /etc/shells /bin/zsh
 file_line() {
@@ -76,9 +76,9 @@ file_line() {
 }
 
 #: file_set PATH KEY VALUE
-#: Sets a key in a file of lines KEY=VALUE. Blanks around `=`, `export` and the kind of quotes stay
-#: as they are; a value that needs quotes gets them. The line stays in its place; of several the
-#: last, which counts, is changed.
+#: Sets a key in a file of lines KEY=VALUE. Blanks around `=`, `export` and the kind of quotes are
+#: kept; a value that needs quotes gets them. The line keeps its place; of several lines the last
+#: one, which counts, is changed.
 #: Status: 0 if the key has that value, else 1; 2 for wrong use.
 #: Example: file_set /etc/default/grub GRUB_TIMEOUT 5
 file_set() {
@@ -98,8 +98,8 @@ file_set() {
 }
 
 #: ini_set PATH SECTION KEY VALUE
-#: Sets a key in a section of an ini file; makes either where it isn't there. An empty SECTION is
-#: what comes before the first one.
+#: Sets a key in a section of an ini file; adds either if it is missing. An empty SECTION means
+#: the lines before the first section.
 #: Status: 0 if the key has that value, else 1; 2 for wrong use.
 #: Example: ini_set /etc/NetworkManager/NetworkManager.conf main dns none
 ini_set() {
@@ -140,8 +140,8 @@ ini_set() {
 }
 
 #: file_backup PATH
-#: Keeps the file as it is now as PATH.provost-orig, once: a copy that is there stays.
-#: Status: 0 if there is a copy, or nothing to copy; else 1; 2 for wrong use.
+#: Copies the file to PATH.provost-orig, once: an existing copy isn't replaced.
+#: Status: 0 if there is a copy, or no file to copy; else 1; 2 for wrong use.
 #: Example: file_backup /etc/chrony.conf
 file_backup() {
     local path tmp
@@ -152,20 +152,20 @@ file_backup() {
     tmp="$path.provost-orig.$$"
     if ! { rm -f "$tmp" && cp -p "$path" "$tmp" && mv -f "$tmp" "$path.provost-orig"; }; then
         rm -f "$tmp"
-        _provost_error file_backup "cannot copy $path" "the line above says why: is the disk full?"
+        _provost_error file_backup "cannot copy $path" "see the line above: is the disk full?"
         return
     fi
     changed "kept $1 as $1.provost-orig"
 }
 
 #: link_to TARGET PATH
-#: Makes PATH a symbolic link to TARGET. A file in its place is replaced, a folder isn't.
+#: Makes PATH a symbolic link to TARGET. An existing file is replaced, a folder isn't.
 #: Status: 0 if the link is right, else 1; 2 for wrong use.
 #: Example: link_to ../usr/share/zoneinfo/Europe/Berlin /etc/localtime
 link_to() {
     local path tmp target="${1-}"
     if [ $# -ne 2 ] || [ -z "$target" ]; then
-        _provost_misuse link_to "a target and a path are needed" "link_to TARGET PATH"
+        _provost_misuse link_to "needs a target and a path" "link_to TARGET PATH"
         return
     fi
     shift
@@ -194,26 +194,26 @@ file_remove() {
         return 0
     fi
     if [ -d "$path" ] && [ ! -L "$path" ]; then
-        _provost_error file_remove "$path is a folder" "rm -r removes folders"
+        _provost_error file_remove "$path is a folder" "remove it with rm -r"
         return
     fi
-    rm -f "$path" || _provost_error file_remove "cannot remove $path" "the line above says why" ||
+    rm -f "$path" || _provost_error file_remove "cannot remove $path" "see the line above" ||
         return
     changed "removed $1"
 }
 
-# _provost_file FUNCTION USAGE LEAST MOST ARG…: checks the number of arguments and that the first
-# is the path of what can be a file; sets `path` of the caller.
+# _provost_file FUNCTION USAGE LEAST MOST ARG…: checks the number of arguments, and that the first
+# can be the path of a file; sets `path` of the caller.
 _provost_file() {
     local name="$1" usage="$1 $2" least="$3" most="$4"
     shift 4
     if [ $# -lt "$least" ] || [ $# -gt "$most" ]; then
-        _provost_misuse "$name" "$# arguments were given" "$usage"
+        _provost_misuse "$name" "got $# arguments" "$usage"
         return
     fi
     case "$1" in
     '' | */ | . | .. | */. | */..)
-        _provost_misuse "$name" "'$1' is no file's path" "$usage"
+        _provost_misuse "$name" "'$1' is not the path of a file" "$usage"
         return
         ;;
     esac
@@ -221,7 +221,7 @@ _provost_file() {
     path="$_provost_path"
 }
 
-# Sets _provost_path to $1 so that no command takes it for an option.
+# Sets _provost_path to $1, but so that no command takes it for an option.
 _provost_path() {
     case "$1" in
     /*) _provost_path="$1" ;;
@@ -233,13 +233,13 @@ _provost_path() {
 _provost_one() {
     case "$3" in
     *"$_provost_newline"*)
-        _provost_error "$1" "the $2 is more than one line" "file_block writes several lines" ||
+        _provost_error "$1" "the $2 has more than one line" "use file_block for several lines" ||
             return 2
         ;;
     esac
 }
 
-# The same for one that has to be there.
+# The same for a text that must not be empty.
 _provost_word() {
     if [ -z "$3" ]; then
         _provost_misuse "$1" "the $2 is empty" "$1 $4"
@@ -252,12 +252,12 @@ _provost_word() {
 _provost_begin() {
     local folder="${path%/*}"
     if [ -d "$path" ] && [ ! -L "$path" ]; then
-        _provost_error "$1" "$path is a folder" "name the file in it"
+        _provost_error "$1" "$path is a folder" "give the path of a file"
         return
     fi
     if [ -n "$folder" ] && [ ! -d "$folder" ]; then
         mkdir -p "$folder" || _provost_error "$1" "cannot make the folder $folder" \
-            "the line above says why: is the file system mounted read-only?" || return
+            "see the line above: is the file system mounted read-only?" || return
     fi
     tmp="$folder/.${path##*/}.provost.$$"
     if [ -e "$tmp" ] || [ -L "$tmp" ]; then
@@ -271,7 +271,7 @@ _provost_begin() {
     ) || _provost_give_up "$1"
 }
 
-# Sets _provost_old to what awk is to read: the old file.
+# Sets _provost_old to the file that awk reads: the old one, or an empty one.
 _provost_old() {
     _provost_old=/dev/null
     if [ -f "$path" ]; then
@@ -279,8 +279,8 @@ _provost_old() {
     fi
 }
 
-# _provost_awk NAME=VALUE… PROGRAM: from the old file to the new one. Values come by the
-# environment, where awk makes no escapes of backslashes.
+# _provost_awk NAME=VALUE… PROGRAM: from the old file to the new one. Values are passed in the
+# environment, because there awk doesn't interpret backslashes.
 _provost_awk() {
     (
         while [ $# -gt 1 ]; do
@@ -294,17 +294,16 @@ _provost_awk() {
 _provost_give_up() {
     rm -f "$tmp"
     _provost_error "$1" "cannot write $path" \
-        "the line above says why: is the disk full, or mounted read-only?"
+        "see the line above: is the disk full, or mounted read-only?"
 }
 
-# _provost_commit FUNCTION DONE [MODE [OWNER]]: puts `tmp` into the place of `path`, unless that is
-# the same already.
+# _provost_commit FUNCTION DONE [MODE [OWNER]]: replaces `path` by `tmp`, unless they are equal.
 _provost_commit() {
     local is='' mode="${3-}" owner="${4-}"
     case "$mode" in
     *[!0-7]* | ??????*)
         rm -f "$tmp"
-        _provost_misuse "$1" "'$mode' is no mode" "a mode is octal, such as 0644"
+        _provost_misuse "$1" "'$mode' is not a mode" "give an octal mode, such as 0644"
         return
         ;;
     esac
@@ -340,7 +339,7 @@ _provost_commit() {
         _provost_give_up "$1"
         return
     fi
-    # A renamed file keeps the label of the name that it was made under.
+    # A renamed file keeps the SELinux label of its old name.
     if [ -e /sys/fs/selinux/enforce ] && command -v restorecon >/dev/null 2>&1; then
         restorecon "$path" || :
     fi
@@ -348,12 +347,12 @@ _provost_commit() {
 }
 
 _provost_sync() {
-    # An old sync takes no file, and syncs all.
+    # An old sync has no argument, and syncs everything.
     sync "$1" 2>/dev/null || sync
 }
 
-# For files of lines KEY=VALUE: what is such a line, and what becomes of it. With RAW quotes are
-# text.
+# For files of lines KEY=VALUE: whether a line has the key, and the line with the new value. With RAW
+# quotes are part of the value.
 _provost_ini_functions='
     function is_key(line,    key) {
         if (line !~ /=/) return 0
@@ -382,7 +381,7 @@ _provost_ini_functions='
         head = head substr(tail, 1, RLENGTH)
         quote = substr(tail, RLENGTH + 1, 1)
         if (quote != "\"" && quote != "\047") quote = ""
-        # Where blanks stand around the sign, values have no quotes, as in sysctl.conf.
+        # With blanks around the sign, values have no quotes, as in sysctl.conf.
         if (quote == "" && head ~ /[ \t]$/) return head ENVIRON["VALUE"]
         return head quoted(quote, ENVIRON["VALUE"])
     }'

@@ -1,8 +1,8 @@
 # shellcheck shell=dash
-#= Telling and ending
+#= Messages and ends
 
 #: info MESSAGE…
-#: Says something, on stdout.
+#: Prints a message on stdout.
 #: Status: 0.
 #: Example: info "this node has $count disks"
 info() {
@@ -10,7 +10,7 @@ info() {
 }
 
 #: warn MESSAGE…
-#: Says something that deserves attention, on stderr, with `warning: ` before it.
+#: Prints a message on stderr, with `warning: ` before it.
 #: Status: 0.
 #: Example: warn "no swap on this node"
 warn() {
@@ -18,8 +18,8 @@ warn() {
 }
 
 #: die MESSAGE [HINT]
-#: Says what is wrong, and in a last line `hint: HINT` what to do about it, which the record of
-#: the run takes over; then ends the script.
+#: Prints what is wrong, and in a last line `hint: HINT` what to do about it, which also goes into
+#: the record; then ends the script.
 #: Status: ends the script with 1.
 #: Example: die "MASTER is not set" 'give it in the env of site.toml, e.g. MASTER = "10.0.0.1"'
 die() {
@@ -29,7 +29,7 @@ die() {
 }
 
 #: skip REASON
-#: Ends the script as a success that had nothing to do. The record says why.
+#: Ends the script successfully because it has nothing to do. The record has the reason.
 #: Status: ends the script with 0.
 #: Example: [ -e /dev/nvidia0 ] || skip "no GPU"
 skip() {
@@ -43,32 +43,32 @@ skip() {
 }
 
 #: reboot_and_continue [REASON]
-#: Ends the script as a success and has the runner reboot the node; the run goes on after it with
-#: the next script. Outside of a run it asks for the reboot only.
-#: Status: ends the script with 0, or with 1 where there is nobody who could reboot.
+#: Ends the script successfully and requests a reboot; after the reboot the run continues with the
+#: next script. Outside a run it only asks the admin to reboot.
+#: Status: ends the script with 0, or with 1 outside a run.
 #: Example: reboot_and_continue "the new kernel is installed"
 reboot_and_continue() {
     if [ -z "${PROVOST_REBOOT-}" ]; then
-        die "a reboot is needed: ${*:-this script asks for it}" \
-            "reboot this machine, then go on with what comes after this script"
+        die "a reboot is needed: ${*:-this script requests it}" \
+            "reboot this machine, then run the scripts after this one"
     fi
-    info "asking for a reboot: ${*:-no reason given}"
+    info "requesting a reboot: ${*:-no reason given}"
     _provost_one_line "$*"
     printf '%s\n' "$_provost_line" >"$PROVOST_REBOOT" ||
-        die "cannot write the wish for a reboot to $PROVOST_REBOOT" "is its disk full?"
+        die "cannot write the reboot request to $PROVOST_REBOOT" "free some disk space"
     exit 0
 }
 
 #: changed WHAT
-#: Says that something was changed, as `changed: WHAT`, and remembers it for `changes`. The
-#: functions of this library that change something call it themselves.
+#: Prints `changed: WHAT`, and remembers for `changes` that something was changed. The functions
+#: of this library call it themselves.
 #: Status: 0.
 #: Example: mount /scratch && changed "mounted /scratch"
 changed() {
     local pid=$$ _
     printf 'changed: %s\n' "$*"
     _provost_changes=yes
-    # A variable set in a subshell, as in `… | file_write`, is lost with it; a file isn't.
+    # A variable set in a subshell, such as `… | file_write`, is lost with it; a file isn't.
     { read -r pid _ </proc/self/stat; } 2>/dev/null || :
     if [ "$pid" != $$ ]; then
         (
@@ -79,7 +79,7 @@ changed() {
 }
 
 #: changes
-#: Asks whether anything was changed since the script began, or since `changes_reset`.
+#: Tests whether anything was changed since the script began, or since `changes_reset`.
 #: Status: 0 if so, 1 if not.
 #: Example: if changes; then service_restart chrony; fi
 changes() {
@@ -91,7 +91,7 @@ changes() {
 }
 
 #: changes_reset
-#: Forgets what was changed so far.
+#: Forgets all changes so far.
 #: Status: 0.
 #: Example: changes_reset
 changes_reset() {
@@ -99,7 +99,7 @@ changes_reset() {
     _provost_changes=no
 }
 
-# _provost_error FUNCTION WHAT [HINT]: the form of every error in here. Returns 1.
+# _provost_error FUNCTION WHAT [HINT]: the form of every error in this library. Returns 1.
 _provost_error() {
     printf 'provost.sh: %s: %s\n' "$1" "$2" >&2
     [ -z "${3-}" ] || printf 'hint: %s\n' "$3" >&2
@@ -111,7 +111,7 @@ _provost_misuse() {
     _provost_error "$1" "$2" "usage: $3" || return 2
 }
 
-# Sets _provost_line to $1 with its line breaks as blanks.
+# Sets _provost_line to $1 with blanks for its line breaks.
 _provost_one_line() {
     _provost_line="$1"
     while :; do
@@ -124,7 +124,7 @@ _provost_one_line() {
     done
 }
 
-# Sets _provost_quoted to the arguments as a shell would read them.
+# Sets _provost_quoted to the arguments, quoted for a shell.
 _provost_quote() {
     local word
     _provost_quoted=
@@ -157,7 +157,7 @@ if [ -w /run ]; then
 else
     _provost_changes_file="${TMPDIR:-/tmp}/.provost-changes.$$"
 fi
-# Of an earlier script that had this process's number.
+# It may be left by an earlier script with the same process id.
 if [ -O "$_provost_changes_file" ]; then
     rm -f "$_provost_changes_file"
 fi

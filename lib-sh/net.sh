@@ -4,7 +4,7 @@
 # IPv4 and IPv6, without a fork. IPv6 addresses are printed in their short form (RFC 5952).
 
 #: net_prefix_to_mask PREFIX [6]
-#: Prints the mask of a prefix length, of IPv6 with the second argument.
+#: Prints the mask of a prefix length; with the second argument, for IPv6.
 #: Status: 0; 2 for wrong use.
 #: Example: net_prefix_to_mask 22 prints 255.255.252.0
 net_prefix_to_mask() {
@@ -19,7 +19,7 @@ net_prefix_to_mask() {
 
 #: net_mask_to_prefix MASK
 #: Prints the prefix length of a mask.
-#: Status: 0; 2 if it is no mask.
+#: Status: 0; 2 if it is not a mask.
 #: Example: net_mask_to_prefix 255.255.252.0 prints 22
 net_mask_to_prefix() {
     local _provost_groups group bits=0 size=8 ended=
@@ -32,7 +32,7 @@ net_mask_to_prefix() {
             if [ $((group & bit)) -eq 0 ]; then
                 ended=yes
             elif [ -n "$ended" ]; then
-                _provost_misuse net_mask_to_prefix "$1 is no mask" "net_mask_to_prefix MASK"
+                _provost_misuse net_mask_to_prefix "$1 is not a mask" "net_mask_to_prefix MASK"
                 return
             else
                 bits=$((bits + 1))
@@ -44,7 +44,7 @@ net_mask_to_prefix() {
 }
 
 #: net_network IP PREFIX
-#: Prints the network's address. PREFIX may be a mask, too.
+#: Prints the network's address. PREFIX may also be a mask.
 #: Status: 0; 2 for wrong use.
 #: Example: net_network 10.1.2.3 16 prints 10.1.0.0
 net_network() {
@@ -54,7 +54,7 @@ net_network() {
 }
 
 #: net_broadcast IP PREFIX
-#: Prints the network's broadcast address; of an IPv6 network, which has none, the last address.
+#: Prints the network's broadcast address; for IPv6, which has none, the last address.
 #: Status: 0; 2 for wrong use.
 #: Example: net_broadcast 10.1.2.3 16 prints 10.1.255.255
 net_broadcast() {
@@ -64,7 +64,7 @@ net_broadcast() {
 }
 
 #: net_contains NETWORK/PREFIX IP
-#: Asks whether an address is in a network.
+#: Tests whether an address is in a network.
 #: Status: 0 if so, 1 if not, 2 for wrong use.
 #: Example: if net_contains 10.0.0.0/8 "$ip"; then …; fi
 net_contains() {
@@ -72,7 +72,7 @@ net_contains() {
     case "${1-}" in
     */*) ;;
     *)
-        _provost_misuse net_contains "'${1-}' is no network" "net_contains NETWORK/PREFIX IP"
+        _provost_misuse net_contains "'${1-}' is not a network" "net_contains NETWORK/PREFIX IP"
         return
         ;;
     esac
@@ -111,8 +111,8 @@ _provost_masked() {
     _provost_groups="${out# }"
 }
 
-# _provost_group_mask PREFIX SIZE AT: sets _provost_mask to what a prefix leaves of the group
-# AT, counted from 0, of SIZE bits.
+# _provost_group_mask PREFIX SIZE AT: sets _provost_mask to the mask of the group AT (from 0), of
+# SIZE bits.
 _provost_group_mask() {
     local bits=$(($1 - $2 * $3))
     if [ $bits -le 0 ]; then
@@ -128,11 +128,11 @@ _provost_prefix() {
     case "$2" in
     [0-9] | [1-9][0-9] | 1[0-9][0-9]) [ "$2" -gt "$3" ] || return 0 ;;
     esac
-    _provost_error "$1" "'$2' is no prefix length" "it is a number from 0 to $3" || return 2
+    _provost_error "$1" "'$2' is not a prefix length" "give a number from 0 to $3" || return 2
 }
 
-# _provost_parse FUNCTION IP: sets _provost_groups to the address's numbers, with a blank between:
-# 4 of 8 bits or 8 of 16.
+# _provost_parse FUNCTION IP: sets _provost_groups to the address's numbers, separated by blanks: 4
+# of 8 bits or 8 of 16 bits.
 _provost_parse() {
     local ip="$2" head
     case "$ip" in
@@ -152,12 +152,12 @@ _provost_parse() {
     *:*) _provost_parse_v6 "$ip" && return 0 ;;
     *) _provost_parse_v4 "$ip" && return 0 ;;
     esac
-    _provost_error "$1" "'$2' is no IP address" "it is like 10.0.0.1 or fd00::1" || return 2
+    _provost_error "$1" "'$2' is not an IP address" "give one such as 10.0.0.1 or fd00::1" || return 2
 }
 
 _provost_parse_v4() {
     local octet
-    # First of all, so that what is split below has no *.
+    # Before anything else, so that the text that is split below has no *.
     case "$1" in
     *[!0-9.]* | .* | *. | *..*) return 1 ;;
     esac
@@ -179,7 +179,7 @@ _provost_parse_v6() {
     case "$1" in
     *[!0-9A-Fa-f:]* | *:::* | *::*::* | :[!:]* | *[!:]:) return 1 ;;
     esac
-    # Zeros for what :: leaves out.
+    # :: stands for zeros.
     rest="$1"
     case "$1" in *::*) gap=yes ;; esac
     local IFS=:
@@ -219,7 +219,7 @@ _provost_print_address() {
         printf '%s.%s.%s.%s\n' "$@"
         return
     fi
-    # The longest run of zeros becomes ::, the first of several; a single one doesn't.
+    # The longest run of zeros, the first of several, becomes ::; a single zero doesn't.
     for group in "$@"; do
         if [ "$group" -eq 0 ]; then
             run=$((run + 1))

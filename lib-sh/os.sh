@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 #= The system
 #
-# `PROVOST_ROOT`, if it is set, is the folder of the system that is meant, instead of `/`.
+# If `PROVOST_ROOT` is set, they work on the system in that folder instead of `/`.
 
 #: os_id
 #: Prints the system's ID as in os-release, e.g. `rocky`, `debian`, `sles`.
@@ -12,7 +12,7 @@ os_id() {
 }
 
 #: os_version
-#: Prints the system's VERSION_ID, e.g. `9.4`; an empty line where it has none.
+#: Prints the system's VERSION_ID, e.g. `9.4`; an empty line if it has none.
 #: Status: 0; 1 if there is no os-release.
 #: Example: case $(os_version) in 9*) … ;; esac
 os_version() {
@@ -20,7 +20,7 @@ os_version() {
 }
 
 #: os_like
-#: Prints the system's ID_LIKE, e.g. `rhel centos fedora`; an empty line where it has none.
+#: Prints the system's ID_LIKE, e.g. `rhel centos fedora`; an empty line if it has none.
 #: Status: 0; 1 if there is no os-release.
 #: Example: os_like
 os_like() {
@@ -46,20 +46,20 @@ os_arch() {
 }
 
 #: in_chroot
-#: Asks whether this runs in a chroot, such as an installer's, where no service can be started. A
-#: container is none.
+#: Tests whether the script runs in a chroot, such as an installer's, where no service can be
+#: started. A container isn't one.
 #: Status: 0 if so, 1 if not.
 #: Example: in_chroot || sysctl --system
 in_chroot() {
-    # Without /proc nothing is known but that nobody has set this system up to run.
+    # Without /proc this system isn't set up to run.
     [ -e /proc/1 ] || return 0
-    # Who isn't root can't look, and isn't in an installer.
+    # Only root can look; without root this isn't an installer.
     [ -e /proc/1/root/. ] || return 1
     ! [ /proc/1/root/. -ef / ]
 }
 
 #: is_diskless
-#: Asks whether the root file system goes with the next boot or is another machine's: memory, an
+#: Tests whether the root file system is lost at the next boot or is another machine's: memory, an
 #: overlay over an image, NFS.
 #: Status: 0 if so, 1 if not.
 #: Example: if is_diskless; then skip "nothing to keep on this node"; fi
@@ -76,7 +76,7 @@ is_diskless() {
     esac
 }
 
-# Sets _provost_root to PROVOST_ROOT without a slash at its end; to nothing for `/`.
+# Sets _provost_root to PROVOST_ROOT without a slash at its end; empty for `/`.
 _provost_root() {
     _provost_root="${PROVOST_ROOT-}"
     while :; do
@@ -87,7 +87,7 @@ _provost_root() {
     done
 }
 
-# Reads os-release, which is text and not to be run, once for each root.
+# Reads os-release once for each root; as text, it is never executed.
 _provost_os_release() {
     local file line value
     _provost_root
@@ -96,12 +96,12 @@ _provost_os_release() {
     fi
     _provost_os_id=linux _provost_os_version='' _provost_os_like=''
     for file in "$_provost_root/etc/os-release" "$_provost_root/usr/lib/os-release" ''; do
-        # In a root that is looked at from outside the first is often a link that leads nowhere.
+        # Seen from outside a root, the first is often a broken link.
         [ ! -f "$file" ] || break
     done
     if [ -z "$file" ]; then
         _provost_error os_release "there is no $_provost_root/etc/os-release" \
-            "add the package with the system's release file"
+            "install the package with the system's release file"
         return
     fi
     while read -r line || [ -n "$line" ]; do

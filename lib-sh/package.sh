@@ -1,13 +1,12 @@
 # shellcheck shell=dash
 #= Packages
 #
-# Over dnf, yum, zypper and apt, within PROVOST_ROOT if that is set. Another process that holds the
-# package manager's lock is waited for, up to PROVOST_LOCK_TIMEOUT seconds (300); a download that
-# fails is tried 3 times.
+# With dnf, yum, zypper or apt, in PROVOST_ROOT if that is set. They wait for another process's lock
+# for up to PROVOST_LOCK_TIMEOUT seconds (300), and try a failed download 3 times.
 
 #: package_manager
-#: Prints `dnf`, `yum`, `zypper` or `apt`: what suits the system, or PROVOST_PACKAGE_MANAGER if
-#: that is set.
+#: Prints `dnf`, `yum`, `zypper` or `apt`: the system's own, or PROVOST_PACKAGE_MANAGER if that is
+#: set.
 #: Status: 0; 1 if there is none.
 #: Example: [ "$(package_manager)" = apt ]
 package_manager() {
@@ -15,7 +14,7 @@ package_manager() {
 }
 
 #: package_is_installed NAME…
-#: Asks whether all these packages are installed.
+#: Tests whether all these packages are installed.
 #: Status: 0 if so, 1 if not; 2 for wrong use.
 #: Example: package_is_installed chrony || skip "no chrony in this image"
 package_is_installed() {
@@ -38,7 +37,7 @@ package_install() {
         _provost_has "$name" || set -- "$@" "$name"
     done
     shift "$count"
-    # A group, a pattern or another name for something may be there already.
+    # A group, a pattern or a virtual package may be installed already.
     before="$(_provost_list | cksum)"
     _provost_change package_install install "$@" || return
     [ "$before" = "$(_provost_list | cksum)" ] || changed "installed $*"
@@ -46,7 +45,7 @@ package_install() {
 
 #: package_remove NAME…
 #: Removes the packages that are installed.
-#: Status: 0 if none is installed any more, else 1; 2 for wrong use.
+#: Status: 0 if none of them is installed, else 1; 2 for wrong use.
 #: Example: package_remove firewalld
 package_remove() {
     local name count=$#
@@ -60,8 +59,8 @@ package_remove() {
 }
 
 #: package_update_all
-#: Brings all installed packages up to date.
-#: Status: 0 if they are, else 1.
+#: Updates all installed packages.
+#: Status: 0 if they are up to date, else 1.
 #: Example: package_update_all
 package_update_all() {
     local before
@@ -76,13 +75,13 @@ _provost_packages() {
     local usage="$1 NAME…" function="$1" name
     shift
     if [ $# -eq 0 ]; then
-        _provost_misuse "$function" "no package was given" "$usage"
+        _provost_misuse "$function" "needs a package" "$usage"
         return
     fi
     for name in "$@"; do
         case "$name" in
         '' | -* | *- | *[!A-Za-z0-9_.+:=~@/^-]*)
-            _provost_misuse "$function" "'$name' is no package's name" "$usage"
+            _provost_misuse "$function" "'$name' is not the name of a package" "$usage"
             return
             ;;
         esac
@@ -112,16 +111,16 @@ _provost_manager() {
         *) ! command -v "$_provost_manager" >/dev/null 2>&1 || return 0 ;;
         esac
     done
-    _provost_error "$function" "there is no package manager here" \
-        "it knows dnf, yum, zypper and apt; name one as PROVOST_PACKAGE_MANAGER"
+    _provost_error "$function" "found no package manager" \
+        "set PROVOST_PACKAGE_MANAGER to dnf, yum, zypper or apt"
 }
 
-# Whether all these packages are installed: one process, however many there are.
+# Whether all these packages are installed, with one process for all.
 _provost_has() {
     local state word
     if [ "$_provost_manager" = apt ]; then
         for word in "$@"; do
-            # With `=VERSION` it has to be that one.
+            # With `=VERSION` it must be that version.
             case "$word" in
             *=*)
                 state="$(dpkg-query --admindir="$_provost_root/var/lib/dpkg" -W \
@@ -156,7 +155,7 @@ _provost_list() {
     fi
 }
 
-# _provost_change FUNCTION install|remove|update NAME…: waits for locks and tries again.
+# _provost_change FUNCTION install|remove|update NAME…: waits for locks and retries.
 _provost_change() {
     local function="$1" verb="$2" status try=1 pause=2 end tool="$_provost_manager"
     shift 2
@@ -164,8 +163,8 @@ _provost_change() {
     _provost_clock
     end=$((_provost_now + ${PROVOST_LOCK_TIMEOUT:-300} * 100))
     if [ "$_provost_manager" = apt ]; then
-        _provost_know_names "$verb" "$@" || _provost_error "$function" "apt knows no ${*:-packages}" \
-            "add the repository that has it to $_provost_root/etc/apt/sources.list.d" || return
+        _provost_know_names "$verb" "$@" || _provost_error "$function" "apt doesn't know ${*:-any package}" \
+            "add its repository to $_provost_root/etc/apt/sources.list.d" || return
     fi
     while :; do
         status=0
@@ -175,29 +174,29 @@ _provost_change() {
         [ $status -ne 0 ] || return 0
         _provost_clock
         case "$_provost_manager:$status" in
-        # The lock is another's.
+        # Another process has the lock.
         zypper:7 | dnf:200 | yum:200)
             if [ "$_provost_now" -ge $end ]; then
                 _provost_error "$function" \
-                    "$_provost_manager is locked by another process for too long" \
-                    "see which: ps -ef | grep -e zypp -e dnf -e yum"
+                    "another process has locked $_provost_manager for too long" \
+                    "find it: ps -ef | grep -e zypp -e dnf -e yum"
                 return
             fi
             ;;
-        # No such package, which another try won't change.
+        # No such package: a retry won't help.
         zypper:104) try=4 ;;
         *) try=$((try + 1)) ;;
         esac
         if [ $try -gt 3 ]; then
             _provost_error "$function" "$_provost_manager cannot $verb ${*:-all packages}" \
-                "the lines above say why: is a repository missing, or out of reach?"
+                "see the lines above: is a repository missing or unreachable?"
             return
         fi
         sleep $pause
     done
 }
 
-# Whether apt could do it; its lists are fetched anew if not, since an image has old ones or none.
+# Whether apt knows the packages. If not, its lists are updated first: an image has old ones or none.
 _provost_know_names() {
     if [ "$1" != update ] && _provost_apt "$@" --simulate >/dev/null 2>&1; then
         return 0
@@ -238,7 +237,7 @@ _provost_dnf() {
     update) set -- upgrade ;;
     *) set -- "$verb" -- "$@" ;;
     esac
-    # It would wait for another's lock without a limit.
+    # It would wait for the lock forever.
     "$_provost_manager" -y --setopt=exit_on_lock=True \
         ${_provost_root:+"--installroot=$_provost_root"} "$@" </dev/null
 }

@@ -3,15 +3,14 @@
 #
 #     . provost.sh
 #
-# under the runner, which puts it on PATH. By hand: `. /usr/share/provost/lib-sh/provost.sh`, or
-# `PATH=$PATH:/usr/share/provost/lib-sh` first. It needs no provost on the machine but for
-# `fetch`. docs/shell-library.md tells what is in it.
+# under the runner, which adds it to PATH. By hand: `. /usr/share/provost/lib-sh/provost.sh`, or
+# `PATH=$PATH:/usr/share/provost/lib-sh` first. Only `fetch` needs provost on the machine.
+# docs/shell-library.md is the reference.
 #
-# Everything in here that isn't for scripts begins with _provost_. Functions say what they change
-# on stdout and what went wrong on stderr, and return a status; only `die`, `skip` and
-# `reboot_and_continue` end the script.
+# Names that begin with _provost_ are internal. Functions print changes on stdout and errors on
+# stderr, and return a status; only `die`, `skip` and `reboot_and_continue` end the script.
 
-# A function rather than a variable, which `set -a` would hand on to scripts that this one calls.
+# A function rather than a variable, because `set -a` would export that to other scripts.
 if command -v _provost_is_loaded >/dev/null 2>&1; then
     return 0
 fi
@@ -19,7 +18,7 @@ fi
 # Sets _provost_lib to the folder of this file.
 _provost_find() {
     local fd
-    # In bash the name of this file; elsewhere it isn't set.
+    # In bash this file's name; unset in other shells.
     # shellcheck disable=SC3028,SC3054
     set -- "${PROVOST_LIB-}" "${BASH_SOURCE-}"
     _provost_lib="$1"
@@ -33,7 +32,7 @@ _provost_find() {
     if [ -n "$2" ] && [ -f "$_provost_lib/log.sh" ]; then
         return 0
     fi
-    # Other shells don't tell, but have the file open while they read it.
+    # Other shells have the file open while they read it.
     for fd in "/proc/$$/fd/"*; do
         fd="$(readlink "$fd" 2>/dev/null)" || continue
         case "$fd" in
@@ -49,7 +48,7 @@ _provost_find() {
             return 0
         fi
     done
-    printf '%s\n' 'provost.sh: its folder is not found' \
+    printf '%s\n' 'provost.sh: cannot find its own folder' \
         'hint: set PROVOST_LIB to the folder that has provost.sh and log.sh' >&2
     return 1
 }

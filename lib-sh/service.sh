@@ -1,18 +1,18 @@
 # shellcheck shell=dash
 #= Services
 #
-# Over systemd and SysV init, by any of a service's names. In a chroot, and with PROVOST_ROOT, a
-# service is enabled and disabled; to start it is left to the next boot, which is said.
+# With systemd or SysV init, by any of a service's names. In a chroot, and with PROVOST_ROOT, they
+# enable and disable services; starting one is left to the next boot, with a message.
 
 #: service_start NAME
-#: Starts a service unless it runs.
-#: Status: 0 if it runs, or will after the boot; else 1; 2 for wrong use.
+#: Starts a service unless it is running.
+#: Status: 0 if it is running, or will be after the boot; else 1; 2 for wrong use.
 #: Example: service_start chronyd
 service_start() {
     local name
     _provost_service service_start "$@" || return
     if _provost_is_later service_start; then
-        info "$name is to be started by the next boot: nothing can be started here"
+        info "$name will start at the next boot: nothing can be started here"
         return 0
     fi
     if _provost_is_active; then
@@ -22,8 +22,8 @@ service_start() {
 }
 
 #: service_stop NAME
-#: Stops a service if it runs. One that isn't there needn't be stopped.
-#: Status: 0 if it doesn't run, else 1; 2 for wrong use.
+#: Stops a service if it is running. A missing service is no error.
+#: Status: 0 if it isn't running, else 1; 2 for wrong use.
 #: Example: service_stop firewalld
 service_stop() {
     local name
@@ -35,22 +35,22 @@ service_stop() {
 }
 
 #: service_restart NAME
-#: Starts a service anew, or at all.
-#: Status: 0 if it runs, or will after the boot; else 1; 2 for wrong use.
+#: Restarts a service, or starts it.
+#: Status: 0 if it is running, or will be after the boot; else 1; 2 for wrong use.
 #: Example: if changes; then service_restart chronyd; fi
 service_restart() {
     local name
     _provost_service service_restart "$@" || return
     if _provost_is_later service_restart; then
-        info "$name is to be started by the next boot: nothing can be started here"
+        info "$name will start at the next boot: nothing can be started here"
         return 0
     fi
     _provost_control service_restart restart && changed "restarted $name"
 }
 
 #: service_enable NAME
-#: Has a service started at every boot.
-#: Status: 0 if it will be, else 1; 2 for wrong use.
+#: Lets a service start at every boot.
+#: Status: 0 if it is enabled, else 1; 2 for wrong use.
 #: Example: service_enable chronyd
 service_enable() {
     local name _provost_root
@@ -61,7 +61,7 @@ service_enable() {
     if _provost_unit_file "$name"; then
         if ! _provost_systemctl --quiet enable "$name.service"; then
             _provost_error service_enable "cannot enable $name" \
-                "the line above says why; see: systemctl cat $name"
+                "see the line above, and: systemctl cat $name"
             return
         fi
     elif command -v update-rc.d >/dev/null 2>&1; then
@@ -71,7 +71,7 @@ service_enable() {
         { _provost_in_root chkconfig --add "$name" && _provost_in_root chkconfig "$name" on; } ||
             return 1
     else
-        _provost_error service_enable "nothing here can enable $name" \
+        _provost_error service_enable "cannot enable $name: no systemctl, update-rc.d or chkconfig" \
             "install systemd, chkconfig or init-system-helpers"
         return
     fi
@@ -79,8 +79,8 @@ service_enable() {
 }
 
 #: service_disable NAME
-#: Has a service not started at boot. One that isn't there needn't be disabled.
-#: Status: 0 if it won't be, else 1; 2 for wrong use.
+#: Keeps a service from starting at boot. A missing service is no error.
+#: Status: 0 if it isn't enabled, else 1; 2 for wrong use.
 #: Example: service_disable firewalld
 service_disable() {
     local name _provost_root
@@ -91,7 +91,7 @@ service_disable() {
     if _provost_unit_file "$name"; then
         if ! _provost_systemctl --quiet disable "$name.service"; then
             _provost_error service_disable "cannot disable $name" \
-                "the line above says why; see: systemctl cat $name"
+                "see the line above, and: systemctl cat $name"
             return
         fi
     elif command -v update-rc.d >/dev/null 2>&1; then
@@ -103,7 +103,7 @@ service_disable() {
 }
 
 #: service_status NAME
-#: Asks whether a service runs.
+#: Tests whether a service is running.
 #: Status: 0 if so, 3 if not, 4 if there is no such service; 2 for wrong use.
 #: Example: service_status sshd || warn "nobody can log in"
 service_status() {
@@ -117,8 +117,8 @@ service_status() {
 }
 
 #: service_name NAME
-#: Prints the name under which this system knows a service: `ssh` or `sshd`, `chrony` or
-#: `chronyd`, `apache2` or `httpd` … The given one if it has none of them.
+#: Prints this system's name of a service: `ssh` or `sshd`, `chrony` or `chronyd`, `apache2` or
+#: `httpd` … The given name if it has none of them.
 #: Status: 0; 1 if there is no such service; 2 for wrong use.
 #: Example: journalctl -u "$(service_name sshd)"
 service_name() {
@@ -128,7 +128,7 @@ service_name() {
     [ -n "$name" ]
 }
 
-# Services by their names, of which each system has one.
+# A line has the names of one service; each system has one of them.
 _provost_services='
 chronyd chrony
 sshd ssh
@@ -152,25 +152,25 @@ multipathd multipath-tools
 munge munged
 '
 
-# Sets `name` of the caller to the name that is here of the service $2.
+# Sets `name` of the caller to this system's name of the service $2.
 _provost_service() {
     _provost_service_or_none "$@" || return
     [ -z "$name" ] || return 0
     _provost_error "$1" "there is no service $2 on this system" \
-        "install the package that has it, or see: systemctl list-unit-files"
+        "install its package, or find its name: systemctl list-unit-files"
 }
 
-# The same, with an empty `name` where there is none.
+# The same, with an empty `name` if there is none.
 _provost_service_or_none() {
     local line names=''
     case "${2-}" in
     '' | -* | */* | *[!A-Za-z0-9_.:@\\-]*)
-        _provost_misuse "$1" "'${2-}' is no service's name" "$1 NAME"
+        _provost_misuse "$1" "'${2-}' is not the name of a service" "$1 NAME"
         return
         ;;
     esac
     if [ $# -ne 2 ]; then
-        _provost_misuse "$1" "one name is needed, $(($# - 1)) were given" "$1 NAME"
+        _provost_misuse "$1" "needs one name, got $(($# - 1))" "$1 NAME"
         return
     fi
     set -- "${2%.service}"
@@ -182,7 +182,7 @@ _provost_service_or_none() {
         esac
     done
     IFS=' '
-    # First by what a unit is called itself, since systemctl enables no alias.
+    # The unit's own name first, because systemctl doesn't enable an alias.
     for name in $1 $names; do
         ! _provost_unit_file "$name" || [ -L "$_provost_unit" ] || return 0
     done
@@ -197,7 +197,7 @@ _provost_service_or_none() {
 # Sets _provost_unit to the file of the unit $1.service, if there is one.
 _provost_unit_file() {
     local folder file="$1.service"
-    # An instance has its template's file.
+    # The file of an instance is its template's.
     case "$1" in
     *@?*) file="${1%%@*}@.service" ;;
     esac
@@ -211,7 +211,7 @@ _provost_unit_file() {
     return 1
 }
 
-# Whether services can't be started here, but at the next boot.
+# Whether services can be started only at the next boot.
 _provost_is_later() {
     [ -n "$_provost_root" ] || in_chroot
 }
@@ -224,7 +224,7 @@ _provost_is_active() {
     fi
 }
 
-# By its links, which costs no process.
+# From its links, which needs no process.
 _provost_is_enabled() {
     local link
     for link in "$_provost_root"/etc/systemd/system/*.wants/"$name.service" \
@@ -241,14 +241,13 @@ _provost_is_enabled() {
 _provost_control() {
     if [ -d /run/systemd/system ]; then
         systemctl "$2" "$name" ||
-            _provost_error "$1" "$name does not $2" "see why: journalctl -u $name -n 30"
+            _provost_error "$1" "cannot $2 $name" "see why: journalctl -u $name -n 30"
     elif [ -x "/etc/init.d/$name" ]; then
         # A daemon of an old script would hold our output open.
         "/etc/init.d/$name" "$2" </dev/null ||
-            _provost_error "$1" "$name does not $2" "see why: /etc/init.d/$name $2"
+            _provost_error "$1" "cannot $2 $name" "see why: /etc/init.d/$name $2"
     else
-        _provost_error "$1" "nothing here can $2 $name: systemd isn't running" \
-            "$2 it after the boot"
+        _provost_error "$1" "cannot $2 $name: systemd isn't running" "$2 it after the boot"
     fi
 }
 

@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# The names of xCAT's xcatlib.sh on top of provost.sh, for bash, so that scripts that source
-# /xcatpost/xcatlib.sh run unchanged. Link it there, or put it there under that name with the rest
-# of this folder. New scripts source provost.sh.
+# The functions of xCAT's xcatlib.sh, made of provost.sh, for bash, so that scripts that source
+# /xcatpost/xcatlib.sh run unchanged. Link it there, or copy this folder there. New scripts source
+# provost.sh.
 
 # shellcheck source=/dev/null
 . "${PROVOST_LIB:-"$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"}/provost.sh" || return 1
 
 #= xCAT's names
 #
-# `xcatlib.sh`, for bash alone. It has what xCAT's own scripts use of theirs.
+# `xcatlib.sh`, only for bash. It has the functions that xCAT's own scripts use.
 
 #: msgutil_r SERVER PRIORITY MESSAGE [FILE [TAG]]
-#: Sends a message to the syslog of SERVER (UDP 514, local4), if it is given, and adds it to FILE.
+#: Sends a message to the syslog of SERVER (UDP 514, local4), if given, and appends it to FILE.
 #: Status: 0.
 #: Example: msgutil_r "$MASTER_IP" error "no disk" /var/log/xcat/xcat.log xcat
 msgutil_r() {
@@ -58,7 +58,7 @@ checkservicestatus() {
 }
 
 #: servicemap NAME [KIND]
-#: Prints the name that this system has for a service, or nothing.
+#: Prints this system's name of a service, or nothing.
 #: Status: 0 if there is such a service, 1 if not.
 #: Example: servicemap ssh
 servicemap() {
@@ -66,7 +66,7 @@ servicemap() {
     name=$(_provost_xcat_service service_name "${1-}") && printf '%s\n' "$name"
 }
 
-# xCAT has names of its own for some services.
+# xCAT has its own names for some services.
 _provost_xcat_service() {
     local function=$1 name=${2-}
     case $name in
@@ -96,7 +96,7 @@ v6prefix2mask() {
 }
 
 #: v4calcnet IP MASK, v6calcnet IP PREFIX, v4calcbcase IP MASK
-#: Print the network's address, and the broadcast address. A prefix length will do for MASK.
+#: Print the network's address, and the broadcast address. MASK may also be a prefix length.
 #: Status: 0; 2 for wrong use.
 #: Example: v4calcbcase 10.1.2.3 255.255.0.0 prints 10.1.255.255
 v4calcnet() {
@@ -112,7 +112,7 @@ v4calcbcase() {
 }
 
 #: v6expand IP
-#: Prints an IPv6 address with all its eight groups of four digits.
+#: Prints an IPv6 address with all eight groups of four digits.
 #: Status: 0; 2 for wrong use.
 #: Example: v6expand fd00::1 prints fd00:0000:0000:0000:0000:0000:0000:0001
 v6expand() {
@@ -127,7 +127,7 @@ v6expand() {
 }
 
 #: hashset HASH KEY VALUE, hashget HASH KEY
-#: Keep a value under a name and a key, and print it; nothing if there is none.
+#: Store a value under a name and a key, and print it; print nothing if there is none.
 #: Status: 0; hashget 1 if there is none.
 #: Example: hashset mtu eth0 9000; hashget mtu eth0
 hashset() {
@@ -143,8 +143,8 @@ hashget() {
 declare -gA _provost_xcat_hash
 
 #: get_nic_extra_params NIC NICEXTRAPARAMS
-#: Finds the part of NICEXTRAPARAMS (`eth0!MTU=9000 DELAY=1,eth1!…`) that is about a NIC, and
-#: hands it to `parse_nic_extra_params`.
+#: Finds a NIC's part of NICEXTRAPARAMS (`eth0!MTU=9000 DELAY=1,eth1!…`), and passes it to
+#: `parse_nic_extra_params`.
 #: Status: 0.
 #: Example: get_nic_extra_params eth0 "$NICEXTRAPARAMS"
 get_nic_extra_params() {
@@ -153,7 +153,7 @@ get_nic_extra_params() {
     IFS=, read -r -a parts <<<"${2-}"
     for part in "${parts[@]+"${parts[@]}"}"; do
         if [[ ${part%%!*} == "$nic" && $part == *!* ]]; then
-            # Of several addresses each has its own, between bars.
+            # Each of several addresses has its own, separated by bars.
             IFS='|' read -r -a array_nic_params <<<"${part#*!}"
         fi
     done
@@ -161,7 +161,7 @@ get_nic_extra_params() {
 }
 
 #: parse_nic_extra_params TEXT
-#: Takes `KEY=VALUE KEY=VALUE …` apart, into the arrays array_extra_param_names and
+#: Splits `KEY=VALUE KEY=VALUE …` into the arrays array_extra_param_names and
 #: array_extra_param_values.
 #: Status: 0.
 #: Example: parse_nic_extra_params "MTU=9000 DELAY=1"
@@ -180,7 +180,7 @@ parse_nic_extra_params() {
 }
 
 #: debianpreconf PACKAGE QUESTION TYPE VALUE
-#: Answers a question of a Debian package before it is installed.
+#: Answers a Debian package's question before the package is installed.
 #: Status: that of debconf-set-selections.
 #: Example: debianpreconf kdump-tools kdump-tools/use_kdump boolean true
 debianpreconf() {

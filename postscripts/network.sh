@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of confignetwork
-# The ways in which confignetwork has interfaces configured. Each has the same functions:
+# The backends of confignetwork. Each has the same functions:
 #
 #   NAME_render  fills `want` with the text of each file, from nics, type, addresses, …
-#   NAME_stale   prints files of an earlier run that aren't wanted any more
-#   NAME_check   whether the files are right
-#   NAME_runs    whether interfaces can be brought up here and now
-#   NAME_down    takes the interfaces down, as the files stand
-#   NAME_up      brings them up, as the files stand
+#   NAME_stale   prints files of an earlier run that are no longer needed
+#   NAME_check   tests the files
+#   NAME_runs    tests whether interfaces can be brought up now
+#   NAME_down    takes the interfaces down, by the current files
+#   NAME_up      brings them up, by the current files
 
-# Prints which one this system has.
+# Prints the one that this system has.
 find_backend() {
     local file
     for file in "$root"/etc/netplan/*.yaml; do
@@ -25,10 +25,10 @@ find_backend() {
     fi
 }
 
-# The VLAN's number: of its name, e.g. bond0.7 or vlan7.
+# The VLAN's number, from its name, e.g. bond0.7 or vlan7.
 vlan_id() {
     local id=${1##*[!0-9]}
-    [ -n "$id" ] || die "$1 is a VLAN without a number" "call it as eth1.7 or vlan7"
+    [ -n "$id" ] || die "the VLAN $1 has no number" "name it eth1.7 or vlan7"
     echo "$id"
 }
 
@@ -40,7 +40,7 @@ networkmanager_render() {
         kind=${type[$nic]}
         text="# Written by the postscript confignetwork; edit the site instead."$'\n'
         text+="[connection]"$'\n'"id=provost-$nic"$'\n'"type=$kind"$'\n'"interface-name=$nic"$'\n'
-        # Over what the installer or NetworkManager itself has for the same interface.
+        # Before profiles of the installer or of NetworkManager itself for the same interface.
         text+="autoconnect-priority=10"$'\n'
         if [ -n "${master[$nic]-}" ]; then
             text+="master=${master[$nic]}"$'\n'"slave-type=${type[${master[$nic]}]}"$'\n'
@@ -67,7 +67,7 @@ networkmanager_render() {
     done
 }
 
-# The section of a family of addresses, of `nic`.
+# The section of an address family, for `nic`.
 networkmanager_family() {
     local number=0 address lines='' gateway=${gateways[$nic]-}
     for address in ${addresses[$nic]-}; do
@@ -98,7 +98,7 @@ networkmanager_runs() {
 networkmanager_check() {
     local nic
     for nic in "${ordered[@]}"; do
-        # Those before 1.38 can't look at a file.
+        # nmcli before 1.38 can't check a file.
         [[ $(nmcli --help 2>&1) == *--offline* ]] || return 0
         nmcli --offline connection modify connection.id "provost-$nic" \
             <"/etc/NetworkManager/system-connections/provost-$nic.nmconnection" >/dev/null || return 1
@@ -106,7 +106,7 @@ networkmanager_check() {
 }
 
 networkmanager_down() {
-    # What was up before, for putting it back.
+    # What is up now, to restore it.
     [ -n "${nm_active-}" ] || nm_active=$(nmcli -g UUID,DEVICE connection show --active)
 }
 
@@ -119,7 +119,7 @@ networkmanager_up() {
             managed+="$nic "
             continue
         fi
-        # Put back: by the profile that it had, or else by nobody, so that it keeps what it gets.
+        # Restoring: with its earlier profile, else unmanaged, so that it keeps its addresses.
         while IFS=: read -r id device; do
             [ "$device" = "$nic" ] || continue
             if nmcli --wait 30 connection up uuid "$id" >/dev/null 2>&1; then
@@ -131,7 +131,7 @@ networkmanager_up() {
     done
 }
 
-# ---- netplan: one file for all
+# ---- netplan: one file for all interfaces
 
 netplan_render() {
     local kind section nic text='' word key line
@@ -193,7 +193,7 @@ netplan_up() {
     run netplan apply
 }
 
-# ---- ifupdown: one file for all, and no stanza of the same interface elsewhere
+# ---- ifupdown: one file for all interfaces, and no stanza of them elsewhere
 
 ifupdown_render() {
     local nic text address first line word main=/etc/network/interfaces
@@ -216,7 +216,7 @@ ifupdown_render() {
             esac
             [ $first = yes ] || continue
             first=no
-            # By ip itself, so that no further package is needed.
+            # With ip, so that no further package is needed.
             line=''
             case ${type[$nic]} in
             vlan) line="ip link add link ${members[$nic]} name $nic type vlan id $(vlan_id "$nic")" ;;
@@ -242,7 +242,7 @@ ifupdown_render() {
     done
     want["/etc/network/interfaces.d/provost"]=${text%$'\n'}
 
-    # Without what it says of these interfaces, and with the folder.
+    # Without these interfaces' stanzas, and with the folder.
     want["$main"]=$(
         { cat "$root$main" 2>/dev/null || printf 'auto lo\niface lo inet loopback\n'; } |
             NICS=" ${ordered[*]} " awk '
@@ -280,7 +280,7 @@ ifupdown_down() {
     for ((i = ${#ordered[@]} - 1; i >= 0; i--)); do
         nic=${ordered[i]}
         ifdown --force "$nic" >/dev/null 2>&1 || :
-        # An address that isn't of ifupdown's making would be in its way.
+        # ifup fails if an address that it hasn't set is there.
         [ ! -e "/sys/class/net/$nic" ] || ip addr flush dev "$nic"
     done
 }

@@ -1,19 +1,19 @@
 # shellcheck shell=bash
-# What otherpkgs and ospkgs have in common: repositories and lists of packages, in xCAT's form.
+# Shared by otherpkgs and ospkgs: repositories and lists of packages, in xCAT's form.
 
-# Sets `urls` to the addresses of the folders $1, by comma: a path is on this node if it is there,
-# else on the management node.
+# Sets `urls` to the addresses of the folders $1, separated by comma: a path is on this node if it
+# exists, else on the management node.
 repository_urls() {
     local dir server=${NFSSERVER:-${MASTER_IP:-${MASTER:-${SITEMASTER-}}}} port=${HTTPPORT-}
     local list
     [[ $1 != *[[:cntrl:]]* ]] ||
-        die "not the address of a repository: ${1@Q}" "give URLs, by comma"
+        die "not the address of a repository: ${1@Q}" "give URLs, separated by comma"
     IFS=, read -r -a list <<<"$1"
     urls=()
     for dir in ${list[@]+"${list[@]}"}; do
         dir=${dir#"${dir%%[! ]*}"} dir=${dir%"${dir##*[! ]}"}
         [ -n "$dir" ] || continue
-        # apt's have suite and components after a blank.
+        # For apt, suite and components follow after a blank.
         [[ $dir =~ ^[A-Za-z0-9:/._~%@+=\ -]+$ && $dir != -* ]] ||
             die "not the address of a repository: ${dir@Q}" "give a URL, or a folder that begins with /"
         case $dir in
@@ -34,9 +34,9 @@ repository_urls() {
     done
 }
 
-# repositories NAME KEY [1]: makes `urls` repositories of the package manager, and nothing else of that
-# name. KEY is a file with the public key that signed the packages, in the bundle's folder. With 1
-# they may be out of reach.
+# repositories NAME KEY [1]: configures `urls` as the package manager's repositories of that name. KEY
+# is a file in the bundle's folder with the public key that signed the packages. With 1 they may be
+# unreachable.
 repositories() {
     local name=provost-$1 key=$2 url number=0 text='' file manager from='' root=${PROVOST_ROOT-}
     root=${root%/}
@@ -51,12 +51,12 @@ repositories() {
             run rpm ${root:+--root "$root"} --import "$key"
         fi
     elif [ ${#urls[@]} -gt 0 ]; then
-        warn "nobody looks at who made the packages of ${urls[*]}: no key is given"
+        warn "the packages of ${urls[*]} are not verified: no key is given"
     fi
     for url in ${urls[@]+"${urls[@]}"}; do
         number=$((number + 1))
         if [ "$manager" = apt ]; then
-            # A folder with packages and their list only, unless it says more.
+            # A flat repository, unless it has a suite.
             [[ $url == *' '* ]] || url="${url%/}/ ./"
             text+="deb [${from:+signed-by=$from}${from:-trusted=yes}] $url"$'\n'
         else
@@ -64,7 +64,7 @@ repositories() {
             text+="gpgcheck=${from:+1}${from:-0}"$'\n'"repo_gpgcheck=0"$'\n'
             text+="skip_if_unavailable=${3-0}"$'\n'
             [ -z "$from" ] || text+="gpgkey=file://$from"$'\n'
-            # A change of the repository shows at once.
+            # So that changes of the repository are found at once.
             [ "$manager" != zypper ] || text+="autorefresh=1"$'\n'
             [ "$manager" = zypper ] || text+="metadata_expire=60"$'\n'
         fi
@@ -81,11 +81,11 @@ repositories() {
     fi
 }
 
-# packages WHAT LIST: removes and installs what a list in xCAT's form says: names by comma; `--x` is
-# removed before, `-x` after the others are installed; a name may have its folder before it.
+# packages WHAT LIST: removes and installs the packages of a list in xCAT's form: names separated by
+# comma; `--x` is removed before, `-x` after the others are installed; a name may have a folder.
 packages() {
     local what=$1 item list before=() after=() wanted=()
-    read -r -d '' -a list <<<"${2//,/ }" || true # read's status only says that the text ended
+    read -r -d '' -a list <<<"${2//,/ }" || true # read fails at the end of the text
     for item in ${list[@]+"${list[@]}"}; do
         case $item in
         --*) before+=("${item#--}") ;;
@@ -96,7 +96,7 @@ packages() {
     done
     [ ${#before[@]} -eq 0 ] || package_remove "${before[@]}"
     [ ${#wanted[@]} -eq 0 ] || package_install "${wanted[@]}" ||
-        die "$what could not be installed" \
-            "see which is missing above: add its repository, or take it from $what"
+        die "cannot install $what" \
+            "see above which package is missing: add its repository, or remove it from $what"
     [ ${#after[@]} -eq 0 ] || package_remove "${after[@]}"
 }

@@ -133,7 +133,7 @@ fn what_cannot_be_right_is_refused_with_a_hint() {
     root.write("_ssh/authorized_keys", &root.text("/tmp/key"));
     root.refuses("remoteshell", &SITE, &["has a private key"]);
     root.write("_ssh/authorized_keys", "ssh-ed25519 AAAAnokey somebody\n");
-    root.refuses("remoteshell", &SITE, &["has what is no public key"]);
+    root.refuses("remoteshell", &SITE, &["has an invalid public key"]);
     assert!(!root.path("/root/.ssh/authorized_keys").exists());
 }
 
@@ -155,5 +155,5 @@ fn kdump_is_configured_but_a_kernel_without_memory_for_it_is_said() {
             "{text}"
         );
     }
-    root.refuses("enablekdump", &[("DUMP", "ftp://x/y")], &["DUMP is no place"]);
+    root.refuses("enablekdump", &[("DUMP", "ftp://x/y")], &["DUMP is not a target"]);
 }

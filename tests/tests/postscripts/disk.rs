@@ -66,8 +66,8 @@ fn an_empty_disk_becomes_scratch_space_and_no_other() {
     // Something that nobody knows.
     root.sh("dd if=/dev/zero of=\"$SCRATCH_DEVICE\" bs=1M; wipefs -aq \"$SCRATCH_DEVICE\"", &env);
     root.sh("echo raw | dd of=\"$SCRATCH_DEVICE\" seek=9 conv=fsync", &env).expect(0);
-    root.refuses("setupscratch", &env, &["something in its first MiB"]);
+    root.refuses("setupscratch", &env, &["its first MiB has data"]);
     root.refuses("setupscratch", &[], &["no device is given"]);
-    root.refuses("setupscratch /etc/passwd", &[], &["is no block device"]);
+    root.refuses("setupscratch /etc/passwd", &[], &["is not a block device"]);
     root.refuses(&format!("setupscratch {device} /etc"), &[], &["/etc is not empty"]);
 }

@@ -47,7 +47,7 @@ conf/passwd -> /etc/passwd
     root.write("/opt/app/one.txt", "changed here\n");
     root.write("_sync/list", "conf/hosts -> /opt/hosts\n");
     let out = root.script("syncfiles", &[]).expect(0);
-    assert!(out.stdout.contains("listed no more, and left there: /etc/app/app.conf"), "{out:?}");
+    assert!(out.stdout.contains("no longer listed, but not removed: /etc/app/app.conf"), "{out:?}");
     assert!(root.path("/etc/app/app.conf").exists());
     let out = root.script("syncfiles", &REMOVE).expect(0);
     assert!(
@@ -55,7 +55,7 @@ conf/passwd -> /etc/passwd
     );
     assert_eq!(root.text("/etc/hosts"), "127.0.0.1 localhost\n");
     assert_eq!(root.text("/opt/app/one.txt"), "changed here\n");
-    out.says(&["changed since it was put there: /opt/app/one.txt"]);
+    out.says(&["changed since it was installed: /opt/app/one.txt"]);
     assert_eq!(root.text("/opt/hosts"), "10.0.0.1 mn\n");
 }
 
@@ -73,9 +73,9 @@ fn a_list_that_reaches_beyond_the_bundle_or_gives_root_away_is_refused() {
         ("evil -> /srv/../etc/x", "not an absolute path"),
         ("evil -> /etc/x 9999", "not a mode"),
         ("evil -> /etc/x 0644 a;b", "not an owner"),
-        ("evil root -> /etc/x", "2 files for one place"),
+        ("evil root -> /etc/x", "2 files for one destination"),
         ("none -> /etc/x", "there is no none"),
-        ("https://example.org/x -> /etc/x", "a URL needs its digest"),
+        ("https://example.org/x -> /etc/x", "a URL needs a digest"),
         ("EXECUTE:", "it runs no commands"),
         ("MERGE:\nevil -> /etc/passwd", "line 2: evil cannot be merged"),
         ("MERGE:\nroot -> /etc/passwd", "line 2: root cannot be merged"),

@@ -76,10 +76,14 @@ fn what_cuts_the_way_to_the_management_node_is_taken_back() {
     let files = ["/etc/network/interfaces"].map(|file| root.text(file));
     // The right cable with another network's address; and an interface that isn't there.
     for (nic, says) in [
-        ("eth0!10.99.0.5/24", "the way to the management node 10.0.0.1 was lost"),
-        ("eth7!10.1.0.5", "does not bring"),
+        ("eth0!10.99.0.5/24", "the management node 10.0.0.1 no longer answers"),
+        ("eth7!10.1.0.5", "cannot bring"),
     ] {
-        root.refuses("confignetwork", &site(&[("NICIPS", nic)]), &[says, "all is back as it was"]);
+        root.refuses(
+            "confignetwork",
+            &site(&[("NICIPS", nic)]),
+            &[says, "restored the old configuration"],
+        );
         assert_eq!(addresses(&root), was, "{nic}");
         assert_eq!(root.sh("ip route", &[]).stdout, routes, "{nic}");
         assert_eq!(["/etc/network/interfaces"].map(|file| root.text(file)), files);
@@ -102,7 +106,7 @@ fn network_manager_does_it_and_takes_it_back() {
     assert_eq!(was, "lo 127.0.0.1/8\neth0 10.0.0.5/24\neth1 10.1.0.5/24\n");
 
     let env = site(&[("NICIPS", "eth1!10.1.0.5,eth0!10.99.0.5/24")]);
-    root.refuses("confignetwork", &env, &["was lost", "all is back as it was"]);
+    root.refuses("confignetwork", &env, &["no longer answers", "restored the old configuration"]);
     assert_eq!(addresses(&root), was);
     root.sh("ping -q -c 1 -W 5 10.0.0.1 && ip route get 192.0.2.1", &[]).expect(0);
     assert!(
@@ -125,7 +129,7 @@ fn a_run_that_is_ended_in_between_puts_the_network_back() {
         until [ -z \"$(ip -o -4 addr show dev eth0 | grep 10.0.0.5)\" ] && [ -n \"$(ip -o -4 addr show dev eth0)\" ]; do sleep 0.05; done
         kill -TERM -$pid; wait $pid";
     let out = root.sh(commands, &env).expect(143);
-    out.says(&["putting it back"]);
+    out.says(&["restoring the old one"]);
     assert_eq!(addresses(&root), was);
     assert!(!root.path("/etc/network/interfaces.d/provost").exists());
 }

@@ -105,7 +105,7 @@ fn nothing_is_installed_where_the_image_has_it_or_nobody_wants_it() {
     }
     let env = [("OTHERPKGS1", "a"), ("OTHERPKGDIR", "http://x/\nevil")];
     root.refuses("otherpkgs", &env, &["not the address of a repository"]);
-    root.refuses("otherpkgs", &[("OTHERPKGS1", "../x/a")], &["what is no package"]);
+    root.refuses("otherpkgs", &[("OTHERPKGS1", "../x/a")], &["invalid package name"]);
     let key = [("OTHERPKGS1", "a"), ("OTHERPKGDIR", "file:///srv"), ("OTHERPKGS_KEY", "../key")];
     root.refuses("otherpkgs", &key, &["there is no key"]);
 }

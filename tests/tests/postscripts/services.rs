@@ -58,7 +58,7 @@ fn in_a_chroot_a_unit_is_enabled_by_any_of_its_names_and_started_later() {
     once(&root, "service_enable sshd", "changed: enabled ssh");
     once(&root, "service_disable chronyd.service", "changed: disabled chrony");
     let out = root.sh(". provost.sh; service_restart chronyd", &[]).expect(0);
-    assert!(out.stdout.contains("chrony is to be started by the next boot"), "{out:?}");
+    assert!(out.stdout.contains("chrony will start at the next boot"), "{out:?}");
     root.sh(". provost.sh; service_status chrony", &[]).expect(3);
     once(&root, "service_stop chronyd", "");
 }
