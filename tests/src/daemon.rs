@@ -21,7 +21,7 @@ pub struct Daemon {
 
 impl Daemon {
     /// Starts a daemon and waits until it says that it serves, as systemd would. `listen` is the
-    /// nodes' door, `127.0.0.1:0` for any free port.
+    /// nodes' listener, `127.0.0.1:0` for any free port.
     pub fn start(folder: &Path, www: &Path, listen: &str) -> Self {
         let data = folder.join("provostd");
         let config = folder.join("provostd.toml");
@@ -59,21 +59,21 @@ impl Daemon {
         }
     }
 
-    /// The nodes' door, `ADDRESS:PORT`.
+    /// The nodes' listener, `ADDRESS:PORT`.
     pub fn nodes(&self) -> String {
         self.address("nodes")
     }
 
-    /// The admin's door.
+    /// The admin's listener.
     pub fn admin(&self) -> String {
         self.address("admin")
     }
 
-    /// The address of the door that `listen.json` calls so.
-    pub fn address(&self, door: &str) -> String {
+    /// The address of the listener that `listen.json` calls so.
+    pub fn address(&self, listener: &str) -> String {
         let text = std::fs::read_to_string(self.data.join("listen.json")).unwrap();
         let listen: Value = serde_json::from_str(&text).unwrap();
-        listen[door].as_str().unwrap().to_owned()
+        listen[listener].as_str().unwrap().to_owned()
     }
 
     /// What `provostctl --admin` takes.

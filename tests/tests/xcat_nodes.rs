@@ -112,7 +112,7 @@ fn a_stranger_is_named_once_with_what_to_do() {
     let cluster = old_cluster("monitor = \"127.0.0.1:0\"\n", site);
     assert_eq!((say(&cluster, "next"), say(&cluster, "next")), (Some(1), Some(1)));
     let log = std::fs::read_to_string(cluster.path("provostd.log")).unwrap();
-    assert_eq!(log.matches("127.0.0.1 is no node's address").count(), 1, "{log}");
+    assert_eq!(log.matches("refusing 127.0.0.1").count(), 1, "{log}");
     assert!(log.contains("env.IPADDR"), "{log}");
     assert_eq!(cluster.ctl_json(&["nodes"]), serde_json::json!([]));
 }
@@ -178,7 +178,8 @@ fn provost_in_xcats_place_takes_provostd_in_xcatds_place() {
         "[xcat]\nmonitor = \"127.0.0.1:0\"\nxcatd = \"127.0.0.1:0\"\n{xcat}"
     ));
     cluster.start();
-    let port = |door: &str| cluster.daemon().address(door).rsplit_once(':').unwrap().1.to_owned();
+    let port =
+        |listener: &str| cluster.daemon().address(listener).rsplit_once(':').unwrap().1.to_owned();
 
     let server = XcatServer::new();
     server.script("tell", "#!/bin/sh\nprintf '<%s>' \"$1\" \"$NOTE\" >../told\n");

@@ -33,7 +33,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Adds what was tried, on which path, to an error; its kind stays.
-pub(crate) fn context(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> io::Error {
-    move |e| io::Error::new(e.kind(), format!("{doing} {}: {e}", path.display()))
+/// Adds what was tried, on which folder, to an error; its kind stays.
+pub(crate) fn context(doing: &'static str, folder: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    move |e| io::Error::new(e.kind(), format!("{doing} {}: {e}", folder.display()))
 }

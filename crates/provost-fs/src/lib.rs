@@ -4,8 +4,9 @@
 //! where the [`Durability`] says so, and renamed to the target. See rename(2): the rename is
 //! atomic for all readers. It is durable only after an fsync(2) of the folder.
 //!
-//! No function creates the target's folder, unless its name says so. Every error keeps the
-//! [`io::ErrorKind`] and names the step and the path.
+//! No function creates the target's folder, unless its name says so. An error is the failed call's
+//! own; where that was about the folder, it names the folder. The caller adds the path and what it
+//! is about.
 
 mod durability;
 mod new_file;
@@ -57,7 +58,7 @@ pub fn create_folder_of(path: &Path) -> io::Result<()> {
 pub fn remove(path: &Path, durability: Durability) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(context("removing", path)(e)),
+        Err(e) => Err(e),
         Ok(()) => sync_name(path, durability),
     }
 }
@@ -122,7 +123,7 @@ mod tests {
         let path = folder.path().join("a/b/state");
         let error = replace(&path, b"", Durability::Crash).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        let expected = format!("writing {}: ", path.display());
+        let expected = format!("creating a file in {}: ", path.parent().unwrap().display());
         assert!(error.to_string().starts_with(&expected), "{error}");
         create_folder_of(&path).unwrap();
         replace(&path, b"", Durability::Crash).unwrap();

@@ -19,19 +19,19 @@ impl NewFile {
     /// Its mode is 0600.
     pub fn at(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
-        let file = NamedTempFile::new_in(folder_of(&path)).map_err(context("writing", &path))?;
+        let folder = folder_of(&path);
+        let file = NamedTempFile::new_in(folder).map_err(context("creating a file in", folder))?;
         Ok(Self { file, path })
     }
 
     /// Sets the permission bits, whatever the umask.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
-        let set = self.file.as_file().set_permissions(Permissions::from_mode(mode));
-        set.map_err(context("setting the mode of", &self.path))
+        self.file.as_file().set_permissions(Permissions::from_mode(mode))
     }
 
     /// Appends `bytes`.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.as_file_mut().write_all(bytes).map_err(context("writing", &self.path))
+        self.file.as_file_mut().write_all(bytes)
     }
 
     /// The open file, for a program or a library that writes it.
@@ -48,7 +48,7 @@ impl NewFile {
     pub fn replace(self, durability: Durability) -> io::Result<()> {
         self.sync(durability)?;
         let Self { file, path } = self;
-        file.persist(&path).map_err(|e| context("replacing", &path)(e.error))?;
+        file.persist(&path).map_err(|e| e.error)?;
         sync_name(&path, durability)
     }
 
@@ -57,16 +57,14 @@ impl NewFile {
     pub fn create(self, durability: Durability) -> io::Result<()> {
         self.sync(durability)?;
         let Self { file, path } = self;
-        file.persist_noclobber(&path).map_err(|e| context("creating", &path)(e.error))?;
+        file.persist_noclobber(&path).map_err(|e| e.error)?;
         sync_name(&path, durability)
     }
 
     fn sync(&self, durability: Durability) -> io::Result<()> {
         match durability {
             Durability::Crash => Ok(()),
-            Durability::PowerCut => {
-                self.file.as_file().sync_all().map_err(context("syncing", &self.path))
-            }
+            Durability::PowerCut => self.file.as_file().sync_all(),
         }
     }
 }

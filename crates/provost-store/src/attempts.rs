@@ -3,17 +3,17 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// How many attempts are known by the id of their run. The present run is the newest or one of
-/// the last few, so more aren't needed to leave it out of the count.
+/// How many attempts are known by the id of their run. The current run is one of the newest, so
+/// more aren't needed to leave it out of the count.
 const KNOWN: usize = 16;
 
-/// What the guard goes by: how often a node has tried in vain.
+/// What the guard decides by: how often a node has tried without success.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Runs of kickstart and boot that didn't end well, since the last that did or since an
-    /// admin released the node. One that is going on counts: a loss of power leaves it so.
+    /// Runs of kickstart and boot that didn't end well after the last that did, or after an
+    /// admin released the node. One that is running counts: a power cut leaves it so.
     pub attempts: u32,
-    /// When an admin released the node, by the server's clock; none once a run has ended well.
+    /// When an admin released the node, by the server's clock; none after a run that ended well.
     pub released: Option<Timestamp>,
 }
 
@@ -22,11 +22,11 @@ pub struct Standing {
 pub struct Released {
     /// Its name.
     pub node: String,
-    /// How many attempts are forgotten.
+    /// How many attempts were forgotten.
     pub attempts: u32,
 }
 
-/// A node's attempts: as much as is needed to count them, however many there are.
+/// A node's attempts, in a size that doesn't grow with their number.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Attempts {
@@ -55,7 +55,7 @@ impl Attempts {
         }
     }
 
-    /// A run was held: it has tried nothing.
+    /// The guard held a run: it was no attempt.
     pub(crate) fn held(&mut self, run: &str) {
         if let Some(at) = self.newest.iter().position(|known| known == run) {
             self.newest.remove(at);
@@ -70,9 +70,9 @@ impl Attempts {
         std::mem::take(&mut self.count)
     }
 
-    /// How the node stands, the run `present` not counted.
-    pub(crate) fn standing(&self, present: Option<&str>) -> Standing {
-        let is_known = present.is_some_and(|run| self.newest.iter().any(|known| known == run));
+    /// The node's attempts, without the run `current`.
+    pub(crate) fn standing(&self, current: Option<&str>) -> Standing {
+        let is_known = current.is_some_and(|run| self.newest.iter().any(|known| known == run));
         Standing { attempts: self.count - u32::from(is_known), released: self.released }
     }
 }

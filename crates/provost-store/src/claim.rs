@@ -4,12 +4,12 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Node, Status};
+use crate::{Detail, Node, Status};
 
 /// How many programs' status is kept of a node.
 const PROGRAMS: usize = 32;
 
-/// What somebody at a node's address says of it without a token, as xCAT's nodes do.
+/// What is claimed of a node from its address without a token, as xCAT's nodes do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Claim {
     /// The node whose address it is.
@@ -17,28 +17,28 @@ pub struct Claim {
     /// The address.
     #[serde(rename = "claimedBy")]
     pub by: IpAddr,
-    /// What is said.
+    /// What is claimed.
     #[serde(flatten)]
-    pub says: Says,
+    pub content: ClaimContent,
 }
 
-/// What is said of a node without a token.
+/// What is claimed of a node without a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Says {
-    /// How far it is.
+pub enum ClaimContent {
+    /// Its status.
     Status {
         /// The word.
         status: Status,
-        /// What stood behind the word.
+        /// The text after the word.
         #[serde(rename = "errorMessage", skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
-    /// How a program on it is.
+    /// The status of a program on it.
     Program {
         /// Its name.
         program: String,
-        /// How it is, in its own words.
+        /// The program's own word.
         appstatus: String,
     },
 }
@@ -47,9 +47,9 @@ pub enum Says {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Claims {
-    /// Its status, until a report that has a token says another one.
+    /// Its status, until a report with a token has another one.
     pub(crate) status: Option<ClaimedStatus>,
-    /// How its programs are, by their names.
+    /// The status of its programs, by their names.
     programs: BTreeMap<String, String>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct ClaimedStatus {
 }
 
 impl Claims {
-    /// Takes in that the node has `status` at the server's time `at`.
+    /// Remembers that the node has `status` at the server's time `at`.
     pub(crate) fn status(
         &mut self,
         status: Status,
@@ -75,7 +75,7 @@ impl Claims {
         self.status = Some(ClaimedStatus { status, since, by, message });
     }
 
-    /// Takes in how a program is. Says whether there was room for it.
+    /// Takes in how a program is. ClaimContent whether there was room for it.
     pub(crate) fn program(&mut self, name: String, is: String) -> bool {
         let room = self.programs.len() < PROGRAMS || self.programs.contains_key(&name);
         if room {
@@ -84,7 +84,7 @@ impl Claims {
         room
     }
 
-    /// Adds to a node what no report says.
+    /// Adds the programs to a node.
     pub(crate) fn programs(&self, node: Node) -> Node {
         Node { appstatus: self.programs.clone(), ..node }
     }
@@ -98,8 +98,11 @@ impl ClaimedStatus {
             status: self.status,
             since: Some(self.since),
             claimed_by: Some(self.by),
-            error_message: self.message.clone().filter(|_| has_failed),
-            hint: has_failed.then(|| "see /var/log/xcat/xcat.log on the node".to_owned()),
+            detail: Detail {
+                error_message: self.message.clone().filter(|_| has_failed),
+                hint: has_failed.then(|| "read /var/log/xcat/xcat.log on the node".to_owned()),
+                ..node.detail
+            },
             ..node
         }
     }

@@ -1,5 +1,5 @@
-//! What is known of the nodes: their records, the status that follows from these, their tokens
-//! and the logs of what failed; behind one [`Store`] trait.
+//! What the management node knows of the nodes: their records, the status that follows from these,
+//! their tokens and the logs of failed steps; behind one [`Store`] trait.
 //!
 //! With the feature `sqlite`: [`Sqlite`], the embedded store.
 
@@ -13,8 +13,8 @@ mod store;
 mod sqlite;
 
 pub use attempts::{Released, Standing};
-pub use claim::{Claim, Says};
-pub use node::{Node, Status, UpdateStatus};
+pub use claim::{Claim, ClaimContent};
+pub use node::{Detail, Node, Status, UpdateStatus};
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use status::NodeState;

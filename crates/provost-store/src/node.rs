@@ -5,13 +5,13 @@ use jiff::Timestamp;
 use provost_record::Cause;
 use serde::{Deserialize, Serialize};
 
-/// How far a node is, in xCAT's words.
+/// A node's status, in xCAT's words.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It has a token and hasn't been heard of.
+    /// It has a token and has not reported yet.
     #[default]
     Defined,
     /// Its installer runs the postscripts.
@@ -24,7 +24,7 @@ pub enum Status {
     Postbooting,
     /// Its boot ended well.
     Booted,
-    /// Its kickstart or boot ended, and not well.
+    /// Its kickstart or boot has failed.
     Failed,
 }
 
@@ -54,15 +54,15 @@ impl Status {
     }
 }
 
-/// How the last rerun by hand went, in xCAT's words.
+/// The status of the last rerun, in xCAT's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UpdateStatus {
-    /// It is going on.
+    /// It is running.
     Syncing,
     /// It ended well.
     Synced,
-    /// It ended, and not well.
+    /// It failed.
     Failed,
 }
 
@@ -80,26 +80,47 @@ impl UpdateStatus {
     }
 }
 
-/// A node as it is shown. What isn't known is absent.
+/// A node as it is shown. What is unknown is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// How far it is.
+    /// Its status.
     pub status: Status,
     /// When the status last changed, by the node's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// How the last rerun by hand went.
+    /// The status of the last rerun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updatestatus: Option<UpdateStatus>,
-    /// What the rest is about: `kickstart`, `boot` or `run`.
+    /// The service of the run that is shown: `kickstart`, `boot` or `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
-    /// And which run of it.
+    /// That run's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
+    /// What it does, or why it failed.
+    #[serde(flatten)]
+    pub detail: Detail,
+    /// When the node last reported, by the server's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<Timestamp>,
+    /// Which try this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// The address that claimed the status without a token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_by: Option<IpAddr>,
+    /// The status of programs on the node, in their own words, by name (xCAT's `hpcbootstatus`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub appstatus: BTreeMap<String, String>,
+}
+
+/// The stage that a node runs, or the failure that it shows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Detail {
     /// The stage that runs, or the first one that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
@@ -121,16 +142,4 @@ pub struct Node {
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// When the node was last heard of, by the server's clock.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_seen: Option<Timestamp>,
-    /// Which try this is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attempt: Option<u32>,
-    /// Who said the status, if nobody proved it with a token: the node's address.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claimed_by: Option<IpAddr>,
-    /// How programs on the node are, in their own words, by name (xCAT's `hpcbootstatus`).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub appstatus: BTreeMap<String, String>,
 }

@@ -10,17 +10,17 @@ use tokio::sync::broadcast;
 
 use crate::{Claim, Node, Released, Standing};
 
-/// The longest record that is taken, in bytes. Lists of what a script left behind are the longest
-/// things in one.
+/// The longest record that is accepted, in bytes. The longest part of a record is the list of
+/// processes that a script has left behind.
 pub const MAX_RECORD: usize = 256 * 1024;
 
 /// How many events a subscriber may be behind before it misses some.
 pub const EVENT_BACKLOG: usize = 1024;
 
-/// A record, and its text as it came from the node: keys that we don't know are kept.
+/// A record, and its text as the node sent it: unknown keys are kept.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What it says.
+    /// The record.
     pub record: Record,
     /// Its text, on one line.
     pub json: Box<RawValue>,
@@ -30,7 +30,7 @@ impl Report {
     /// Reads one record.
     pub fn parse(json: &RawValue) -> serde_json::Result<Self> {
         let record = serde_json::from_str(json.get())?;
-        // JSON allows line ends between tokens only, so a blank says the same.
+        // JSON allows line breaks between tokens only, where a blank means the same.
         let json = match json.get().contains(['\n', '\r']) {
             true => RawValue::from_string(json.get().replace(['\n', '\r'], " "))?,
             false => json.to_owned(),
@@ -39,31 +39,31 @@ impl Report {
     }
 }
 
-/// What became of a batch.
+/// The result of storing a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ingested {
     /// Records that were new.
     pub fresh: usize,
     /// Records that were there already.
     pub repeats: usize,
-    /// How the node stands now, the run of the batch's last record not counted.
+    /// The node's attempts now, without the run of the batch's last record.
     pub standing: Standing,
-    /// When the node is to be given up if it stays silent.
+    /// When the node counts as lost if it reports nothing.
     pub due: Option<Timestamp>,
 }
 
-/// Something that is told to those who follow.
+/// What subscribers get.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A record was stored; its text.
     Record(Arc<RawValue>),
-    /// A node was given up.
+    /// A node was lost.
     Lost(Arc<Lost>),
-    /// What somebody at a node's address said of it was taken in.
+    /// A claim was accepted.
     Claim(Arc<Claim>),
 }
 
-/// A node that fell silent.
+/// A node that has stopped reporting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Lost {
     /// Its name.
@@ -71,7 +71,7 @@ pub struct Lost {
     /// The stage that it was in, if it was in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
-    /// When it was last heard of, by the server's clock.
+    /// When it last reported, by the server's clock.
     #[serde(rename = "lastSeen", skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<Timestamp>,
 }
@@ -99,19 +99,19 @@ pub struct UploadedLog {
 /// A node and the SHA-256 of its token.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// The node that may speak with it.
+    /// The node that may use it.
     pub node: String,
-    /// The digest; the token itself isn't kept anywhere.
+    /// The digest; the token itself isn't stored.
     pub sha256: [u8; 32],
 }
 
-/// What a [`Store`] gives back, later.
+/// What a [`Store`] returns, later.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// Where the management node keeps what it knows. Whatever is answered with `Ok` is durable.
+/// Where the management node keeps what it knows. A change that returned `Ok` is durable.
 pub trait Store: Send + Sync + 'static {
-    /// Keeps a batch of one node's records, all or none. A record whose (node, run, seq) is there
-    /// already is dropped; the others move the node's status. `at` is the server's time.
+    /// Stores a batch of one node's records, all or none. A record whose (node, run, seq) is stored
+    /// already is dropped; the others update the node's status. `at` is the server's time.
     fn ingest<'a>(
         &'a self,
         node: &'a str,
@@ -119,12 +119,12 @@ pub trait Store: Send + Sync + 'static {
         at: Timestamp,
     ) -> Answer<'a, Ingested>;
 
-    /// Takes in what is said of a node without a token; a node that wasn't known is known from
-    /// then on. Says whether it counts: not while a kickstart or boot is going on that is
-    /// reported with a token. `at` is the server's time.
+    /// Stores a claim about a node; an unknown node becomes known. Returns whether the claim is
+    /// accepted: not while a kickstart or boot is running that reports with a token. `at` is the
+    /// server's time.
     fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool>;
 
-    /// Every record that is newly stored, every node that is given up and every claim that counts,
+    /// Every record that is newly stored, every node that is lost and every claim that is accepted,
     /// from now on, in order.
     fn events(&self) -> broadcast::Receiver<Event>;
 
@@ -137,33 +137,34 @@ pub trait Store: Send + Sync + 'static {
     /// A node's runs, the one whose first record arrived last first.
     fn runs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<StoredRun>>;
 
-    /// A run by its id. Should two nodes claim the same id, it is the first one's.
+    /// A run by its id. If two nodes use the same id, it is the first one's.
     fn run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<StoredRun>>;
 
-    /// Keeps a log, whole or not at all, in place of an earlier one of the same name.
+    /// Stores a log, whole or not at all, in place of an earlier one of the same name.
     fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()>;
 
-    /// Which logs a node has uploaded.
+    /// The logs that a node has uploaded.
     fn logs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<UploadedLog>>;
 
     /// A log of a node.
     fn log<'a>(&'a self, node: &'a str, log: &'a UploadedLog) -> Answer<'a, Option<Vec<u8>>>;
 
-    /// When the next node is to be given up if it stays silent. The margin that it is given
-    /// besides is the caller's affair, here and in [`lose`](Self::lose).
+    /// When the next node counts as lost if it reports nothing. The caller adds its margin, here
+    /// and in [`lose`](Self::lose).
     fn next_due(&self) -> Answer<'_, Option<Timestamp>>;
 
-    /// Gives up all nodes that were due by `due`, until they speak again. `at` is the server's
-    /// time.
+    /// Marks all nodes as lost that were due by `due`, until they report again. `at` is the
+    /// server's time.
     fn lose(&self, due: Timestamp, at: Timestamp) -> Answer<'_, Vec<Lost>>;
 
-    /// Gives all nodes their time anew, from the server's time `at` on: nobody listened before.
-    fn listen_anew(&self, at: Timestamp) -> Answer<'_, ()>;
+    /// Restarts the deadlines of all nodes at the server's time `at`, because no daemon received
+    /// reports before.
+    fn restart_deadlines(&self, at: Timestamp) -> Answer<'_, ()>;
 
-    /// How a node stands, its run `present` not counted. One that isn't known stands well.
-    fn standing<'a>(&'a self, node: &'a str, present: Option<&'a str>) -> Answer<'a, Standing>;
+    /// A node's attempts, without its run `current`. An unknown node has none.
+    fn standing<'a>(&'a self, node: &'a str, current: Option<&'a str>) -> Answer<'a, Standing>;
 
-    /// Forgets the attempts of nodes, all or none: `Err` has those that aren't known. `at` is the
+    /// Forgets the attempts of nodes, all or none: `Err` has the unknown ones. `at` is the
     /// server's time.
     fn release(
         &self,
@@ -171,18 +172,17 @@ pub trait Store: Send + Sync + 'static {
         at: Timestamp,
     ) -> Answer<'_, Result<Vec<Released>, Vec<String>>>;
 
-    /// Gives nodes their tokens, all or none, each in place of the node's earlier one; a node
-    /// that wasn't known is known from then on. Returns which ones these are. `at` is the server's
-    /// time.
+    /// Sets nodes' tokens, all or none, each in place of the node's earlier one. An unknown node
+    /// becomes known. Returns the nodes that were unknown. `at` is the server's time.
     fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>>;
 
-    /// Whose token it is that has this digest.
+    /// The node whose token has this digest.
     fn token_owner(&self, sha256: [u8; 32]) -> Answer<'_, Option<String>>;
 }
 
-/// Why the store couldn't do what it was asked to.
+/// Why the store failed.
 #[derive(Debug, thiserror::Error)]
-#[error("{doing}: {source}")]
+#[error("{doing}")]
 pub struct StoreError {
     doing: String,
     hint: String,
@@ -190,7 +190,7 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// An error that arose while `doing`, a gerund phrase.
+    /// An error of `doing`, a gerund phrase.
     pub fn new(
         doing: impl Into<String>,
         hint: impl Into<String>,

@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use provost_record::wording::error_chain;
 use provost_store::{
-    Claim, Event, Lost, Released, Report, Says, Sqlite, Standing, Status, Store, Token, UploadedLog,
+    Claim, ClaimContent, Event, Lost, Released, Report, Sqlite, Standing, Status, Store, Token,
+    UploadedLog,
 };
 use serde_json::json;
 
@@ -159,7 +161,7 @@ async fn silence(store: &dyn Store) {
     assert_eq!(store.node("cn009").await.unwrap().unwrap().status, Status::Failed);
     assert_eq!(store.next_due().await.unwrap(), Some(later(20)));
 
-    store.listen_anew(later(100)).await.unwrap();
+    store.restart_deadlines(later(100)).await.unwrap();
     assert_eq!(store.next_due().await.unwrap(), Some(later(120)));
     store.ingest("cn009", stage("cn009", "s", 1, 10_000), later(100)).await.unwrap();
     assert_eq!(store.node("cn009").await.unwrap().unwrap().status, Status::Defined, "it spoke");
@@ -182,9 +184,9 @@ async fn logs(store: &dyn Store) {
 }
 
 async fn claims(store: &dyn Store) {
-    let claim = |says| Claim { node: "old001".into(), by: [10, 0, 0, 1].into(), says };
+    let claim = |content| Claim { node: "old001".into(), by: [10, 0, 0, 1].into(), content };
     let status = |status, message: Option<&str>| {
-        claim(Says::Status { status, message: message.map(str::to_owned) })
+        claim(ClaimContent::Status { status, message: message.map(str::to_owned) })
     };
     let record = |run: &str, seq, more| report("old001", run, seq, more);
     let node = async || store.node("old001").await.unwrap().unwrap();
@@ -195,7 +197,10 @@ async fn claims(store: &dyn Store) {
     assert!(store.claim(status(Status::Failed, Some("no room")), at()).await.unwrap());
     let failed = node().await;
     assert_eq!((failed.status, failed.claimed_by), (Status::Failed, Some([10, 0, 0, 1].into())));
-    assert_eq!((failed.error_message.as_deref(), failed.since), (Some("no room"), Some(at())));
+    assert_eq!(
+        (failed.detail.error_message.as_deref(), failed.since),
+        (Some("no room"), Some(at()))
+    );
     assert_eq!(store.standing("old001", None).await.unwrap().attempts, 0, "no run is known");
 
     // What a token proves stands in its place, and as long as it goes on, nothing else does.
@@ -211,10 +216,11 @@ async fn claims(store: &dyn Store) {
     assert_eq!(node().await.run.as_deref(), Some("c1"));
     assert!(store.claim(status(Status::Booted, None), at()).await.unwrap());
     let booted = node().await;
-    assert_eq!((booted.status, booted.run, booted.cause), (Status::Booted, None, None));
+    assert_eq!((booted.status, booted.run, booted.detail.cause), (Status::Booted, None, None));
 
-    let program =
-        |name: &str| claim(Says::Program { program: name.to_owned(), appstatus: "up".to_owned() });
+    let program = |name: &str| {
+        claim(ClaimContent::Program { program: name.to_owned(), appstatus: "up".to_owned() })
+    };
     let mut taken = 0;
     for n in 0..100 {
         taken += u32::from(store.claim(program(&n.to_string()), at()).await.unwrap());
@@ -297,7 +303,8 @@ fn a_file_of_a_newer_version_is_left_alone() {
     let db = rusqlite::Connection::open(&file).unwrap();
     db.execute_batch("PRAGMA user_version = 99").unwrap();
     let Err(error) = Sqlite::open(data.path()) else { panic!("opened") };
-    assert!(error.to_string().contains("version 99"), "{error}");
+    let chain = error_chain(&error);
+    assert!(chain.contains("version 99"), "{chain}");
     assert!(error.hint().contains("newer"));
 
     std::fs::write(&file, "this is no database, and it is long enough to be looked at".repeat(20))

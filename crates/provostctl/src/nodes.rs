@@ -71,13 +71,14 @@ fn table(nodes: &[Node], now: Timestamp, width: usize, paint: Paint) -> String {
 }
 
 fn row(node: &Node, now: Timestamp) -> [String; 7] {
-    let ending = text::ending(node.cause, node.exit_code, node.signal.as_deref());
+    let ending =
+        text::ending(node.detail.cause, node.detail.exit_code, node.detail.signal.as_deref());
     [
         node.name.clone(),
         node.status.as_str().into(),
         node.since.map(|at| text::ago(at, now)).unwrap_or_default(),
         node.updatestatus.map(|status| status.as_str().to_owned()).unwrap_or_default(),
-        node.stage.clone().unwrap_or_default(),
+        node.detail.stage.clone().unwrap_or_default(),
         ending,
         what(node),
     ]
@@ -85,8 +86,8 @@ fn row(node: &Node, now: Timestamp) -> [String; 7] {
 
 /// Where it failed and what it said last.
 fn what(node: &Node) -> String {
-    let place = node.error_line.as_deref().and_then(|line| line.split(' ').next());
-    let said = node.error_message.as_deref().and_then(|message| message.lines().last());
+    let place = node.detail.error_line.as_deref().and_then(|line| line.split(' ').next());
+    let said = node.detail.error_message.as_deref().and_then(|message| message.lines().last());
     match (place, said) {
         (Some(place), Some(said)) => format!("line {place}: {said}"),
         (Some(place), None) => format!("line {place}"),

@@ -90,7 +90,7 @@ impl View<'_> {
         }
         self.line(&head);
         if node.claimed_by.is_some() {
-            self.fact("says", node.error_message.as_deref());
+            self.fact("says", node.detail.error_message.as_deref());
         }
         for (program, appstatus) in &node.appstatus {
             self.line(&format!("  {}: {}", text::line(program), text::line(appstatus)));
@@ -135,10 +135,14 @@ impl View<'_> {
         // What no stage is to blame for, such as a node that the guard holds.
         let node = self.node;
         if run.failed_stage().is_none() && node.run.as_ref() == Some(&run.run) {
-            let ending = text::ending(node.cause, node.exit_code, node.signal.as_deref());
+            let ending = text::ending(
+                node.detail.cause,
+                node.detail.exit_code,
+                node.detail.signal.as_deref(),
+            );
             self.fact("ended by", Some(&ending));
-            self.fact("output", node.error_message.as_deref());
-            self.fact("hint", node.hint.as_deref());
+            self.fact("output", node.detail.error_message.as_deref());
+            self.fact("hint", node.detail.hint.as_deref());
         }
         for stage in &run.not_run {
             let not_run = self.paint.faint("not run");

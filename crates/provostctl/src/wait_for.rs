@@ -233,11 +233,13 @@ fn why(failed: &[&Node]) -> Failure {
 
 /// `: STAGE: CAUSE: LINE`, and the hint on a line of its own.
 fn way(node: &Node) -> String {
-    let ending = text::ending(node.cause, node.exit_code, node.signal.as_deref());
-    let parts = [node.stage.as_deref(), Some(ending.as_str()), node.error_line.as_deref()];
+    let ending =
+        text::ending(node.detail.cause, node.detail.exit_code, node.detail.signal.as_deref());
+    let parts =
+        [node.detail.stage.as_deref(), Some(ending.as_str()), node.detail.error_line.as_deref()];
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
     let mut way: String = parts.map(|part| format!(": {}", text::line(part))).collect();
-    if let Some(hint) = &node.hint {
+    if let Some(hint) = &node.detail.hint {
         way.push_str(&format!("\n  hint: {}", text::line(hint)));
     }
     way

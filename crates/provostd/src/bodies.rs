@@ -9,35 +9,34 @@ use tokio::time::timeout;
 use crate::refusal::Refusal;
 
 /// How long a request's body may take.
-const TIME: Duration = Duration::from_secs(30);
-/// How much memory all bodies may take at once, in KiB.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// How much memory all bodies may use at once, in KiB.
 const ROOM: u32 = 256 * 1024;
-/// How much of a body that isn't wanted is read all the same, so that the client is still there
-/// to read the answer, in bytes.
+/// How much of a refused body is read, in bytes, so that the client gets to read the answer.
 const DRAIN: u64 = 32 * 1024 * 1024;
 
-/// Reads the bodies of requests: none longer than it may be, none for ever, and not more at once
-/// than the machine has room for.
+/// Reads the bodies of requests: each with a limit of size and time, and all together within a limit
+/// of memory.
 pub(crate) struct Bodies {
     time: Duration,
     room: Semaphore,
 }
 
-/// A whole body, and the room it takes.
-pub(crate) struct Held<'a> {
+/// A whole body, and the memory that it uses.
+pub(crate) struct HeldBody<'a> {
     pub(crate) bytes: Vec<u8>,
     _room: SemaphorePermit<'a>,
 }
 
 impl Default for Bodies {
     fn default() -> Self {
-        Self { time: TIME, room: Semaphore::new(ROOM as usize) }
+        Self { time: TIMEOUT, room: Semaphore::new(ROOM as usize) }
     }
 }
 
 impl Bodies {
     /// Reads a body of at most `most` bytes.
-    pub(crate) async fn read(&self, body: Body, most: usize) -> Result<Held<'_>, Refusal> {
+    pub(crate) async fn read(&self, body: Body, most: usize) -> Result<HeldBody<'_>, Refusal> {
         let length = body.size_hint().upper().unwrap_or(most as u64);
         if length > most as u64 {
             self.drain(body).await;
@@ -45,10 +44,10 @@ impl Bodies {
         }
         let room = self.room(length).await?;
         let bytes = timeout(self.time, self.collect(body, most)).await;
-        Ok(Held { bytes: bytes.map_err(|_| self.too_slow())??, _room: room })
+        Ok(HeldBody { bytes: bytes.map_err(|_| self.too_slow())??, _room: room })
     }
 
-    /// Waits for room for `bytes` more.
+    /// Waits for memory for `bytes` more.
     pub(crate) async fn room(&self, bytes: u64) -> Result<SemaphorePermit<'_>, Refusal> {
         let kib = (bytes / 1024 + 1) as u32;
         let room = timeout(self.time, self.room.acquire_many(kib.min(ROOM))).await;
@@ -70,9 +69,9 @@ impl Bodies {
         Ok(bytes)
     }
 
-    /// Reads a body that isn't wanted, for a while.
+    /// Reads a refused body, for a while.
     pub(crate) async fn drain(&self, body: Body) {
-        // Too slow: then the client is cut off.
+        // After the time-out the connection is closed.
         let _ = timeout(self.time, drain(body.into_data_stream())).await;
     }
 
@@ -80,7 +79,7 @@ impl Bodies {
         Refusal::new(
             StatusCode::REQUEST_TIMEOUT,
             format!("the body didn't arrive within {} s", self.time.as_secs()),
-            "see that the network between the node and here carries large packets (MTU)",
+            "check that the network between the node and here carries large packets (MTU)",
         )
     }
 }
@@ -105,7 +104,7 @@ pub(crate) fn too_long(most: usize) -> Refusal {
 fn no_room() -> Refusal {
     Refusal::new(
         StatusCode::SERVICE_UNAVAILABLE,
-        "too many large requests are under way",
+        "too many large requests are running",
         "try again later",
     )
 }

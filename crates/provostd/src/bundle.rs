@@ -8,23 +8,29 @@ use axum::response::{IntoResponse, Response};
 use provost_bundle::Pack;
 use tower_http::services::ServeFile;
 
-use crate::App;
 use crate::refusal::Refusal;
 
-/// For caches, of what is named after its content.
+/// For caches: a file that is named after its content.
 const IMMUTABLE: &str = "max-age=31536000, immutable";
 /// Length of a SHA-256 in hexadecimal digits.
 const DIGEST: usize = 64;
 
-/// One of the files that `provostctl publish` writes, named by the shape of its path alone, so
-/// that no request can name any other.
+/// One of the files that `provostctl publish` writes. Only paths of a known shape are accepted, so no
+/// request can name another file.
 pub(crate) enum Published {
     Manifest(&'static str),
     Object(String),
     Pack(String),
-    /// The newest pack, whatever its digest.
+    /// The newest pack, without its digest.
     NewestPack,
     Plan(String),
+}
+
+/// A plan, or its signature.
+pub(crate) struct PlanOf<'n> {
+    /// The node that may read it.
+    pub(crate) node: &'n str,
+    pub(crate) plan: Published,
 }
 
 impl Published {
@@ -43,11 +49,12 @@ impl Published {
         is_digest(name.strip_suffix(".tar.zst")?).then_some(Self::Pack(path))
     }
 
-    /// `plans/NODE.toml` or its signature, and which node's it is.
-    pub(crate) fn plan(name: &str) -> Option<(&str, Self)> {
+    /// `plans/NODE.toml` or its signature.
+    pub(crate) fn plan(name: &str) -> Option<PlanOf<'_>> {
         let plan = name.strip_suffix(".minisig").unwrap_or(name);
         let node = plan.strip_suffix(".toml")?;
-        provost_plan::is_node_name(node).then(|| (node, Self::Plan(format!("plans/{name}"))))
+        let plan = Self::Plan(format!("plans/{name}"));
+        provost_plan::is_node_name(node).then_some(PlanOf { node, plan })
     }
 
     fn path(&self) -> &str {
@@ -58,8 +65,8 @@ impl Published {
         }
     }
 
-    /// Objects and packs are named after what is in them, which never changes: their name is
-    /// their tag, on whatever server they are.
+    /// Objects and packs are named after their content, which never changes: their name is their
+    /// tag, on every server.
     fn tag(&self) -> Option<HeaderValue> {
         let name = self.path().rsplit('/').next().unwrap_or_default();
         let digest = name.split('.').next().unwrap_or_default();
@@ -69,19 +76,20 @@ impl Published {
         }
     }
 
-    /// Serves the file, with ranges, a strong tag and what follows from these.
-    pub(crate) async fn serve(&self, app: &App, request: Request<Body>) -> Response {
-        let path = app.www.join(self.path());
+    /// Serves the file from the published folder `www`, with ranges and a strong tag.
+    pub(crate) async fn serve(&self, www: &Path, request: Request<Body>) -> Response {
+        let path = www.join(self.path());
         if let Err(error) = tokio::fs::File::open(&path).await {
             return self.refuse(path, error).into_response();
         }
-        let asked = Asked { method: request.method().clone(), headers: request.headers().clone() };
+        let asked =
+            FileRequest { method: request.method().clone(), headers: request.headers().clone() };
         let (response, cache) = match self.tag() {
             Some(tag) => (asked.tagged(&path, tag).await, IMMUTABLE),
-            None => (asked.passing(&path).await, "no-cache"),
+            None => (asked.replaceable(&path).await, "no-cache"),
         };
         let Ok(mut response) = response else {
-            // It was there a moment ago: a publish replaced the folder.
+            // It was there when it was opened: a publish has replaced the folder.
             return absent(self.path()).into_response();
         };
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
@@ -95,7 +103,7 @@ impl Published {
                 let file = path.display();
                 Refusal::new(
                     StatusCode::FORBIDDEN,
-                    format!("the management node can't read {file}: {error}"),
+                    format!("reading {file} on the management node: {error}"),
                     format!(
                         "on the management node: let provostd's user read it and enter the \
                          folders above it: namei -l {file}; or publish again"
@@ -112,32 +120,33 @@ pub(crate) async fn serve_immutable(
     name: &str,
     request: Request<Body>,
 ) -> io::Result<Response> {
-    let asked = Asked { method: request.method().clone(), headers: request.headers().clone() };
+    let asked =
+        FileRequest { method: request.method().clone(), headers: request.headers().clone() };
     let tag = HeaderValue::try_from(format!("\"{name}\"")).map_err(io::Error::other)?;
     let mut response = asked.tagged(path, tag).await?;
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(IMMUTABLE));
     Ok(response)
 }
 
-/// What is asked of a file.
-struct Asked {
+/// What a request asks of a file.
+struct FileRequest {
     method: Method,
     headers: HeaderMap,
 }
 
-impl Asked {
-    /// Serves a file that is what `tag` says.
+impl FileRequest {
+    /// Serves a file that has this tag.
     async fn tagged(&self, path: &Path, tag: HeaderValue) -> io::Result<Response> {
         let none_match = self.headers.get(header::IF_NONE_MATCH);
-        if none_match.is_some_and(|wanted| names(wanted, &tag)) {
+        if none_match.is_some_and(|tags| names(tags, &tag)) {
             return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
         }
         let mut headers = self.headers.clone();
-        // Part of a file is of use only to one who has another part of the same.
-        if headers.get(header::IF_RANGE).is_some_and(|wanted| *wanted != tag) {
+        // A part is useful only to a client that has another part of the same file.
+        if headers.get(header::IF_RANGE).is_some_and(|theirs| *theirs != tag) {
             headers.remove(header::RANGE);
         }
-        // The server of files would compare them with a tag of its own.
+        // ServeFile would compare them with a tag of its own.
         for condition in [header::IF_MATCH, header::IF_NONE_MATCH, header::IF_MODIFIED_SINCE] {
             headers.remove(condition);
         }
@@ -145,20 +154,20 @@ impl Asked {
         request.method_mut().clone_from(&self.method);
         *request.headers_mut() = headers;
         let mut response = ServeFile::new(path).try_call(request).await?.into_response();
-        // To a node a time of change says that the tag is made of it, and that a tag of this second
-        // may stand for another text as well.
+        // From a modification time a node would conclude that the tag is made of it, and that a tag
+        // of this second may stand for another content as well.
         response.headers_mut().remove(header::LAST_MODIFIED);
         response.headers_mut().insert(header::ETAG, tag);
         Ok(response)
     }
 
-    /// Serves a file that a publish may replace at any moment: by its tag if it has the same
-    /// before and after it was opened.
-    async fn passing(&self, path: &Path) -> io::Result<Response> {
-        let mut tag = present_tag(path).await?;
+    /// Serves a file that a publish may replace at any moment. The tag is right if it is the same
+    /// before and after the file was opened.
+    async fn replaceable(&self, path: &Path) -> io::Result<Response> {
+        let mut tag = current_tag(path).await?;
         loop {
             let response = self.tagged(path, tag.clone()).await?;
-            let now = present_tag(path).await?;
+            let now = current_tag(path).await?;
             if now == tag {
                 return Ok(response);
             }
@@ -167,9 +176,9 @@ impl Asked {
     }
 }
 
-/// The tag of a file that is never written again where it is. Its time alone wouldn't do: two
-/// files may be written within one tick of the clock.
-async fn present_tag(path: &Path) -> io::Result<HeaderValue> {
+/// The tag of a file that is only ever replaced. The time isn't enough: two files may be written
+/// within one tick of the clock.
+async fn current_tag(path: &Path) -> io::Result<HeaderValue> {
     let file = tokio::fs::metadata(path).await?;
     let (time, nanoseconds) = (file.mtime(), file.mtime_nsec());
     let tag = format!("\"{:x}-{time:x}.{nanoseconds:x}-{:x}\"", file.ino(), file.len());
@@ -177,12 +186,12 @@ async fn present_tag(path: &Path) -> io::Result<HeaderValue> {
 }
 
 /// Whether `If-None-Match` names `tag`, by the weak comparison of RFC 9110, 8.8.3.2.
-fn names(wanted: &HeaderValue, tag: &HeaderValue) -> bool {
+fn names(tags: &HeaderValue, tag: &HeaderValue) -> bool {
     let is_it = |one: &[u8]| {
         let one = one.trim_ascii();
         one == b"*" || one.strip_prefix(b"W/").unwrap_or(one) == tag.as_bytes()
     };
-    wanted.as_bytes().split(|byte| *byte == b',').any(is_it)
+    tags.as_bytes().split(|byte| *byte == b',').any(is_it)
 }
 
 fn absent(path: &str) -> Refusal {

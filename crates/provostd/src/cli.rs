@@ -4,16 +4,21 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use provost_record::wording::error_chain;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{Config, Daemon, DaemonError};
 
-/// How long work that can't be cancelled, such as reading a file, may go on at the end.
+/// The daemon couldn't serve.
+const FAILED: u8 = 1;
+/// The command line or the configuration is wrong.
+const WRONG: u8 = 2;
+/// How long work that can't be cancelled, such as reading a file, may continue at the end.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
-/// The management node's daemon of Provost: serves the bundle to nodes, takes their reports,
-/// answers admins.
+/// The management node's daemon of Provost: serves the bundle to nodes, receives their reports,
+/// answers admins
 #[derive(Parser)]
 #[command(name = "provostd", version)]
 struct Cli {
@@ -27,26 +32,28 @@ pub fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
 }
 
-/// Runs the daemon until SIGTERM or SIGINT. Exit codes: 0 it ended in order, 1 it couldn't serve,
+/// Runs the daemon until SIGTERM or SIGINT. Exit statuses: 0 it ended in order, 1 it couldn't serve,
 /// 2 the command line or the configuration is wrong.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     tracing_subscriber::fmt().with_writer(io::stderr).with_target(false).init();
     let config = match Config::load(&cli.config) {
         Ok(config) => config,
-        Err(error) => return complain(&error, &error.hint(), 2),
+        Err(error) => return complain(&error, &error.hint(), WRONG),
     };
-    // What this daemon writes is nobody else's business.
+    // Only this user reads what the daemon writes.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
-        Err(error) => return complain(&error, "see the limits of this process (ulimit -u)", 1),
+        Err(error) => {
+            return complain(&error, "check the limits of this process (ulimit -u)", FAILED);
+        }
     };
     let ended = runtime.block_on(serve(&config));
     runtime.shutdown_timeout(LAST_WORK);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => complain(&error, &error.hint(), 1),
+        Err(error) => complain(&error, &error.hint(), FAILED),
     }
 }
 
@@ -59,30 +66,33 @@ async fn serve(config: &Config) -> Result<(), DaemonError> {
     tracing::info!(data = %config.data.display(), www = %config.www.display(), "serving");
     tracing::info!("nodes at http://{}, admins at http://{}", at.nodes, at.admin);
     if let Some(at) = at.monitor {
-        tracing::info!("nodes of xCAT's at {at}: whoever has a node's address can speak for it");
+        tracing::info!(
+            "xCAT's nodes at {at}: a machine with a node's address can report for that node"
+        );
     }
     if !at.admin.ip().is_loopback() {
-        tracing::warn!("whoever reaches {} can read all records and logs", at.admin);
+        tracing::warn!("every machine that reaches {} can read all records and logs", at.admin);
     }
-    tell_systemd(NotifyState::Ready);
+    notify_systemd(NotifyState::Ready);
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
-    tracing::info!("ending");
-    tell_systemd(NotifyState::Stopping);
+    tracing::info!("stopping");
+    notify_systemd(NotifyState::Stopping);
     daemon.stop().await;
     Ok(())
 }
 
-fn tell_systemd(state: NotifyState<'_>) {
+fn notify_systemd(state: NotifyState<'_>) {
     if let Err(error) = sd_notify::notify(&[state]) {
-        tracing::warn!("telling systemd: {error}");
+        tracing::warn!("notifying systemd: {error}");
     }
 }
 
 fn complain(error: &dyn std::error::Error, hint: &str, code: u8) -> ExitCode {
-    // Nobody may be there to read it.
+    // Fails where stderr is closed.
+    let error = error_chain(error);
     let _ = writeln!(io::stderr(), "provostd: {error}\n  hint: {hint}");
     ExitCode::from(code)
 }

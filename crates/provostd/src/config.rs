@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The folder that the daemon writes to; made with mode 0700 where there is none.
+    /// The folder that the daemon writes to; created with mode 0700 where there is none.
     #[serde(default = "data")]
     pub data: PathBuf,
     /// The folder that `provostctl publish` writes to.
@@ -17,61 +17,61 @@ pub struct Config {
     /// Where records are kept.
     #[serde(default)]
     pub store: StoreKind,
-    /// The nodes' door.
+    /// The nodes' listener.
     #[serde(default = "listen")]
     pub listen: SocketAddr,
-    /// The admins' door: reads only, and asks nobody who they are.
+    /// The admins' listener: read-only, and without authentication.
     #[serde(default = "admin")]
     pub admin: SocketAddr,
-    /// What nodes are given.
+    /// What installers get.
     #[serde(default)]
     pub node: NodeConfig,
-    /// After how many attempts in vain a node is held.
+    /// When a node is held.
     #[serde(default)]
     pub guard: Guard,
-    /// How much longer than its stage may take a node may be silent before it is given up.
+    /// How long after a node was due to report it counts as lost.
     #[serde(default = "lost_after")]
     pub lost_after: Limit,
-    /// What is done for nodes that still run xCAT's own scripts: nothing unless it says so.
+    /// Listeners for nodes that still run xCAT's own scripts; none by default.
     #[serde(default)]
     pub xcat: XcatConfig,
 }
 
-/// What nodes are given besides the bundle.
+/// What installers get besides the bundle.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeConfig {
-    /// The program that installers fetch; `provost` beside the daemon's own.
+    /// The program that installers fetch; by default `provost` next to the daemon's own.
     pub binary: PathBuf,
 }
 
 impl Default for NodeConfig {
     fn default() -> Self {
-        // Where the daemon doesn't know its own place, installers get nothing.
+        // Where the daemon's own path is unknown, this file doesn't exist.
         let here = std::env::current_exe().unwrap_or_default();
         Self { binary: here.with_file_name("provost") }
     }
 }
 
-/// Ports for nodes that still run xCAT's own scripts. They have no token: whoever has the address
-/// of a node can speak for it, and gets what its plan says.
+/// Listeners for nodes that still run xCAT's own scripts. They have no token: a machine with a node's
+/// address can report for that node, and gets its plan.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "XcatFile")]
 pub struct XcatConfig {
-    /// xCAT's port 3002: takes their status, and has their `mypostscript`.
+    /// xCAT's port 3002: receives their status, and serves their `mypostscript`.
     pub monitor: Option<SocketAddr>,
-    /// xCAT's port 3001: has their `mypostscript` over TLS.
+    /// xCAT's port 3001: serves their `mypostscript` over TLS.
     pub xcatd: Option<Xcatd>,
-    /// Whether an address that no plan has as IPADDR is looked up.
+    /// Whether an address that no plan has as IPADDR is looked up in DNS.
     pub dns: bool,
 }
 
-/// A port with TLS.
+/// A listener with TLS.
 #[derive(Clone, Debug)]
 pub struct Xcatd {
-    /// Where it is.
+    /// Its address.
     pub listen: SocketAddr,
-    /// The certificate and those that vouch for it, PEM.
+    /// The certificate and its chain, PEM.
     pub tls_cert: PathBuf,
     /// Its secret key, PEM.
     pub tls_key: PathBuf,
@@ -98,17 +98,17 @@ impl TryFrom<XcatFile> for XcatConfig {
                 Some(Xcatd { listen, tls_cert, tls_key })
             }
             (None, None, None) => None,
-            _ => return Err("`xcatd`, `tls_cert` and `tls_key` go together"),
+            _ => return Err("`xcatd`, `tls_cert` and `tls_key` must be set together"),
         };
         Ok(Self { monitor: file.monitor, xcatd, dns: file.dns })
     }
 }
 
-/// When a node is held, so that it doesn't install or boot in vain for ever.
+/// When a node is held, so that it doesn't install or boot in a loop.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Guard {
-    /// The runs of kickstart and boot in a row that may end not well.
+    /// How many runs of kickstart and boot in a row may fail.
     #[serde(default = "max_attempts")]
     pub max_attempts: NonZeroU32,
 }
@@ -135,9 +135,11 @@ impl TryFrom<String> for StoreKind {
         let (scheme, _) = text.split_once("://").unwrap_or((&text, ""));
         match scheme {
             // What follows may hold a password, so it isn't repeated.
-            "postgres" | "postgresql" => Err("this build has no PostgreSQL store yet".into()),
+            "postgres" | "postgresql" => {
+                Err("this build has no PostgreSQL store yet; expected \"sqlite\"".into())
+            }
             "sqlite" if text == "sqlite" => Ok(Self::Sqlite),
-            _ => Err(format!("no store is called {scheme:?}")),
+            _ => Err(format!("unknown store {scheme:?}; expected \"sqlite\"")),
         }
     }
 }
@@ -162,19 +164,19 @@ fn max_attempts() -> NonZeroU32 {
     NonZeroU32::MIN.saturating_add(2)
 }
 
-/// What is wrong with the configuration.
+/// Why the configuration can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file can't be read.
-    #[error("reading {}: {source}", path.display())]
+    #[error("reading {}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
     },
-    /// The file doesn't say what it should.
-    #[error("{}: {source}", path.display())]
+    /// The file's content is wrong.
+    #[error("{}", path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
@@ -187,12 +189,9 @@ impl ConfigError {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Unreadable { .. } => "give --config the path of a readable provostd.toml".into(),
-            Self::Invalid { source, .. } if source.message().contains("PostgreSQL") => {
-                "write store = \"sqlite\"".into()
-            }
+            Self::Unreadable { .. } => "name a readable provostd.toml: provostd --config FILE".into(),
             Self::Invalid { .. } => {
-                "its keys are data, www, store (\"sqlite\"), listen and admin (\"ADDRESS:PORT\"), \
+                "use these keys: data, www, store (\"sqlite\"), listen and admin (\"ADDRESS:PORT\"), \
                  lost_after, [guard] max_attempts, [node] binary, and [xcat] monitor, xcatd, \
                  tls_cert, tls_key and dns"
                     .into()
@@ -210,7 +209,7 @@ impl Config {
             path: path.to_owned(),
             source: Box::new(source),
         })?;
-        // Absolute, so that whatever is said of them can be found from anywhere.
+        // Absolute, so that the paths in messages are valid in every folder.
         let path = std::path::absolute(path)
             .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_has_a_default_and_what_is_not_known_is_refused() {
+    fn a_missing_key_has_a_default_and_an_unknown_one_is_refused() {
         let config: Config = toml::from_str("www = '/srv/www'").unwrap();
         assert_eq!((config.listen.port(), config.admin.port()), (8480, 8481));
         assert!(config.admin.ip().is_loopback());
@@ -251,9 +250,9 @@ mod tests {
 
     #[test]
     fn a_store_that_this_build_lacks_is_refused_without_its_password() {
-        let said = error("www = '/w'\nstore = 'postgres://u:secret@db'");
-        assert!(said.contains("no PostgreSQL store yet"), "{said}");
-        let said = toml::from_str::<Config>("www='/w'\nstore='mysql://u:secret@db'").unwrap_err();
-        assert!(said.message().contains("\"mysql\"") && !said.message().contains("secret"));
+        let text = error("www = '/w'\nstore = 'postgres://u:secret@db'");
+        assert!(text.contains("no PostgreSQL store yet"), "{text}");
+        let error = toml::from_str::<Config>("www='/w'\nstore='mysql://u:secret@db'").unwrap_err();
+        assert!(error.message().contains("\"mysql\"") && !error.message().contains("secret"));
     }
 }

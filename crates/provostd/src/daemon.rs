@@ -1,5 +1,5 @@
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -7,41 +7,45 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::serve::ListenerExt;
-use provost_store::{Sqlite, Store, StoreError};
+use provost_fs::Durability;
+use provost_store::{Sqlite, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
+use crate::app::App;
 use crate::config::{Config, StoreKind};
-use crate::door::{self, Stop};
-use crate::installer::NodeProgram;
+use crate::error::DaemonError;
+use crate::listener::{self, Stop};
+use crate::node_program::NodeProgram;
 use crate::silence::Silence;
-use crate::xcat::{self, TlsError, Xcat};
-use crate::{App, admin_door, nodes_door};
+use crate::xcat::{self, Xcat};
+use crate::{admin_api, nodes_api};
 
-/// How many nodes are served at once; each costs a file descriptor, and one more for what is
-/// sent.
-const NODE_SEATS: usize = 8192;
-/// How many admins' connections are served at once, at each of their doors.
-const ADMIN_SEATS: usize = 256;
-/// File descriptors for all that.
+/// How many connections the nodes' listener serves at once. Each uses a file descriptor, and one
+/// more for the file that is sent.
+const NODE_CONNECTIONS: usize = 8192;
+/// How many connections each of the admins' listeners serves at once.
+const ADMIN_CONNECTIONS: usize = 256;
+/// File descriptors for all connections.
 const FILES: u64 = 32_768;
-/// How long requests that are under way may take at the end.
+/// How long running requests may take after SIGTERM.
 const LAST_REQUESTS: Duration = Duration::from_secs(3);
 
 /// Where the daemon listens: `DATA/listen.json`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Addresses {
-    /// The nodes' door.
+    /// The nodes' listener.
     pub nodes: SocketAddr,
-    /// The admins' door.
+    /// The admins' listener.
     pub admin: SocketAddr,
-    /// Where nodes of xCAT's say how they are, if they can.
+    /// Where xCAT's nodes report their status, if it is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub monitor: Option<SocketAddr>,
-    /// Where they get what they run over TLS, if they can.
+    /// Where xCAT's nodes get their `mypostscript` over TLS, if it is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xcatd: Option<SocketAddr>,
 }
@@ -51,146 +55,47 @@ pub struct Daemon {
     addresses: Addresses,
     socket: PathBuf,
     listen_file: PathBuf,
-    /// The doors, and the watch over silent nodes.
+    /// The listeners, and the watch for lost nodes.
     tasks: JoinSet<()>,
     stop: watch::Sender<bool>,
-    // Held until everything above is gone.
+    // Dropped last.
     _lock: File,
 }
 
-/// Why the daemon can't serve.
-#[derive(Debug, thiserror::Error)]
-pub enum DaemonError {
-    /// A file or folder.
-    #[error("{doing} {}: {source}", path.display())]
-    File {
-        /// What was tried, a gerund.
-        doing: &'static str,
-        /// With what.
-        path: PathBuf,
-        /// Why it failed.
-        source: io::Error,
-    },
-    /// Another daemon has the data.
-    #[error("another provostd works on {}", .0.display())]
-    Busy(PathBuf),
-    /// The store.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The signals that end it.
-    #[error("listening for signals: {0}")]
-    Signals(io::Error),
-    /// The certificate for nodes of xCAT's.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-    /// An address.
-    #[error("listening on {address} ({key}): {source}")]
-    Listen {
-        /// The configuration's key.
-        key: &'static str,
-        /// The address.
-        address: SocketAddr,
-        /// Why it failed.
-        source: io::Error,
-    },
-}
-
-impl DaemonError {
-    /// What an admin can do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::File { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
-                "a socket's path has at most 107 bytes: choose a shorter `data`".into()
-            }
-            Self::File { .. } => {
-                "see that provostd's user may write to the folder `data` of provostd.toml".into()
-            }
-            Self::Busy(data) => {
-                format!("stop it (fuser -v {}), or choose another `data`", data.display())
-            }
-            Self::Store(error) => error.hint().into(),
-            Self::Signals(_) => "see the limits of this process (ulimit -n)".into(),
-            Self::Tls(_) => {
-                "see `tls_cert` and `tls_key` under [xcat] of provostd.toml: PEM files that \
-                             provostd's user may read"
-                    .into()
-            }
-            Self::Listen { key, address, source } => match source.kind() {
-                io::ErrorKind::AddrInUse => format!(
-                    "see who has the port (ss -ltnp sport = :{}), or change `{key}`",
-                    address.port()
-                ),
-                _ => format!("set `{key}` in provostd.toml to an address of this machine"),
-            },
-        }
-    }
-}
-
 impl Daemon {
-    /// Opens the store and the doors. When this returns, all doors answer.
+    /// Opens the store and the listeners. When this returns, all of them answer.
     pub async fn start(config: &Config) -> Result<Self, DaemonError> {
         let data = &config.data;
-        let lock = take(data)?;
+        let lock = lock(data)?;
         let store: Arc<dyn Store> = match config.store {
             StoreKind::Sqlite => Arc::new(Sqlite::open(data)?),
         };
         raise_file_limit();
-        let (nodes, nodes_at) = listen("listen", config.listen).await?;
-        let (admin, admin_at) = listen("admin", config.admin).await?;
-        let monitor = match config.xcat.monitor {
-            Some(address) => Some(listen("xcat.monitor", address).await?),
-            None => None,
-        };
-        let xcatd = match &config.xcat.xcatd {
-            Some(xcatd) => {
-                Some((xcat::acceptor(xcatd)?, listen("xcat.xcatd", xcatd.listen).await?))
-            }
-            None => None,
-        };
+        let bound = Bound::all(config).await?;
+        let addresses = bound.addresses;
+        let socket = data.join("admin.sock");
+        let local = bind_socket(&socket).map_err(DaemonError::file("creating", &socket))?;
+
         let (stop, stopped) = Stop::new();
         let app = Arc::new(App {
             silence: Silence::new(Arc::clone(&store), config.lost_after.duration()),
             store,
             www: config.www.clone(),
             node_program: Arc::new(NodeProgram::new(config.node.binary.clone())),
-            nodes_at,
+            nodes_at: addresses.nodes,
             guard: config.guard,
             bodies: Default::default(),
             metrics: Default::default(),
             stop: stopped.clone(),
         });
-
-        let socket = data.join("admin.sock");
-        let local =
-            listen_locally(&socket).map_err(|e| file_error("making the socket", &socket, e))?;
-
         let mut tasks = JoinSet::new();
-        let (nodes, admin) = (nodes.tap_io(door::tune), admin.tap_io(door::tune));
-        let nodes_router = nodes_door::router(Arc::clone(&app));
-        tasks.spawn(door::serve(nodes, nodes_router, NODE_SEATS, stopped.clone()));
-        let reading = admin_door::reading(Arc::clone(&app), admin_at);
-        tasks.spawn(door::serve(admin, reading, ADMIN_SEATS, stopped.clone()));
-        let whole = admin_door::whole(Arc::clone(&app));
-        tasks.spawn(door::serve(local, whole, ADMIN_SEATS, stopped.clone()));
-        let mut addresses =
-            Addresses { nodes: nodes_at, admin: admin_at, monitor: None, xcatd: None };
-        let xcat = Arc::new(Xcat::new(Arc::clone(&app), config.xcat.dns));
-        if let Some((listener, at)) = monitor {
-            addresses.monitor = Some(at);
-            let xcat = Arc::clone(&xcat);
-            let talk = move |stream| xcat::monitor(Arc::clone(&xcat), stream);
-            tasks.spawn(xcat::serve(listener, stopped.clone(), talk));
-        }
-        if let Some((tls, (listener, at))) = xcatd {
-            addresses.xcatd = Some(at);
-            let talk = move |stream| xcat::xcatd(Arc::clone(&xcat), tls.clone(), stream);
-            tasks.spawn(xcat::serve(listener, stopped.clone(), talk));
-        }
+        bound.serve(&app, config.xcat.dns, &mut tasks);
+        let whole = admin_api::whole(Arc::clone(&app));
+        tasks.spawn(listener::serve(local, whole, ADMIN_CONNECTIONS, stopped.clone()));
         tasks.spawn(async move { app.silence.watch(stopped).await });
 
         let listen_file = data.join("listen.json");
-        write_whole(&listen_file, &addresses)
-            .map_err(|e| file_error("writing", &listen_file, e))?;
+        write_json(&listen_file, &addresses).map_err(DaemonError::file("writing", &listen_file))?;
         Ok(Self { addresses, socket, listen_file, tasks, stop, _lock: lock })
     }
 
@@ -199,43 +104,97 @@ impl Daemon {
         self.addresses
     }
 
-    /// Ends in order: takes nothing new, answers what is under way, and what can't be answered
-    /// soon is cut off.
+    /// Ends in order: accepts nothing new, answers running requests for a while, and closes the
+    /// connections of the others.
     pub async fn stop(mut self) {
         for file in [&self.listen_file, &self.socket] {
-            // Left behind, it does no harm: the next daemon replaces it.
+            // The next daemon replaces one that stays.
             let _ = std::fs::remove_file(file);
         }
-        // Fails only if no door is left.
+        // Fails only if no listener is left.
         let _ = self.stop.send(true);
         let ended = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(LAST_REQUESTS, ended).await.is_err() {
-            tracing::warn!("some requests weren't done after {LAST_REQUESTS:?} and are cut off");
+            tracing::warn!("some requests took longer than {LAST_REQUESTS:?} and were cut off");
         }
     }
 }
 
-/// Makes the folder `data` where there is none, and takes it for this daemon alone.
-fn take(data: &Path) -> Result<File, DaemonError> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(data);
-    made.map_err(|e| file_error("making the folder", data, e))?;
-    let path = data.join("provostd.lock");
-    let opened = OpenOptions::new().create(true).append(true).open(&path);
-    let lock = opened.map_err(|e| file_error("opening", &path, e))?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(DaemonError::Busy(data.to_owned())),
-        Err(TryLockError::Error(e)) => return Err(file_error("locking", &path, e)),
+/// The TCP listeners that the configuration names.
+struct Bound {
+    nodes: TcpListener,
+    admin: TcpListener,
+    monitor: Option<TcpListener>,
+    xcatd: Option<(TlsAcceptor, TcpListener)>,
+    addresses: Addresses,
+}
+
+impl Bound {
+    async fn all(config: &Config) -> Result<Self, DaemonError> {
+        let (nodes, nodes_at) = bind("listen", config.listen).await?;
+        let (admin, admin_at) = bind("admin", config.admin).await?;
+        let mut bound = Self {
+            nodes,
+            admin,
+            monitor: None,
+            xcatd: None,
+            addresses: Addresses { nodes: nodes_at, admin: admin_at, monitor: None, xcatd: None },
+        };
+        if let Some(address) = config.xcat.monitor {
+            let (listener, at) = bind("xcat.monitor", address).await?;
+            bound.monitor = Some(listener);
+            bound.addresses.monitor = Some(at);
+        }
+        if let Some(xcatd) = &config.xcat.xcatd {
+            let tls = xcat::acceptor(xcatd)?;
+            let (listener, at) = bind("xcat.xcatd", xcatd.listen).await?;
+            bound.xcatd = Some((tls, listener));
+            bound.addresses.xcatd = Some(at);
+        }
+        Ok(bound)
     }
-    // Whoever waits for this daemon must not meet the address of an earlier one.
-    let stale = data.join("listen.json");
-    match std::fs::remove_file(&stale) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(file_error("removing", &stale, e)),
-        _ => Ok(lock),
+
+    /// Serves each listener in a task of its own.
+    fn serve(self, app: &Arc<App>, dns: bool, tasks: &mut JoinSet<()>) {
+        let stop = || app.stop.clone();
+        let nodes = self.nodes.tap_io(listener::tune);
+        let router = nodes_api::router(Arc::clone(app));
+        tasks.spawn(listener::serve(nodes, router, NODE_CONNECTIONS, stop()));
+        let admin = self.admin.tap_io(listener::tune);
+        let router = admin_api::read_only(Arc::clone(app), self.addresses.admin);
+        tasks.spawn(listener::serve(admin, router, ADMIN_CONNECTIONS, stop()));
+        let xcat = Arc::new(Xcat::new(Arc::clone(app), dns));
+        if let Some(listener) = self.monitor {
+            let xcat = Arc::clone(&xcat);
+            let answer = move |stream| xcat::monitor(Arc::clone(&xcat), stream);
+            tasks.spawn(xcat::serve(listener, stop(), answer));
+        }
+        if let Some((tls, listener)) = self.xcatd {
+            let answer = move |stream| xcat::xcatd(Arc::clone(&xcat), tls.clone(), stream);
+            tasks.spawn(xcat::serve(listener, stop(), answer));
+        }
     }
 }
 
-async fn listen(
+/// Creates the folder `data` where there is none, and locks it for this daemon.
+fn lock(data: &Path) -> Result<File, DaemonError> {
+    let created = DirBuilder::new().recursive(true).mode(0o700).create(data);
+    created.map_err(DaemonError::file("creating the folder", data))?;
+    let path = data.join("provostd.lock");
+    let opened = OpenOptions::new().create(true).append(true).open(&path);
+    let lock = opened.map_err(DaemonError::file("opening", &path))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(DaemonError::Busy(data.to_owned())),
+        Err(TryLockError::Error(e)) => return Err(DaemonError::file("locking", &path)(e)),
+    }
+    // A program that waits for this daemon must not read the address of an earlier one.
+    let stale = data.join("listen.json");
+    provost_fs::remove(&stale, Durability::Crash).map_err(DaemonError::file("removing", &stale))?;
+    Ok(lock)
+}
+
+async fn bind(
     key: &'static str,
     address: SocketAddr,
 ) -> Result<(TcpListener, SocketAddr), DaemonError> {
@@ -245,36 +204,30 @@ async fn listen(
     Ok((listener, bound))
 }
 
-/// The lock on the folder is ours, so a socket that is there is of a daemon that died.
-fn listen_locally(path: &Path) -> io::Result<UnixListener> {
-    match std::fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-        _ => {}
-    }
+/// Binds the admin socket. This daemon has the folder's lock, so a socket that is there is of a
+/// daemon that died.
+fn bind_socket(path: &Path) -> io::Result<UnixListener> {
+    provost_fs::remove(path, Durability::Crash)?;
     let listener = UnixListener::bind(path)?;
     std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
     Ok(listener)
 }
 
-fn write_whole(path: &Path, what: &impl Serialize) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new("/")))?;
-    serde_json::to_writer(&mut file, what)?;
-    file.write_all(b"\n")?;
-    file.persist(path)?;
-    Ok(())
+/// Writes a file that is made anew at each start.
+fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut json = serde_json::to_vec(value)?;
+    json.push(b'\n');
+    provost_fs::replace(path, &json, Durability::Crash)
 }
 
-/// Asks for as many file descriptors as the seats need; with fewer, guests wait longer.
+/// Asks for as many file descriptors as the connection limits need; with fewer, clients wait
+/// longer.
 fn raise_file_limit() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let wanted = maximum.map_or(FILES, |most| most.min(FILES));
-    if current.is_some_and(|current| current < wanted)
-        && let Err(e) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum })
+    let needed = maximum.map_or(FILES, |most| most.min(FILES));
+    if current.is_some_and(|current| current < needed)
+        && let Err(e) = setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum })
     {
-        tracing::warn!("raising the limit of open files to {wanted}: {e}");
+        tracing::warn!("raising the limit of open files to {needed}: {e}");
     }
-}
-
-fn file_error(doing: &'static str, path: &Path, source: io::Error) -> DaemonError {
-    DaemonError::File { doing, path: path.to_owned(), source }
 }

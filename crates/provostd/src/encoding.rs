@@ -7,10 +7,10 @@ use ruzstd::decoding::StreamingDecoder;
 use crate::bodies;
 use crate::refusal::Refusal;
 
-/// The most that a zstd frame may want to look back, in bytes: as much as level 19 does.
+/// The largest window of a zstd frame, in bytes: that of level 19.
 const MAX_WINDOW: u64 = 8 * 1024 * 1024;
 
-/// How a body is packed.
+/// How a body is compressed.
 #[derive(Clone, Copy)]
 pub(crate) enum Encoding {
     Gzip,
@@ -18,7 +18,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// What `Content-Encoding` says; none where the body is as it is.
+    /// The value of `Content-Encoding`; none for a plain body.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Option<Self>, Refusal> {
         match headers.get(header::CONTENT_ENCODING).map(|value| value.as_bytes()) {
             None | Some(b"identity") => Ok(None),
@@ -27,13 +27,12 @@ impl Encoding {
             Some(other) => Err(Refusal::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 format!("the body is encoded as {:?}", String::from_utf8_lossy(other)),
-                "send it plain, or by gzip or zstd",
+                "send it plain, or with gzip or zstd",
             )),
         }
     }
 
-    /// Unpacks a body to at most `most` bytes, and holds no more than that, whatever it says of
-    /// itself.
+    /// Unpacks a body of at most `most` bytes, and allocates no more than that for any input.
     pub(crate) fn unpack(self, packed: &[u8], most: usize) -> Result<Vec<u8>, Refusal> {
         let mut plain = Vec::new();
         let read = match self {
@@ -46,7 +45,7 @@ impl Encoding {
             Err(error) => Err(Refusal::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 format!("unpacking the body: {error}"),
-                "nothing of it was stored; send it again, or plain",
+                "send it again, or plain; nothing of it was stored",
             )),
         }
     }
@@ -61,7 +60,7 @@ fn frames(mut packed: &[u8], most: usize, plain: &mut Vec<u8>) -> io::Result<()>
     Ok(())
 }
 
-/// Reads until there is one byte more than there may be, so that it shows.
+/// Reads up to one byte more than allowed, so that the caller sees an excess.
 fn add(from: impl Read, most: usize, plain: &mut Vec<u8>) -> io::Result<()> {
     from.take((most + 1 - plain.len()) as u64).read_to_end(plain).map(drop)
 }

@@ -3,14 +3,15 @@ use std::sync::Arc;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, stream};
-use provost_store::Event as Told;
+use provost_store::Event as StoreEvent;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::App;
+use crate::app::App;
 
-/// A stream of what is stored from now on: one `record` event per record, one `lost` event per
-/// node that fell silent, one `claim` event per claim that counts. One who reads too slowly gets a `missed` event with the number of those that were dropped.
+/// A stream of what is stored from now on: one `record` event per record, one `lost` event per lost
+/// node, one `claim` event per claim that is accepted. A client that reads too slowly gets a `missed`
+/// event with the number of events that were dropped.
 pub(crate) fn stream(app: &Arc<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
     let start = (app.store.events(), app.stop.clone());
     let events = stream::unfold(start, |(mut records, mut stop)| async {
@@ -19,9 +20,11 @@ pub(crate) fn stream(app: &Arc<App>) -> Sse<impl Stream<Item = Result<Event, Inf
             () = stop.wait() => return None,
         };
         let event = match record {
-            Ok(Told::Record(json)) => Event::default().event("record").data(json.get()),
-            Ok(Told::Lost(lost)) => Event::default().event("lost").data(json!(*lost).to_string()),
-            Ok(Told::Claim(claim)) => {
+            Ok(StoreEvent::Record(json)) => Event::default().event("record").data(json.get()),
+            Ok(StoreEvent::Lost(lost)) => {
+                Event::default().event("lost").data(json!(*lost).to_string())
+            }
+            Ok(StoreEvent::Claim(claim)) => {
                 Event::default().event("claim").data(json!(*claim).to_string())
             }
             Err(RecvError::Lagged(missed)) => {
@@ -31,6 +34,6 @@ pub(crate) fn stream(app: &Arc<App>) -> Sse<impl Stream<Item = Result<Event, Inf
         };
         Some((Ok(event), (records, stop)))
     });
-    // Also tells the client that the daemon lives: every 15 s.
+    // Also shows the client that the daemon is alive: a comment every 15 s.
     Sse::new(events).keep_alive(KeepAlive::default())
 }

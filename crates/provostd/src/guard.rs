@@ -5,22 +5,22 @@ use provost_record::Record;
 use provost_store::Standing;
 use serde::Serialize;
 
-/// With a request for a plan: the run that asks, which is no attempt in vain yet.
+/// On a request for a plan: the run that asks, which doesn't count as an attempt yet.
 const RUN: HeaderName = HeaderName::from_static("provost-run");
-/// With a plan: what the node is to do.
+/// On a plan: what the node has to do.
 const DIRECTIVE: HeaderName = HeaderName::from_static("provost-directive");
-/// Why the node is to hold: one line of ASCII.
+/// Why the node is held: one line of ASCII.
 const REASON: HeaderName = HeaderName::from_static("provost-reason");
 /// When an admin released the node, RFC 3339: it forgets attempts that began before.
 const RELEASED: HeaderName = HeaderName::from_static("provost-released");
 
-/// What a node is to do.
+/// What a node has to do.
 #[derive(Debug, Serialize)]
 #[serde(tag = "directive", rename_all = "lowercase")]
 pub(crate) enum Directive {
-    /// Go on.
+    /// Run.
     Proceed,
-    /// Run nothing until an admin has released the node.
+    /// Run nothing until an admin releases the node.
     Hold {
         /// One line of ASCII.
         reason: String,
@@ -28,7 +28,7 @@ pub(crate) enum Directive {
 }
 
 impl Directive {
-    /// Judges a node by its attempts; `budget` is how many may be in vain.
+    /// Decides by a node's attempts; `budget` is how many may not end well.
     pub(crate) fn of(standing: Standing, budget: NonZeroU32) -> Self {
         let attempts = standing.attempts;
         if attempts < budget.get() {
@@ -42,7 +42,7 @@ impl Directive {
         Self::Hold { reason }
     }
 
-    /// Judges the run that has sent `last`. Reruns by hand are never held.
+    /// Decides for the run that has sent `last`. Reruns are never held.
     pub(crate) fn after(last: &Record, standing: Standing, budget: NonZeroU32) -> Self {
         match last.service.as_str() {
             "run" => Self::Proceed,
@@ -52,16 +52,16 @@ impl Directive {
 }
 
 /// The run that asks for its plan.
-pub(crate) fn present(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn current_run(headers: &HeaderMap) -> Option<&str> {
     headers.get(RUN)?.to_str().ok()
 }
 
-/// Says with a plan how the node stands.
-pub(crate) fn tell(headers: &mut HeaderMap, standing: Standing, budget: NonZeroU32) {
+/// Adds the directive to the headers of a plan.
+pub(crate) fn add_directive(headers: &mut HeaderMap, standing: Standing, budget: NonZeroU32) {
     match Directive::of(standing, budget) {
         Directive::Hold { reason } => {
             headers.insert(DIRECTIVE, HeaderValue::from_static("hold"));
-            // Digits and our own words: always a header's value.
+            // Digits and ASCII words are always valid in a header.
             if let Ok(reason) = HeaderValue::try_from(reason) {
                 headers.insert(REASON, reason);
             }

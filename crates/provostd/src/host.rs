@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::refusal::Refusal;
 
-/// Lets a request pass only if it was meant for this door: a browser that was led here by a name
-/// of somebody else's says that name (DNS rebinding).
+/// Accepts a request only if its Host is this listener: a browser that DNS rebinding has led here
+/// sends the foreign name.
 pub(crate) async fn check(
     State(bound): State<SocketAddr>,
     request: Request,
@@ -21,14 +21,14 @@ pub(crate) async fn check(
     }
     Refusal::new(
         StatusCode::MISDIRECTED_REQUEST,
-        format!("this door isn't {:?}", named.unwrap_or_default()),
-        format!("ask for http://{bound}, or for localhost"),
+        format!("this listener isn't {:?}", named.unwrap_or_default()),
+        format!("use http://{bound}, or localhost"),
     )
     .into_response()
 }
 
-/// Whether `host` is a name or an address of this machine's own, or the one that was bound to.
-/// A door that is bound to all addresses has each of them, and no other name.
+/// Whether `host` is localhost, a loopback address or the address that is bound. A listener that is
+/// bound to all addresses accepts each address, and no other name.
 fn is_ours(host: &str, bound: IpAddr) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     let host = authority.host().trim_start_matches('[').trim_end_matches(']');
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_of_somebody_elses_is_not_ours() {
+    fn a_foreign_name_is_not_ours() {
         let ours = |host, bound: &str| is_ours(host, bound.parse().unwrap());
         for host in ["localhost", "LOCALHOST:8481", "127.0.0.1:8481", "127.0.0.2", "[::1]:8481"] {
             assert!(ours(host, "127.0.0.1"), "{host}");

@@ -6,21 +6,21 @@ use provost_store::{MAX_RECORD, Report};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::app::App;
 use crate::guard::Directive;
 use crate::refusal::Refusal;
-use crate::{App, is_run_id};
 
 /// The answer to a batch of records.
 #[derive(Debug, Serialize)]
-pub(crate) struct Acknowledged {
+pub(crate) struct Acknowledgement {
     /// The seq of the batch's last record: it and all before it are durable.
     acked: u64,
     #[serde(flatten)]
     directive: Directive,
 }
 
-/// Stores a batch of a node's records and tells those who listen.
-pub(crate) async fn ingest(app: &App, node: &str, body: &[u8]) -> Result<Acknowledged, Refusal> {
+/// Stores a batch of a node's records.
+pub(crate) async fn ingest(app: &App, node: &str, body: &[u8]) -> Result<Acknowledgement, Refusal> {
     let batch = parse(node, body)?;
     let Some(last) = batch.last() else {
         return Err(invalid("the batch is empty".into()));
@@ -31,12 +31,12 @@ pub(crate) async fn ingest(app: &App, node: &str, body: &[u8]) -> Result<Acknowl
     app.metrics.ingested(ingested, begun.elapsed());
     app.silence.note(ingested.due);
     let directive = Directive::after(&last, ingested.standing, app.guard.max_attempts);
-    Ok(Acknowledged { acked: last.seq, directive })
+    Ok(Acknowledgement { acked: last.seq, directive })
 }
 
 fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
     let texts: Vec<&RawValue> = serde_json::from_slice(body)
-        .map_err(|e| invalid(format!("the body is no JSON array of records: {e}")))?;
+        .map_err(|e| invalid(format!("the body isn't a JSON array of records: {e}")))?;
     let read = |(index, text): (usize, &&RawValue)| {
         let refuse = |why: String| invalid(format!("record {index} of the batch: {why}"));
         if text.get().len() > MAX_RECORD {
@@ -49,7 +49,7 @@ fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
             return Err(refuse(format!("it is of node {:?}, not of {node:?}", record.node)));
         }
         if !is_run_id(&record.run) {
-            return Err(refuse(format!("its run {:?} isn't written as a UUID is", record.run)));
+            return Err(refuse(format!("its run {:?} isn't a UUID in its usual form", record.run)));
         }
         if i64::try_from(record.seq).is_err() {
             return Err(refuse(format!("its seq {} is too large", record.seq)));
@@ -60,7 +60,12 @@ fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
 }
 
 fn invalid(error: String) -> Refusal {
-    let hint = "nothing of the batch was stored; see that node and management node run the same \
-                version of Provost";
+    let hint = "install the same version of Provost on the node and the management node; nothing of \
+                the batch was stored";
     Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)
+}
+
+/// Whether `text` is a run's id in the one form in which nodes write it.
+pub(crate) fn is_run_id(text: &str) -> bool {
+    text.len() == 36 && uuid::Uuid::parse_str(text).is_ok()
 }

@@ -1,46 +1,31 @@
-//! The management node's daemon. It has three doors: one for the nodes, one for admins that
-//! changes nothing, and a socket for the admin who owns the machine.
+//! The management node's daemon. It has three listeners: one for the nodes, one for admins that
+//! is read-only, and a socket with the whole admin API for the user who runs the daemon.
 
-mod admin_door;
+mod admin_api;
+mod app;
 mod bodies;
 mod bundle;
 mod cli;
 mod config;
 mod daemon;
-mod door;
 mod encoding;
+mod error;
 mod events;
 mod guard;
 mod host;
 mod ingest;
 mod installer;
+mod listener;
 mod metrics;
-mod nodes_door;
+mod node_program;
+mod nodes_api;
 mod refusal;
 mod silence;
 mod tokens;
 mod xcat;
 
 pub use cli::{command, main};
-pub use config::{Config, ConfigError, Guard, NodeConfig, XcatConfig, Xcatd};
-pub use daemon::{Addresses, Daemon, DaemonError};
+pub use config::{Config, ConfigError, Guard, NodeConfig, StoreKind, XcatConfig, Xcatd};
+pub use daemon::{Addresses, Daemon};
+pub use error::DaemonError;
 pub use xcat::TlsError;
-
-/// What the handlers of all doors share.
-struct App {
-    store: std::sync::Arc<dyn provost_store::Store>,
-    www: std::path::PathBuf,
-    node_program: std::sync::Arc<installer::NodeProgram>,
-    /// The nodes' door.
-    nodes_at: std::net::SocketAddr,
-    guard: Guard,
-    silence: silence::Silence,
-    bodies: bodies::Bodies,
-    metrics: metrics::Metrics,
-    stop: door::Stop,
-}
-
-/// Whether `text` is a run's id in the one form in which nodes write it.
-fn is_run_id(text: &str) -> bool {
-    text.len() == 36 && uuid::Uuid::parse_str(text).is_ok()
-}

@@ -8,8 +8,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use provost_store::{Ingested, Node, Status};
 
-/// What the daemon counts. No label has a node's name in it: ten thousand series of each would
-/// help nobody.
+/// What the daemon counts. No label has a node's name: ten thousand series of each would be useless.
 pub(crate) struct Metrics {
     registry: Registry,
     nodes: Family<[(&'static str, &'static str); 1], Gauge>,

@@ -1,10 +1,11 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
+use provost_record::wording::error_chain;
 use provost_store::StoreError;
 use serde_json::json;
 
-/// A request that isn't done: a status, what was wrong, and what to do about it.
+/// The answer to a request that is refused: a status, what was wrong, and what to do about it.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
@@ -27,7 +28,7 @@ impl Refusal {
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string(), error.hint())
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error_chain(&error), error.hint())
     }
 }
 
@@ -37,7 +38,7 @@ impl IntoResponse for Refusal {
             status if status.is_server_error() => {
                 tracing::error!(hint = self.hint, "{}", self.error);
             }
-            // What only one who has a token can bring about; strangers don't fill the log.
+            // Only clients that have a token can cause these, so strangers can't fill the log.
             StatusCode::FORBIDDEN
             | StatusCode::PAYLOAD_TOO_LARGE
             | StatusCode::UNPROCESSABLE_ENTITY => {
@@ -57,8 +58,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Gives every error that the framework or the file server answered by itself the body that
-/// clients know.
+/// Gives the JSON body to errors that the framework or the file server has answered.
 pub(crate) async fn in_json(response: Response<Body>) -> Response<Body> {
     let status = response.status();
     let is_json = response
@@ -70,10 +70,10 @@ pub(crate) async fn in_json(response: Response<Body>) -> Response<Body> {
     }
     let error = status.canonical_reason().unwrap_or("the request was refused").to_lowercase();
     let hint = match status {
-        StatusCode::NOT_FOUND => "nothing is served at this path",
-        StatusCode::METHOD_NOT_ALLOWED => "see the Allow header for what this path takes",
+        StatusCode::NOT_FOUND => "check the path",
+        StatusCode::METHOD_NOT_ALLOWED => "use a method of the Allow header",
         StatusCode::RANGE_NOT_SATISFIABLE => "ask for a range within the file",
-        _ => "see that the request is well-formed",
+        _ => "check that the request is well-formed",
     };
     let mut answer = Refusal::new(status, error, hint).into_response();
     for name in [header::ALLOW, header::CONTENT_RANGE] {

@@ -8,26 +8,27 @@ use sha2::{Digest, Sha256};
 
 use crate::refusal::Refusal;
 
-/// A node's new token, shown this once.
+/// A node's new token. It is shown only once.
 #[derive(Serialize)]
 pub(crate) struct NewToken {
     node: String,
     token: String,
-    /// Whether the node wasn't known before.
+    /// Whether the node was unknown before.
     new: bool,
 }
 
-/// Makes a token for each of `nodes`: 256 random bits, of which the store keeps the digest.
-pub(crate) async fn make(
+/// Creates a token for each of `nodes`: 256 random bits, of which the store keeps the digest.
+pub(crate) async fn create(
     store: &dyn Store,
     nodes: Vec<String>,
     at: Timestamp,
 ) -> Result<Vec<NewToken>, Refusal> {
-    let mut made = nodes.into_iter().map(new_token).collect::<Result<Vec<_>, _>>()?;
-    let kept = made.iter().map(|new| Token { node: new.node.clone(), sha256: digest(&new.token) });
-    let new: HashSet<String> = store.set_tokens(kept.collect(), at).await?.into_iter().collect();
-    made.iter_mut().for_each(|made| made.new = new.contains(&made.node));
-    Ok(made)
+    let mut created = nodes.into_iter().map(new_token).collect::<Result<Vec<_>, _>>()?;
+    let stored = created.iter();
+    let stored = stored.map(|new| Token { node: new.node.clone(), sha256: digest(&new.token) });
+    let new: HashSet<String> = store.set_tokens(stored.collect(), at).await?.into_iter().collect();
+    created.iter_mut().for_each(|token| token.new = new.contains(&token.node));
+    Ok(created)
 }
 
 fn new_token(node: String) -> Result<NewToken, Refusal> {
@@ -36,7 +37,7 @@ fn new_token(node: String) -> Result<NewToken, Refusal> {
         Refusal::new(
             StatusCode::SERVICE_UNAVAILABLE,
             format!("getting random bytes: {e}"),
-            "see that the kernel's getrandom(2) is not blocked",
+            "check that the kernel's getrandom(2) is not blocked",
         )
     })?;
     Ok(NewToken { node, token: hex::encode(random), new: false })
@@ -46,7 +47,7 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-/// Lets a request pass only if it bears the token of `node`.
+/// Accepts a request only if it has the token of `node`.
 pub(crate) async fn check(
     store: &dyn Store,
     headers: &HeaderMap,
@@ -59,16 +60,16 @@ pub(crate) async fn check(
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .map(|(_, token)| token.trim());
     let unknown = |error: &str| {
-        let hint = "make a token with `provostctl token NODE` and put it in the node's token_file";
+        let hint = "create a token (provostctl token NODE), and write it to the node's token_file";
         Refusal::new(StatusCode::UNAUTHORIZED, error, hint)
     };
-    let token = token.ok_or_else(|| unknown("this needs the node's token"))?;
+    let token = token.ok_or_else(|| unknown("the request has no token"))?;
     match store.token_owner(digest(token)).await? {
         Some(owner) if owner == node => Ok(()),
         Some(owner) => Err(Refusal::new(
             StatusCode::FORBIDDEN,
-            format!("the token is {owner}'s, and this is {node:?}'s"),
-            "a node speaks for itself only: see that its name and its token belong together",
+            format!("the token is {owner}'s, and the request is about {node:?}"),
+            "use the node's own token: a node can report only about itself",
         )),
         None => Err(unknown("the token is unknown")),
     }

@@ -91,10 +91,10 @@ impl Daemon {
         Self { child, data, http }
     }
 
-    fn url(&self, door: &str, path: &str) -> String {
+    fn url(&self, listener: &str, path: &str) -> String {
         let listen = fs::read(self.data.join("listen.json")).unwrap();
         let listen: Value = serde_json::from_slice(&listen).unwrap();
-        format!("http://{}{path}", listen[door].as_str().unwrap())
+        format!("http://{}{path}", listen[listener].as_str().unwrap())
     }
 
     fn post(&self, node: usize, batch: &[Value]) -> reqwest::RequestBuilder {
@@ -120,7 +120,7 @@ async fn report(
     post: reqwest::RequestBuilder,
     node: usize,
     mut acked: usize,
-    told: mpsc::UnboundedSender<()>,
+    acknowledged: mpsc::UnboundedSender<()>,
 ) -> (usize, usize) {
     loop {
         let batch: Vec<_> = (acked + 1..=acked + 1 + acked % 4).map(|n| record(node, n)).collect();
@@ -134,7 +134,7 @@ async fn report(
             Err(_) => return (node, acked),
         };
         acked = answer["acked"].as_u64().unwrap() as usize;
-        let _ = told.send(());
+        let _ = acknowledged.send(());
     }
 }
 
@@ -144,10 +144,10 @@ async fn a_daemon_that_is_killed_while_nodes_report_loses_nothing_acknowledged()
     let mut acked = [0; NODES];
     for kill in 0..KILLS {
         let daemon = Daemon::start(folder.path(), &["env"]);
-        let (told, mut acks) = mpsc::unbounded_channel();
+        let (acknowledged, mut acks) = mpsc::unbounded_channel();
         let mut nodes = JoinSet::new();
         for (node, acked) in acked.into_iter().enumerate() {
-            nodes.spawn(report(daemon.post(node, &[]), node, acked, told.clone()));
+            nodes.spawn(report(daemon.post(node, &[]), node, acked, acknowledged.clone()));
         }
         // Another moment each time, with others' records under way.
         for _ in 0..(kill * 7) % 41 {

@@ -5,7 +5,7 @@ mod server;
 
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
-use server::{Server, refused, said};
+use server::{Server, refused, response};
 
 const PLAN: &str = "/plans/cn001.toml";
 
@@ -91,7 +91,7 @@ async fn a_node_over_its_budget_is_held_until_it_is_released() {
 
     let release = async |nodes: Value| {
         let ask = server.socket.post("http://localhost/v1/release").json(&json!({"nodes": nodes}));
-        said(ask).await
+        response(ask).await
     };
     let (status, body) = release(json!(["cn[001-002]"])).await;
     assert_eq!(status, 404, "one of them is unknown");

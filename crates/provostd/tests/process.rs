@@ -22,7 +22,7 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn it_tells_that_it_serves_and_ends_in_order_under_an_open_stream() {
+fn it_reports_that_it_is_ready_and_ends_in_order_under_an_open_stream() {
     let folder = tempfile::tempdir().unwrap();
     let notify = UnixDatagram::bind(folder.path().join("notify")).unwrap();
     notify.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -32,9 +32,9 @@ fn it_tells_that_it_serves_and_ends_in_order_under_an_open_stream() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut told = [0; 100];
-    let length = notify.recv(&mut told).unwrap();
-    assert!(told[..length].starts_with(b"READY=1"));
+    let mut message = [0; 100];
+    let length = notify.recv(&mut message).unwrap();
+    assert!(message[..length].starts_with(b"READY=1"));
 
     let listen = fs::read(folder.path().join("data/listen.json")).unwrap();
     let listen: serde_json::Value = serde_json::from_slice(&listen).unwrap();
@@ -53,14 +53,14 @@ fn it_tells_that_it_serves_and_ends_in_order_under_an_open_stream() {
     let mut log = String::new();
     daemon.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     assert!(ended.success(), "{log}");
-    assert!(log.contains("ending") && !log.contains('\u{1b}'), "{log}");
+    assert!(log.contains("stopping") && !log.contains('\u{1b}'), "{log}");
     let mut rest = String::new();
     answer.read_to_string(&mut rest).unwrap();
     assert!(rest.ends_with("0\r\n\r\n"), "the stream ended as a stream does: {rest:?}");
 }
 
 #[test]
-fn a_wrong_configuration_is_told_with_its_place_and_its_mend() {
+fn a_wrong_configuration_is_reported_with_its_place_and_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     for (config, why) in [
         ("www = 'www'\nstore = 'postgres://u:secret@db'", "no PostgreSQL store yet"),
@@ -70,9 +70,9 @@ fn a_wrong_configuration_is_told_with_its_place_and_its_mend() {
     ] {
         let output = provostd(folder.path(), config).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{config}");
-        let said = stderr(&output);
-        assert!(said.contains(why) && said.contains("provostd.toml"), "{said}");
-        assert!(said.contains("\n  hint: "), "{said}");
+        let text = stderr(&output);
+        assert!(text.contains(why) && text.contains("provostd.toml"), "{text}");
+        assert!(text.contains("\n  hint: "), "{text}");
     }
     let mut missing = Command::new(env!("CARGO_BIN_EXE_provostd"));
     let output = missing.args(["--config", "/nowhere"]).output().unwrap();

@@ -60,17 +60,17 @@ async fn a_node_that_falls_silent_is_lost_and_comes_back() {
     server.report("cn001", &lost, &in_stage("cn001", 1_000)).await;
     assert_eq!(server.node_object("cn001").await["status"], "netbooting");
 
-    let told = heard(&mut events, "event: lost").await;
+    let event = heard(&mut events, "event: lost").await;
     assert!(began.elapsed() >= Duration::from_secs(1), "its own limit and the margin");
-    let told = told.split("event: lost\ndata: ").nth(1).unwrap();
-    let told: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
-    assert_eq!((&told["node"], &told["stage"]), (&json!("cn001"), &json!("disk")));
+    let event = event.split("event: lost\ndata: ").nth(1).unwrap();
+    let event: Value = serde_json::from_str(event.lines().next().unwrap()).unwrap();
+    assert_eq!((&event["node"], &event["stage"]), (&json!("cn001"), &json!("disk")));
 
     let node = server.node_object("cn001").await;
     assert_eq!((&node["status"], &node["cause"]), (&json!("failed"), &json!("lost")));
     assert_eq!((&node["stage"], &node["run"]), (&json!("disk"), &json!(RUN)));
-    let said = node["errorMessage"].as_str().unwrap();
-    assert!(said.contains(node["lastSeen"].as_str().unwrap()), "{said}");
+    let message = node["errorMessage"].as_str().unwrap();
+    assert!(message.contains(node["lastSeen"].as_str().unwrap()), "{message}");
     assert!(node["hint"].as_str().unwrap().contains("console"), "{node}");
     assert_eq!(server.node_object("cn002").await["status"], "netbooting");
 

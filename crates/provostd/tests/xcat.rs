@@ -176,7 +176,7 @@ async fn many_at_once_are_heard_beside_silent_ones() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_node_leaves_seats_to_the_others() {
+async fn one_address_leaves_connections_to_the_others() {
     let server = with_nodes(1, false).await;
     let greeted = || async {
         let mut stream = connect(&server, address(1)).await;
@@ -250,8 +250,8 @@ async fn a_name_is_looked_up_only_if_that_is_asked_for() {
         plan(&server, "plans", "localhost", "");
         let mut stream = connect(&server, Ipv4Addr::LOCALHOST).await;
         let mut ready = [0; 6];
-        let told = stream.read_exact(&mut ready).await.is_ok();
-        assert_eq!(told, dns);
+        let answered = stream.read_exact(&mut ready).await.is_ok();
+        assert_eq!(answered, dns);
     }
 }
 

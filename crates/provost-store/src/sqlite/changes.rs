@@ -1,11 +1,12 @@
-//! What can be written, each inside a transaction that somebody else commits.
+//! What can be written. The caller has the transaction, and commits it.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::writer::Done;
+use super::rows::json_column;
+use super::writer::Applied;
 use crate::{Claim, Event, Ingested, Lost, NodeState, Released, Report, Token};
 
 pub(super) fn ingest(
@@ -13,9 +14,9 @@ pub(super) fn ingest(
     node: &str,
     batch: &[Report],
     at: Timestamp,
-) -> rusqlite::Result<Done<Ingested>> {
+) -> rusqlite::Result<Applied<Ingested>> {
     let mut state = state_of(db, node)?.unwrap_or_else(|| NodeState::new(node, at));
-    let mut done = Done::<Ingested>::default();
+    let mut applied = Applied::<Ingested>::default();
     let mut add_run = db.prepare_cached("INSERT OR IGNORE INTO run (node, run) VALUES (?, ?)")?;
     let mut add = db.prepare_cached(
         "INSERT OR IGNORE INTO record (run_id, seq, json)
@@ -28,34 +29,38 @@ pub(super) fn ingest(
         let is_first = add_run.execute(params![node, record.run])? == 1;
         if add.execute(params![node, record.run, seq, report.json.get()])? == 1 {
             state.apply(record, is_first);
-            done.events.push(Event::Record(Arc::from(report.json.clone())));
-            done.answer.fresh += 1;
+            applied.events.push(Event::Record(Arc::from(report.json.clone())));
+            applied.answer.fresh += 1;
         } else {
-            done.answer.repeats += 1;
+            applied.answer.repeats += 1;
         }
         state.heard(&record.run, at);
     }
     save(db, node, &state)?;
-    let present = batch.last().map(|report| report.record.run.as_str());
-    done.answer.standing = state.standing(present);
-    done.answer.due = state.due();
-    Ok(done)
+    let current = batch.last().map(|report| report.record.run.as_str());
+    applied.answer.standing = state.standing(current);
+    applied.answer.due = state.due();
+    Ok(applied)
 }
 
-pub(super) fn claim(db: &Connection, claim: &Claim, at: Timestamp) -> rusqlite::Result<Done<bool>> {
+pub(super) fn claim(
+    db: &Connection,
+    claim: &Claim,
+    at: Timestamp,
+) -> rusqlite::Result<Applied<bool>> {
     let mut state = state_of(db, &claim.node)?.unwrap_or_else(|| NodeState::new(&claim.node, at));
     let counts = state.claim(claim, at);
     save(db, &claim.node, &state)?;
     let events = counts.then(|| Event::Claim(Arc::new(claim.clone())));
-    Ok(Done { answer: counts, events: events.into_iter().collect() })
+    Ok(Applied { answer: counts, events: events.into_iter().collect() })
 }
 
 pub(super) fn lose(
     db: &Connection,
     due: Timestamp,
     at: Timestamp,
-) -> rusqlite::Result<Done<Vec<Lost>>> {
-    let mut done = Done::<Vec<Lost>>::default();
+) -> rusqlite::Result<Applied<Vec<Lost>>> {
+    let mut applied = Applied::<Vec<Lost>>::default();
     let overdue =
         states(db, "SELECT name, state FROM node WHERE due <= ?", [due.as_millisecond()])?;
     for (name, mut state) in overdue {
@@ -64,19 +69,19 @@ pub(super) fn lose(
         }
         save(db, &name, &state)?;
         let node = state.node();
-        let lost = Lost { node: name, stage: node.stage, last_seen: node.last_seen };
-        done.events.push(Event::Lost(Arc::new(lost.clone())));
-        done.answer.push(lost);
+        let lost = Lost { node: name, stage: node.detail.stage, last_seen: node.last_seen };
+        applied.events.push(Event::Lost(Arc::new(lost.clone())));
+        applied.answer.push(lost);
     }
-    Ok(done)
+    Ok(applied)
 }
 
-pub(super) fn listen_anew(db: &Connection, at: Timestamp) -> rusqlite::Result<Done<()>> {
+pub(super) fn restart_deadlines(db: &Connection, at: Timestamp) -> rusqlite::Result<Applied<()>> {
     for (name, mut state) in states(db, "SELECT name, state FROM node WHERE due IS NOT NULL", [])? {
-        state.listen_anew(at);
+        state.restart_deadlines(at);
         save(db, &name, &state)?;
     }
-    Ok(Done::default())
+    Ok(Applied::default())
 }
 
 fn states(
@@ -85,7 +90,7 @@ fn states(
     params: impl rusqlite::Params,
 ) -> rusqlite::Result<Vec<(String, NodeState)>> {
     db.prepare_cached(query)?
-        .query_map(params, |row| Ok((row.get(0)?, super::json_column(row, 1)?)))?
+        .query_map(params, |row| Ok((row.get(0)?, json_column(row, 1)?)))?
         .collect()
 }
 
@@ -93,7 +98,7 @@ pub(super) fn release(
     db: &Connection,
     nodes: &[String],
     at: Timestamp,
-) -> rusqlite::Result<Done<Result<Vec<Released>, Vec<String>>>> {
+) -> rusqlite::Result<Applied<Result<Vec<Released>, Vec<String>>>> {
     let mut states = Vec::new();
     let mut unknown = Vec::new();
     for node in nodes {
@@ -103,7 +108,7 @@ pub(super) fn release(
         }
     }
     if !unknown.is_empty() {
-        return Ok(Done { answer: Err(unknown), events: Vec::new() });
+        return Ok(Applied { answer: Err(unknown), events: Vec::new() });
     }
     let mut released = Vec::new();
     for (node, mut state) in states {
@@ -111,29 +116,29 @@ pub(super) fn release(
         save(db, node, &state)?;
         released.push(Released { node: node.clone(), attempts });
     }
-    Ok(Done { answer: Ok(released), events: Vec::new() })
+    Ok(Applied { answer: Ok(released), events: Vec::new() })
 }
 
 pub(super) fn set_tokens(
     db: &Connection,
     tokens: &[Token],
     at: Timestamp,
-) -> rusqlite::Result<Done<Vec<String>>> {
-    let mut done = Done::<Vec<String>>::default();
+) -> rusqlite::Result<Applied<Vec<String>>> {
+    let mut applied = Applied::<Vec<String>>::default();
     let mut set = db.prepare_cached("UPDATE node SET token = ?2 WHERE name = ?1")?;
     for token in tokens {
         if set.execute(params![token.node, token.sha256])? == 0 {
             save(db, &token.node, &NodeState::new(&token.node, at))?;
             set.execute(params![token.node, token.sha256])?;
-            done.answer.push(token.node.clone());
+            applied.answer.push(token.node.clone());
         }
     }
-    Ok(done)
+    Ok(applied)
 }
 
 pub(super) fn state_of(db: &Connection, node: &str) -> rusqlite::Result<Option<NodeState>> {
     db.prepare_cached("SELECT state FROM node WHERE name = ?")?
-        .query_row([node], |row| super::json_column(row, 0))
+        .query_row([node], |row| json_column(row, 0))
         .optional()
 }
 

@@ -1,13 +1,14 @@
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use provost_fs::Durability;
 use tokio::task::spawn_blocking;
 
-use super::failed;
+use super::error::failed;
 use crate::{Answer, StoreError, UploadedLog};
 
-/// How the files' names end. Names without it are of writes that a crash cut off.
+/// How the files' names end. Names without it are of writes that a crash has interrupted.
 const ENDING: &str = ".log";
 
 /// Uploaded logs: `NODE/RUN/NN-SCRIPT.log`.
@@ -66,27 +67,20 @@ impl Logs {
     }
 }
 
-/// Takes `name` only if it names something right inside a folder.
+/// Accepts `name` only if it is one element of a path.
 fn element<'a>(root: &Path, name: &'a str) -> Result<&'a str, StoreError> {
     let mut parts = Path::new(name).components();
     match (parts.next(), parts.next()) {
         (Some(Component::Normal(only)), None) if only == name => Ok(name),
-        _ => Err(failed("filing a log in", root, format!("{name:?} is no name of a file"))),
+        _ => Err(failed("filing a log in", root, format!("{name:?} isn't a file name"))),
     }
 }
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    // Whatever was newly made on the way to the file: run, node.
-    for folder in folder.ancestors().take(3) {
-        fs::File::open(folder)?.sync_all()?;
-    }
-    Ok(())
+    provost_fs::create_folder_of(path)?;
+    provost_fs::replace(path, bytes, Durability::PowerCut)?;
+    // The folders of the run and of the node may be new.
+    path.ancestors().skip(2).take(2).try_for_each(provost_fs::sync_folder)
 }
 
 fn list(node: &Path) -> io::Result<Vec<UploadedLog>> {

@@ -3,11 +3,10 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-/// What turns the file of version N into one of version N + 1. Never change one that was
-/// released; add one.
+/// The migrations from version N to version N + 1. Never change one that was released; add one.
 const STEPS: &[&str] = &[include_str!("001_start.sql"), include_str!("002_due.sql")];
 
-/// How long a connection waits for a lock that somebody else's tool holds.
+/// How long a connection waits for a lock that another program holds.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Why the file can't be used.
@@ -23,7 +22,7 @@ pub(super) enum SchemaError {
 pub(super) fn open_writer(path: &Path) -> Result<Connection, SchemaError> {
     let mut db = Connection::open(path)?;
     db.busy_timeout(BUSY)?;
-    // FULL: a commit is on the disk before it is answered, also after a loss of power.
+    // FULL: a commit survives a power cut.
     db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     let known = STEPS.len() as u32;
     let found: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;

@@ -4,70 +4,71 @@ use std::thread::{self, JoinHandle};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use super::failed;
+use super::error::failed;
 use crate::{EVENT_BACKLOG, Event, StoreError};
 
-/// How many pieces of work wait for the writer before those who bring more must wait themselves.
+/// How many jobs can wait for the writer. Above that, those who submit one wait.
 const QUEUE: usize = 1024;
-/// How many pieces of work share one transaction, and so one sync of the disk.
+/// How many jobs share one transaction, and so one sync of the disk.
 const GROUP: usize = 256;
 
-/// The one thread that writes. It takes whatever has queued up meanwhile into one transaction,
-/// and answers each only when that is durable.
+/// The one thread that writes. It commits all jobs that have queued up in one transaction, and
+/// answers each only when that is durable.
 pub(super) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
     events: Events,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Who is told what was stored.
+/// The subscribers to what is stored.
 pub(super) type Events = broadcast::Sender<Event>;
 
-/// What one piece of work has done, before the commit.
+/// The result of one job, before the commit.
 #[derive(Default)]
-pub(super) struct Done<T> {
+pub(super) struct Applied<T> {
     pub(super) answer: T,
     pub(super) events: Vec<Event>,
 }
 
-/// One piece of work, and one who waits for its answer.
+/// One write, and the caller that waits for its answer.
 trait Job: Send {
-    /// Does the work inside a transaction; should that fail as a whole, then again in another.
+    /// Does the write inside a transaction. If that fails as a whole, it is called again in
+    /// another one.
     fn apply(&mut self, db: &Connection) -> rusqlite::Result<()>;
-    /// Answers once the work is durable, or has failed.
+    /// Answers when the write is durable, or has failed.
     fn answer(self: Box<Self>, events: &Events, error: Option<StoreError>);
 }
 
-struct Waiting<F, T> {
+struct PendingJob<F, T> {
     work: F,
-    done: Option<Done<T>>,
+    applied: Option<Applied<T>>,
     answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<F, T> Job for Waiting<F, T>
+impl<F, T> Job for PendingJob<F, T>
 where
-    F: Fn(&Connection) -> rusqlite::Result<Done<T>> + Send,
+    F: Fn(&Connection) -> rusqlite::Result<Applied<T>> + Send,
     T: Send,
 {
     fn apply(&mut self, db: &Connection) -> rusqlite::Result<()> {
-        self.done = Some((self.work)(db)?);
+        self.applied = Some((self.work)(db)?);
         Ok(())
     }
 
     fn answer(self: Box<Self>, events: &Events, error: Option<StoreError>) {
-        let answer = match (error, self.done) {
-            (None, Some(done)) => {
-                for event in done.events {
-                    // Nobody listens: fine.
+        let answer = match (error, self.applied) {
+            (None, Some(applied)) => {
+                for event in applied.events {
+                    // Fails where nobody has subscribed.
                     let _ = events.send(event);
                 }
-                Ok(done.answer)
+                Ok(applied.answer)
             }
             (Some(error), _) => Err(error),
-            // Never: what was committed has been done.
+            // Can't happen: all that was committed was applied.
             (None, None) => return,
         };
-        // Who asked has gone away meanwhile: it is stored all the same.
+        // Fails where the caller has gone away; the write is stored all the same.
         let _ = self.answer.send(answer);
     }
 }
@@ -92,23 +93,23 @@ impl Writer {
     pub(super) async fn submit<T: Send + 'static>(
         &self,
         path: &Path,
-        work: impl Fn(&Connection) -> rusqlite::Result<Done<T>> + Send + 'static,
+        work: impl Fn(&Connection) -> rusqlite::Result<Applied<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
         let gone = || failed("writing to", path, "the store's writer has ended");
         let (answer, answered) = oneshot::channel();
         let queue = self.queue.as_ref().ok_or_else(gone)?;
-        let job = Box::new(Waiting { work, done: None, answer });
+        let job = Box::new(PendingJob { work, applied: None, answer });
         queue.send(job).await.map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
     }
 }
 
 impl Drop for Writer {
-    /// What was submitted is still written.
+    /// Writes what was submitted.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // A writer that panicked has told so already.
+            // Fails where the writer panicked, which was reported.
             let _ = thread.join();
         }
     }
@@ -129,7 +130,7 @@ fn write(mut db: Connection, path: &Path, mut jobs: mpsc::Receiver<Box<dyn Job>>
 fn settle(db: &mut Connection, path: &Path, mut group: Vec<Box<dyn Job>>, events: &Events) {
     match commit(db, &mut group) {
         Ok(()) => group.into_iter().for_each(|job| job.answer(events, None)),
-        // One that can't be written must not take the others with it.
+        // One job that can't be written must not fail the others.
         Err(_) if group.len() > 1 => {
             group.into_iter().for_each(|job| settle(db, path, vec![job], events));
         }

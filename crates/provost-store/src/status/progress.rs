@@ -4,38 +4,38 @@ use jiff::Timestamp;
 use provost_record::{Cause, Outcome, Phase, Record, Service};
 use serde::{Deserialize, Serialize};
 
-use crate::Node;
+use crate::{Detail, Node};
 
-/// The stage that is no script, and the longest that a node silent in it may take that doesn't
-/// say itself: the default of `fetch.deadline`.
+/// The stage that isn't a script, and the longest time without a report in it where the node
+/// doesn't send a limit: the default of `fetch.deadline`.
 const FETCH: (&str, Duration) = ("fetch", Duration::from_secs(10 * 60));
-/// The same of a script: the default of its time-out, and of what ends it by force.
+/// The same of a script: the defaults of its time-out and of the steps that kill it.
 const SCRIPT: Duration = Duration::from_secs(31 * 60);
-/// How long a node may be silent between stages: it has next to nothing to do, or waits until it
-/// tries one again.
+/// The longest time without a report between stages: the node does next to nothing, or waits for
+/// a retry.
 const BETWEEN: Duration = Duration::from_secs(5 * 60);
-/// How long a reboot that a script asked for may take, the firmware's part included.
+/// How long a reboot that a script asked for may take, including the firmware's part.
 const REBOOT: Duration = Duration::from_secs(15 * 60);
 
-/// How far one run is.
+/// The progress of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Progress {
     pub(super) service: Service,
     pub(super) run: String,
-    /// Of the last record that counted: an earlier one that comes late changes nothing.
+    /// Of the newest record: an earlier one that comes late changes nothing.
     pub(super) seq: u64,
     attempt: Option<u32>,
     running: Option<Step>,
     failure: Option<Failure>,
     pub(super) ended: Option<Outcome>,
-    /// When it was last heard of, by the server's clock.
+    /// When it last reported, by the server's clock.
     heard: Option<Timestamp>,
-    /// How long it may be silent.
+    /// The longest time without a report.
     limit: Duration,
-    /// Whether a script has asked for a reboot, which is going on.
+    /// Whether it reboots, as a script asked.
     reboots: bool,
-    /// When it was given up, by the server's clock.
+    /// When it was lost, by the server's clock.
     pub(super) lost: Option<Timestamp>,
 }
 
@@ -45,7 +45,7 @@ struct Step {
     args: Vec<String>,
 }
 
-/// What broke a run.
+/// Why a run failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Failure {
@@ -89,7 +89,7 @@ impl Progress {
                     self.fail(Failure::of(record, step));
                 }
             }
-            // Pre- and post-commands belong to units of others; ours have none.
+            // Pre- and post-commands belong to other programs' units; ours have none.
             _ => {}
         }
         if record.phase == Phase::ServiceEnd {
@@ -103,7 +103,7 @@ impl Progress {
     fn begin_stage(&mut self, record: &Record) {
         let step =
             Step { stage: record.stage.clone().unwrap_or_default(), args: record.args.clone() };
-        // What is tried again may end well yet; a failure of any other stage stands.
+        // A retry may end well; a failure of any other stage stays.
         let again = record.attempt.is_some_and(|n| n > 1) || step.stage == FETCH.0;
         if again
             && self.failure.as_ref().is_some_and(|failure| failure.step.as_ref() == Some(&step))
@@ -113,7 +113,7 @@ impl Progress {
         self.running = Some(step);
     }
 
-    /// The first failure is the one to look at; but a guard that holds the node says so itself.
+    /// The first failure is shown, unless the guard holds the node: then that is.
     fn fail(&mut self, failure: Failure) {
         if self.failure.is_none() || failure.cause == Some(Cause::Held) {
             self.failure = Some(failure);
@@ -125,54 +125,53 @@ impl Progress {
         self.lost = None;
     }
 
-    /// When it is to be given up.
+    /// When it counts as lost.
     pub(super) fn due(&self) -> Option<Timestamp> {
         if self.ended.is_some() || self.lost.is_some() {
             return None;
         }
-        // A limit that is beyond the calendar is never over.
+        // A limit beyond the calendar never ends.
         self.heard?.checked_add(self.limit).ok()
     }
 
-    /// Fills in what is known of this run. While a stage runs, it alone is named: an earlier
-    /// failure isn't its own.
+    /// Adds this run to `node`. While a stage runs, only that is shown: an earlier failure isn't
+    /// its own.
     pub(super) fn show(&self, node: Node) -> Node {
         let node = Node {
             service: Some(self.service.as_str().to_owned()),
             run: Some(self.run.clone()),
             attempt: self.attempt,
-            stage: self.running.as_ref().map(|step| step.stage.clone()),
             ..node
         };
-        match &self.failure {
-            _ if self.lost.is_some() => self.show_lost(node),
-            Some(failure) if self.running.is_none() => failure.show(node),
-            _ => node,
-        }
+        let stage = self.running.as_ref().map(|step| step.stage.clone());
+        let detail = match &self.failure {
+            _ if self.lost.is_some() => Detail { stage, ..self.lost_detail() },
+            Some(failure) if self.running.is_none() => failure.detail(),
+            _ => Detail { stage, ..node.detail },
+        };
+        Node { detail, ..node }
     }
 
-    fn show_lost(&self, node: Node) -> Node {
+    fn lost_detail(&self) -> Detail {
         let what = match &self.running {
-            _ if self.reboots => "it was to reboot, which",
+            _ if self.reboots => "its reboot",
             Some(_) => "its stage",
-            None => "what comes between two stages",
+            None => "the time between two stages",
         };
         let heard = self.heard.map(|at| at.to_string()).unwrap_or_default();
         let limit = jiff::SignedDuration::try_from(self.limit).unwrap_or(jiff::SignedDuration::MAX);
-        let message =
-            format!("nothing was heard of it since {heard}, and {what} may take {limit:#}");
-        let hint = "see its console, its power and its network; when it speaks again, this is \
-                    taken back";
-        Node {
+        let message = format!("it has not reported since {heard}, and {what} may take {limit:#}");
+        let hint = "check its console, its power and its network; its next report clears this";
+        Detail {
             cause: Some(Cause::Lost),
             error_message: Some(message),
             hint: Some(hint.to_owned()),
-            ..node
+            ..Detail::default()
         }
     }
 }
 
-/// How long the node may be silent after `record`.
+/// The longest time without a report after `record`.
 fn limit(record: &Record) -> Duration {
     match record.phase {
         Phase::StageStart => match record.limit_ms {
@@ -185,13 +184,13 @@ fn limit(record: &Record) -> Duration {
     }
 }
 
-/// Whether the node reboots now, as a script asked.
+/// Whether the node reboots next, as a script asked.
 fn is_reboot(record: &Record) -> bool {
     record.phase == Phase::StageEnd && record.cause == Some(Cause::Reboot)
 }
 
 impl Failure {
-    /// `step` is what ran, with its arguments, where the failure is a stage's.
+    /// `step` is the stage that ran, with its arguments, where the failure is a stage's.
     fn of(record: &Record, step: Option<Step>) -> Self {
         let named = || record.stage.clone().map(|stage| Step { stage, args: record.args.clone() });
         Self {
@@ -205,9 +204,9 @@ impl Failure {
         }
     }
 
-    fn show(&self, node: Node) -> Node {
+    fn detail(&self) -> Detail {
         let failure = self.clone();
-        Node {
+        Detail {
             stage: failure.step.map(|step| step.stage),
             cause: failure.cause,
             exit_code: failure.exit_code,
@@ -215,7 +214,6 @@ impl Failure {
             error_line: failure.error_line,
             error_message: failure.error_message,
             hint: failure.hint,
-            ..node
         }
     }
 }

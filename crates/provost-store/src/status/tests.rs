@@ -92,21 +92,27 @@ fn the_first_failure_is_shown_and_stays_until_the_next_run() {
         "boot a ended y bad",
     ];
     let running = fold(&run[..4]).node();
-    assert_eq!((running.stage.as_deref(), running.cause), (Some("y"), None));
+    assert_eq!((running.detail.stage.as_deref(), running.detail.cause), (Some("y"), None));
 
     let state = fold(&[&run[..], &["boot a end bad"]].concat());
     let failed = state.node();
-    assert_eq!((failed.stage.as_deref(), failed.cause), (Some("x"), Some(Cause::Exit)));
-    assert_eq!((failed.exit_code, failed.attempt), (Some(7), Some(1)));
+    assert_eq!(
+        (failed.detail.stage.as_deref(), failed.detail.cause),
+        (Some("x"), Some(Cause::Exit))
+    );
+    assert_eq!((failed.detail.exit_code, failed.attempt), (Some(7), Some(1)));
     assert_eq!(failed.since.unwrap().to_string(), "2026-11-20T17:00:00Z");
     let text = serde_json::to_string(&state).unwrap();
     assert_eq!(serde_json::from_str::<NodeState>(&text).unwrap(), state);
 
     let ignored = fold(&[&run[..], &["boot a end ok"]].concat()).node();
-    assert_eq!((ignored.status, ignored.stage, ignored.cause), (Status::Booted, None, None));
+    assert_eq!(
+        (ignored.status, ignored.detail.stage, ignored.detail.cause),
+        (Status::Booted, None, None)
+    );
 
     let next = fold(&[&run[..], &["boot a end bad", "boot b start"]].concat()).node();
-    assert_eq!((next.stage, next.cause, next.exit_code), (None, None, None));
+    assert_eq!((next.detail.stage, next.detail.cause, next.detail.exit_code), (None, None, None));
     assert_eq!(next.run.as_deref(), Some("b"));
 }
 
@@ -115,9 +121,15 @@ fn a_rerun_that_went_well_does_not_hide_why_the_boot_failed() {
     let boot = ["boot a start", "boot a stage x", "boot a ended x bad", "boot a end bad"];
     let rerun = ["run b start", "run b stage z"];
     let during = fold(&[&boot[..], &rerun].concat()).node();
-    assert_eq!((during.service.as_deref(), during.stage.as_deref()), (Some("run"), Some("z")));
+    assert_eq!(
+        (during.service.as_deref(), during.detail.stage.as_deref()),
+        (Some("run"), Some("z"))
+    );
     let after = fold(&[&boot[..], &rerun, &["run b ended z ok", "run b end ok"]].concat()).node();
-    assert_eq!((after.service.as_deref(), after.stage.as_deref()), (Some("boot"), Some("x")));
+    assert_eq!(
+        (after.service.as_deref(), after.detail.stage.as_deref()),
+        (Some("boot"), Some("x"))
+    );
     assert_eq!(after.updatestatus, Some(UpdateStatus::Synced));
 }
 
@@ -172,15 +184,21 @@ fn what_was_tried_again_and_ended_well_is_not_what_broke_the_run() {
         ended(10, "y", Failure, Some(Cause::Timeout)),
         end.clone(),
     ];
-    assert_eq!(applied(&records[..2]).node().cause, Some(Cause::Verify));
-    assert_eq!(applied(&records[..4]).node().cause, None);
+    assert_eq!(applied(&records[..2]).node().detail.cause, Some(Cause::Verify));
+    assert_eq!(applied(&records[..4]).node().detail.cause, None);
     let node = applied(&records).node();
-    assert_eq!((node.stage.as_deref(), node.cause), (Some("y"), Some(Cause::Timeout)));
+    assert_eq!(
+        (node.detail.stage.as_deref(), node.detail.cause),
+        (Some("y"), Some(Cause::Timeout))
+    );
 
     // The guard's word counts, whatever failed before it.
     let held = Record { cause: Some(Cause::Held), ..end };
     let node = applied(&[&records[..6], &[held]].concat()).node();
-    assert_eq!((node.status, node.stage, node.cause), (Status::Failed, None, Some(Cause::Held)));
+    assert_eq!(
+        (node.status, node.detail.stage, node.detail.cause),
+        (Status::Failed, None, Some(Cause::Held))
+    );
 }
 
 #[test]
@@ -219,9 +237,9 @@ fn a_node_that_is_given_up_is_taken_back_when_its_run_speaks_again() {
     assert!(state.lose(at(11), at(12)));
     assert_eq!(state.due(), None, "it is given up once");
     let lost = state.node();
-    assert_eq!((lost.status, lost.cause), (Status::Failed, Some(Cause::Lost)));
-    assert_eq!((lost.stage.as_deref(), lost.since), (Some("x"), Some(at(12))));
-    let said = lost.error_message.unwrap();
+    assert_eq!((lost.status, lost.detail.cause), (Status::Failed, Some(Cause::Lost)));
+    assert_eq!((lost.detail.stage.as_deref(), lost.since), (Some("x"), Some(at(12))));
+    let said = lost.detail.error_message.unwrap();
     assert!(said.contains("1970-01-01T00:00:10Z") && said.contains("1s"), "{said}");
 
     // A rerun by hand says nothing of the boot that was cut off.
@@ -233,17 +251,23 @@ fn a_node_that_is_given_up_is_taken_back_when_its_run_speaks_again() {
     );
     assert!(state.lose(at(1000), at(1000)));
     let rerun = state.node();
-    assert_eq!((rerun.updatestatus, rerun.cause), (Some(UpdateStatus::Failed), Some(Cause::Lost)));
+    assert_eq!(
+        (rerun.updatestatus, rerun.detail.cause),
+        (Some(UpdateStatus::Failed), Some(Cause::Lost))
+    );
     let end = Record { seq: 2, result: Some(Outcome::Success), ..service_start("run", "b") };
     state.apply(&Record { phase: Phase::ServiceEnd, ..end }, false);
     state.heard("b", at(1001));
     let why = state.node();
-    assert_eq!((why.updatestatus, why.cause), (Some(UpdateStatus::Synced), Some(Cause::Lost)));
+    assert_eq!(
+        (why.updatestatus, why.detail.cause),
+        (Some(UpdateStatus::Synced), Some(Cause::Lost))
+    );
 
     state.heard("a", at(2000));
-    assert_eq!((state.node().status, state.node().cause), (Status::Netbooting, None));
+    assert_eq!((state.node().status, state.node().detail.cause), (Status::Netbooting, None));
     assert_eq!(state.due(), Some(at(2001)));
-    state.listen_anew(at(3000));
+    state.restart_deadlines(at(3000));
     assert_eq!(state.due(), Some(at(3001)));
 }
 
@@ -254,7 +278,7 @@ fn service_start(service: &str, run: &str) -> Record {
 #[test]
 fn a_failure_outside_any_stage_has_a_cause() {
     let node = fold(&["boot a start", "boot a end bad"]).node();
-    assert_eq!((node.stage, node.cause), (None, Some(Cause::Exit)));
+    assert_eq!((node.detail.stage, node.detail.cause), (None, Some(Cause::Exit)));
 }
 
 #[test]

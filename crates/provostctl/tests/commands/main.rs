@@ -142,7 +142,7 @@ async fn a_release_says_what_is_forgotten_of_whom() {
     let daemon = serve(&folder).await;
     let (code, out, err) = run(&folder, &["release", "cn[001-003]"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
-    assert!(err.contains("no node is called cn003\n") && err.contains("hint: "), "{err}");
+    assert!(err.contains("unknown cn003\n") && err.contains("hint: "), "{err}");
     let admin = format!("http://{}", daemon.addresses().admin);
     let (code, _, err) = run(&folder, &["--admin", &admin, "release", "cn001"]);
     assert_eq!(code, Some(1));

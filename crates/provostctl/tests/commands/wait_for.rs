@@ -76,7 +76,7 @@ async fn wait_for_hears_of_a_node_that_is_lost() {
     let (code, _, err) = run(&folder, wait);
     assert_eq!(code, Some(1), "{err}");
     assert!(err.contains("\n0 of 1 booted; 1 netbooting\n"), "{err}");
-    assert!(err.contains("cn001 failed: disk: lost\n  hint: see its console"), "{err}");
+    assert!(err.contains("cn001 failed: disk: lost\n  hint: check its console"), "{err}");
     let (_, out, _) = run(&folder, &["show", "cn001"]);
     assert!(out.contains("  running  disk\n           ended by  lost\n"), "{out}");
     daemon.stop().await;

@@ -2,79 +2,82 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use provost_record::now;
-use provost_store::{Claim, Says};
+use provost_store::{Claim, ClaimContent};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::context::Xcat;
+use super::peers::Peer;
+use super::request::{RequestError, TIMEOUT, read_request, shortened};
 use super::verb::Verb;
-use super::{PATIENCE, Refused, Xcat, read_request};
 
-/// What the log calls this port.
+/// The name of this listener in the log.
 const PORT: &str = "xcat.monitor";
 
-/// Takes what a node says of itself. Whoever is no node is let go without a word.
-pub(crate) async fn talk(xcat: Arc<Xcat>, mut stream: TcpStream) {
-    let Some((node, from)) = xcat.node(&stream).await else { return };
-    if let Err(refused) = hear(&xcat, &node, from, &mut stream).await {
-        refused.log(&node, from, PORT);
+/// Answers one request of a node. The connection of an unknown address is closed.
+pub(crate) async fn answer(xcat: Arc<Xcat>, mut stream: TcpStream) {
+    let Some(peer) = xcat.peer(&stream).await else { return };
+    if let Err(error) = converse(&xcat, &peer, &mut stream).await {
+        error.log(&peer, PORT);
     }
 }
 
-async fn hear(
-    xcat: &Xcat,
-    node: &str,
-    from: IpAddr,
-    stream: &mut TcpStream,
-) -> Result<(), Refused> {
-    say(stream, b"ready\n").await?;
+async fn converse(xcat: &Xcat, peer: &Peer, stream: &mut TcpStream) -> Result<(), RequestError> {
+    let Peer { node, address } = peer;
+    send(stream, b"ready\n").await?;
     let line = read_request(stream, b"\n", xcat.app.stop.clone()).await?;
     let verb =
-        Verb::parse(&line).ok_or_else(|| Refused::Unknown(super::shortened(line.as_bytes())))?;
+        Verb::parse(&line).ok_or_else(|| RequestError::Unknown(shortened(line.as_bytes())))?;
     match verb {
-        Verb::Claim(says) => {
-            take(xcat, node, from, says).await?;
-            // Not before it is durable: the node says it again to whoever doesn't say this.
-            say(stream, b"done\n").await
+        Verb::Claim(content) => {
+            store(xcat, node, *address, content).await?;
+            // Only when it is durable: a node without this answer sends its claim again.
+            send(stream, b"done\n").await
         }
         Verb::GetPostscript => {
             let master = stream.local_addr()?.ip();
             let text = xcat.mypostscript(node, master).await? + "#END OF SCRIPT\n";
-            say(stream, text.as_bytes()).await
+            send(stream, text.as_bytes()).await
         }
         Verb::SyncFiles => {
             tracing::warn!(
-                hint = "give it the postscript `syncfiles` of Provost",
-                "{PORT}: {node} wants its files brought up to date, which provostd doesn't do"
+                hint = "add Provost's postscript `syncfiles` to its list",
+                "{PORT}: {node} asks for syncfiles, which provostd doesn't do"
             );
-            say(stream, b"syncfiles done\n").await
+            send(stream, b"syncfiles done\n").await
         }
-        Verb::Nothing => {
-            let line = super::shortened(line.as_bytes());
-            tracing::info!("{PORT}: {node} at {from}: {line:?}, for which nothing is done");
-            say(stream, b"done\n").await
+        Verb::Ignored => {
+            let line = shortened(line.as_bytes());
+            tracing::info!("{PORT}: ignoring {line:?} of {node} at {address}");
+            send(stream, b"done\n").await
         }
     }
 }
 
-async fn take(xcat: &Xcat, node: &str, by: IpAddr, says: Says) -> Result<(), Refused> {
-    let word = match &says {
-        Says::Status { status, .. } => status.as_str().to_owned(),
-        Says::Program { program, appstatus } => format!("{program}={appstatus}"),
+async fn store(
+    xcat: &Xcat,
+    node: &str,
+    by: IpAddr,
+    content: ClaimContent,
+) -> Result<(), RequestError> {
+    let word = match &content {
+        ClaimContent::Status { status, .. } => status.as_str().to_owned(),
+        ClaimContent::Program { program, appstatus } => format!("{program}={appstatus}"),
     };
-    let claim = Claim { node: node.to_owned(), by, says };
+    let claim = Claim { node: node.to_owned(), by, content };
     if xcat.app.store.claim(claim, now()).await? {
         tracing::info!("{PORT}: {node} at {by}: {word}");
     } else {
         tracing::warn!(
-            "{PORT}: {node} at {by}: {word}, which doesn't count: it has no token, and what has \
-             one says more"
+            "{PORT}: {node} at {by}: {word} has no effect: a run that reports with a token is in \
+             progress"
         );
     }
     Ok(())
 }
 
-async fn say(stream: &mut TcpStream, text: &[u8]) -> Result<(), Refused> {
-    timeout(PATIENCE, stream.write_all(text)).await.map_err(|_| Refused::Silent)??;
+async fn send(stream: &mut TcpStream, text: &[u8]) -> Result<(), RequestError> {
+    timeout(TIMEOUT, stream.write_all(text)).await.map_err(|_| RequestError::Silent)??;
     Ok(())
 }

@@ -13,21 +13,27 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-/// Where a plan says which address its node has, as xCAT's environment does.
+/// The variable of a plan that has its node's address, as in xCAT's environment.
 const ADDRESS: &str = "IPADDR";
-/// How long an address may take to be looked up, the wait for its turn included.
-const LOOKUP: Duration = Duration::from_secs(5);
+/// How long the lookup of an address may take, including the wait for its turn.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many addresses are looked up at once.
 const LOOKUPS: usize = 16;
-/// How many strangers are remembered, so that each is told of once.
-const STRANGERS: usize = 1024;
+/// How many unknown addresses are remembered, so that each is logged once.
+const MAX_UNKNOWN: usize = 1024;
 
-/// Which node has which address: as the published plans say, or the host's name service.
+/// The node at the other end of a connection.
+pub(super) struct Peer {
+    pub(super) node: String,
+    pub(super) address: IpAddr,
+}
+
+/// Finds nodes by their address: in the published plans, or with the host's name service.
 pub(super) struct Peers {
     plans: PathBuf,
     index: Mutex<Option<(Stamp, Arc<Index>)>>,
     dns: Option<Semaphore>,
-    strangers: StdMutex<HashSet<IpAddr>>,
+    unknown: StdMutex<HashSet<IpAddr>>,
 }
 
 /// Changes whenever plans are published: device, inode, and time of the change.
@@ -40,11 +46,11 @@ struct Index {
 }
 
 impl Peers {
-    /// By the plans in the folder `plans`; with `dns`, an address that none of them has is looked
+    /// Uses the plans in the folder `plans`; with `dns`, an address that none of them has is looked
     /// up.
     pub(super) fn new(plans: PathBuf, dns: bool) -> Self {
         let dns = dns.then(|| Semaphore::new(LOOKUPS));
-        Self { plans, index: Mutex::default(), dns, strangers: StdMutex::default() }
+        Self { plans, index: Mutex::default(), dns, unknown: StdMutex::default() }
     }
 
     /// The node that has this address.
@@ -54,7 +60,7 @@ impl Peers {
             Err(error) => {
                 tracing::error!(
                     hint = "provostctl publish, to the folder that provostd.toml calls www",
-                    "no node is known by its address: reading {}: {error}",
+                    "finding nodes by their address: reading {}: {error}",
                     self.plans.display()
                 );
                 return None;
@@ -66,11 +72,12 @@ impl Peers {
         if let Some(node) = self.look_up(address, &index).await {
             return Some(node);
         }
-        self.tell_of(address);
+        self.log_unknown(address);
         None
     }
 
-    /// The plans' addresses, read anew once they have changed, by one while the others wait.
+    /// The plans' addresses. They are read anew if they have changed, by one task while the others
+    /// wait.
     async fn index(&self) -> io::Result<Arc<Index>> {
         let mut index = self.index.lock().await;
         let about = tokio::fs::metadata(&self.plans).await?;
@@ -85,11 +92,12 @@ impl Peers {
             spawn_blocking(move || Index::read(&plans)).await.map_err(io::Error::other)??;
         let read = Arc::new(read);
         *index = Some((stamp, Arc::clone(&read)));
-        self.strangers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(read)
     }
 
-    /// Asks the host's own name service, in a process, since that can take for ever.
+    /// Asks the host's name service in a process that can be killed, because an answer can take
+    /// arbitrarily long.
     async fn look_up(&self, address: IpAddr, index: &Index) -> Option<String> {
         let dns = self.dns.as_ref()?;
         let asking = async {
@@ -98,14 +106,14 @@ impl Peers {
             getent.args(["hosts", &address.to_string()]).stdin(Stdio::null()).kill_on_drop(true);
             getent.stderr(Stdio::null()).output().await
         };
-        let answer = match timeout(LOOKUP, asking).await {
+        let answer = match timeout(LOOKUP_TIMEOUT, asking).await {
             Ok(Ok(answer)) => String::from_utf8_lossy(&answer.stdout).into_owned(),
             Ok(Err(error)) => {
-                tracing::warn!("looking {address} up: getent: {error}");
+                tracing::warn!("looking up {address}: getent: {error}");
                 return None;
             }
             Err(_) => {
-                tracing::warn!("looking {address} up: no answer within {LOOKUP:?}");
+                tracing::warn!("looking up {address}: no answer within {LOOKUP_TIMEOUT:?}");
                 return None;
             }
         };
@@ -114,15 +122,15 @@ impl Peers {
         all.find(|name| index.nodes.contains(*name)).map(str::to_owned)
     }
 
-    fn tell_of(&self, address: IpAddr) {
-        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
-        if strangers.len() < STRANGERS && strangers.insert(address) {
+    fn log_unknown(&self, address: IpAddr) {
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        if unknown.len() < MAX_UNKNOWN && unknown.insert(address) {
             tracing::warn!(
                 hint = format!(
-                    "write env.{ADDRESS} = \"{address}\" to its section of site.toml, \
-                                and publish"
+                    "set env.{ADDRESS} = \"{address}\" in the node's section of \
+                                site.toml, and publish"
                 ),
-                "{address} is no node's address, so nothing that it says is heard"
+                "refusing {address}: it isn't a node's address"
             );
         }
     }
@@ -137,7 +145,7 @@ impl Index {
             if path.extension().is_none_or(|extension| extension != "toml") {
                 continue;
             }
-            // It may be gone by now, with all others, after a publish; or be no plan.
+            // A publish may have replaced the folder meanwhile.
             let bytes = std::fs::read(&path).map_err(|e| e.to_string());
             let plan = match bytes.and_then(|b| Plan::parse(&b).map_err(|e| e.to_string())) {
                 Ok(plan) => plan,
@@ -151,15 +159,12 @@ impl Index {
                 continue;
             };
             let Ok(address) = text.parse::<IpAddr>() else {
-                tracing::warn!("the plan of {}: {ADDRESS} {text:?} is no address", plan.node);
+                tracing::warn!("the plan of {}: {ADDRESS} {text:?} isn't an address", plan.node);
                 continue;
             };
             let address = address.to_canonical();
             if let Some(other) = index.addresses.insert(address, plan.node.clone()) {
-                tracing::warn!(
-                    "{other} and {} both have the address {address}: it is taken for neither's",
-                    plan.node
-                );
+                tracing::warn!("ignoring {address}, which both {other} and {} have", plan.node);
                 twice.insert(address);
             }
         }

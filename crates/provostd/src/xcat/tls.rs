@@ -12,16 +12,16 @@ use crate::config::Xcatd;
 /// Why a certificate can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file isn't what it should be.
-    #[error("reading {}: {source}", path.display())]
+    /// A file isn't PEM, or can't be read.
+    #[error("reading {}", path.display())]
     Pem {
         /// The file.
         path: PathBuf,
         /// Why.
         source: pem::Error,
     },
-    /// They don't belong together.
-    #[error("using {} with {}: {source}", cert.display(), key.display())]
+    /// The certificate and the key don't fit.
+    #[error("using {} with {}", cert.display(), key.display())]
     Pair {
         /// The certificate.
         cert: PathBuf,
@@ -32,7 +32,7 @@ pub enum TlsError {
     },
 }
 
-/// What shakes hands with nodes.
+/// The TLS side of the listener.
 pub(crate) fn acceptor(xcatd: &Xcatd) -> Result<TlsAcceptor, TlsError> {
     let unreadable = |path: &PathBuf| {
         let path = path.clone();
@@ -47,7 +47,7 @@ pub(crate) fn acceptor(xcatd: &Xcatd) -> Result<TlsAcceptor, TlsError> {
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(pair)?
-        // xCAT's nodes show a certificate at times, which proves nothing here.
+        // Some xCAT nodes send a certificate; it proves nothing here.
         .with_no_client_auth()
         .with_single_cert(chain, secret)
         .map_err(pair)?;

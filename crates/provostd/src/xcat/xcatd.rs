@@ -2,53 +2,55 @@ use std::fmt::Write;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use provost_record::wording::error_chain;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use super::{PATIENCE, Refused, Xcat, read_request, shortened};
+use super::context::Xcat;
+use super::request::{RequestError, TIMEOUT, read_request, shortened};
 
-/// What the log calls this port.
+/// The name of this listener in the log.
 const PORT: &str = "xcat.xcatd";
 
-/// Answers one request of a node's. Whoever is no node is let go without a word.
-pub(crate) async fn talk(xcat: Arc<Xcat>, tls: TlsAcceptor, stream: TcpStream) {
-    let Some((node, from)) = xcat.node(&stream).await else { return };
-    // One that has gone already has none.
+/// Answers one request of a node. The connection of an unknown address is closed.
+pub(crate) async fn answer(xcat: Arc<Xcat>, tls: TlsAcceptor, stream: TcpStream) {
+    let Some(peer) = xcat.peer(&stream).await else { return };
+    // A connection that is closed already has no address.
     let Ok(here) = stream.local_addr() else { return };
-    let shaken = timeout(PATIENCE, tls.accept(stream)).await;
-    let answered = match shaken.map_err(|_| Refused::Silent) {
-        Ok(Ok(mut stream)) => answer(&xcat, (&node, here.ip()), &mut stream).await,
-        Ok(Err(error)) => Err(Refused::Tls(error)),
-        Err(silent) => Err(silent),
+    let answered = match timeout(TIMEOUT, tls.accept(stream)).await {
+        Ok(Ok(mut stream)) => converse(&xcat, &peer.node, here.ip(), &mut stream).await,
+        Ok(Err(error)) => Err(RequestError::Tls(error)),
+        Err(_) => Err(RequestError::Silent),
     };
-    if let Err(refused) = answered {
-        refused.log(&node, from, PORT);
+    if let Err(error) = answered {
+        error.log(&peer, PORT);
     }
 }
 
-async fn answer(
+async fn converse(
     xcat: &Xcat,
-    (node, here): (&str, IpAddr),
+    node: &str,
+    here: IpAddr,
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
-) -> Result<(), Refused> {
+) -> Result<(), RequestError> {
     let request = read_request(stream, b"</xcatrequest>", xcat.app.stop.clone()).await?;
     let answered = match element(&request, "command") {
-        // The argument names a node; its address does so, too, and can't be just anybody's.
+        // The argument names a node as well, but only the address is proof of it.
         Some("getpostscript") => xcat.mypostscript(node, here).await,
-        Some(command) => Err(Refused::Unknown(shortened(command.as_bytes()))),
-        None => Err(Refused::Unknown(shortened(request.as_bytes()))),
+        Some(command) => Err(RequestError::Unknown(shortened(command.as_bytes()))),
+        None => Err(RequestError::Unknown(shortened(request.as_bytes()))),
     };
     let text = match &answered {
         Ok(script) => reply("data", script),
-        Err(refused) => reply("error", &refused.to_string()),
+        Err(error) => reply("error", &error_chain(error)),
     };
-    let saying = async {
+    let sending = async {
         stream.write_all(text.as_bytes()).await?;
         stream.shutdown().await
     };
-    timeout(PATIENCE, saying).await.map_err(|_| Refused::Silent)??;
+    timeout(TIMEOUT, sending).await.map_err(|_| RequestError::Silent)??;
     answered.map(drop)
 }
 

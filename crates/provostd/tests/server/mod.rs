@@ -70,7 +70,7 @@ impl Server {
 
     pub(crate) async fn report(&self, node: &str, token: &str, records: &Value) -> (u16, Value) {
         let path = format!("/v1/nodes/{node}/records");
-        said(self.node(Method::POST, &path).bearer_auth(token).json(records)).await
+        response(self.node(Method::POST, &path).bearer_auth(token).json(records)).await
     }
 }
 
@@ -88,14 +88,14 @@ pub(crate) fn config(folder: &TempDir) -> Config {
     }
 }
 
-pub(crate) async fn said(request: RequestBuilder) -> (u16, Value) {
+pub(crate) async fn response(request: RequestBuilder) -> (u16, Value) {
     let response = request.send().await.unwrap();
     (response.status().as_u16(), response.json().await.unwrap())
 }
 
 /// Of an error: its status, and that it says what and what to do.
 pub(crate) async fn refused(request: RequestBuilder) -> u16 {
-    let (status, body) = said(request).await;
+    let (status, body) = response(request).await;
     for key in ["error", "hint"] {
         assert!(!body[key].as_str().unwrap().is_empty(), "{status} {body}");
     }

@@ -14,23 +14,24 @@ use provost_store::{Node, Released, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::installer::Needs;
+use crate::app::App;
+use crate::installer::InstallerNeeds;
 use crate::refusal::{self, Refusal};
-use crate::{App, events, host, tokens};
+use crate::{events, host, tokens};
 
 /// The longest request, in bytes: a hundred thousand names.
 const MAX_REQUEST: usize = 4 * 1024 * 1024;
 
-/// What admins may read at the address `bound`, and no more.
-pub(crate) fn reading(app: Arc<App>, bound: SocketAddr) -> Router {
+/// The read-only part of the admin API, for the listener at `bound`.
+pub(crate) fn read_only(app: Arc<App>, bound: SocketAddr) -> Router {
     let refused = || post(only_over_the_socket);
     router(app, refused(), refused())
         .layer(axum::middleware::from_fn_with_state(bound, host::check))
 }
 
-/// All that admins may do.
+/// The whole admin API.
 pub(crate) fn whole(app: Arc<App>) -> Router {
-    router(app, post(make_tokens), post(release))
+    router(app, post(create_tokens), post(release))
 }
 
 fn router(
@@ -66,13 +67,13 @@ async fn list(
 ) -> Result<Json<Vec<Node>>, Refusal> {
     let mut all = app.store.nodes().await?;
     if let Some(text) = filter.nodes {
-        let wanted: HashSet<String> = expand(&text)?.into_iter().collect();
-        all.retain(|node| wanted.contains(&node.name));
+        let names: HashSet<String> = expand(&text)?.into_iter().collect();
+        all.retain(|node| names.contains(&node.name));
     }
     Ok(Json(all))
 }
 
-/// A node and all that it ran.
+/// A node and all of its runs.
 #[derive(Serialize)]
 struct Shown<'a> {
     node: Node,
@@ -88,7 +89,7 @@ struct ShownRun<'a> {
 
 async fn show(State(app): Shared, Path(name): Path<String>) -> Result<Response, Refusal> {
     let node = app.store.node(&name).await?.ok_or_else(|| {
-        absent(format!("no node is called {name:?}"), "`provostctl nodes` lists all nodes")
+        absent(format!("unknown node {name:?}"), "list all nodes: provostctl nodes")
     })?;
     let stored = app.store.runs(&name).await?;
     let uploaded: BTreeSet<UploadedLog> = app.store.logs(&name).await?.into_iter().collect();
@@ -122,15 +123,17 @@ async fn log(
     let stored = stored_run(&app, &run).await?;
     let missing = || {
         let what = format!("node {} has uploaded no log {name:?} of run {run}", stored.node);
-        let hint =
-            format!("only failed scripts' logs are uploaded; ssh {} provost log", stored.node);
+        let hint = format!(
+            "only the logs of failed scripts are uploaded; read it on the node: ssh {} provost log",
+            stored.node
+        );
         absent(what, hint)
     };
     let log = UploadedLog { run: run.clone(), name: name.clone() };
-    // A name that can't be a file's is a log that isn't there.
+    // A name that can't be a file's is that of no log.
     let known = app.store.logs(&stored.node).await?.contains(&log);
     let bytes = if known { app.store.log(&stored.node, &log).await? } else { None };
-    // Its bytes are a script's: whatever they are, they are nothing but text to whoever shows them.
+    // The bytes are a script's, so no client may take them for anything but text.
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/plain")),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -141,38 +144,38 @@ async fn log(
 async fn stored_run(app: &App, run: &str) -> Result<StoredRun, Refusal> {
     let stored = app.store.run(run).await?;
     stored.ok_or_else(|| {
-        absent(format!("no run has the id {run:?}"), "`provostctl show NODE` names a node's runs")
+        absent(format!("unknown run {run:?}"), "list a node's runs: provostctl show NODE")
     })
 }
 
-/// Which nodes something is to be done with.
+/// The nodes that a request is about.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct NodesRequest {
     nodes: Vec<String>,
 }
 
-impl Wanted {
+impl NodesRequest {
     async fn read(app: &App, body: Body) -> Result<Vec<String>, Refusal> {
         let body = app.bodies.read(body, MAX_REQUEST).await?;
-        let wanted: Self = serde_json::from_slice(&body.bytes).map_err(|e| {
+        let request: Self = serde_json::from_slice(&body.bytes).map_err(|e| {
             invalid(format!("the body: {e}"), "send {\"nodes\": [\"cn[001-004]\"]}")
         })?;
-        expand(&wanted.nodes.join(","))
+        expand(&request.nodes.join(","))
     }
 }
 
-async fn installer(State(app): Shared) -> Result<Json<Needs>, Refusal> {
-    Needs::of(&app).await.map(Json)
+async fn installer(State(app): Shared) -> Result<Json<InstallerNeeds>, Refusal> {
+    InstallerNeeds::of(&app).await.map(Json)
 }
 
-async fn make_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {
-    let nodes = Wanted::read(&app, body).await?;
+async fn create_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {
+    let nodes = NodesRequest::read(&app, body).await?;
     tracing::info!("new tokens for {}", nodes::fold(&nodes));
-    Ok(Json(tokens::make(&*app.store, nodes, now()).await?).into_response())
+    Ok(Json(tokens::create(&*app.store, nodes, now()).await?).into_response())
 }
 
-/// A node that was released, and how many attempts are forgotten.
+/// A node that was released, and how many attempts were forgotten.
 #[derive(Serialize)]
 struct ShownRelease {
     node: String,
@@ -180,13 +183,13 @@ struct ShownRelease {
 }
 
 async fn release(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRelease>>, Refusal> {
-    let nodes = Wanted::read(&app, body).await?;
+    let nodes = NodesRequest::read(&app, body).await?;
     let all = nodes::fold(&nodes);
     let released = app.store.release(nodes, now()).await?.map_err(|unknown| {
         let unknown = nodes::fold(&unknown);
         absent(
-            format!("nothing is released: no node is called {unknown}"),
-            "`provostctl nodes` lists all nodes",
+            format!("no node was released: unknown {unknown}"),
+            "list all nodes: provostctl nodes",
         )
     })?;
     tracing::info!("released {all}");
@@ -197,8 +200,8 @@ async fn release(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRelease
 async fn only_over_the_socket() -> Refusal {
     Refusal::new(
         StatusCode::FORBIDDEN,
-        "this door changes nothing",
-        "use the socket: provostctl --admin unix:DATA/admin.sock, on the management node",
+        "this listener is read-only",
+        "use the socket on the management node: provostctl --admin unix:DATA/admin.sock",
     )
 }
 

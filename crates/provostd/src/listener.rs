@@ -12,11 +12,11 @@ use tokio::sync::{Semaphore, watch};
 /// How long a client may take for the head of a request, and how long it may leave a connection
 /// idle.
 const HEAD: Duration = Duration::from_secs(30);
-/// How long what was sent may stay unacknowledged, in milliseconds: a node that lost its power,
-/// or a client that doesn't read, is let go.
+/// How long sent data may stay unacknowledged, in milliseconds. Then the connection is closed: the
+/// node has lost its power, or the client doesn't read.
 const UNACKNOWLEDGED: u32 = 60_000;
 
-/// Tells the doors, and whatever streams through them, to end.
+/// The order to end, for the listeners and all streams.
 #[derive(Clone)]
 pub(crate) struct Stop(watch::Receiver<bool>);
 
@@ -28,28 +28,28 @@ impl Stop {
 
     /// Waits until it is time to end.
     pub(crate) async fn wait(&mut self) {
-        // Without a sender there is nobody left to work for.
+        // Fails where the sender is gone: then the daemon is.
         let _ = self.0.wait_for(|stop| *stop).await;
     }
 }
 
-/// Serves `router` to at most `seats` connections at once until `stop`; whoever comes then waits
-/// in the kernel's queue. Requests that are under way at `stop` are still answered.
+/// Serves `router` to at most `limit` connections at once until `stop`; further clients wait in
+/// the kernel's queue. Requests that are running at `stop` are still answered.
 pub(crate) async fn serve<L: Listener>(
     mut listener: L,
     router: Router,
-    seats: usize,
+    limit: usize,
     mut stop: Stop,
 ) {
-    let seats = Arc::new(Semaphore::new(seats));
+    let permits = Arc::new(Semaphore::new(limit));
     let connections = GracefulShutdown::new();
     loop {
-        let guest = async {
-            let seat = Arc::clone(&seats).acquire_owned().await;
-            (seat, listener.accept().await.0)
+        let accepted = async {
+            let permit = Arc::clone(&permits).acquire_owned().await;
+            (permit, listener.accept().await.0)
         };
-        let (seat, io) = tokio::select! {
-            guest = guest => guest,
+        let (permit, io) = tokio::select! {
+            accepted = accepted => accepted,
             () = stop.wait() => break,
         };
         let connection = http1::Builder::new()
@@ -58,9 +58,9 @@ pub(crate) async fn serve<L: Listener>(
             .serve_connection(TokioIo::new(io), TowerToHyperService::new(router.clone()));
         let connection = connections.watch(connection);
         tokio::spawn(async move {
-            // A client that goes away in the middle is its own affair.
+            // Fails where the client goes away in the middle; nothing is left to do for it.
             let _ = connection.await;
-            drop(seat);
+            drop(permit);
         });
     }
     drop(listener);
@@ -69,7 +69,7 @@ pub(crate) async fn serve<L: Listener>(
 
 /// Prepares a connection over TCP.
 pub(crate) fn tune(stream: &mut tokio::net::TcpStream) {
-    // Neither can fail on a connection that lives, and one that doesn't is seen at once.
+    // Both fail only on a connection that is closed, which the next read shows.
     let _ = stream.set_nodelay(true);
     let _ = rustix::net::sockopt::set_tcp_user_timeout(&*stream, UNACKNOWLEDGED);
 }

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use self::progress::Progress;
 use crate::attempts::Attempts;
 use crate::claim::Claims;
-use crate::{Claim, Node, Says, Standing, Status, UpdateStatus};
+use crate::{Claim, ClaimContent, Detail, Node, Standing, Status, UpdateStatus};
 
-/// What is remembered of a node so that each further record moves its status: a fold over its
+/// What is remembered of a node so that each further record updates its status: a fold over its
 /// records, in the order in which they arrive.
 ///
-/// Kickstarts and boots make one line of runs, reruns by hand another, since only the first moves
-/// the status: a rerun neither hides why a boot failed nor takes its late records away.
+/// Kickstarts and boots are one line of runs, reruns another, because only the first updates the
+/// status: a rerun neither hides why a boot failed nor ends the boot's late records.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeState {
@@ -24,45 +24,44 @@ pub struct NodeState {
     last_seen: Option<Timestamp>,
     /// Whether the last kickstart ended well: what boots then is what it installed.
     kickstarted: bool,
-    /// The kickstart or boot that was heard of last.
+    /// The newest kickstart or boot.
     life: Option<Progress>,
-    /// The rerun that was heard of last.
+    /// The newest rerun.
     rerun: Option<Progress>,
-    /// Whether the rerun was first heard of after the kickstart or boot.
+    /// Whether the rerun's first record came after the kickstart's or boot's.
     rerun_is_newer: bool,
-    /// Kickstarts and boots in vain.
+    /// Kickstarts and boots that didn't end well.
     attempts: Attempts,
-    /// What was said of it without a token.
+    /// What was claimed of it without a token.
     claims: Claims,
 }
 
 impl NodeState {
-    /// A node that has been defined, and not been heard of.
+    /// A node that is defined and has not reported yet.
     pub fn new(name: &str, defined: Timestamp) -> Self {
         Self { name: name.to_owned(), since: Some(defined), ..Self::default() }
     }
 
-    /// Notes that the node spoke of a run, at the server's time `at`. A run that was given up is
-    /// taken back.
+    /// Notes a report of a run, at the server's time `at`. A run that was lost is so no longer.
     pub fn heard(&mut self, run: &str, at: Timestamp) {
         self.last_seen = Some(at);
         self.lines().filter(|line| line.run == run).for_each(|line| line.heard(at));
     }
 
-    /// When the node is to be given up if it stays silent; none if it has nothing to say.
+    /// When the node counts as lost if it reports nothing; none if it has nothing to report.
     pub fn due(&self) -> Option<Timestamp> {
         [&self.life, &self.rerun].into_iter().flatten().filter_map(Progress::due).min()
     }
 
-    /// Gives up the runs that were due by `due`, at the server's time `at`. Says whether there was
-    /// one.
+    /// Marks the runs as lost that were due by `due`, at the server's time `at`. Returns whether
+    /// there was one.
     pub fn lose(&mut self, due: Timestamp, at: Timestamp) -> bool {
         let overdue = |line: &&mut Progress| line.due().is_some_and(|when| when <= due);
         self.lines().filter(overdue).map(|line| line.lost = Some(at)).count() > 0
     }
 
-    /// Gives the node its time anew, from `at` on: nobody listened to it before.
-    pub fn listen_anew(&mut self, at: Timestamp) {
+    /// Restarts the node's deadlines at `at`, because no daemon received its reports before.
+    pub fn restart_deadlines(&mut self, at: Timestamp) {
         self.lines().filter(|line| line.due().is_some()).for_each(|line| line.heard(at));
     }
 
@@ -70,12 +69,12 @@ impl NodeState {
         [&mut self.life, &mut self.rerun].into_iter().flatten()
     }
 
-    /// Takes in one record. `is_first` says that no record of its run was known before: such a
-    /// run becomes the current one, and the one before it moves nothing any more, whatever the
-    /// clocks say.
+    /// Applies one record. `is_first` says that no record of its run was known before: such a run
+    /// becomes the current one, and the one before it changes nothing any more, whatever the clocks
+    /// say.
     pub fn apply(&mut self, record: &Record, is_first: bool) {
         let service = Service::ALL.into_iter().find(|s| s.as_str() == record.service);
-        // A service that we don't know moves nothing.
+        // An unknown service changes nothing.
         let Some(service) = service else { return };
         if service != Service::Run {
             self.count(record, is_first);
@@ -105,36 +104,38 @@ impl NodeState {
             }
             (Service::Kickstart, Phase::ServiceStart) => {
                 self.kickstarted = false;
-                self.turn(Status::Installing, record);
+                self.set_status(Status::Installing, record);
             }
             (Service::Boot, Phase::ServiceStart) => {
                 let after_kickstart = self.kickstarted;
-                self.turn(
+                self.set_status(
                     if after_kickstart { Status::Postbooting } else { Status::Netbooting },
                     record,
                 );
             }
-            (_, Phase::ServiceEnd) if record.is_failure() => self.turn(Status::Failed, record),
+            (_, Phase::ServiceEnd) if record.is_failure() => {
+                self.set_status(Status::Failed, record)
+            }
             (Service::Kickstart, Phase::ServiceEnd) => {
                 self.kickstarted = true;
-                self.turn(Status::Booting, record);
+                self.set_status(Status::Booting, record);
             }
-            (Service::Boot, Phase::ServiceEnd) => self.turn(Status::Booted, record),
+            (Service::Boot, Phase::ServiceEnd) => self.set_status(Status::Booted, record),
             _ => {}
         }
     }
 
-    /// Takes in a claim, at the server's time `at`. Says whether it counts: what has no token
-    /// moves no status while a kickstart or boot is going on that is reported with one.
+    /// Applies a claim, at the server's time `at`. Returns whether it is accepted: a claim has no
+    /// token, so it changes no status while a kickstart or boot is running that reports with one.
     pub fn claim(&mut self, claim: &Claim, at: Timestamp) -> bool {
         self.last_seen = Some(at);
-        match &claim.says {
-            Says::Program { program, appstatus } => {
+        match &claim.content {
+            ClaimContent::Program { program, appstatus } => {
                 self.claims.program(program.clone(), appstatus.clone())
             }
-            Says::Status { status, message } => {
-                let goes_on = |life: &Progress| life.ended.is_none() && life.lost.is_none();
-                if self.life.as_ref().is_some_and(goes_on) {
+            ClaimContent::Status { status, message } => {
+                let is_running = |life: &Progress| life.ended.is_none() && life.lost.is_none();
+                if self.life.as_ref().is_some_and(is_running) {
                     return false;
                 }
                 self.claims.status(*status, claim.by, message.clone(), at);
@@ -149,7 +150,7 @@ impl NodeState {
         }
     }
 
-    /// Counts attempts, in whatever order runs arrive.
+    /// Counts attempts, in any order of the runs.
     fn count(&mut self, record: &Record, is_first: bool) {
         if is_first {
             self.attempts.begin(&record.run);
@@ -165,9 +166,9 @@ impl NodeState {
         }
     }
 
-    /// How the node stands, its run `present` not counted.
-    pub fn standing(&self, present: Option<&str>) -> Standing {
-        self.attempts.standing(present)
+    /// The node's attempts, without its run `current`.
+    pub fn standing(&self, current: Option<&str>) -> Standing {
+        self.attempts.standing(current)
     }
 
     /// Forgets the node's attempts, at the server's time `at`. Returns how many there were.
@@ -175,15 +176,15 @@ impl NodeState {
         self.attempts.release(at)
     }
 
-    fn turn(&mut self, status: Status, record: &Record) {
+    fn set_status(&mut self, status: Status, record: &Record) {
         if self.status != status {
             self.status = status;
             self.since = Some(record.timestamp);
         }
     }
 
-    /// The node as it is shown: with the newest run, or, once a rerun has ended well, with what
-    /// made the node's status `failed`, if it is.
+    /// The node as it is shown: with the newest run; or, after a rerun that ended well, with the
+    /// failure that the node's status is about, if it is `failed`.
     pub fn node(&self) -> Node {
         let rerun = self.rerun.as_ref().filter(|rerun| {
             let is_done = rerun.ended == Some(Outcome::Success);
@@ -210,9 +211,9 @@ impl NodeState {
         };
         let node = self.claims.programs(node);
         match (rerun, &self.claims.status, &self.life) {
-            // Why the claim says what it says isn't why the rerun ended as it did.
+            // The claim's reason isn't the rerun's.
             (Some(rerun), Some(claimed), _) => {
-                rerun.show(Node { error_message: None, hint: None, ..claimed.show(node) })
+                rerun.show(Node { detail: Detail::default(), ..claimed.show(node) })
             }
             (Some(progress), None, _) | (None, None, Some(progress)) => progress.show(node),
             (None, Some(claimed), _) => claimed.show(node),

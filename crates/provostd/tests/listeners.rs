@@ -1,4 +1,4 @@
-//! The three doors, over real sockets.
+//! The three listeners, over real sockets.
 #![allow(clippy::unwrap_used)]
 
 mod server;
@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use provostd::Daemon;
 use reqwest::Method;
 use serde_json::{Value, json};
-use server::{Server, config, refused, said};
+use server::{Server, config, refused, response};
 
 const RUN: &str = "01980000-0000-7000-8000-000000000001";
 
@@ -103,13 +103,13 @@ async fn the_bundle_is_served_by_the_shape_of_its_paths_alone() {
 }
 
 #[tokio::test]
-async fn a_file_that_the_daemon_cannot_read_is_named_with_its_mend() {
+async fn a_file_that_the_daemon_cannot_read_is_named_with_a_hint() {
     let server = Server::start().await;
     // Root can read any file; a link to itself nobody can.
     let manifest = server.folder.path().join("www/manifest.toml");
     fs::create_dir_all(manifest.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink("manifest.toml", &manifest).unwrap();
-    let (status, body) = said(server.node(Method::GET, "/manifest.toml")).await;
+    let (status, body) = response(server.node(Method::GET, "/manifest.toml")).await;
     assert_eq!(status, 403);
     assert!(body["hint"].as_str().unwrap().contains(manifest.to_str().unwrap()), "{body}");
 }
@@ -197,7 +197,7 @@ async fn a_batch_that_is_not_one_is_refused_whole() {
     let token = server.token("cn001").await;
     let good = || record(1, json!({"phase": "service start"}));
     for (batch, why) in [
-        (json!({}), "no JSON array"),
+        (json!({}), "JSON array"),
         (json!([]), "empty"),
         (json!([good(), 5]), "record 1"),
         (json!([good(), record(2, json!({"phase": "nap"}))]), "nap"),
@@ -233,7 +233,7 @@ async fn a_refusal_is_heard_also_by_one_who_sends_all_before_listening() {
     let server = Server::start().await;
     let token = server.token("cn001").await;
     let at = server.daemon.addresses().nodes;
-    let told = move |authorization: &str, length: usize| {
+    let status_of = move |authorization: &str, length: usize| {
         let mut stream = std::net::TcpStream::connect(at).unwrap();
         write!(
             stream,
@@ -246,8 +246,9 @@ async fn a_refusal_is_heard_also_by_one_who_sends_all_before_listening() {
         stream.read_to_string(&mut answer).unwrap();
         answer[9..12].to_owned()
     };
-    let told = move || [told(&format!("Bearer {token}"), 20 << 20), told("Bearer x", 20 << 20)];
-    assert_eq!(tokio::task::spawn_blocking(told).await.unwrap(), ["413", "401"]);
+    let both =
+        move || [status_of(&format!("Bearer {token}"), 20 << 20), status_of("Bearer x", 20 << 20)];
+    assert_eq!(tokio::task::spawn_blocking(both).await.unwrap(), ["413", "401"]);
 }
 
 #[tokio::test]
@@ -274,7 +275,7 @@ async fn only_the_socket_changes_anything() {
     let server = Server::start().await;
     let tokens = format!("http://{}/v1/tokens", server.daemon.addresses().admin);
     let ask = server.http.post(tokens).json(&json!({"nodes": ["cn001"]}));
-    let (status, body) = said(ask).await;
+    let (status, body) = response(ask).await;
     assert_eq!(status, 403);
     assert!(body["hint"].as_str().unwrap().contains("admin.sock"));
     for body in

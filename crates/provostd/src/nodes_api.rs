@@ -9,20 +9,22 @@ use axum::{Json, Router};
 use provost_store::UploadedLog;
 use tokio::task::spawn_blocking;
 
+use crate::app::App;
+use crate::bodies::HeldBody;
 use crate::bundle::Published;
 use crate::encoding::Encoding;
 use crate::refusal::{self, Refusal};
-use crate::{App, guard, ingest, is_run_id, tokens};
+use crate::{guard, ingest, tokens};
 
 /// The longest batch of records, in bytes.
 const MAX_BATCH: usize = 8 * 1024 * 1024;
-/// The longest log, in bytes: the nodes' cap of 1 MiB, and room for the line that says what was
-/// left out.
+/// The longest log, in bytes: the nodes' limit of 1 MiB, and room for the line about what was left
+/// out.
 const MAX_LOG: usize = (1024 + 64) * 1024;
-/// The longest `NN-SCRIPT`, in bytes: with an ending it is still a file's name.
+/// The longest `NN-SCRIPT`, in bytes: with an extension it is still a file name.
 const MAX_LOG_NAME: usize = 240;
 
-/// What nodes may ask for: the bundle's files, their own plan, their own reports.
+/// The nodes' API: the bundle's files, a node's own plan, its own reports.
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/manifest.toml", get(manifest))
@@ -40,11 +42,11 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 type Shared = State<Arc<App>>;
 
 async fn manifest(State(app): Shared, request: Request<Body>) -> Response {
-    Published::Manifest("manifest.toml").serve(&app, request).await
+    Published::Manifest("manifest.toml").serve(&app.www, request).await
 }
 
 async fn manifest_signature(State(app): Shared, request: Request<Body>) -> Response {
-    Published::Manifest("manifest.toml.minisig").serve(&app, request).await
+    Published::Manifest("manifest.toml.minisig").serve(&app.www, request).await
 }
 
 async fn object(
@@ -53,14 +55,14 @@ async fn object(
     request: Request<Body>,
 ) -> Response {
     match Published::object(&folder, &name) {
-        Some(object) => object.serve(&app, request).await,
+        Some(object) => object.serve(&app.www, request).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
 async fn pack(State(app): Shared, Path(name): Path<String>, request: Request<Body>) -> Response {
     match Published::pack(&name) {
-        Some(pack) => pack.serve(&app, request).await,
+        Some(pack) => pack.serve(&app.www, request).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
@@ -78,14 +80,15 @@ async fn plan(
     Path(name): Path<String>,
     request: Request<Body>,
 ) -> Result<Response, Refusal> {
-    let Some((node, plan)) = Published::plan(&name) else {
+    let Some(plan) = Published::plan(&name) else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
-    tokens::check(&*app.store, request.headers(), node).await?;
-    let standing = app.store.standing(node, guard::present(request.headers())).await?;
-    let mut response = plan.serve(&app, request).await;
+    tokens::check(&*app.store, request.headers(), plan.node).await?;
+    let current = guard::current_run(request.headers());
+    let standing = app.store.standing(plan.node, current).await?;
+    let mut response = plan.plan.serve(&app.www, request).await;
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
-        guard::tell(response.headers_mut(), standing, app.guard.max_attempts);
+        guard::add_directive(response.headers_mut(), standing, app.guard.max_attempts);
     }
     Ok(response)
 }
@@ -95,7 +98,7 @@ async fn records(
     Path(node): Path<String>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json<ingest::Acknowledged>, Refusal> {
+) -> Result<Json<ingest::Acknowledgement>, Refusal> {
     let body = read_own(&app, &headers, &node, body, MAX_BATCH).await?;
     ingest::ingest(&app, &node, &body.bytes).await.map(Json)
 }
@@ -108,11 +111,11 @@ async fn log(
 ) -> Result<StatusCode, Refusal> {
     let mut body = read_own(&app, &headers, &node, body, MAX_LOG).await?;
     let encoding = Encoding::of(&headers)?;
-    if !is_run_id(&run) || !is_log_name(&name) {
+    if !ingest::is_run_id(&run) || !is_log_name(&name) {
         return Err(Refusal::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             format!("{name:?} of run {run:?} can't be the name of a log"),
-            "a log is put at /v1/nodes/NODE/runs/UUID/logs/NN-SCRIPT",
+            "PUT a log to /v1/nodes/NODE/runs/UUID/logs/NN-SCRIPT",
         ));
     }
     let mut bytes = std::mem::take(&mut body.bytes);
@@ -133,14 +136,14 @@ async fn log(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The body of a request that only `node` itself may make.
+/// The body of a request that only `node` itself may send.
 async fn read_own<'a>(
     app: &'a App,
     headers: &HeaderMap,
     node: &str,
     body: Body,
     most: usize,
-) -> Result<crate::bodies::Held<'a>, Refusal> {
+) -> Result<HeldBody<'a>, Refusal> {
     if let Err(refusal) = tokens::check(&*app.store, headers, node).await {
         app.bodies.drain(body).await;
         return Err(refusal);

@@ -1,0 +1,78 @@
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use provost_store::StoreError;
+
+use crate::xcat::TlsError;
+
+/// Why the daemon can't serve.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// A file or folder.
+    #[error("{doing} {}", path.display())]
+    File {
+        /// What was tried, a gerund.
+        doing: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// Another daemon has the data.
+    #[error("locking {}: another provostd uses it", .0.display())]
+    Busy(PathBuf),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The signals that end it.
+    #[error("handling signals")]
+    Signals(#[source] io::Error),
+    /// The certificate for xCAT's nodes.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// An address.
+    #[error("listening on {address} ({key})")]
+    Listen {
+        /// The configuration's key.
+        key: &'static str,
+        /// The address.
+        address: SocketAddr,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+impl DaemonError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::File { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
+                "choose a shorter `data`: a socket's path has at most 107 bytes".into()
+            }
+            Self::File { .. } => {
+                "check that provostd's user may write to the folder `data` of provostd.toml".into()
+            }
+            Self::Busy(data) => {
+                format!("stop it (fuser -v {}), or choose another `data`", data.display())
+            }
+            Self::Store(error) => error.hint().into(),
+            Self::Signals(_) => "check the limits of this process (ulimit -n)".into(),
+            Self::Tls(_) => "set `tls_cert` and `tls_key` under [xcat] of provostd.toml to PEM \
+                             files that provostd's user may read"
+                .into(),
+            Self::Listen { key, address, source } => match source.kind() {
+                io::ErrorKind::AddrInUse => format!(
+                    "stop the program that has the port (ss -ltnp sport = :{}), or change `{key}`",
+                    address.port()
+                ),
+                _ => format!("set `{key}` in provostd.toml to an address of this machine"),
+            },
+        }
+    }
+
+    /// Turns an error of `doing` something with `path` into one that says so.
+    pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File { doing, path: path.to_owned(), source }
+    }
+}

@@ -1,0 +1,41 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use provost_plan::{Plan, mypostscript};
+use tokio::net::TcpStream;
+
+use super::peers::{Peer, Peers};
+use super::request::RequestError;
+use crate::app::App;
+
+/// What both listeners need.
+pub(crate) struct Xcat {
+    pub(super) app: Arc<App>,
+    peers: Peers,
+}
+
+impl Xcat {
+    /// With `dns`, an address that no plan has is looked up.
+    pub(crate) fn new(app: Arc<App>, dns: bool) -> Self {
+        Self { peers: Peers::new(app.www.join("plans"), dns), app }
+    }
+
+    /// The node at the other end; none if the address isn't a node's.
+    pub(super) async fn peer(&self, stream: &TcpStream) -> Option<Peer> {
+        // A connection that is closed already has no address.
+        let address = stream.peer_addr().ok()?.ip().to_canonical();
+        Some(Peer { node: self.peers.node(address).await?, address })
+    }
+
+    /// What `node` runs, as xCAT would have written it for a node that reaches it at `master`.
+    pub(super) async fn mypostscript(
+        &self,
+        node: &str,
+        master: IpAddr,
+    ) -> Result<String, RequestError> {
+        let path = self.app.www.join(format!("plans/{node}.toml"));
+        let bytes = tokio::fs::read(&path).await.map_err(|e| RequestError::Plan(e.into()))?;
+        let plan = Plan::parse(&bytes).map_err(|e| RequestError::Plan(e.into()))?;
+        Ok(mypostscript::write(&plan, master.to_canonical()))
+    }
+}
