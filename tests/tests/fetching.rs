@@ -194,7 +194,7 @@ fn a_transfer_that_breaks_off_goes_on_from_there() {
     let (_cluster, server, node) = cluster(&[THREE[0], THREE[1], ("bulk", &bulky)]);
     server.fault("/packs/", Times::Next(1), Fault::Truncate(50_000));
     server.fault("/packs/", Times::Next(1), Fault::Reset(60_000));
-    node.provost(&["boot"]).expect(0).says(&["trying again", "/packs/"]);
+    node.provost(&["boot"]).expect(0).says(&["retrying for up to", "/packs/"]);
     let packs = pack_requests(&server);
     assert_eq!(packs.len(), 3);
     assert_eq!(packs[0].request.path, "/packs/newest.tar.zst");

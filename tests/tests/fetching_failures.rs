@@ -93,7 +93,7 @@ fn what_may_pass_is_tried_until_it_does_and_a_wish_to_wait_is_heeded() {
         server.fault("/manifest.toml", Times::Next(1), Fault::RetryAfter(status, 1));
         configure(&cluster, &node, &[server.address()], "");
         let begun = Instant::now();
-        node.provost(&["boot"]).expect(0).says(&[&status.to_string(), "trying again"]);
+        node.provost(&["boot"]).expect(0).says(&[&status.to_string(), "retrying for up to"]);
         assert!(begun.elapsed() >= Duration::from_secs(1));
         assert_eq!(server.asked("/manifest.toml"), 2);
     }

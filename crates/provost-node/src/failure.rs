@@ -1,24 +1,58 @@
-use provost_record::{Cause, ExitCode};
+//! Why a run, or a command, can't go on.
 
-/// Why a run can't go on, told so that it can stand in a record and on a console.
+use std::error::Error;
+use std::sync::Arc;
+
+use provost_record::{Cause, ExitCode, JournalError, wording};
+
+/// A failure that is shown to the admin, on the console and in a record.
 #[derive(Clone, Debug)]
 pub struct Failure {
+    /// Its kind, which decides the exit code.
     pub cause: Cause,
-    /// What was tried, on what, for how long, and why it failed.
+    /// What was tried, on what, for how long; and why it failed, where there is no `source`.
     pub message: String,
     /// What to do about it, one line.
     pub hint: String,
+    /// The error that it comes from. [`text`](Self::text) shows it.
+    pub source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl Failure {
+    /// A failure of the kind `cause`.
     pub fn new(cause: Cause, message: impl ToString, hint: impl Into<String>) -> Self {
-        Self { cause, message: message.to_string(), hint: hint.into() }
+        Self { cause, message: message.to_string(), hint: hint.into(), source: None }
     }
 
+    /// The configuration or the command line is wrong.
     pub fn config(message: impl ToString, hint: impl Into<String>) -> Self {
         Self::new(Cause::Config, message, hint)
     }
 
+    /// This node is in the way: its disk, permissions, a lock, too few resources.
+    pub fn local(message: impl ToString, hint: impl Into<String>) -> Self {
+        Self::new(Cause::Local, message, hint)
+    }
+
+    /// The same, because of `source`.
+    pub fn caused_by(self, source: impl Error + Send + Sync + 'static) -> Self {
+        Self { source: Some(Arc::new(source)), ..self }
+    }
+
+    /// What was tried and why it failed, with all sources.
+    pub fn text(&self) -> String {
+        match &self.source {
+            Some(source) => format!("{}: {}", self.message, wording::error_chain(source)),
+            None => self.message.clone(),
+        }
+    }
+
+    /// The same, with another text.
+    pub fn reworded(self, change: impl FnOnce(String) -> String) -> Self {
+        Self { message: change(self.text()), source: None, ..self }
+    }
+
+    /// The exit code of the program that ends with it.
     pub fn exit_code(&self) -> ExitCode {
         match self.cause {
             Cause::Config | Cause::Local => ExitCode::Usage,
@@ -38,12 +72,27 @@ impl Failure {
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}\nhint: {}", self.message, self.hint)
+        write!(f, "{}\nhint: {}", self.text(), self.hint)
     }
 }
 
-impl From<provost_record::JournalError> for Failure {
-    fn from(e: provost_record::JournalError) -> Self {
-        Self::config(provost_record::wording::error_chain(&e), e.hint())
+impl From<JournalError> for Failure {
+    fn from(e: JournalError) -> Self {
+        Self::local(wording::error_chain(&e), e.hint())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_failure_shows_its_sources_once() {
+        let full = Failure::local("writing /x", "make room").caused_by(io::Error::other("full"));
+        assert_eq!(full.to_string(), "writing /x: full\nhint: make room");
+        let full = full.reworded(|text| format!("{text} (1 try)"));
+        assert_eq!(full.to_string(), "writing /x: full (1 try)\nhint: make room");
     }
 }

@@ -46,12 +46,12 @@ impl<'a> Install<'a> {
     /// Puts the files in their places; what is there and right stays. The boot unit waits for
     /// [`Self::enable`].
     pub fn put(&self, settings: &Settings) -> Result<(), Failure> {
-        self.put_program().map_err(|e| failed(PROGRAM.as_ref(), &e))?;
+        self.put_program().map_err(|e| failed(PROGRAM.as_ref(), e))?;
         self.put_settings(settings)?;
         for (name, text) in UNITS {
             let path = self.units.join(name);
             if packaged(name).is_none() {
-                put(&path, text.as_bytes(), 0o644).map_err(|e| failed(&path, &e))?;
+                put(&path, text.as_bytes(), 0o644).map_err(|e| failed(&path, e))?;
             }
         }
         Ok(())
@@ -60,11 +60,11 @@ impl<'a> Install<'a> {
     /// Lets the root's boots run what they need.
     pub fn enable(&self) -> Result<(), Failure> {
         let unit = packaged(BOOT).unwrap_or_else(|| self.units.join(BOOT));
-        let text = std::fs::read_to_string(&unit).map_err(|e| failed(&unit, &e))?;
+        let text = std::fs::read_to_string(&unit).map_err(|e| failed(&unit, e))?;
         let wanted = text.lines().filter_map(|line| line.strip_prefix("WantedBy="));
         for target in wanted.flat_map(str::split_ascii_whitespace) {
             let link = self.units.join(format!("{target}.wants")).join(BOOT);
-            put_link(&unit, &link).map_err(|e| failed(&link, &e))?;
+            put_link(&unit, &link).map_err(|e| failed(&link, e))?;
         }
         Ok(())
     }
@@ -114,12 +114,12 @@ impl<'a> Install<'a> {
         if let (Some(_), Some(token)) = (self.input.token_origin(), &settings.token) {
             let file = main.with_file_name("token");
             let line = format!("{}\n", token.0);
-            put(&file, line.as_bytes(), 0o600).map_err(|e| failed(&file, &e))?;
+            put(&file, line.as_bytes(), 0o600).map_err(|e| failed(&file, e))?;
             told.insert("token_file".to_owned(), file.display().to_string().into());
             is_new = true;
         }
         if is_new {
-            put(path, format!("{HEAD}\n{told}").as_bytes(), 0o644).map_err(|e| failed(path, &e))?;
+            put(path, format!("{HEAD}\n{told}").as_bytes(), 0o644).map_err(|e| failed(path, e))?;
         }
         Ok(())
     }
@@ -184,9 +184,10 @@ pub fn put_link(to: &Path, link: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-fn failed(path: &Path, e: &io::Error) -> Failure {
-    let message = format!("installing {} for this node's boots: {e}", path.display());
-    Failure::config(message, "see that the new root is writable, and /proc mounted in it")
+fn failed(path: &Path, e: io::Error) -> Failure {
+    let message = format!("installing {} for this node's boots", path.display());
+    let hint = "see that the new root is writable, and /proc mounted in it";
+    Failure::local(message, hint).caused_by(e)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 #![allow(missing_docs, reason = "what became public by the move gets its docs next")]
 
+pub mod backoff;
 pub mod failure;
 pub mod fetch;
 pub mod http;

@@ -11,8 +11,8 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, StatusCode, Url};
 
 use provost_node::failure::Failure;
-use provost_node::fetch::retry::{self, Miss};
 use provost_node::fetch::source::{Source, broken};
+use provost_node::fetch::{FetchError, retry};
 use provost_node::observe::console::{complain, harmless};
 use provost_node::settings::Input;
 
@@ -54,24 +54,29 @@ async fn fetch(input: &Input, args: &FetchArgs) -> Result<(), Failure> {
     let servers = [args.url.clone()];
     let say = |text: &str| complain(text);
     let attempt = |_| transfer(&client, args);
-    match retry::through(&servers, settings.fetch.deadline, say, attempt).await {
+    match retry::try_servers(&servers, settings.fetch.deadline, say, attempt).await {
         Ok(_) => Ok(()),
-        Err(unserved) => Err(unserved.failure),
+        Err(unserved) => Err(unserved.why.failure),
     }
 }
 
-async fn transfer(client: &Client, args: &FetchArgs) -> Result<(), Miss> {
+async fn transfer(client: &Client, args: &FetchArgs) -> Result<(), FetchError> {
     let source = Source { client, base: &args.url, token: None, run: "", is_xcat: false };
     let mut response = source.ask("", HeaderMap::new(), &[StatusCode::OK]).await?;
     let url = args.url.as_str();
     let Some(size) = response.content_length() else {
         let message = format!("fetching {url}: the server doesn't tell how long it is");
-        return Err(Miss::last(Failure::new(Cause::Fetch, message, "serve it as a plain file")));
+        return Err(FetchError::give_up(Failure::new(
+            Cause::Fetch,
+            message,
+            "serve it as a plain file",
+        )));
     };
     let folder = args.to.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let disk = |e: std::io::Error| {
-        let message = format!("writing {}: {e}", args.to.display());
-        Miss::last(Failure::config(message, "see that its folder is there, and has room"))
+        let message = format!("writing {}", args.to.display());
+        let hint = "see that its folder is there, and has room";
+        FetchError::abort(Failure::local(message, hint).caused_by(e))
     };
     let file = tempfile::Builder::new()
         .prefix(".fetch-")
@@ -84,7 +89,7 @@ async fn transfer(client: &Client, args: &FetchArgs) -> Result<(), Miss> {
     }
     let file = verifying.finish().map_err(|mismatch| {
         let hint = "see that the digest is that of the file, and the file whole on the server";
-        Miss::last(Failure::new(Cause::Verify, mismatch, hint))
+        FetchError::give_up(Failure::new(Cause::Verify, mismatch, hint))
     })?;
     file.as_file().sync_all().map_err(disk)?;
     file.persist(&args.to).map_err(|e| disk(e.error))?;

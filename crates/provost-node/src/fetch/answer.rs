@@ -1,18 +1,18 @@
-//! An answer that is a text, and what the management node says beside it.
+//! A server's answer that is a text, with the management node's directives in its headers.
 
 use jiff::Timestamp;
 use provost_record::Cause;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::retry::Miss;
+use super::error::FetchError;
 use super::source::{Source, broken};
 use crate::failure::Failure;
 use crate::http::one_line;
 
 /// A server's answer, of a size that fits into memory.
 pub(crate) struct Answer {
-    /// Whether it has no text, since that is the one that was asked for by its conditions.
+    /// Whether the text is the one that the node has already; then it isn't sent.
     pub(crate) is_unchanged: bool,
     pub(crate) text: String,
     pub(crate) headers: HeaderMap,
@@ -25,7 +25,7 @@ impl Answer {
         path: &str,
         most: u64,
         conditions: HeaderMap,
-    ) -> Result<Self, Miss> {
+    ) -> Result<Self, FetchError> {
         let url = source.url(path);
         let good = [StatusCode::OK, StatusCode::NOT_MODIFIED];
         let good = if conditions.is_empty() { &good[..1] } else { &good[..] };
@@ -33,7 +33,11 @@ impl Answer {
         let is_unchanged = response.status() == StatusCode::NOT_MODIFIED;
         let headers = response.headers().clone();
         let bad = |what: &str, hint: &str| {
-            Miss::last(Failure::new(Cause::Verify, format!("fetching {url}: {what}"), hint))
+            FetchError::give_up(Failure::new(
+                Cause::Verify,
+                format!("fetching {url}: {what}"),
+                hint,
+            ))
         };
         let mut bytes = Vec::new();
         while !is_unchanged
@@ -49,9 +53,9 @@ impl Answer {
                     -v that URL";
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
-            // Whoever reads it says which line that is.
+            // The parser of xCAT's files says which line is damaged.
             Err(e) if source.is_xcat => String::from_utf8_lossy(e.as_bytes()).into_owned(),
-            Err(_) => return Err(bad("it isn't text but some other file", hint)),
+            Err(_) => return Err(bad("it isn't a text", hint)),
         };
         if !is_unchanged && text.trim().is_empty() {
             let hint = "publish again, and see that the disk of the server isn't full";
@@ -68,12 +72,12 @@ impl Answer {
         Ok(Self { is_unchanged, text, headers })
     }
 
-    /// What the management node says beside the text.
-    pub(crate) fn word(&self) -> Word {
+    /// The directives in its headers.
+    pub(crate) fn directives(&self) -> Directives {
         let header = |name| self.header(HeaderName::from_static(name));
         let hold = (header("provost-directive") == Some("hold"))
-            .then(|| header("provost-reason").map_or("it says no reason".to_owned(), one_line));
-        Word { hold, released: header("provost-released").and_then(|time| time.parse().ok()) }
+            .then(|| header("provost-reason").map_or("it gives no reason".to_owned(), one_line));
+        Directives { hold, released: header("provost-released").and_then(|time| time.parse().ok()) }
     }
 
     fn header(&self, name: HeaderName) -> Option<&str> {
@@ -81,16 +85,16 @@ impl Answer {
     }
 }
 
-/// What the management node says beside the plan.
+/// What the management node orders, in the headers of the plan.
 #[derive(Default)]
-pub(crate) struct Word {
+pub(crate) struct Directives {
     /// Why nothing may run.
     pub(crate) hold: Option<String>,
     /// When an admin released the node.
     pub(crate) released: Option<Timestamp>,
 }
 
-/// The title of a web page, for whoever knows by it where it is from.
+/// The title of a web page: it often names the proxy or portal that sent it.
 fn title(page: &str) -> Option<String> {
     let begin = page.find("<title>")? + "<title>".len();
     let title = page[begin..].split('<').next()?;
@@ -110,21 +114,21 @@ mod tests {
     }
 
     #[test]
-    fn the_management_nodes_word_is_read() {
-        let word = |headers: &[_]| {
-            let word = answer(headers).word();
-            (word.hold, word.released.map(|time| time.to_string()))
+    fn the_management_nodes_directives_are_read() {
+        let directives = |headers: &[_]| {
+            let found = answer(headers).directives();
+            (found.hold, found.released.map(|time| time.to_string()))
         };
-        assert_eq!(word(&[]), (None, None));
+        assert_eq!(directives(&[]), (None, None));
         let hold = ("provost-directive", "hold");
         let reason = ("provost-reason", "3 attempts failed");
-        assert_eq!(word(&[hold, reason]), (Some("3 attempts failed".to_owned()), None));
-        assert_eq!(word(&[hold]).0.as_deref(), Some("it says no reason"));
+        assert_eq!(directives(&[hold, reason]), (Some("3 attempts failed".to_owned()), None));
+        assert_eq!(directives(&[hold]).0.as_deref(), Some("it gives no reason"));
         let released = ("provost-released", "2026-11-20T17:00:01Z");
         let proceed = ("provost-directive", "proceed");
         let time = Some("2026-11-20T17:00:01Z".to_owned());
-        assert_eq!(word(&[proceed, reason, released]), (None, time));
-        assert_eq!(word(&[proceed, ("provost-released", "yesterday")]), (None, None));
+        assert_eq!(directives(&[proceed, reason, released]), (None, time));
+        assert_eq!(directives(&[proceed, ("provost-released", "yesterday")]), (None, None));
     }
 
     #[test]

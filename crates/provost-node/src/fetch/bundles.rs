@@ -3,7 +3,8 @@
 //! `STATE/bundle` is a link to the present set. The next one is built beside it and becomes the
 //! present one by one rename, when all of it is verified.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -14,14 +15,17 @@ use provost_record::Cause;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use super::error::FetchError;
 use super::mounts::mounts;
-use super::retry::Miss;
-use super::transfer::Tags;
 use crate::failure::Failure;
 
 /// How the folder of a set that isn't whole yet begins.
 const UNFINISHED: &str = ".new-";
 
+/// The strong ETags of what has come in part, by URL.
+type Tags = RefCell<HashMap<String, String>>;
+
+/// STATE/bundles.
 pub(crate) struct Bundles {
     state: PathBuf,
     sets: PathBuf,
@@ -49,7 +53,7 @@ impl Bundles {
             }
             Ok(())
         };
-        open().map_err(|e| bundles.disk("preparing the scripts' folder", &e))?;
+        open().map_err(|e| bundles.disk("preparing the scripts' folder", e))?;
         Ok(bundles)
     }
 
@@ -98,22 +102,22 @@ impl Bundles {
         tempfile::Builder::new()
             .prefix(UNFINISHED)
             .tempdir_in(&self.sets)
-            .map_err(|e| self.disk("making a folder for new scripts", &e))
+            .map_err(|e| self.disk("making a folder for new scripts", e))
     }
 
     /// What there is of the content with this digest, open to be read and added to. It stays
     /// until the next set is whole.
-    pub(crate) fn part(&self, sha256: &Digest) -> Result<std::fs::File, Miss> {
+    pub(crate) fn part(&self, sha256: &Digest) -> Result<std::fs::File, FetchError> {
         let mut options = std::fs::OpenOptions::new();
         options.read(true).append(true).create(true).mode(0o600);
         let opened = options.open(self.part_path(sha256));
-        opened.map_err(|e| Miss::last(self.disk("making room for what is fetched", &e)))
+        opened.map_err(|e| FetchError::abort(self.disk("creating a file for what is fetched", e)))
     }
 
     /// Forgets what there is of it.
-    pub(crate) fn drop_part(&self, sha256: &Digest) -> Result<(), Miss> {
+    pub(crate) fn drop_part(&self, sha256: &Digest) -> Result<(), FetchError> {
         let dropped = std::fs::remove_file(self.part_path(sha256));
-        dropped.map_err(|e| Miss::last(self.disk("removing what didn't verify", &e)))
+        dropped.map_err(|e| FetchError::abort(self.disk("removing what didn't verify", e)))
     }
 
     fn part_path(&self, sha256: &Digest) -> PathBuf {
@@ -138,7 +142,7 @@ impl Bundles {
         entries
             .iter()
             .try_for_each(|entry| place(entry))
-            .map_err(|e| self.disk("putting new scripts in their place", &e))
+            .map_err(|e| self.disk("putting new scripts in their place", e))
     }
 
     /// Takes over into the folder `new` what the present set has already.
@@ -155,7 +159,7 @@ impl Bundles {
                 std::fs::create_dir_all(to.parent().unwrap_or(new))?;
                 std::fs::hard_link(&from, &to)
             };
-            link().map_err(|e| self.disk(&format!("taking over {}", from.display()), &e))?;
+            link().map_err(|e| self.disk(&format!("taking over {}", from.display()), e))?;
         }
         Ok(())
     }
@@ -183,7 +187,7 @@ impl Bundles {
             }
             Ok(())
         };
-        switch().map_err(|e| self.disk("switching to the new scripts", &e))?;
+        switch().map_err(|e| self.disk("switching to the new scripts", e))?;
         Ok(self.current())
     }
 
@@ -193,8 +197,8 @@ impl Bundles {
         from: &str,
         bundle: &Manifest,
         plan: &Plan,
-    ) -> Result<(), Failure> {
-        let seen = self.generations()?;
+    ) -> Result<(), FetchError> {
+        let seen = self.generations().map_err(FetchError::abort)?;
         let check = |what: &str, got: u64, seen: u64| {
             if got >= seen {
                 return Ok(());
@@ -205,7 +209,7 @@ impl Bundles {
                 "see whether that server is stale; if it was set up anew, remove {} here",
                 file.display()
             );
-            Err(Failure::new(Cause::Verify, message, hint))
+            Err(FetchError::give_up(Failure::new(Cause::Verify, message, hint)))
         };
         check("bundle", bundle.generation, seen.bundle)?;
         check("plan", plan.generation, seen.plan)
@@ -224,16 +228,16 @@ impl Bundles {
         }
         let text = format!("bundle = {bundle}\nplan = {plan}\n");
         crate::state::atomic::write(&self.generations_file(), text.as_bytes())
-            .map_err(|e| self.disk("remembering the generations", &e))
+            .map_err(|e| self.disk("remembering the generations", e))
     }
 
     /// What can't be read isn't taken for nothing: an older bundle could come in that way.
     fn generations(&self) -> Result<Generations, Failure> {
         let file = self.generations_file();
         let unreadable = |e: &dyn std::fmt::Display| {
-            let message = format!("reading which generations were seen, {}: {e}", file.display());
+            let message = format!("reading the last generations in {}: {e}", file.display());
             let hint = "if it is damaged, remove it; then this node forgets what it has seen";
-            Failure::config(message, hint)
+            Failure::local(message, hint)
         };
         match std::fs::read_to_string(&file) {
             Ok(text) => {
@@ -249,13 +253,13 @@ impl Bundles {
     }
 
     /// A failure of this node's own disk.
-    pub(crate) fn disk(&self, doing: &str, e: &io::Error) -> Failure {
+    pub(crate) fn disk(&self, doing: &str, e: io::Error) -> Failure {
         let state = self.state.display();
         let hint = match e.kind() {
             io::ErrorKind::StorageFull => format!("make room on the file system of {state}"),
             _ => format!("see that {state} is on a writable file system"),
         };
-        Failure::config(format!("{doing} in {}: {e}", self.sets.display()), hint)
+        Failure::local(format!("{doing} in {}", self.sets.display()), hint).caused_by(e)
     }
 }
 

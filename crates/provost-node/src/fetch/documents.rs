@@ -12,8 +12,8 @@ use provost_record::Cause;
 use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Answer, Word};
-use super::retry::Miss;
+use super::answer::{Answer, Directives};
+use super::error::FetchError;
 use super::source::Source;
 use super::version::Version;
 use crate::failure::Failure;
@@ -68,10 +68,10 @@ impl Documents {
         source: &Source<'_>,
         settings: &Settings,
         kept: Option<&Self>,
-    ) -> Result<(Self, Word), Miss> {
+    ) -> Result<(Self, Directives), FetchError> {
         let signed = !settings.trust.is_unsigned();
         let plan = plan_path(settings);
-        let ((manifest, _), (plan, word)) = tokio::try_join!(
+        let ((manifest, _), (plan, directives)) = tokio::try_join!(
             Document::fetch(
                 source,
                 "manifest.toml",
@@ -80,7 +80,7 @@ impl Documents {
             ),
             Document::fetch(source, &plan, (Plan::MAX_BYTES, signed), kept.map(|kept| &kept.plan)),
         )?;
-        Ok((Self { manifest, plan }, word))
+        Ok((Self { manifest, plan }, directives))
     }
 
     /// Checks that they are the publisher's, and this node's.
@@ -100,9 +100,9 @@ impl Documents {
             .map_err(|e| refused(&self.plan, &e, e.hint()))?;
         let plan = Plan::parse(text).map_err(|e| refused(&self.plan, &e, e.hint()))?;
         if plan.node != settings.node {
-            let told = format!("checking {path}: it is the plan of {}", plan.node);
+            let why = format!("checking {path}: it is the plan of {}", plan.node);
             let hint = "publish again; somebody may have swapped files";
-            return Err(refused(&self.plan, &told, hint.to_owned()));
+            return Err(refused(&self.plan, &why, hint.to_owned()));
         }
         Ok(Verified { manifest, plan, verdict })
     }
@@ -114,7 +114,7 @@ impl Document {
         path: &str,
         (most, signed): (u64, bool),
         kept: Option<&Self>,
-    ) -> Result<(Self, Word), Miss> {
+    ) -> Result<(Self, Directives), FetchError> {
         let url = source.url(path);
         let signature = async || match signed {
             true => {
@@ -133,7 +133,7 @@ impl Document {
         let conditions = if kept.url == url { kept.version.conditions() } else { HeaderMap::new() };
         let answer = Answer::get(source, path, most, conditions).await?;
         if answer.is_unchanged {
-            return Ok((kept.clone(), answer.word()));
+            return Ok((kept.clone(), answer.directives()));
         }
         // From another server or one without ETags, or published again as it was.
         let signature = match answer.text == kept.text {
@@ -143,10 +143,10 @@ impl Document {
         Ok(Self::of(answer, url, signature))
     }
 
-    fn of(answer: Answer, url: String, signature: Option<String>) -> (Self, Word) {
-        let word = answer.word();
+    fn of(answer: Answer, url: String, signature: Option<String>) -> (Self, Directives) {
+        let directives = answer.directives();
         let version = Version::of(&answer.headers);
-        (Self { text: answer.text, signature, url, version }, word)
+        (Self { text: answer.text, signature, url, version }, directives)
     }
 }
 

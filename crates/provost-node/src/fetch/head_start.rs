@@ -1,5 +1,5 @@
-//! What is asked of the first server while the run's beginning is still on its way to the disk: a
-//! connection takes a round trip, in which there is something else to do.
+//! The first requests, sent to the first server while the start of the run is still being written
+//! to the disk: both take time, and neither needs the other.
 
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -9,12 +9,12 @@ use futures_util::future::{MaybeDone, maybe_done};
 use futures_util::poll;
 use reqwest::{Client, Url};
 
-use super::published::{Asked, Fetch};
-use super::retry::Miss;
+use super::error::FetchError;
+use super::published::{Fetch, FirstAnswers};
 use super::source::Source;
 use crate::settings::Settings;
 
-type Asking = Pin<Box<dyn Future<Output = Result<Asked, Miss>>>>;
+type Asking = Pin<Box<dyn Future<Output = Result<FirstAnswers, FetchError>>>>;
 
 /// The first requests of a fetch, on their way.
 pub struct HeadStart {
@@ -38,11 +38,11 @@ impl HeadStart {
         let (settings, client) = (Arc::clone(settings), client.clone());
         let (base, run) = (server.clone(), run.to_owned());
         let asking: Asking = Box::pin(async move {
-            let fetch = Fetch::new(&settings, &state).map_err(Miss::last)?;
-            fetch.ask(&Source::published(&settings, &client, &base, &run)).await
+            let fetch = Fetch::new(&settings, &state).map_err(FetchError::abort)?;
+            fetch.ask_first(&Source::published(&settings, &client, &base, &run)).await
         });
         let mut asking = maybe_done(asking);
-        // As far as it gets at once: then it waits for the network, and this node goes on.
+        // Sends the requests; what follows needs the network, and is polled later.
         let _ = poll!(Pin::new(&mut asking));
         Some(Self { server, asking })
     }
@@ -52,8 +52,8 @@ impl HeadStart {
         self.server == *server
     }
 
-    /// What came of it.
-    pub(crate) async fn asked(mut self) -> Option<Result<Asked, Miss>> {
+    /// Waits for the answers.
+    pub(crate) async fn answers(mut self) -> Option<Result<FirstAnswers, FetchError>> {
         Pin::new(&mut self.asking).await;
         Pin::new(&mut self.asking).take_output()
     }

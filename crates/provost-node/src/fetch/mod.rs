@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod bundles;
 pub mod documents;
+pub mod error;
 pub mod head_start;
 pub mod mounts;
 pub mod published;
@@ -22,11 +23,12 @@ use reqwest::{Client, Url};
 use crate::failure::Failure;
 use crate::observe::console::Console;
 use crate::settings::{Paths, Settings};
-use answer::Word;
+use answer::Directives;
 use documents::{Documents, Verified};
+pub use error::{FetchError, NotFetched};
 pub use head_start::HeadStart;
-use published::Fetch;
-use retry::{Patience, Served};
+use published::{Fetch, LastGood};
+use retry::{RetryLimits, Served};
 pub use source::{Source, broken, http_date};
 
 /// What was fetched, verified, and is in its place.
@@ -55,18 +57,6 @@ pub fn kept_texts(state: &Path) -> Vec<(&'static str, String)> {
     Documents::kept(state).into_iter().flat_map(Documents::into_texts).collect()
 }
 
-/// Why nothing was fetched.
-pub struct NotFetched {
-    pub passed_over: Vec<Failure>,
-    pub failure: Failure,
-}
-
-impl From<Failure> for NotFetched {
-    fn from(failure: Failure) -> Self {
-        Self { passed_over: Vec::new(), failure }
-    }
-}
-
 /// Fetches, for the run with the id `run`, from the first server that serves all of it well. The
 /// first one may have been asked already.
 pub async fn fetch(
@@ -82,18 +72,24 @@ pub async fn fetch(
     }
     let fetch = Fetch::new(settings, &paths.state)?;
     let say = |text: &str| console.say(&format!("fetch: {text}"));
-    let patience = Patience::of(settings, fetch.kept.is_some());
-    let served = retry::through(&settings.servers, patience, say, |server| {
+    let limits = RetryLimits::of(settings, fetch.kept.is_some());
+    let served = retry::try_servers(&settings.servers, limits, say, |server| {
         let head_start = head_start.take_if(|taken| taken.is_of(server));
-        fetch.from(Source::published(settings, client, server, run), head_start)
+        fetch.from(
+            Source::published(settings, client, server, run),
+            head_start.map(HeadStart::answers),
+        )
     });
     let mut by = None;
-    let (verified, word, passed_over, offline) = match served.await {
-        Ok(Served { what: (verified, word), server, passed_over }) => {
+    let (verified, directives, passed_over, offline) = match served.await {
+        Ok(Served { what: (verified, directives), server, passed_over }) => {
             by = Some(server);
-            (verified, word, passed_over, None)
+            (verified, directives, passed_over, None)
         }
-        Err(unserved) => fetch.last_good(unserved)?,
+        Err(unserved) => {
+            let LastGood { verified, passed_over } = fetch.last_good(unserved)?;
+            (verified, Directives::default(), passed_over, Some(OFFLINE.to_owned()))
+        }
     };
     let Verified { manifest, plan, verdict } = verified;
     if verdict == Verdict::Unsigned {
@@ -104,7 +100,7 @@ pub async fn fetch(
         crate::xcat::fetch::mirror(&manifest, &folder, paths)?;
         folder.clone_from(&paths.xcatpost);
     }
-    let Word { hold, released } = word;
+    let Directives { hold, released } = directives;
     let mypostscript = None;
     Ok(Fetched {
         manifest,
@@ -118,6 +114,8 @@ pub async fn fetch(
         released,
     })
 }
+
+const OFFLINE: &str = "no server answers: the last good bundle and plan are used";
 
 pub(crate) const UNSIGNED: &str = "WARNING: [trust] says `unsigned = true`: anybody on the way could have \
                         changed what runs here as root";

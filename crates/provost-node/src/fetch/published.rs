@@ -5,28 +5,27 @@ use std::path::Path;
 
 use futures_util::{StreamExt, TryStreamExt};
 use provost_bundle::{FileEntry, Manifest, Pack};
-use provost_record::Cause;
+use provost_record::{Cause, wording};
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode};
 
-use super::NotFetched;
-use super::answer::Word;
+use super::answer::Directives;
 use super::bundles::Bundles;
 use super::documents::{Documents, Verified};
-use super::head_start::HeadStart;
-use super::retry::{Miss, Unserved};
+use super::error::{FetchError, NotFetched};
+use super::retry::Unserved;
 use super::source::Source;
-use super::transfer::Wanted;
+use super::transfer::Content;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Up to so many files are fetched each by itself; more of them come as one pack, since every
-/// file would cost a round trip.
+/// Up to so many files are fetched one by one, more of them as one pack: each file costs a round
+/// trip.
 const FEW: usize = 8;
-/// How many files are under way at once.
+/// How many files are fetched at the same time.
 const AT_ONCE: usize = 4;
 
-/// What it takes to fetch, and what there is already.
+/// One fetch of what was published, and what is on this node's disk already.
 pub(crate) struct Fetch<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) bundles: Bundles,
@@ -34,8 +33,20 @@ pub(crate) struct Fetch<'a> {
     pub(crate) state: &'a Path,
 }
 
-/// What a server is asked for first: the documents, and the newest pack.
-pub(crate) type Asked = ((Documents, Word), Option<Response>);
+/// The answers to the first requests to a server.
+pub(crate) struct FirstAnswers {
+    documents: Documents,
+    directives: Directives,
+    /// The newest pack, not read yet.
+    pack: Option<Response>,
+}
+
+/// The bundle that was fetched last, where no server answers.
+pub(crate) struct LastGood {
+    pub(crate) verified: Verified,
+    /// Why no server served.
+    pub(crate) passed_over: Vec<Failure>,
+}
 
 impl<'a> Fetch<'a> {
     pub(crate) fn new(settings: &'a Settings, state: &'a Path) -> Result<Self, Failure> {
@@ -43,91 +54,93 @@ impl<'a> Fetch<'a> {
         Ok(Self { settings, bundles, kept, state })
     }
 
-    /// Asks for what comes first.
-    pub(crate) async fn ask(&self, source: &Source<'_>) -> Result<Asked, Miss> {
+    /// Sends the first requests: for the documents, and for the newest pack.
+    pub(crate) async fn ask_first(&self, source: &Source<'_>) -> Result<FirstAnswers, FetchError> {
         let documents = Documents::fetch(source, self.settings, self.kept.as_ref());
-        tokio::try_join!(documents, self.ahead(source))
+        let ((documents, directives), pack) =
+            tokio::try_join!(documents, self.newest_pack(source))?;
+        Ok(FirstAnswers { documents, directives, pack })
     }
 
-    /// Fetches all of it from one server, which may have been asked already.
+    /// Fetches all of it from one server. Its `first` answers may be on their way already.
     pub(crate) async fn from(
         &self,
         source: Source<'_>,
-        head_start: Option<HeadStart>,
-    ) -> Result<(Verified, Word), Miss> {
-        let asked = match head_start {
-            Some(taken) => taken.asked().await,
+        first: Option<impl Future<Output = Option<Result<FirstAnswers, FetchError>>>>,
+    ) -> Result<(Verified, Directives), FetchError> {
+        let first = match first {
+            Some(first) => first.await,
             None => None,
         };
-        let asked = match asked {
-            Some(asked) => asked,
-            None => self.ask(&source).await,
+        let first = match first {
+            Some(first) => first,
+            None => self.ask_first(&source).await,
         };
-        let ((documents, word), ahead) = asked?;
-        let miss = match self.take(&source, &documents, ahead).await {
-            Ok(verified) => return Ok((verified, word)),
-            Err(miss) if miss.is_torn() => miss,
-            Err(miss) => return Err(miss),
+        let FirstAnswers { documents, directives, pack } = first?;
+        let error = match self.take(&source, &documents, pack).await {
+            Ok(verified) => return Ok((verified, directives)),
+            Err(error) if error.is_inconsistent() => error,
+            Err(error) => return Err(error),
         };
-        // What doesn't fit together may be of two generations, if just then one was published; or
-        // what is kept here is damaged. So once more, all of it.
-        let (anew, word) = Documents::fetch(&source, self.settings, None).await?;
-        if anew == documents {
-            return Err(miss);
+        // The requests may have met two generations, or what is kept here is damaged: fetch the
+        // documents again, without what is kept.
+        let (again, directives) = Documents::fetch(&source, self.settings, None).await?;
+        if again == documents {
+            return Err(error);
         }
-        self.take(&source, &anew, None).await.map(|verified| (verified, word))
+        self.take(&source, &again, None).await.map(|verified| (verified, directives))
     }
 
-    /// Asks for the newest pack while the documents are on their way, where nothing is there yet:
-    /// that saves a cold start a round trip. Nothing of it is taken before it is known by which
+    /// Requests the newest pack while the documents are on their way, where nothing is there yet:
+    /// that saves a cold start a round trip. Its body isn't read before the manifest says by which
     /// digest to verify it.
-    async fn ahead(&self, source: &Source<'_>) -> Result<Option<Response>, Miss> {
+    async fn newest_pack(&self, source: &Source<'_>) -> Result<Option<Response>, FetchError> {
         if !self.bundles.are_none() {
             return Ok(None);
         }
-        // Whatever is wrong with it: it can be had by its digest.
+        // No error: the pack is then requested by its digest.
         Ok(source.ask(Pack::NEWEST, HeaderMap::new(), &[StatusCode::OK]).await.ok())
     }
 
-    /// Verifies `documents`, gets what they name to its place, and keeps them.
+    /// Verifies `documents`, puts the files that they name in their places, and keeps them.
     async fn take(
         &self,
         source: &Source<'_>,
         documents: &Documents,
-        ahead: Option<Response>,
-    ) -> Result<Verified, Miss> {
-        let verified = documents.verify(self.settings).map_err(Miss::torn)?;
+        newest: Option<Response>,
+    ) -> Result<Verified, FetchError> {
+        let verified = documents.verify(self.settings).map_err(FetchError::inconsistent)?;
         let Verified { manifest, plan, .. } = &verified;
-        let generations = self.bundles.check_generations(source.base.as_str(), manifest, plan);
-        generations.map_err(Miss::last)?;
-        self.files(source, manifest, ahead).await?;
-        self.bundles.remember_generations(manifest, plan).map_err(Miss::last)?;
+        self.bundles.check_generations(source.base.as_str(), manifest, plan)?;
+        self.files(source, manifest, newest).await?;
+        self.bundles.remember_generations(manifest, plan).map_err(FetchError::abort)?;
         if self.kept.as_ref() != Some(documents) {
             let kept = documents.keep(self.state);
-            kept.map_err(|e| Miss::last(self.bundles.disk("keeping manifest and plan", &e)))?;
+            let failed = |e| self.bundles.disk("keeping the manifest and the plan", e);
+            kept.map_err(|e| FetchError::abort(failed(e)))?;
         }
         Ok(verified)
     }
 
-    /// Gets the manifest's files to their place: what is there already stays, few come one by
-    /// one, many as the pack.
+    /// Puts the manifest's files in their places. What is there already stays; a few files are
+    /// fetched one by one, more of them as the pack.
     async fn files(
         &self,
         source: &Source<'_>,
         manifest: &Manifest,
-        ahead: Option<Response>,
-    ) -> Result<(), Miss> {
+        newest: Option<Response>,
+    ) -> Result<(), FetchError> {
         let bundles = &self.bundles;
         let missing = bundles.missing(manifest);
         if missing.is_empty() && bundles.holds_no_other(manifest) {
             return Ok(());
         }
-        let new = bundles.begin().map_err(Miss::last)?;
+        let new = bundles.begin().map_err(FetchError::abort)?;
         let few = if bundles.has_current() { FEW } else { 1 };
         if missing.len() > few {
-            self.pack(source, manifest, ahead, new.path()).await?;
+            self.pack(source, manifest, newest, new.path()).await?;
         } else {
-            bundles.take_over(manifest, &missing, new.path()).map_err(Miss::last)?;
+            bundles.take_over(manifest, &missing, new.path()).map_err(FetchError::abort)?;
             let mut contents: BTreeMap<_, Vec<&FileEntry>> = BTreeMap::new();
             for entry in manifest.files.iter().filter(|e| missing.contains(&e.path.as_str())) {
                 contents.entry(entry.sha256).or_default().push(entry);
@@ -138,7 +151,7 @@ impl<'a> Fetch<'a> {
                 .try_collect::<()>()
                 .await?;
         }
-        bundles.switch_to(new).map_err(Miss::last)?;
+        bundles.switch_to(new).map_err(FetchError::abort)?;
         Ok(())
     }
 
@@ -148,56 +161,55 @@ impl<'a> Fetch<'a> {
         source: &Source<'_>,
         entries: &[&FileEntry],
         into: &Path,
-    ) -> Result<(), Miss> {
+    ) -> Result<(), FetchError> {
         let Some(first) = entries.first() else { return Ok(()) };
         let (name, path) = (first.path.as_str(), first.object_path());
-        let wanted = Wanted { name, path, size: first.size, sha256: first.sha256 };
-        wanted.transfer(source, &self.bundles, None).await?;
-        self.bundles.place(&first.sha256, entries, into).map_err(Miss::last)
+        let content = Content { name, path, size: first.size, sha256: first.sha256 };
+        content.transfer(source, &self.bundles, None).await?;
+        self.bundles.place(&first.sha256, entries, into).map_err(FetchError::abort)
     }
 
     async fn pack(
         &self,
         source: &Source<'_>,
         manifest: &Manifest,
-        ahead: Option<Response>,
+        newest: Option<Response>,
         into: &Path,
-    ) -> Result<(), Miss> {
+    ) -> Result<(), FetchError> {
         let path = manifest.pack.path();
         let url = source.url(&path);
         let (size, sha256) = (manifest.pack.size, manifest.pack.sha256);
-        let wanted = Wanted { name: &manifest.pack.path(), path, size, sha256 };
-        let file = wanted.transfer(source, &self.bundles, ahead).await?;
-        // Unpacking is work for the processor and the disk; signals are heeded meanwhile.
+        let content = Content { name: &manifest.pack.path(), path, size, sha256 };
+        let file = content.transfer(source, &self.bundles, newest).await?;
+        // A thread of its own: unpacking takes the processor and the disk, and signals must be
+        // handled meanwhile.
         let (manifest, into) = (manifest.clone(), into.to_owned());
         let unpacked =
             tokio::task::spawn_blocking(move || provost_bundle::unpack(file, &manifest, &into));
         match unpacked.await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(e)) => {
-                let cause = if e.is_disk() { Cause::Config } else { Cause::Verify };
-                Err(Miss::last(Failure::new(
-                    cause,
-                    format!("{}, at {url}", provost_record::wording::error_chain(&e)),
-                    e.hint(),
-                )))
+                let is_disk = e.is_disk();
+                let message = format!("{}, at {url}", wording::error_chain(&e));
+                Err(match is_disk {
+                    true => FetchError::abort(Failure::local(message, e.hint())),
+                    false => FetchError::give_up(Failure::new(Cause::Verify, message, e.hint())),
+                })
             }
             Err(e) => {
                 let e = std::io::Error::other(e);
-                Err(Miss::last(self.bundles.disk("unpacking the pack", &e)))
+                Err(FetchError::abort(self.bundles.disk("unpacking the pack", e)))
             }
         }
     }
 
     /// What was fetched last, if it may be used where no server answers, and is whole.
-    pub(crate) fn last_good(
-        &self,
-        unserved: Unserved,
-    ) -> Result<(Verified, Word, Vec<Failure>, Option<String>), NotFetched> {
-        let Unserved { mut passed_over, failure, is_silence } = unserved;
+    pub(crate) fn last_good(&self, unserved: Unserved) -> Result<LastGood, NotFetched> {
+        let Unserved { why, is_silence } = unserved;
         if !(is_silence && self.settings.fetch.last_good) {
-            return Err(NotFetched { passed_over, failure });
+            return Err(why);
         }
+        let NotFetched { mut passed_over, failure } = why;
         passed_over.push(failure);
         let nothing = |why: &str| {
             let message =
@@ -210,7 +222,8 @@ impl<'a> Fetch<'a> {
         };
         let whole = verified.and_then(|verified| {
             let Verified { manifest, plan, .. } = &verified;
-            self.bundles.check_generations("this node", manifest, plan)?;
+            let generations = self.bundles.check_generations("this node", manifest, plan);
+            generations.map_err(|e| e.failure)?;
             let missing = self.bundles.missing(manifest);
             match missing.first() {
                 Some(path) => Err(nothing(&format!("{path} is damaged or missing"))),
@@ -222,10 +235,7 @@ impl<'a> Fetch<'a> {
         });
         match whole {
             Err(failure) => Err(NotFetched { passed_over, failure }),
-            Ok(verified) => {
-                let offline = "no server answers: the last good bundle and plan are used";
-                Ok((verified, Word::default(), passed_over, Some(offline.to_owned())))
-            }
+            Ok(verified) => Ok(LastGood { verified, passed_over }),
         }
     }
 }

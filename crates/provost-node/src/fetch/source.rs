@@ -7,10 +7,10 @@ use provost_record::Cause;
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Client, Response, StatusCode, Url};
 
-use super::retry::Miss;
+use super::error::FetchError;
 use crate::failure::Failure;
 use crate::http::resolve::Unresolved;
-use crate::http::{body, innermost, one_line, reason, told};
+use crate::http::{ErrorBody, body, innermost, one_line, reason};
 use crate::settings::{Settings, Token};
 
 /// How much of an error page is read for the server's own hint, in bytes.
@@ -51,7 +51,7 @@ impl<'a> Source<'a> {
         path: &str,
         headers: HeaderMap,
         good: &[StatusCode],
-    ) -> Result<Response, Miss> {
+    ) -> Result<Response, FetchError> {
         let url = self.url(path);
         let mut request = self.client.get(&url).headers(headers);
         // The token goes with nothing but the node's own plan.
@@ -111,7 +111,7 @@ impl<'a> Source<'a> {
 }
 
 /// What it means that no answer came, or not all of it.
-pub fn broken(url: &str, e: &reqwest::Error) -> Miss {
+pub fn broken(url: &str, e: &reqwest::Error) -> FetchError {
     let unresolved = innermost(e).downcast_ref::<Unresolved>();
     let (why, hint) = if let Some(unresolved) = unresolved {
         (unresolved.to_string(), unresolved.hint())
@@ -130,17 +130,17 @@ pub fn broken(url: &str, e: &reqwest::Error) -> Miss {
     } else {
         (reason(e), "see what stands between this node and the server: a proxy, a broken link")
     };
-    Miss::silent(Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint))
+    FetchError::silent(Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint))
 }
 
 /// What an answer means that wasn't asked for.
-async fn refused(url: &str, hint: String, response: Response) -> Miss {
+async fn refused(url: &str, hint: String, response: Response) -> FetchError {
     let status = response.status();
     let wait = response.headers().get(header::RETRY_AFTER).and_then(retry_after);
     let place = response.headers().get(header::LOCATION).map(|place| place.as_bytes().to_owned());
     let passes = matches!(status.as_u16(), 408 | 425 | 429) || status.is_server_error();
     // What broke off is no worse than what says nothing.
-    let told = told(&body(response, MAX_ERROR).await.unwrap_or_default());
+    let refusal = ErrorBody::parse(&body(response, MAX_ERROR).await.unwrap_or_default());
     let mut message = format!("fetching {url}: the server answers {status}");
     if let Some(place) = &place {
         message += &format!(", go to {}", one_line(&String::from_utf8_lossy(place)));
@@ -148,15 +148,15 @@ async fn refused(url: &str, hint: String, response: Response) -> Miss {
     if let Some(wait) = wait.filter(|_| passes) {
         message += &format!(", and to come back in {}", wording::duration(wait));
     }
-    if let Some(error) = told.error {
+    if let Some(error) = refusal.error {
         message += &format!(": {}", one_line(&error));
     }
-    let hint = told.hint.map_or(hint, |hint| one_line(&hint));
+    let hint = refusal.hint.map_or(hint, |hint| one_line(&hint));
     let failure = Failure::new(Cause::Fetch, message, hint);
     match status {
-        _ if passes => Miss::busy(failure, wait),
-        StatusCode::NOT_FOUND | StatusCode::GONE => Miss::torn(failure),
-        _ => Miss::last(failure),
+        _ if passes => FetchError::busy(failure, wait),
+        StatusCode::NOT_FOUND | StatusCode::GONE => FetchError::inconsistent(failure),
+        _ => FetchError::give_up(failure),
     }
 }
 

@@ -1,8 +1,6 @@
-//! Content that is named by its digest: a file of the bundle, or the pack. What has come of it
-//! stays when a transfer breaks off, and the next one goes on from there, at whichever server.
+//! Content that is named by its digest: a file of the bundle, or the pack. When a transfer breaks
+//! off, what has come stays, and the next one resumes there, from any server.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 
@@ -12,15 +10,12 @@ use reqwest::header::{self, HeaderMap};
 use reqwest::{Response, StatusCode};
 
 use super::bundles::Bundles;
-use super::retry::Miss;
+use super::error::FetchError;
 use super::source::{Source, broken};
 use crate::failure::Failure;
 
-/// The strong ETags of what has come in part, by URL.
-pub(crate) type Tags = RefCell<HashMap<String, String>>;
-
-/// What is to come.
-pub(crate) struct Wanted<'a> {
+/// Content that is to be fetched.
+pub(crate) struct Content<'a> {
     /// Its name in errors.
     pub(crate) name: &'a str,
     /// Where it is under the published folder.
@@ -29,123 +24,137 @@ pub(crate) struct Wanted<'a> {
     pub(crate) sha256: Digest,
 }
 
-/// How one request ended.
-enum Ended {
+/// What one request brought.
+enum Received {
+    /// All of it, verified.
     Whole(File),
-    /// It isn't what the manifest says. Part of it may be from an earlier request.
-    Wrong {
+    /// Something other than the manifest says.
+    Mismatch {
         mismatch: Mismatch,
-        is_mended: bool,
+        /// Whether part of it may be from another request than the last one.
+        is_mixed: bool,
     },
 }
 
-impl Wanted<'_> {
-    /// Gets it whole and verified into a file of its own, which is open at its begin. What was
-    /// asked for `ahead`, by another name, may be it.
+impl Content<'_> {
+    /// Gets it whole and verified into a file of its own, which is open at its start. `newest` is
+    /// the answer to a request for the newest pack, which may be the one that is to be fetched.
     pub(crate) async fn transfer(
         &self,
         source: &Source<'_>,
         bundles: &Bundles,
-        mut ahead: Option<Response>,
-    ) -> Result<File, Miss> {
+        mut newest: Option<Response>,
+    ) -> Result<File, FetchError> {
         loop {
-            match self.go_on(source, bundles, ahead.take()).await? {
-                Ended::Whole(mut file) => {
-                    file.rewind().map_err(|e| Miss::last(bundles.disk(READING, &e)))?;
+            match self.resume(source, bundles, newest.take()).await? {
+                Received::Whole(mut file) => {
+                    file.rewind().map_err(|e| {
+                        FetchError::abort(bundles.disk("reading back what was fetched", e))
+                    })?;
                     return Ok(file);
                 }
-                // Whichever part is to blame: once more, from the start.
-                Ended::Wrong { is_mended: true, .. } => bundles.drop_part(&self.sha256)?,
-                Ended::Wrong { mismatch, .. } => {
+                // Which part is wrong isn't known: fetch all of it again.
+                Received::Mismatch { is_mixed: true, .. } => bundles.drop_part(&self.sha256)?,
+                Received::Mismatch { mismatch, .. } => {
                     bundles.drop_part(&self.sha256)?;
                     let message = format!("{mismatch}, at {}", source.url(&self.path));
-                    return Err(Miss::last(Failure::new(Cause::Verify, message, mismatch.hint())));
+                    let failure = Failure::new(Cause::Verify, message, mismatch.hint());
+                    return Err(FetchError::give_up(failure));
                 }
             }
         }
     }
 
-    async fn go_on(
+    /// Fetches by one request what isn't there yet.
+    async fn resume(
         &self,
         source: &Source<'_>,
         bundles: &Bundles,
-        ahead: Option<Response>,
-    ) -> Result<Ended, Miss> {
-        let disk = |e: &io::Error| Miss::last(bundles.disk("writing what was fetched", e));
+        newest: Option<Response>,
+    ) -> Result<Received, FetchError> {
+        let disk = |e| FetchError::abort(bundles.disk("writing what was fetched", e));
         let mut part = bundles.part(&self.sha256)?;
-        let had = part.metadata().map_err(|e| disk(&e))?.len();
-        let verifying = |part: &File| {
-            let part = part.try_clone().map_err(|e| disk(&e))?;
-            Ok::<_, Miss>(Verifying::new(part, self.name, self.size, self.sha256))
-        };
-        let mut whole = verifying(&part)?;
-        if let Err(mismatch) = look_through(&mut part, &mut whole).map_err(|e| disk(&e))? {
-            return Ok(Ended::Wrong { mismatch, is_mended: true });
+        let had = part.metadata().map_err(disk)?.len();
+        let mut verifying = self.verifying(&part).map_err(disk)?;
+        if let Err(mismatch) = verify_existing(&mut part, &mut verifying).map_err(disk)? {
+            return Ok(Received::Mismatch { mismatch, is_mixed: true });
         }
         if had == self.size && had > 0 {
-            return Ok(match whole.finish() {
-                Ok(file) => Ended::Whole(file),
-                Err(mismatch) => Ended::Wrong { mismatch, is_mended: true },
-            });
+            return Ok(finish(verifying, true));
         }
-        let mut mended = had > 0;
-        let (headers, good) = match mended {
-            true => (
-                rest_of(had, bundles.tags.borrow().get(&source.url(&self.path))),
-                &[StatusCode::OK, StatusCode::PARTIAL_CONTENT, StatusCode::RANGE_NOT_SATISFIABLE][..],
-            ),
-            false => (HeaderMap::new(), &[StatusCode::OK][..]),
-        };
-        let ahead = ahead.filter(|_| !mended);
-        let may_be_another = ahead.is_some();
-        let mut response = match ahead {
+        let newest = newest.filter(|_| had == 0);
+        // The newest pack may be of another generation than the manifest.
+        let mut is_mixed = newest.is_some();
+        let mut response = match newest {
             Some(response) => response,
-            None => source.ask(&self.path, headers, good).await?,
+            None => self.request(source, bundles, had).await?,
         };
+        match response.status() {
+            StatusCode::OK if had > 0 => {
+                part.set_len(0).map_err(disk)?;
+                verifying = self.verifying(&part).map_err(disk)?;
+            }
+            StatusCode::OK => {}
+            _ => is_mixed = true,
+        }
         let url = response.url().to_string();
-        let wrong = |mismatch, is_mended| Ok(Ended::Wrong { mismatch, is_mended });
-        let promised = match response.status() {
-            StatusCode::OK => {
-                if mended {
-                    part.set_len(0).map_err(|e| disk(&e))?;
-                    whole = verifying(&part)?;
-                    mended = false;
-                }
-                response.content_length()
-            }
-            status => {
-                let begin = had.to_string();
-                if status != StatusCode::PARTIAL_CONTENT || begin_of(&response) != Some(&begin) {
-                    return wrong(self.other_size("another part of it"), true);
-                }
-                response.content_length().map(|rest| had + rest)
-            }
-        };
-        mended |= may_be_another;
-        if let Some(size) = promised.filter(|size| *size != self.size) {
-            return wrong(self.other_size(&format!("{size} bytes")), mended);
+        if let Err(mismatch) = self.check_head(&response, had) {
+            return Ok(Received::Mismatch { mismatch, is_mixed });
         }
-        remember(&bundles.tags, &url, &response);
+        remember_tag(bundles, &url, &response);
+        // Without a length or chunks, the body ends where the connection does, for whatever reason.
+        let has_end = response.content_length().is_some()
+            || response.headers().contains_key(header::TRANSFER_ENCODING);
         while let Some(bytes) = response.chunk().await.map_err(|e| broken(&url, &e))? {
-            match whole.write_all(&bytes).map_err(io::Error::downcast) {
+            match verifying.write_all(&bytes).map_err(io::Error::downcast) {
                 Ok(()) => {}
-                Err(Ok(mismatch)) => return wrong(mismatch, mended),
-                Err(Err(e)) => return Err(disk(&e)),
+                Err(Ok(mismatch)) => return Ok(Received::Mismatch { mismatch, is_mixed }),
+                Err(Err(e)) => return Err(disk(e)),
             }
         }
-        let come = part.metadata().map_err(|e| disk(&e))?.len();
-        // Such an answer ends where the connection does, whoever ended that.
-        let is_open =
-            promised.is_none() && !response.headers().contains_key(header::TRANSFER_ENCODING);
-        if is_open && come < self.size {
+        let have = part.metadata().map_err(disk)?.len();
+        if !has_end && have < self.size {
             let message =
-                format!("fetching {url}: it broke off after {come} of {} bytes", self.size);
+                format!("fetching {url}: it broke off after {have} of {} bytes", self.size);
             let hint = "see what stands between this node and the server: a proxy, a broken link";
-            return Err(Miss::silent(Failure::new(Cause::Fetch, message, hint)));
+            return Err(FetchError::silent(Failure::new(Cause::Fetch, message, hint)));
         }
-        match whole.finish() {
-            Ok(file) => Ok(Ended::Whole(file)),
-            Err(mismatch) => wrong(mismatch, mended),
+        Ok(finish(verifying, is_mixed))
+    }
+
+    fn verifying(&self, part: &File) -> io::Result<Verifying<File>> {
+        Ok(Verifying::new(part.try_clone()?, self.name, self.size, self.sha256))
+    }
+
+    /// Requests what is missing where so many bytes are there.
+    async fn request(
+        &self,
+        source: &Source<'_>,
+        bundles: &Bundles,
+        had: u64,
+    ) -> Result<Response, FetchError> {
+        if had == 0 {
+            return source.ask(&self.path, HeaderMap::new(), &[StatusCode::OK]).await;
+        }
+        let headers = rest_of(had, bundles.tags.borrow().get(&source.url(&self.path)));
+        let good = [StatusCode::OK, StatusCode::PARTIAL_CONTENT, StatusCode::RANGE_NOT_SATISFIABLE];
+        source.ask(&self.path, headers, &good).await
+    }
+
+    /// Checks that the answer is as long as it must be, and that a part of it begins where what is
+    /// there ends.
+    fn check_head(&self, response: &Response, had: u64) -> Result<(), Mismatch> {
+        let length = response.content_length();
+        let length = match response.status() {
+            StatusCode::OK => length,
+            StatusCode::PARTIAL_CONTENT if begin_of(response) == Some(&had.to_string()) => {
+                length.map(|rest| had + rest)
+            }
+            _ => return Err(self.other_size("another part of it")),
+        };
+        match length.filter(|size| *size != self.size) {
+            Some(size) => Err(self.other_size(&format!("{size} bytes"))),
+            None => Ok(()),
         }
     }
 
@@ -155,16 +164,24 @@ impl Wanted<'_> {
     }
 }
 
-const READING: &str = "reading back what was fetched";
+fn finish(verifying: Verifying<File>, is_mixed: bool) -> Received {
+    match verifying.finish() {
+        Ok(file) => Received::Whole(file),
+        Err(mismatch) => Received::Mismatch { mismatch, is_mixed },
+    }
+}
 
-/// Has `whole` take into account what there is already.
-fn look_through(part: &mut File, whole: &mut Verifying<File>) -> io::Result<Result<(), Mismatch>> {
+/// Reads what is there already into `verifying`.
+fn verify_existing(
+    part: &mut File,
+    verifying: &mut Verifying<File>,
+) -> io::Result<Result<(), Mismatch>> {
     part.rewind()?;
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match part.read(&mut buffer)? {
             0 => return Ok(Ok(())),
-            n => match whole.note(&buffer[..n]) {
+            n => match verifying.note(&buffer[..n]) {
                 Ok(()) => {}
                 Err(mismatch) => return Ok(Err(mismatch)),
             },
@@ -186,10 +203,10 @@ fn begin_of(response: &Response) -> Option<&str> {
     Some(range.strip_prefix("bytes ")?.split_once('-')?.0)
 }
 
-fn remember(tags: &Tags, url: &str, response: &Response) {
+fn remember_tag(bundles: &Bundles, url: &str, response: &Response) {
     let tag = response.headers().get(header::ETAG).and_then(|tag| tag.to_str().ok());
     // A weak one doesn't stand for the bytes.
     if let Some(tag) = tag.filter(|tag| !tag.starts_with("W/")) {
-        tags.borrow_mut().insert(url.to_owned(), tag.to_owned());
+        bundles.tags.borrow_mut().insert(url.to_owned(), tag.to_owned());
     }
 }

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 /// How long an idle connection is kept for the next request.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// A client that does nothing by itself: no proxy of the environment's, no redirect, no retry.
+/// A client that does nothing by itself: no proxy from the environment's, no redirect, no retry.
 pub fn client(settings: &Settings) -> Result<Client, Failure> {
     let mut builder = Client::builder()
         .user_agent(concat!("provost/", env!("CARGO_PKG_VERSION")))
@@ -41,13 +41,13 @@ pub fn client(settings: &Settings) -> Result<Client, Failure> {
     builder.tls_certs_only(certificates).build().map_err(|e| unusable(&e))
 }
 
-/// Why a request failed: the innermost cause. What stands around it tells of the client's layers
-/// and repeats the URL, which the caller names.
+/// Why a request failed: the innermost error. Those around it name the client's layers and repeat
+/// the URL, which the caller names.
 pub fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     innermost(error).to_string()
 }
 
-/// The cause that has no other.
+/// The last error in the chain of sources.
 pub fn innermost<'e>(
     error: &'e (dyn std::error::Error + 'static),
 ) -> &'e (dyn std::error::Error + 'static) {
@@ -58,12 +58,12 @@ pub fn innermost<'e>(
     innermost
 }
 
-/// What a server says, as one line of a length that a record can take.
+/// A server's text as one line, of at most 500 characters.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(500).collect()
 }
 
-/// Reads a response's body; what is more than `most` bytes is left.
+/// Reads a response's body, of which at most `most` bytes.
 pub async fn body(mut response: reqwest::Response, most: usize) -> reqwest::Result<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(bytes) = response.chunk().await? {
@@ -75,14 +75,18 @@ pub async fn body(mut response: reqwest::Response, most: usize) -> reqwest::Resu
     Ok(body)
 }
 
-/// What provostd says in an answer that refuses something.
+/// The body of an answer by which provostd refuses something.
 #[derive(Default, serde::Deserialize)]
-pub struct Told {
+pub struct ErrorBody {
+    /// Why it refuses.
     pub error: Option<String>,
+    /// What to do about it.
     pub hint: Option<String>,
 }
 
-/// Reads that out of an answer. Another server's page says nothing.
-pub fn told(body: &[u8]) -> Told {
-    serde_json::from_slice(body).unwrap_or_default()
+impl ErrorBody {
+    /// Reads it. Another server's error page has neither.
+    pub fn parse(body: &[u8]) -> Self {
+        serde_json::from_slice(body).unwrap_or_default()
+    }
 }

@@ -7,6 +7,7 @@ use provost_record::{ExitCode, Phase, Service};
 use tokio::sync::watch;
 
 use super::exchange::Exchange;
+use super::reboot::reboot_paused;
 use super::run::Run;
 use super::{Wanted, signals};
 use crate::failure::Failure;
@@ -17,7 +18,7 @@ use crate::observe::report::{Spool, tell_failure};
 use crate::settings::{Input, Paths};
 use crate::state::attempts::Attempts;
 use crate::state::journal::{Recorder, close_others};
-use crate::state::lock::{Refused, RunLock};
+use crate::state::lock::{LockError, RunLock};
 use crate::state::markers::Markers;
 use crate::state::progress::{Paused, Progress};
 
@@ -34,16 +35,18 @@ pub(crate) async fn run(
     let paths = input.paths();
     let _lock = match RunLock::take(&paths.state, &format!("provost {service}")) {
         Ok(lock) => lock,
-        Err(Refused::Busy(why)) => {
+        Err(LockError::Busy(why)) => {
             complain(&format!("error: {why}"));
             return ExitCode::Busy;
         }
-        Err(Refused::Failed(why)) => return cannot_begin(input, service, &why, &mut console).await,
+        Err(LockError::Failed(why)) => {
+            return cannot_begin(input, service, &why, &mut console).await;
+        }
     };
     let mut paused = Paused::read(&paths.state).filter(|_| service == Service::Boot);
     if let Some(paused) = paused.take_if(|paused| !paused.asked) {
         // Whoever was to ask was killed before.
-        return paused.reboot(&paths.state, &mut console).await;
+        return reboot_paused(paused, &paths.state, &mut console).await;
     }
     let id = match &paused {
         Some(paused) => paused.run.clone(),
@@ -65,7 +68,7 @@ pub(crate) async fn cannot_begin(
 ) -> ExitCode {
     console.say(&format!("error: {why}"));
     if input.notices() {
-        say_failure(&input.paths(), service, &input.node(), &why.message);
+        say_failure(&input.paths(), service, &input.node(), &why.text());
     }
     let (_nobody, none) = watch::channel(Orders::default());
     let mut orders = signals::watch().unwrap_or(none);

@@ -22,7 +22,7 @@ impl Broken {
         Self {
             exit: failure.exit_code(),
             error_line: None,
-            error_message: Some(failure.message.clone()),
+            error_message: Some(failure.text()),
             cause: None,
             hint: None,
             not_run: Vec::new(),

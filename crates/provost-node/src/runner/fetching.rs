@@ -110,7 +110,7 @@ impl Run<'_> {
         end.stage = Some(FETCH.to_owned());
         end.result = Some(Outcome::Failure);
         end.cause = Some(failure.cause);
-        end.error_message = Some(failure.message.clone());
+        end.error_message = Some(failure.text());
         end.hint = Some(failure.hint.clone());
         end.duration_ms = ms;
         self.recorder.put(end)

@@ -7,7 +7,8 @@ use std::time::Duration;
 use provost_record::{Cause, ExitCode};
 
 use crate::failure::Failure;
-use crate::observe::console::complain;
+use crate::observe::console::{Console, complain};
+use crate::state::progress::Paused;
 
 /// How long the machine may take to say that it will reboot.
 const ANSWER: Duration = Duration::from_secs(60);
@@ -32,8 +33,30 @@ pub fn request(reason: &[String]) -> ExitCode {
     failure.exit_code()
 }
 
+/// Asks the machine to reboot, and notes in STATE that it was asked.
+pub(crate) async fn reboot_paused(
+    mut paused: Paused,
+    state: &Path,
+    console: &mut Console,
+) -> ExitCode {
+    console.say(&format!("the machine is to reboot; run {} goes on after that", paused.run));
+    let answer = reboot().await;
+    paused.asked = true;
+    if let Err(e) = paused.write(state) {
+        let state = state.display();
+        console.say(&format!("noting in {state} that the machine was asked to reboot: {e}"));
+    }
+    match answer {
+        Ok(()) => ExitCode::Done,
+        Err(failure) => {
+            console.say(&format!("error: {failure}"));
+            failure.exit_code()
+        }
+    }
+}
+
 /// Asks the machine to reboot, as an admin would: nothing here reboots it by force.
-pub(crate) async fn reboot() -> Result<(), Failure> {
+async fn reboot() -> Result<(), Failure> {
     let failed = |why: String| {
         let message = format!("asking the machine to reboot: {why}");
         let hint = "reboot this node by hand; `provost boot` then goes on with the run";

@@ -9,13 +9,14 @@ use super::broken::Broken;
 use super::exchange::Exchange;
 use super::outbox::Outbox;
 use super::ready::Ready;
+use super::reboot::reboot_paused;
 use super::{Wanted, steps};
 use crate::failure::Failure;
 use crate::install::Install;
 use crate::observe::console::Console;
 use crate::observe::echo::Echo;
 use crate::observe::notices::{put_up, take_down};
-use crate::observe::report::tell;
+use crate::observe::report::{tell, waiting_runs};
 use crate::settings::{Input, Paths};
 use crate::state::attempts::{Attempts, held_there};
 use crate::state::journal::Recorder;
@@ -56,7 +57,12 @@ pub(crate) struct Run<'a> {
 impl Run<'_> {
     /// Runs what is `wanted`, from the second record to the last. Returns how to exit.
     pub(crate) async fn go(mut self, input: &Input, wanted: &Wanted) -> ExitCode {
-        let root = Root::read(&self.paths.state).meant(wanted);
+        let assumed = match wanted {
+            Wanted::FirstBoot => Root::Installed,
+            Wanted::Reboot => Root::Booted,
+            _ => Root::Other,
+        };
+        let root = Root::read(&self.paths.state).or(assumed);
         let ended = self.all(input, wanted, root).await;
         self.supervisor.dismiss();
         let ended = match ended {
@@ -65,7 +71,7 @@ impl Run<'_> {
                 if self.orders.borrow().stop.is_some() {
                     return ExitCode::Interrupted;
                 }
-                return paused.reboot(&self.paths.state, self.console).await;
+                return reboot_paused(paused, &self.paths.state, self.console).await;
             }
             Ok(None) => self.note_root(input, root),
             Err(broken) => Err(broken),
@@ -113,7 +119,7 @@ impl Run<'_> {
         let took = wording::duration(self.ran());
         self.console.say(&format!("{} {verdict} after {took}", self.service));
         self.flush().await;
-        logs::remove_old(self.paths);
+        logs::remove_old(self.paths, waiting_runs(self.paths));
         exit
     }
 

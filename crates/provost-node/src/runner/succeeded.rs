@@ -104,7 +104,7 @@ pub(crate) fn failed(end: Record, failure: &Failure) -> Record {
     Record {
         result: Some(Outcome::Failure),
         cause: Some(failure.cause),
-        error_message: Some(failure.message.clone()),
+        error_message: Some(failure.text()),
         hint: Some(failure.hint.clone()),
         skipped: None,
         ..end

@@ -1,20 +1,22 @@
+//! The lock of a run: one run at a time.
+
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 
 use crate::failure::Failure;
 
-/// How many of those who look may be in the way, one after the other.
+/// How often the lock may be busy because a process looks whether a run is going on.
 const LOOKERS: usize = 1000;
 
-/// Keeps a second run out for as long as it lives, and no longer: the kernel takes it back from
-/// a run that was killed.
+/// Keeps a second run out for as long as it lives, and no longer: the kernel releases the lock of a
+/// run that was killed.
 pub struct RunLock {
     _file: File,
 }
 
-/// Why a run can't begin.
-pub enum Refused {
+/// Why the lock wasn't taken.
+pub enum LockError {
     /// Another run is going on.
     Busy(Failure),
     /// The lock can't be had at all.
@@ -22,14 +24,14 @@ pub enum Refused {
 }
 
 impl RunLock {
-    /// Takes the lock in STATE, and leaves there who has it: `run` is for the message to whoever
-    /// comes next.
-    pub fn take(state: &Path, run: &str) -> Result<Self, Refused> {
+    /// Takes the lock in STATE and notes in it who has it: `run` is for the message that the next
+    /// one shows.
+    pub fn take(state: &Path, run: &str) -> Result<Self, LockError> {
         let path = state.join("lock");
         let failed = |e: std::io::Error| {
-            let message = format!("taking the lock {}: {e}", path.display());
+            let message = format!("taking the lock {}", path.display());
             let hint = "run as root, and see that STATE is on a writable file system";
-            Refused::Failed(Failure::config(message, hint))
+            LockError::Failed(Failure::local(message, hint).caused_by(e))
         };
         std::fs::create_dir_all(state).map_err(failed)?;
         let mut options = OpenOptions::new();
@@ -48,13 +50,16 @@ impl RunLock {
                 let _ = file.read_to_string(&mut holder);
                 if is_alive(&holder) {
                     let message = format!("another run is going on: {}", holder.trim());
-                    let hint = "wait for its end, or see `provost status`";
-                    return Err(Refused::Busy(Failure::config(message, hint)));
+                    let hint = "wait for its end; `provost status` shows how far it is";
+                    return Err(LockError::Busy(Failure::local(message, hint)));
                 }
-                // Whoever may read the file may lock it as well.
+                // Every process that may read the file may lock it.
                 let message = format!("{} is locked, and not by the last run", path.display());
-                let hint = format!("see who locks it, and end that: fuser -v {}", path.display());
-                return Err(Refused::Busy(Failure::config(message, hint)));
+                let hint = format!(
+                    "find the process that locks it, and end it: fuser -v {}",
+                    path.display()
+                );
+                return Err(LockError::Busy(Failure::local(message, hint)));
             }
             Err(TryLockError::Error(e)) => return Err(failed(e)),
         }
@@ -75,19 +80,19 @@ impl RunLock {
     }
 }
 
-/// Whether the process that `note` names is there. One that says nothing yet has just begun.
+/// Whether the process that `note` names is there. An empty note is of a run that has just begun.
 fn is_alive(note: &str) -> bool {
     let pid = note.trim().rsplit(' ').next().and_then(|pid| pid.parse().ok());
     let pid = pid.and_then(rustix::process::Pid::from_raw);
     pid.is_none_or(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
-/// Takes the lock, unless another run has it: who only looks shares it for an instant.
+/// Takes the lock, unless another run has it. A process that only looks shares it for an instant.
 fn try_lock(file: &File) -> Result<(), TryLockError> {
     for _ in 0..LOOKERS {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => file.try_lock_shared()?,
-            ended => return ended,
+            result => return result,
         }
         file.unlock().map_err(TryLockError::Error)?;
         std::thread::yield_now();
@@ -100,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_looks_whether_a_run_goes_on_keeps_none_from_beginning() {
+    fn looking_whether_a_run_goes_on_keeps_no_run_from_beginning() {
         let dir = tempfile::tempdir().unwrap();
         let state = dir.path().to_owned();
         std::fs::write(state.join("lock"), "").unwrap();
@@ -115,11 +120,11 @@ mod tests {
                 Err(_) => refused += 1,
             }
         }
-        // Between its fork and its exec, a child of another test has the lock, too.
+        // A child of another test has the lock, too, between its fork and its exec.
         assert!(refused * 100 < taken, "{refused} refused, {taken} taken");
         let lock = RunLock::take(&state, "this run");
         assert!(lock.is_ok() && RunLock::is_taken(&state));
-        assert!(matches!(RunLock::take(&state, "another"), Err(Refused::Busy(_))));
+        assert!(matches!(RunLock::take(&state, "another"), Err(LockError::Busy(_))));
     }
 
     #[test]
@@ -129,8 +134,8 @@ mod tests {
         child.wait().unwrap();
         let path = dir.path().join("lock");
         let busy = || match RunLock::take(dir.path(), "a run") {
-            Err(Refused::Busy(why)) => why.to_string(),
-            Err(Refused::Failed(why)) => panic!("{why}"),
+            Err(LockError::Busy(why)) => why.to_string(),
+            Err(LockError::Failed(why)) => panic!("{why}"),
             Ok(_) => panic!("it is locked"),
         };
         std::fs::write(&path, format!("provost boot, process {}\n", child.id())).unwrap();

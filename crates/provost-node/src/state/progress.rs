@@ -1,16 +1,14 @@
-//! A run that waits for the reboot that one of its steps asked for: STATE/run.json says where it
-//! goes on.
+//! A run that waits for the reboot that one of its steps asked for: STATE/run.json says where to
+//! resume it.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use provost_plan::Step;
-use provost_record::{ExitCode, Record};
+use provost_record::Record;
 use serde::{Deserialize, Serialize};
 
 use super::markers::Marker;
-use crate::observe::console::Console;
-use crate::runner::reboot::reboot;
 use crate::state::atomic;
 
 /// How far a run is.
@@ -33,6 +31,7 @@ pub struct Progress {
 /// A step that runs again after a reboot that it asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Again {
+    /// The step.
     pub step: Step,
     /// How many reboots it has asked for.
     pub reboots: u32,
@@ -43,13 +42,15 @@ pub struct Again {
 /// What stands in the `service end` of a run that failed and went on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FirstFailure {
+    /// The record's `errorLine`.
     pub error_line: Option<String>,
+    /// The record's `errorMessage`.
     pub error_message: Option<String>,
 }
 
 impl Progress {
-    /// What is left of `steps`: those of a plan that may have changed meanwhile. Where one stands
-    /// there twice, and one of the two is over, the second is left.
+    /// The steps that are left of `steps`, which are those of a plan that may have changed meanwhile.
+    /// Of a step that is listed twice, and is over once, the second one is left.
     pub fn left(&self, steps: Vec<Step>) -> Vec<Step> {
         let mut over: Vec<&Step> = self.over.iter().collect();
         let is_left = |step: &Step| match over.iter().position(|o| *o == step) {
@@ -66,49 +67,33 @@ impl Progress {
 /// A run that waits for a reboot.
 #[derive(Serialize, Deserialize)]
 pub struct Paused {
+    /// The run's id.
     pub run: String,
+    /// Which attempt it is, where attempts are counted.
     pub attempt: Option<u32>,
-    /// Whether the machine was asked to reboot. Until then the run doesn't go on.
+    /// Whether the machine was asked to reboot. Until then the run doesn't resume.
     pub asked: bool,
-    /// The end of the step that asked for it, and its marker, if it gets one: each of them may
-    /// not have reached the disk.
+    /// The end of the step that asked for it. It may not be on the disk yet.
     pub end: Record,
+    /// That step's marker, if it gets one. It may not be on the disk yet.
     pub marker: Option<Marker>,
+    /// How far the run is.
     pub progress: Progress,
 }
 
 impl Paused {
-    /// Asks the machine to reboot, and notes that it was asked.
-    pub async fn reboot(mut self, state: &Path, console: &mut Console) -> ExitCode {
-        let run = &self.run;
-        console.say(&format!("the machine is to reboot; run {run} goes on after that"));
-        let answer = reboot().await;
-        self.asked = true;
-        if let Err(e) = self.write(state) {
-            let state = state.display();
-            console.say(&format!("noting in {state} that the machine was asked to reboot: {e}"));
-        }
-        match answer {
-            Ok(()) => ExitCode::Done,
-            Err(failure) => {
-                console.say(&format!("error: {failure}"));
-                failure.exit_code()
-            }
-        }
-    }
-
-    /// The boot that waits, if one does. What can't be read is none; its run is then recorded as
-    /// interrupted.
+    /// Reads it, if a run waits. A file that can't be read counts as none: its run is then recorded
+    /// as interrupted.
     pub fn read(state: &Path) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(file(state)).ok()?).ok()
     }
 
-    /// Notes durably that it waits.
+    /// Notes durably that the run waits.
     pub fn write(&self, state: &Path) -> io::Result<()> {
         atomic::write(&file(state), &serde_json::to_vec(self)?)
     }
 
-    /// Nothing waits any more.
+    /// Notes durably that no run waits any more.
     pub fn forget(state: &Path) -> io::Result<()> {
         atomic::remove(&file(state))
     }

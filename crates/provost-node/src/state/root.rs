@@ -1,16 +1,15 @@
 //! What this root is: made by a kickstart, or not, and whether it has booted since.
 
-use crate::state::atomic;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use provost_record::Service;
 
-use crate::runner::Wanted;
 use crate::settings::Paths;
+use crate::state::atomic;
 
-/// How far an installed root is. A root without this file, as of a diskless node, was never
-/// installed.
+/// How far the installation of this root is: STATE/root. A root without this file, such as that of
+/// a diskless node, was never installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
     /// Diskless, stateless, or installed by others.
@@ -22,8 +21,8 @@ pub enum Root {
 }
 
 impl Root {
-    /// A file that can't be read is there all the same: a kickstart ended well, and its scripts
-    /// must not run on what it installed.
+    /// Reads it. A file that can't be read counts as that of an installed root: a kickstart ended
+    /// well, and its scripts must not run again.
     pub fn read(state: &Path) -> Self {
         match std::fs::read(file(state)) {
             Ok(text) if text.trim_ascii() == b"booted" => Self::Booted,
@@ -32,22 +31,17 @@ impl Root {
         }
     }
 
-    /// What it is where the caller knows more than the disk: a root that others installed has no
-    /// file.
-    pub fn meant(self, wanted: &Wanted) -> Self {
-        match (self, wanted) {
-            (Self::Other, Wanted::FirstBoot) => Self::Installed,
-            (Self::Other, Wanted::Reboot) => Self::Booted,
-            (root, _) => root,
-        }
+    /// This one, or `other` where the root has no file: others may have installed it.
+    pub fn or(self, other: Self) -> Self {
+        if self == Self::Other { other } else { self }
     }
 
-    /// A kickstart ended well.
+    /// Notes that a kickstart ended well.
     pub fn installed(state: &Path) -> io::Result<()> {
         atomic::write(&file(state), b"installed\n")
     }
 
-    /// A boot ended well.
+    /// Notes that a boot ended well.
     pub fn booted(self, state: &Path) -> io::Result<()> {
         match self {
             Self::Installed => atomic::write(&file(state), b"booted\n"),

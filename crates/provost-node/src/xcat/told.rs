@@ -136,7 +136,7 @@ impl Book {
             if failure.is_none() {
                 told.result = Fate::Read;
             }
-            told.error = failure.as_ref().map(|failure| failure.message.clone());
+            told.error = failure.as_ref().map(|failure| failure.text());
             told.hint = failure.as_ref().map(|failure| failure.hint.clone());
         })
         .await;

@@ -1,4 +1,4 @@
-//! Names to addresses: the hosts file, then the name servers of resolv.conf, and nobody else.
+//! Names to addresses: by the hosts file, then by the name servers of resolv.conf.
 //!
 //! glibc's own lookup would load libraries of the host into a static binary. A resolver library
 //! (hickory) would be a tenth of that binary, and falls back to public name servers, which have no
@@ -18,7 +18,7 @@ use reqwest::dns::{Addrs, Resolve, Resolving};
 /// How long one name server may take, and how often each is asked.
 const QUESTION: Duration = Duration::from_secs(2);
 const TRIES: usize = 2;
-/// As many name servers as resolv.conf(5) allows.
+/// How many name servers resolv.conf(5) allows.
 const MOST_SERVERS: usize = 3;
 
 /// Where names are looked up. The files are read each time: DHCP may rewrite them.
@@ -28,7 +28,7 @@ pub struct Names {
     resolv_conf: PathBuf,
     /// The name servers' port.
     port: u16,
-    /// For one name, whatever is asked how often.
+    /// How long the lookup of one name may take, with all its questions.
     limit: Duration,
 }
 
@@ -62,7 +62,7 @@ impl Names {
             hosts: "/etc/hosts".into(),
             resolv_conf: "/etc/resolv.conf".into(),
             port: 53,
-            // So that the lookup's own word comes first.
+            // Less than the connection's limit, so that the error names the lookup.
             limit: connect.duration() * 9 / 10,
         }
     }
@@ -94,7 +94,7 @@ impl Names {
         }
         let asked: Vec<String> = conf.servers.iter().map(IpAddr::to_string).collect();
         let asked = asked.join(", ");
-        let silent = "give the server by its address, or see why the name servers of \
+        let silent = "give the server by its address, or find out why the name servers of \
                       /etc/resolv.conf don't answer: dig @ADDRESS NAME";
         match tokio::time::timeout(self.limit, self.ask(&conf, name)).await {
             Ok(Ok(found)) if !found.is_empty() => Ok(found),
@@ -165,7 +165,7 @@ fn in_hosts(text: &str, name: &str) -> Vec<IpAddr> {
     found
 }
 
-/// What resolv.conf(5) says of what we use.
+/// The part of resolv.conf(5) that we use.
 struct Conf {
     servers: Vec<IpAddr>,
     search: Vec<String>,
@@ -185,7 +185,7 @@ impl Conf {
                         words.next().and_then(|a| a.split('%').next()?.parse().ok());
                     conf.servers.extend(address);
                 }
-                // The last one of either counts.
+                // The last line of either counts.
                 Some("domain" | "search") => {
                     conf.search = words.map(str::to_owned).collect();
                 }
@@ -201,7 +201,7 @@ impl Conf {
         conf
     }
 
-    /// What to ask for, in order, when `name` is meant.
+    /// The names to ask for, in order, to find `name`.
     fn names(&self, name: &str) -> Vec<String> {
         let mut names: Vec<String> = match name.ends_with('.') {
             true => Vec::new(),

@@ -17,17 +17,17 @@ pub(crate) enum Kind {
 const HEAD: usize = 12;
 /// The class of the internet.
 const IN: u16 = 1;
-/// The flags of an answer: that it is one, that it was cut off, and its code.
+/// The flags of a reply: that it is one, that it was truncated, and its code.
 const ANSWER: u8 = 0x80;
 const TRUNCATED: u8 = 0x02;
 const CODE: u8 = 0x0f;
 const NO_SUCH_NAME: u8 = 3;
 
-/// The addresses of `name` that `server` knows; none if it knows that there are none. Waits as
-/// long as it is let, since whoever lies may be quicker than the server.
+/// The addresses of `name` that `server` knows; none if it knows that there are none. Waits until
+/// the caller gives up: forged replies may come before the server's.
 pub(crate) async fn ask(server: SocketAddr, name: &str, kind: Kind) -> io::Result<Vec<IpAddr>> {
     let question = question(name, kind)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it can't be a name"))?;
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it isn't a valid host name"))?;
     let any: IpAddr =
         if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let socket = UdpSocket::bind((any, 0)).await?;
@@ -37,15 +37,15 @@ pub(crate) async fn ask(server: SocketAddr, name: &str, kind: Kind) -> io::Resul
     loop {
         let n = socket.recv(&mut buffer).await?;
         match read(&question, &buffer[..n], kind) {
-            Some(Told::Addresses(found)) => return Ok(found),
-            Some(Told::Code(code)) => return Err(refused(code)),
-            Some(Told::CutOff) => return ask_again(server, &question, kind).await,
+            Some(Reply::Addresses(found)) => return Ok(found),
+            Some(Reply::Code(code)) => return Err(refused(code)),
+            Some(Reply::Truncated) => return ask_again(server, &question, kind).await,
             None => {}
         }
     }
 }
 
-/// What doesn't fit into a datagram comes by TCP.
+/// Asks by TCP for what doesn't fit into a datagram.
 async fn ask_again(server: SocketAddr, question: &[u8], kind: Kind) -> io::Result<Vec<IpAddr>> {
     let mut stream = TcpStream::connect(server).await?;
     // A question has no more than 300 bytes.
@@ -54,9 +54,9 @@ async fn ask_again(server: SocketAddr, question: &[u8], kind: Kind) -> io::Resul
     let mut answer = vec![0; usize::from(stream.read_u16().await?)];
     stream.read_exact(&mut answer).await?;
     match read(question, &answer, kind) {
-        Some(Told::Addresses(found)) => Ok(found),
-        Some(Told::Code(code)) => Err(refused(code)),
-        Some(Told::CutOff) | None => Err(io::Error::other("the answer makes no sense")),
+        Some(Reply::Addresses(found)) => Ok(found),
+        Some(Reply::Code(code)) => Err(refused(code)),
+        Some(Reply::Truncated) | None => Err(io::Error::other("the reply is malformed")),
     }
 }
 
@@ -72,7 +72,7 @@ fn refused(code: u8) -> io::Error {
 fn question(name: &str, kind: Kind) -> Option<Vec<u8>> {
     let name = name.strip_suffix('.').unwrap_or(name);
     let [high, low] = fastrand::u16(..).to_be_bytes();
-    // One question, to be looked up by the server wherever it has to.
+    // One question; the server is asked to recurse.
     let mut message = vec![high, low, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
     for label in name.split('.') {
         let length = u8::try_from(label.len()).ok().filter(|n| (1..64).contains(n))?;
@@ -85,14 +85,17 @@ fn question(name: &str, kind: Kind) -> Option<Vec<u8>> {
     (name.len() <= 253).then_some(message)
 }
 
-enum Told {
+/// A name server's reply.
+enum Reply {
     Addresses(Vec<IpAddr>),
+    /// An error code.
     Code(u8),
-    CutOff,
+    /// It didn't fit into a datagram.
+    Truncated,
 }
 
-/// What `answer` says to `question`. None if it is no answer to it.
-fn read(question: &[u8], answer: &[u8], kind: Kind) -> Option<Told> {
+/// Reads `answer` as the reply to `question`. None if it is the reply to another one.
+fn read(question: &[u8], answer: &[u8], kind: Kind) -> Option<Reply> {
     let flags = answer.get(2..4)?;
     let is_ours = answer[..2] == question[..2] && flags[0] & ANSWER != 0;
     let asked = answer.get(HEAD..question.len())?;
@@ -100,10 +103,10 @@ fn read(question: &[u8], answer: &[u8], kind: Kind) -> Option<Told> {
         return None;
     }
     match flags[1] & CODE {
-        0 if flags[0] & TRUNCATED != 0 => return Some(Told::CutOff),
+        0 if flags[0] & TRUNCATED != 0 => return Some(Reply::Truncated),
         0 => {}
-        NO_SUCH_NAME => return Some(Told::Addresses(Vec::new())),
-        code => return Some(Told::Code(code)),
+        NO_SUCH_NAME => return Some(Reply::Addresses(Vec::new())),
+        code => return Some(Reply::Code(code)),
     }
     let records = u16::from_be_bytes([answer[6], answer[7]]);
     let mut rest = answer.get(question.len()..)?;
@@ -113,7 +116,7 @@ fn read(question: &[u8], answer: &[u8], kind: Kind) -> Option<Told> {
         let (head, data) = rest.split_at_checked(10)?;
         let number = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
         let (data, after) = data.split_at_checked(usize::from(number(8)))?;
-        // Those of other kinds lead from the name to another one, whose addresses follow.
+        // Other kinds, such as an alias, are followed by the addresses.
         if (number(0), number(2)) == (kind as u16, IN) {
             found.push(match kind {
                 Kind::A => <[u8; 4]>::try_from(data).ok()?.into(),
@@ -122,11 +125,11 @@ fn read(question: &[u8], answer: &[u8], kind: Kind) -> Option<Told> {
         }
         rest = after;
     }
-    Some(Told::Addresses(found))
+    Some(Reply::Addresses(found))
 }
 
-/// What follows the name at the begin of `text`: it ends with an empty label, or with a reference
-/// to an earlier one, which needn't be followed.
+/// What follows the name at the start of `text`. The name ends with an empty label, or with a
+/// pointer to an earlier one, which needn't be followed.
 fn after_name(mut text: &[u8]) -> Option<&[u8]> {
     loop {
         match *text.first()? {
@@ -142,28 +145,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_answer_is_too_broken_to_be_read() {
+    fn a_malformed_reply_is_refused_without_panic() {
         let question = question("mn.example", Kind::A).unwrap();
         let mut answer = question.clone();
         (answer[2], answer[3], answer[7]) = (ANSWER, 0, 2);
         // An alias first, then its address.
         answer.extend([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 4, 1, b'x', 0xc0, 15]);
         answer.extend([1, b'x', 0xc0, 15, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 10, 0, 0, 1]);
-        let Some(Told::Addresses(found)) = read(&question, &answer, Kind::A) else { panic!() };
+        let Some(Reply::Addresses(found)) = read(&question, &answer, Kind::A) else { panic!() };
         assert_eq!(found, [IpAddr::from([10, 0, 0, 1])]);
         for end in 0..answer.len() {
             assert!(read(&question, &answer[..end], Kind::A).is_none(), "{end}");
             for byte in [0, 1, 0x3f, 0xc0, 0xff] {
                 let mut broken = answer.clone();
                 broken[end] = byte;
-                // Whatever it is taken for.
+                // It may be read as something else, but must not panic.
                 let _ = read(&question, &broken, Kind::A);
             }
         }
     }
 
     #[test]
-    fn what_can_be_no_name_is_not_asked() {
+    fn an_invalid_name_is_not_asked_for() {
         let long = "x".repeat(64);
         for name in ["", ".", "a..b", long.as_str(), &"a.".repeat(130)] {
             assert!(question(name, Kind::A).is_none(), "{name}");

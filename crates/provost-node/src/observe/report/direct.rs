@@ -40,7 +40,7 @@ pub async fn tell_failure(
         seq: 2,
         result: Some(Outcome::Failure),
         cause: Some(failure.cause),
-        error_message: Some(failure.message.clone()),
+        error_message: Some(failure.text()),
         hint: Some(failure.hint.clone()),
         ..start.clone()
     };

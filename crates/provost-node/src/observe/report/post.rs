@@ -245,7 +245,7 @@ impl Post {
         if status.is_success() {
             return Ok(Sent::Taken(answer));
         }
-        let told = crate::http::told(&answer);
+        let told = crate::http::ErrorBody::parse(&answer);
         let why = told.error.map_or(status.to_string(), |error| format!("{status}: {error}"));
         if matches!(status, StatusCode::UNPROCESSABLE_ENTITY | StatusCode::PAYLOAD_TOO_LARGE) {
             return Ok(Sent::Refused(why));

@@ -13,7 +13,7 @@ use reqwest::{StatusCode, Url};
 use super::listing::{Link, links};
 use super::scripts::{Script, Scripts};
 use crate::failure::Failure;
-use crate::fetch::retry::Miss;
+use crate::fetch::FetchError;
 use crate::fetch::source::{Source, broken};
 use crate::http::body;
 
@@ -65,7 +65,7 @@ pub(crate) async fn crawl(
     source: &Source<'_>,
     root: &str,
     scripts: &Scripts,
-) -> Result<Harvest, Miss> {
+) -> Result<Harvest, FetchError> {
     let mut harvest = Harvest::default();
     let first = Job { at: root.to_owned(), path: String::new(), above: Some(None) };
     let mut jobs = VecDeque::from([first]);
@@ -101,13 +101,13 @@ pub(crate) async fn crawl(
         let message = format!("fetching {url}: its listing names no file");
         let hint = "see that the postscripts are in that folder of the management node, and that \
                     its web server lists them: curl that URL";
-        return Err(Miss::last(Failure::new(Cause::Fetch, message, hint)));
+        return Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)));
     }
     harvest.scripts.sort_by(|a, b| a.entry.path.cmp(&b.entry.path));
     Ok(harvest)
 }
 
-async fn work(source: &Source<'_>, job: Job, scripts: &Scripts) -> Result<Found, Miss> {
+async fn work(source: &Source<'_>, job: Job, scripts: &Scripts) -> Result<Found, FetchError> {
     if job.above.is_some() {
         let links = list(source, &job.at).await?;
         return Ok(Found::Links(job, links));
@@ -119,11 +119,11 @@ async fn work(source: &Source<'_>, job: Job, scripts: &Scripts) -> Result<Found,
 }
 
 /// What the folder `at` has in it.
-pub(crate) async fn list(source: &Source<'_>, at: &str) -> Result<Vec<Link>, Miss> {
+pub(crate) async fn list(source: &Source<'_>, at: &str) -> Result<Vec<Link>, FetchError> {
     let url = source.url(at);
     let refused = |why: String| {
         let hint = "see what the management node's web server answers there: curl that URL";
-        Miss::last(Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint))
+        FetchError::give_up(Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint))
     };
     let base = Url::parse(&url).map_err(|e| refused(e.to_string()))?;
     let response = source.ask(at, HeaderMap::new(), &[StatusCode::OK]).await?;
@@ -177,13 +177,13 @@ fn check(
     most: usize,
     source: &Source<'_>,
     root: &str,
-) -> Result<(), Miss> {
+) -> Result<(), FetchError> {
     if there > most { Err(too_much(what, most, source, root)) } else { Ok(()) }
 }
 
-fn too_much(what: &str, most: usize, source: &Source<'_>, root: &str) -> Miss {
+fn too_much(what: &str, most: usize, source: &Source<'_>, root: &str) -> FetchError {
     let message = format!("fetching {}: below it are more than {most} {what}", source.url(root));
     let hint = "keep there what nodes run, and no link to a folder above; [source] install_dir says \
                 where `postscripts` is";
-    Miss::last(Failure::new(Cause::Fetch, message, hint))
+    FetchError::give_up(Failure::new(Cause::Fetch, message, hint))
 }

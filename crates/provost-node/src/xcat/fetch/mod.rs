@@ -19,9 +19,9 @@ use provost_record::Cause;
 use reqwest::Client;
 
 use crate::failure::Failure;
-use crate::fetch::retry::{self, Miss, Patience, Served, Unserved};
+use crate::fetch::retry::{self, RetryLimits, Served, Unserved};
 use crate::fetch::source::Source;
-use crate::fetch::{Fetched, NotFetched, UNSIGNED};
+use crate::fetch::{FetchError, Fetched, NotFetched, UNSIGNED};
 use crate::observe::console::Console;
 use crate::settings::{Paths, Settings, Xcat};
 use crawl::{Harvest, crawl};
@@ -48,8 +48,8 @@ pub(crate) async fn fetch(
             console.say("fetch: an xcatd that refuses connections for a minute is given up");
         }
     };
-    let patience = Patience::of(settings, scripts.are_kept());
-    let served = retry::through(&settings.servers, patience, say, |server| {
+    let limits = RetryLimits::of(settings, scripts.are_kept());
+    let served = retry::try_servers(&settings.servers, limits, say, |server| {
         let source = Source { client, base: server, token: None, run, is_xcat: true };
         from(source, settings, xcat, &scripts, &refusals)
     });
@@ -68,10 +68,11 @@ pub(crate) async fn fetch(
             let kept = scripts.switch(own.text, harvest.scripts)?;
             (kept, own.read, Some(server), passed_over, None)
         }
-        Err(Unserved { mut passed_over, failure, is_silence }) => {
+        Err(Unserved { why, is_silence }) => {
             if !((is_silence || refusals.is_any()) && settings.fetch.last_good) {
-                return Err(NotFetched { passed_over, failure });
+                return Err(why);
             }
+            let NotFetched { mut passed_over, failure } = why;
             passed_over.push(failure);
             match last_good(scripts) {
                 Ok((kept, read)) => (kept, read, None, passed_over, Some(OFFLINE.to_owned())),
@@ -100,7 +101,7 @@ async fn from(
     xcat: &Xcat,
     scripts: &Scripts,
     refusals: &Refusals,
-) -> Result<(Harvest, Own), Miss> {
+) -> Result<(Harvest, Own), FetchError> {
     let root = root(xcat);
     let own = mypostscript(&source, settings, xcat, refusals);
     tokio::try_join!(crawl(&source, &root, scripts), own)
@@ -112,7 +113,7 @@ fn root(xcat: &Xcat) -> String {
 }
 
 /// How many names the listing of the scripts' folder has.
-pub async fn count(source: &Source<'_>, xcat: &Xcat) -> Result<usize, Miss> {
+pub async fn count(source: &Source<'_>, xcat: &Xcat) -> Result<usize, FetchError> {
     Ok(crawl::list(source, &root(xcat)).await?.len())
 }
 

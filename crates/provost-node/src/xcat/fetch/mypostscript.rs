@@ -9,8 +9,8 @@ use reqwest::header::HeaderMap;
 use super::refusals::Refusals;
 use super::xcatd;
 use crate::failure::Failure;
+use crate::fetch::FetchError;
 use crate::fetch::answer::Answer;
-use crate::fetch::retry::Miss;
 use crate::fetch::source::Source;
 use crate::settings::{Settings, Xcat};
 
@@ -32,7 +32,7 @@ pub fn mypostscript<'a>(
     settings: &'a Settings,
     xcat: &'a Xcat,
     refusals: &'a Refusals,
-) -> LocalBoxFuture<'a, Result<Own, Miss>> {
+) -> LocalBoxFuture<'a, Result<Own, FetchError>> {
     // Not by its type: it would be compiled once for each caller.
     fetch(source, settings, xcat, refusals).boxed_local()
 }
@@ -42,11 +42,11 @@ async fn fetch(
     settings: &Settings,
     xcat: &Xcat,
     refusals: &Refusals,
-) -> Result<Own, Miss> {
+) -> Result<Own, FetchError> {
     let path = format!("{}/mypostscripts/mypostscript.{}", xcat.tftp_dir, settings.node);
     let served = match Answer::get(source, &path, LONGEST, HeaderMap::new()).await {
         Ok(answer) => Ok(answer.text),
-        Err(miss) if miss.may_pass() => {
+        Err(miss) if miss.may_retry() => {
             // Its host may have gone down; that is another matter.
             refusals.end(source.base);
             return Err(miss);
@@ -65,7 +65,7 @@ async fn fetch(
     };
     let read = MyPostscript::parse(&text).map_err(|e| {
         let message = format!("{e}; it is that of {}, from {from}", settings.node);
-        Miss::last(Failure::config(message, e.hint()))
+        FetchError::abort(Failure::config(message, e.hint()))
     })?;
     Ok(Own { text, read, from, is_from_xcatd })
 }

@@ -8,7 +8,7 @@ use reqwest::Url;
 use tokio::time::Instant;
 
 use crate::failure::Failure;
-use crate::fetch::retry::Miss;
+use crate::fetch::FetchError;
 
 /// Longer than a restart takes. The web server of its host has answered all the while, so that the
 /// host itself is up.
@@ -20,10 +20,10 @@ pub struct Refusals(RefCell<HashMap<Url, Instant>>);
 
 impl Refusals {
     /// What another refusal is to `server`'s turns.
-    pub(crate) fn miss(&self, server: &Url, failure: Failure) -> Miss {
+    pub(crate) fn miss(&self, server: &Url, failure: Failure) -> FetchError {
         let now = Instant::now();
         let since = *self.0.borrow_mut().entry(server.clone()).or_insert(now);
-        if now - since < BORNE { Miss::silent(failure) } else { Miss::last(failure) }
+        if now - since < BORNE { FetchError::silent(failure) } else { FetchError::give_up(failure) }
     }
 
     /// Notes that `server`'s doesn't refuse any more.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::next::Next;
 use crate::failure::Failure;
-use crate::fetch::retry::Miss;
+use crate::fetch::FetchError;
 use crate::fetch::source::{Source, broken};
 use crate::fetch::version::Version;
 use crate::settings::Paths;
@@ -71,7 +71,7 @@ impl Scripts {
         source: &Source<'_>,
         at: &str,
         path: &str,
-    ) -> Result<Option<Script>, Miss> {
+    ) -> Result<Option<Script>, FetchError> {
         let url = source.url(at);
         let known = self.known(&url, path);
         let conditions = known.as_ref().map_or(HeaderMap::new(), |(s, _)| s.version.conditions());
@@ -79,7 +79,8 @@ impl Scripts {
             [StatusCode::OK, StatusCode::NOT_FOUND, StatusCode::GONE, StatusCode::NOT_MODIFIED];
         let good = if conditions.is_empty() { &good[..3] } else { &good };
         let response = source.ask(at, conditions, good).await?;
-        let failed = |e: &io::Error| Miss::last(disk(&self.folder, "putting scripts there", e));
+        let failed =
+            |e: &io::Error| FetchError::abort(disk(&self.folder, "putting scripts there", e));
         let script = match (response.status(), known) {
             (StatusCode::OK, _) => self.take(url, path, response, &failed).await?,
             (StatusCode::NOT_MODIFIED, Some((script, folder))) => {
@@ -108,8 +109,8 @@ impl Scripts {
         url: String,
         path: &str,
         mut response: Response,
-        failed: &impl Fn(&io::Error) -> Miss,
-    ) -> Result<Script, Miss> {
+        failed: &impl Fn(&io::Error) -> FetchError,
+    ) -> Result<Script, FetchError> {
         let version = Version::of(response.headers());
         let to = self.next.path().join(path);
         let create = || {
@@ -129,14 +130,14 @@ impl Scripts {
                 let message =
                     format!("fetching {url}: it has more than {} bytes", Manifest::MAX_FILE);
                 let hint = "keep there what nodes run; big files belong elsewhere";
-                return Err(Miss::last(Failure::new(Cause::Fetch, message, hint)));
+                return Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)));
             }
             file.write_all(&bytes).map_err(|e| failed(&e))?;
         }
         let (sha256, policy) = look(&to, size).map_err(|e| failed(&e))?;
         let policy = policy.map_err(|e| {
             let message = format!("reading the header of {url}: {e}");
-            Miss::last(Failure::new(Cause::Verify, message, e.hint()))
+            FetchError::give_up(Failure::new(Cause::Verify, message, e.hint()))
         })?;
         // As xCAT has it: every file can be run.
         let mode = Mode::Program;

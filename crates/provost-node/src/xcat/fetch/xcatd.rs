@@ -21,7 +21,7 @@ use tokio_rustls::TlsConnector;
 use super::listing::unescaped;
 use super::refusals::Refusals;
 use crate::failure::Failure;
-use crate::fetch::retry::Miss;
+use crate::fetch::FetchError;
 use crate::http::resolve::Names;
 use crate::settings::{Settings, Xcat};
 
@@ -47,7 +47,7 @@ pub(crate) async fn getpostscript(
     xcat: &Xcat,
     server: &Url,
     refusals: &Refusals,
-) -> Result<(String, u16), Miss> {
+) -> Result<(String, u16), FetchError> {
     let host = server.host_str().unwrap_or_default();
     let asked = format!("asking xcatd at {host}:{} for a mypostscript", xcat.xcatd_port);
     let exchange = Exchange { settings, server, refusals, asked: &asked };
@@ -55,11 +55,11 @@ pub(crate) async fn getpostscript(
         // Nobody who could be anybody is less trusted without TLS.
         let port = xcat.monitor_port;
         let script = crate::xcat::getpostscript(settings, port, server).await;
-        return script.map(|text| (text, port)).map_err(Miss::silent);
+        return script.map(|text| (text, port)).map_err(FetchError::silent);
     };
     let refused = |why: &str, hint: &str| {
         let message = format!("{asked}: {why}");
-        Err(Miss::last(Failure::new(Cause::Fetch, message, hint)))
+        Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)))
     };
     if let Some(error) = elements(&text, "error").next() {
         let hint = "see that lsdef on the management node knows this node by that name and address";
@@ -81,7 +81,7 @@ struct Exchange<'a> {
 
 impl Exchange<'_> {
     /// None where it speaks no TLS of ours, and nobody has said by what it is to be known.
-    async fn with(&self, host: &str, port: u16) -> Result<Option<String>, Miss> {
+    async fn with(&self, host: &str, port: u16) -> Result<Option<String>, FetchError> {
         let (connect, stall) = (self.settings.fetch.connect, self.settings.fetch.stall);
         let bare = host.trim_matches(['[', ']']);
         let addresses = match bare.parse() {
@@ -125,7 +125,7 @@ impl Exchange<'_> {
             }
             if answer.len() > LONGEST {
                 let message = format!("{}: its answer has more than {LONGEST} bytes", self.asked);
-                return Err(Miss::last(Failure::new(Cause::Fetch, message, HINT)));
+                return Err(FetchError::give_up(Failure::new(Cause::Fetch, message, HINT)));
             }
         }
         Ok(Some(String::from_utf8_lossy(&answer).into_owned()))
@@ -136,7 +136,7 @@ impl Exchange<'_> {
         limit: Duration,
         what: &str,
         doing: impl Future<Output = std::io::Result<T>>,
-    ) -> Result<T, Miss> {
+    ) -> Result<T, FetchError> {
         match tokio::time::timeout(limit, doing).await {
             Ok(done) => done.map_err(|e| self.broken(what, &e)),
             Err(_) => {
@@ -146,26 +146,26 @@ impl Exchange<'_> {
         }
     }
 
-    fn broken(&self, what: &str, e: &std::io::Error) -> Miss {
+    fn broken(&self, what: &str, e: &std::io::Error) -> FetchError {
         let miss = self.miss(&format!("{what}: {e}"), HINT);
         let of_tls = e.get_ref().and_then(|e| e.downcast_ref());
         match (e.kind(), of_tls) {
             (ErrorKind::ConnectionRefused, _) => self.refusals.miss(self.server, miss.failure),
             (_, Some(rustls::Error::InvalidCertificate(_))) => {
-                Miss::last(Failure { hint: CERTIFICATE.to_owned(), ..miss.failure })
+                FetchError::give_up(Failure { hint: CERTIFICATE.to_owned(), ..miss.failure })
             }
             _ if is_of_another_kind(e) => {
-                Miss::last(Failure { hint: CIPHERS.to_owned(), ..miss.failure })
+                FetchError::give_up(Failure { hint: CIPHERS.to_owned(), ..miss.failure })
             }
             _ => miss,
         }
     }
 
-    fn miss(&self, why: &dyn Display, hint: &str) -> Miss {
-        Miss::silent(Failure::new(Cause::Fetch, format!("{}: {why}", self.asked), hint))
+    fn miss(&self, why: &dyn Display, hint: &str) -> FetchError {
+        FetchError::silent(Failure::new(Cause::Fetch, format!("{}: {why}", self.asked), hint))
     }
 
-    fn config(&self) -> Result<ClientConfig, Miss> {
+    fn config(&self) -> Result<ClientConfig, FetchError> {
         let known = self.settings.ca.clone();
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(known.iter().flatten().cloned());
@@ -278,7 +278,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::fetch::retry::through;
+    use crate::fetch::retry::try_servers;
     use crate::settings::Input;
 
     #[tokio::test(start_paused = true)]
@@ -296,8 +296,8 @@ mod tests {
         let refusals = Refusals::default();
         let (begun, limit) = (Instant::now(), Limit::seconds(600));
         let ask = |server| getpostscript(&settings, &xcat, server, &refusals);
-        let unserved = through(&servers, limit, |_| {}, ask).await.err().unwrap();
-        assert!(unserved.failure.message.contains("refused"), "{}", unserved.failure);
+        let unserved = try_servers(&servers, limit, |_| {}, ask).await.err().unwrap();
+        assert!(unserved.why.failure.message.contains("refused"), "{}", unserved.why.failure);
         let waited = begun.elapsed().as_secs();
         assert!((60..=66).contains(&waited), "{waited} s");
         assert!(refusals.is_any());

@@ -45,7 +45,7 @@ impl Finding {
         Self {
             what,
             result: Outcome::Failed,
-            detail: failure.message.clone(),
+            detail: failure.text(),
             hint: Some(failure.hint.clone()),
             of_this_node: failure.exit_code() == ExitCode::Usage,
         }

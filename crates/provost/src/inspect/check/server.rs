@@ -12,7 +12,7 @@ use super::LIMIT;
 use super::finding::Finding;
 use provost_node::failure::Failure;
 use provost_node::fetch::{Source, broken, http_date};
-use provost_node::http::{body, told};
+use provost_node::http::{ErrorBody, body};
 use provost_node::settings::Settings;
 use provost_node::state::attempts::held_there;
 
@@ -219,7 +219,8 @@ impl Attempt<'_> {
     async fn no_admission(&self, path: &str, response: Response) -> Failure {
         let (url, node, status) = (self.source.url(path), &self.settings.node, response.status());
         let words = body(response, MAX_ERROR as usize).await.unwrap_or_default();
-        let words = told(&words).error.map_or(String::new(), |error| format!(": {error}"));
+        let words =
+            ErrorBody::parse(&words).error.map_or(String::new(), |error| format!(": {error}"));
         let (why, hint) = match (status, &self.settings.token) {
             (_, None) => (
                 "there is no token, and the server wants one",
