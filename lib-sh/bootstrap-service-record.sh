@@ -81,14 +81,14 @@ _provost_record_stage_end() {
 
 # Sets _provost_record_words to the facts of a failure of the command $2 at the line $1.
 _provost_record_failure() {
-    local said=''
+    local message=''
     if [[ -n ${INVOCATION_ID-} ]] && command -v journalctl >/dev/null; then
-        said=$(journalctl --quiet --lines=3 --output=cat _SYSTEMD_INVOCATION_ID="$INVOCATION_ID" \
-            2>/dev/null) || said=''
+        message=$(journalctl --quiet --lines=3 --output=cat _SYSTEMD_INVOCATION_ID="$INVOCATION_ID" \
+            2>/dev/null) || message=''
     fi
     _provost_record_words=()
     [[ -z $1 ]] || _provost_record_words+=(--error-line "$1")
-    [[ -z $said ]] || _provost_record_words+=(--error-message "$said")
+    [[ -z $message ]] || _provost_record_words+=(--error-message "$message")
     [[ -z $2 ]] || _provost_record_words+=(--command "$2")
 }
 

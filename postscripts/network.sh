@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of confignetwork
 # The backends of confignetwork. Each has the same functions:
 #
-#   NAME_render  fills `want` with the text of each file, from nics, type, addresses, …
+#   NAME_render  fills `contents` with the text of each file, from nics, type, addresses, …
 #   NAME_stale   prints files of an earlier run that are no longer needed
 #   NAME_check   tests the files
 #   NAME_runs    tests whether interfaces can be brought up now
@@ -63,7 +63,7 @@ networkmanager_render() {
         if [ -z "${master[$nic]-}" ]; then
             text+=$(networkmanager_family 4)$'\n'$(networkmanager_family 6)
         fi
-        want["/etc/NetworkManager/system-connections/provost-$nic.nmconnection"]=${text%$'\n'}
+        contents["/etc/NetworkManager/system-connections/provost-$nic.nmconnection"]=${text%$'\n'}
     done
 }
 
@@ -87,7 +87,7 @@ networkmanager_stale() {
     local file
     for file in "$root"/etc/NetworkManager/system-connections/provost-*.nmconnection; do
         file=${file#"$root"}
-        [ ! -f "$root$file" ] || [ -n "${want[$file]+x}" ] || printf '%s\n' "$file"
+        [ ! -f "$root$file" ] || [ -n "${contents[$file]+x}" ] || printf '%s\n' "$file"
     done
 }
 
@@ -174,7 +174,7 @@ netplan_render() {
         done
         [ -z "$line" ] || text+="  $section:"$'\n'"$line"
     done
-    want["/etc/netplan/90-provost.yaml"]=${text%$'\n'}
+    contents["/etc/netplan/90-provost.yaml"]=${text%$'\n'}
 }
 
 netplan_stale() { :; }
@@ -240,10 +240,10 @@ ifupdown_render() {
             [ "$address" != manual ] || text+="    up ip link set $nic up"$'\n'"    down ip link set $nic down"$'\n'
         done
     done
-    want["/etc/network/interfaces.d/provost"]=${text%$'\n'}
+    contents["/etc/network/interfaces.d/provost"]=${text%$'\n'}
 
     # Without these interfaces' stanzas, and with the folder.
-    want["$main"]=$(
+    contents["$main"]=$(
         { cat "$root$main" 2>/dev/null || printf 'auto lo\niface lo inet loopback\n'; } |
             NICS=" ${ordered[*]} " awk '
                 function ours(nic) { return index(ENVIRON["NICS"], " " nic " ") }

@@ -84,18 +84,18 @@ repositories() {
 # packages WHAT LIST: removes and installs the packages of a list in xCAT's form: names separated by
 # comma; `--x` is removed before, `-x` after the others are installed; a name may have a folder.
 packages() {
-    local what=$1 item list before=() after=() wanted=()
+    local what=$1 item list before=() after=() install=()
     read -r -d '' -a list <<<"${2//,/ }" || true # read fails at the end of the text
     for item in ${list[@]+"${list[@]}"}; do
         case $item in
         --*) before+=("${item#--}") ;;
         -*) after+=("${item#-}") ;;
-        @*) wanted+=("$item") ;;
-        *) wanted+=("${item##*/}") ;;
+        @*) install+=("$item") ;;
+        *) install+=("${item##*/}") ;;
         esac
     done
     [ ${#before[@]} -eq 0 ] || package_remove "${before[@]}"
-    [ ${#wanted[@]} -eq 0 ] || package_install "${wanted[@]}" ||
+    [ ${#install[@]} -eq 0 ] || package_install "${install[@]}" ||
         die "cannot install $what" \
             "see above which package is missing: add its repository, or remove it from $what"
     [ ${#after[@]} -eq 0 ] || package_remove "${after[@]}"

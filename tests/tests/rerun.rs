@@ -138,7 +138,7 @@ fn the_commands_of_the_page_do_what_it_says() {
     let to = cluster.path("bundles").display().to_string();
     std::fs::create_dir(&to).unwrap();
     let commands = commands_of_the_page(&network.config());
-    assert_eq!(commands.len(), 8, "{commands:#?}");
+    assert_eq!(commands.len(), 11, "{commands:#?}");
     for command in commands {
         let command = command.replace("--to /tmp", &format!("--to '{to}'"));
         let out = nodes[0].shell(&command, &cluster);
