@@ -1,29 +1,28 @@
-//! A line at the login prompt and after a login, while the last run did not end well.
+//! A line at the login prompt and after a login, while the last run has failed.
 
-use provost_record::wording;
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use provost_record::{Cause, Journal, Phase, Record, Service};
+use provost_fs::Durability;
+use provost_record::{Cause, Journal, Phase, Record, Service, wording};
 
 use crate::settings::Paths;
 
-/// Where they stand, below `/etc`: agetty(8) shows the first, pam_motd(8) the second.
+/// The files, below `/etc`: agetty(8) shows the first, pam_motd(8) the second.
 const PLACES: [&str; 2] = ["issue.d/provost.issue", "motd.d/provost"];
 /// The longest line, in characters.
 const MOST: usize = 240;
-/// How much of that is for what a message says.
+/// How much of that is for an error message.
 const MOST_MESSAGE: usize = 120;
-/// How the line ends, unless the node is held.
+/// The end of the line, unless the node is held.
 const SEE: &str = "; see: provost status";
 
-/// Says how the last run of `service` failed.
+/// Puts up how the last run of `service` failed.
 pub fn put_up(paths: &Paths, service: Service) {
     let Ok(records) = Journal::last_run_in(&paths.journal(service)) else { return };
     let failed = |r: &&Record| r.phase == Phase::ServiceEnd && r.is_failure();
     let Some(end) = records.last().filter(failed) else { return };
-    // Of a stage whose failure is ignored, the end of the run says nothing.
+    // The end of the run has the message of the stage that made it fail, not of one whose failure
+    // is ignored.
     let to_blame = |r: &&Record| {
         r.phase == Phase::StageEnd
             && r.is_failure()
@@ -33,15 +32,15 @@ pub fn put_up(paths: &Paths, service: Service) {
     write(&paths.etc, &line(end, at));
 }
 
-/// Nothing is wrong any more, as far as is known.
+/// Removes the line: nothing is wrong any more, as far as is known.
 pub fn take_down(paths: &Paths) {
     for place in PLACES {
-        // Most of the time there is none.
-        let _ = std::fs::remove_file(paths.etc.join(place));
+        // Without the right to do so nobody can.
+        let _ = provost_fs::remove(&paths.etc.join(place), Durability::PowerCut);
     }
 }
 
-/// Says that a run of `service` on `node` failed before it could begin, and why.
+/// Puts up that a run of `service` on `node` failed before it could begin, and why.
 pub fn say_failure(paths: &Paths, service: Service, node: &str, why: &str) {
     let end = Record {
         service: service.to_string(),
@@ -52,7 +51,7 @@ pub fn say_failure(paths: &Paths, service: Service, node: &str, why: &str) {
     write(&paths.etc, &line(&end, &end));
 }
 
-/// What is to be said of a run with the end `end` that failed at `at`.
+/// The line about a run with the end `end` that failed at `at`.
 fn line(end: &Record, at: &Record) -> String {
     let message = at.error_message.as_ref().and_then(|m| m.lines().next()).unwrap_or_default();
     let message: String = message.chars().take(MOST_MESSAGE).collect();
@@ -89,7 +88,7 @@ fn write(etc: &Path, line: &str) {
     }
     let text = format!("{line}\n");
     for place in PLACES {
-        // Whoever may not write there is no admin of this machine.
+        // Who may not write there is no admin of this machine.
         let _ = replace(&etc.join(place), text.as_bytes());
     }
 }
@@ -98,18 +97,12 @@ fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
     if std::fs::read(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".provost-").tempfile_in(folder)?;
-    file.write_all(text)?;
-    file.as_file().set_permissions(PermissionsExt::from_mode(0o644))?;
-    file.as_file().sync_data()?;
-    file.persist(path)?;
-    Ok(())
+    provost_fs::create_folder_of(path)?;
+    provost_fs::replace_with_mode(path, text, 0o644, Durability::PowerCut)
 }
 
-/// One line without what a terminal or a getty would make something else of: agetty(8) heeds the
-/// backslash, busybox' getty the per cent sign, others the at sign.
+/// `line` without the characters that terminals and gettys interpret: agetty(8) the backslash,
+/// busybox' getty the per cent sign, others the at sign.
 fn harmless(line: &str) -> String {
     let harmless = |c: char| match c {
         '\\' | '%' | '@' => '?',
@@ -156,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_notice_is_heeded_by_terminals_or_gettys() {
+    fn terminals_and_gettys_interpret_nothing_in_a_notice() {
         let text = harmless("a\\n@b%s\x1b[2J\u{202e}\nx");
         assert_eq!(text, "a?n?b?s?[2J??x");
         let long = Record { stage: Some("\\x".repeat(1000)), ..failed("") };

@@ -5,9 +5,8 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
-use super::TAG;
 use super::layer::Sink;
-use super::message::{Context, Message, Severity};
+use super::message::{Context, Message, Severity, TAG};
 
 /// The journal's socket.
 pub(super) struct Journald {

@@ -82,3 +82,58 @@ impl<C: Subscriber + for<'a> LookupSpan<'a>, S: Sink> Layer<C> for MessageLayer<
         self.sink.write(&Message::new(Severity::Debug, from, text));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use tracing_subscriber::Registry;
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::super::span::Spans;
+    use super::*;
+
+    #[derive(Default)]
+    struct Lines(Mutex<Vec<(Severity, String)>>);
+
+    impl Sink for Lines {
+        const LEAST: Severity = Severity::Debug;
+
+        fn write(&self, message: &Message) {
+            let Context { node, run, stage, .. } = &message.context;
+            let lines = message.lines.join(" / ");
+            let line = format!("{node} {run} {}: {lines}", stage.as_deref().unwrap_or("-"));
+            self.0.lock().unwrap().push((message.severity, line));
+        }
+    }
+
+    #[test]
+    fn a_message_is_from_the_spans_around_it_and_a_span_says_how_long_it_was_open() {
+        let lines = Arc::new(Lines::default());
+        let subscriber = Registry::default()
+            .with(LevelFilter::DEBUG)
+            .with(Spans)
+            .with(MessageLayer::new(Arc::clone(&lines), "cn001"));
+        tracing::subscriber::with_default(subscriber, || {
+            let run = tracing::info_span!("run", node = "cn002", run = 7).entered();
+            tracing::info_span!("step", stage = "bad", attempt = 2).in_scope(|| {
+                tracing::error!(hint = "fix it", path = %"/x", "error: it failed");
+            });
+            drop(run);
+            tracing::debug!("after");
+        });
+        let mut lines = std::mem::take(&mut *lines.0.lock().unwrap());
+        for (_, line) in &mut lines[1..3] {
+            let (text, took) = line.rsplit_once(" took ").unwrap();
+            assert!(took.ends_with(" ms"), "{took}");
+            *line = text.to_owned();
+        }
+        let expected = [
+            (Severity::Error, "cn002 7 bad: error: it failed path=/x / hint: fix it"),
+            (Severity::Debug, "cn002 7 bad: step bad attempt=2"),
+            (Severity::Debug, "cn002 7 -: run"),
+            (Severity::Debug, "cn001  -: after"),
+        ];
+        assert_eq!(lines, expected.map(|(severity, line)| (severity, line.to_owned())));
+    }
+}

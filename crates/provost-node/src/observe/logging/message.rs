@@ -8,6 +8,9 @@ use tracing::field::{Field, Visit};
 
 use super::secrets::hidden;
 
+/// The program's name in the system's logs.
+pub(super) const TAG: &str = "provost";
+
 /// How severe a message is, in the numbers of syslog(3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {

@@ -23,6 +23,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use self::file::LogFile;
 use self::journald::Journald;
 use self::layer::MessageLayer;
+use self::message::TAG;
 pub use self::message::{Context, Severity};
 pub use self::secrets::hide;
 use self::span::Spans;
@@ -30,9 +31,6 @@ pub use self::syslog::Syslog;
 pub use self::terminal::Terminal;
 pub(super) use self::terminal::prefixed;
 use crate::settings::Input;
-
-/// What messages are called in the system's logs.
-const TAG: &str = "provost";
 
 /// How a command shows its messages.
 #[derive(Clone, Copy, Default)]
