@@ -20,6 +20,14 @@ pub struct Process {
     pub state: char,
 }
 
+impl Process {
+    /// Whether a signal has stopped it. Where it is traced, the state says that its tracer has
+    /// stopped it, too.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.state, 'T' | 't')
+    }
+}
+
 /// Every process that carries `mark`, and every zombie of such a process.
 pub fn marked(mark: &str) -> Vec<Process> {
     let all: Vec<Process> = fs::read_dir("/proc")

@@ -16,11 +16,13 @@ mod place;
 mod process;
 mod step;
 mod supervisor;
+mod trace;
 
 pub use orders::Orders;
 pub use outcome::{Ended, Event, Outcome, Usage};
 pub use output::Secrets;
 pub use place::{Place, install as install_trace};
 pub use process::{NotStarted, Why};
-pub use step::{LeakPolicy, Limits, Step};
+pub use step::{LeakPolicy, Limits, Step, Trace};
 pub use supervisor::Supervisor;
+pub use trace::{Untraceable, can_trace};

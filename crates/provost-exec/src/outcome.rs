@@ -25,6 +25,10 @@ pub struct Outcome {
     pub ended: Ended,
     /// Where in the script it failed, where that is known.
     pub place: Option<Place>,
+    /// How many processes began a command, if commands were traced.
+    pub commands: u64,
+    /// How many of them ended otherwise than by exit status 0.
+    pub commands_failed: u64,
     /// The last lines of output, oldest first; blank ones are left out.
     pub last_lines: Vec<String>,
     /// Descendants that outlived the program, each `PID COMM`.
@@ -45,6 +49,8 @@ impl Outcome {
         Self {
             ended,
             place: None,
+            commands: 0,
+            commands_failed: 0,
             last_lines: Vec::new(),
             leaked: Vec::new(),
             duration,

@@ -18,9 +18,13 @@ pub struct Step {
     pub env: Vec<(String, String)>,
     /// Where its output goes.
     pub log: PathBuf,
+    /// What is found out about its commands.
+    pub trace: Trace,
     /// The file that bash reads first, so as to tell where a script fails
-    /// (see [`install_trace`](crate::install_trace)).
-    pub trace: Option<PathBuf>,
+    /// (see [`install_trace`](crate::install_trace)); not used if `trace` is off.
+    pub bash_trace: Option<PathBuf>,
+    /// Whether bash shows each command of a bash script in the log, builtins and functions, too.
+    pub trace_lines: bool,
     /// Whether bash runs it if it is a shell script, and shows each command, as xCAT's debug mode
     /// has it.
     pub xtrace: bool,
@@ -32,6 +36,19 @@ pub struct Step {
     pub lines: bool,
     /// What must not be seen in its output.
     pub secrets: Secrets,
+}
+
+/// What is found out about a program's commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Trace {
+    /// Each process that it starts by exec stands in the log: what was run, and how it ended. Where
+    /// that can't be had (see [`can_trace`](crate::can_trace)) the log's first line says so.
+    #[default]
+    Commands,
+    /// The line where it fails, if it is a bash script.
+    Lines,
+    /// Nothing.
+    Off,
 }
 
 /// How long what may take.

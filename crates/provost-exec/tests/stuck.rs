@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use provost_exec::{Ended, LeakPolicy, Limits, Orders, Secrets, Step, Supervisor};
+use provost_exec::{Ended, LeakPolicy, Limits, Orders, Secrets, Step, Supervisor, Trace};
 use rustix::process::{Pid, Signal};
 
 fn step(folder: &Path, name: &str, text: &str) -> Step {
@@ -21,7 +21,9 @@ fn step(folder: &Path, name: &str, text: &str) -> Step {
         folder: folder.to_owned(),
         env: Vec::new(),
         log: script.with_extension("log"),
-        trace: None,
+        trace: Trace::Commands,
+        bash_trace: None,
+        trace_lines: false,
         limits: Limits { timeout: short, slow: short, grace: short, leak: short },
         leak: LeakPolicy::Warn,
         xtrace: false,

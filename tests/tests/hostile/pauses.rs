@@ -32,10 +32,10 @@ fn a_stop_pauses_script_and_clocks() {
         let ground = Ground::new(&[("waits", WAITS)]);
         let (run, script, mut go) = begin(&ground, world, "waits");
         let runner = run.pid().as_raw_nonzero().get();
-        let is_stopped = |pid| look(pid).is_some_and(|p| p.state == 'T');
+        let is_stopped = |pid| look(pid).is_some_and(|p| p.is_stopped());
         run.signal(Signal::TSTP);
         assert!(until(SOON, || is_stopped(runner)), "the runner waits");
-        let still = |p: &provost_tests::processes::Process| p.comm != "sleep" || p.state == 'T';
+        let still = |p: &provost_tests::processes::Process| p.comm != "sleep" || p.is_stopped();
         // A stop takes hold of a process when it is next scheduled.
         let all_still = || is_stopped(script) && ground.processes().iter().all(still);
         assert!(until(SOON, all_still), "so does its tree");
@@ -75,7 +75,7 @@ fn a_pause_that_is_taken_back_at_once_stops_nothing() {
 /// may.
 #[track_caller]
 fn holds_what_is_next(run: Run, next: &Path) {
-    let is_stopped = || look(run.pid().as_raw_nonzero().get()).unwrap().state == 'T';
+    let is_stopped = || look(run.pid().as_raw_nonzero().get()).unwrap().is_stopped();
     assert!(until(SOON, is_stopped), "the runner waits");
     assert!(!until(Duration::from_millis(200), || next.exists()), "nothing goes on");
     run.signal(Signal::CONT);

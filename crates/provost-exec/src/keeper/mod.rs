@@ -234,7 +234,7 @@ fn run<'w>(
 /// Stays their parent, whether they print or not, as long as there is a runner, which kills all that
 /// comes to it from a keeper that it loses.
 #[expect(unsafe_code, reason = "setting a signal's disposition")]
-fn stay_with(leftovers: Leftovers, leaf: Option<Leaf>, runner: &OwnedFd) {
+fn stay_with(mut leftovers: Leftovers, leaf: Option<Leaf>, runner: &OwnedFd) {
     // From now on nobody's end matters here, so the kernel may take leave of them.
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
@@ -242,17 +242,25 @@ fn stay_with(leftovers: Leftovers, leaf: Option<Leaf>, runner: &OwnedFd) {
     if let Some(leaf) = &leaf {
         leaf.let_live();
     }
-    drain(leftovers.pipes);
-    while poll(&mut [PollFd::new(runner, PollFlags::IN)], None) == Err(Errno::INTR) {}
+    // The kernel's SIGCONT, once a second, ends all waiting.
+    let mut release = || {
+        leftovers.tracer.as_mut().map(|tracer| tracer.release_more());
+    };
+    release();
+    drain(leftovers.pipes, &mut release);
+    while poll(&mut [PollFd::new(runner, PollFlags::IN)], None) == Err(Errno::INTR) {
+        release();
+    }
     if let Some(leaf) = leaf {
         leaf.leave();
     }
 }
 
 /// Reads and drops what comes through `pipes` until nobody holds their other ends.
-fn drain(mut pipes: Vec<OwnedFd>) {
+fn drain(mut pipes: Vec<OwnedFd>, mut in_between: impl FnMut()) {
     let mut buffer = vec![0; CHUNK];
     while !pipes.is_empty() {
+        in_between();
         let mut fds: Vec<_> = pipes.iter().map(|p| PollFd::new(p, PollFlags::IN)).collect();
         if poll(&mut fds, None).is_err_and(|e| e != Errno::INTR) {
             return;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::output::{Output, Writes};
 use crate::process::spawn::Program;
 use crate::step::Step;
+use crate::trace::Changes;
 
 /// What every program of a keeper starts with.
 pub(crate) struct Footing {
@@ -34,6 +35,8 @@ impl Prepared<'_> {
 /// At most one step, and what it is made of.
 pub(crate) struct Next<'w> {
     footing: &'w Footing,
+    /// What tells that something traced has changed, where there is room for it.
+    changes: Option<Changes>,
     prepared: Option<Prepared<'w>>,
     /// The pipes of a step that has ended.
     spare: Option<Output<'w>>,
@@ -41,7 +44,12 @@ pub(crate) struct Next<'w> {
 
 impl<'w> Next<'w> {
     pub(crate) fn new(footing: &'w Footing) -> Self {
-        Self { footing, prepared: None, spare: None }
+        Self { footing, changes: Changes::new().ok(), prepared: None, spare: None }
+    }
+
+    /// What tells that something traced has changed.
+    pub(crate) fn changes(&self) -> Option<&Changes> {
+        self.changes.as_ref()
     }
 
     /// Makes `step` ready, instead of any other.

@@ -97,11 +97,39 @@ impl Capture {
             partial.clear();
         }
         self.remember_last(stream, chunk);
+        self.plan_write();
+    }
+
+    fn plan_write(&mut self) {
         if self.out.len() >= BATCH {
             self.write();
         } else if self.due.is_none() {
             self.due = Some(Instant::now() + WRITE_EVERY);
         }
+    }
+
+    /// Puts a line of the keeper's own after all that was printed so far, which is what follows its
+    /// time.
+    pub(crate) fn put_line(&mut self, text: &str) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let partial = &mut self.partial[stream as usize];
+            if !partial.is_empty() {
+                push(&mut self.out, &prefix(stream), b"P ", partial);
+                partial.clear();
+            }
+        }
+        self.put_raw(&Self::line(text));
+    }
+
+    /// A line with its time, to be put later.
+    pub(crate) fn line(text: &str) -> Box<[u8]> {
+        format!("{:.3} {text}\n", Timestamp::now()).into_bytes().into()
+    }
+
+    /// Puts such a line.
+    pub(crate) fn put_raw(&mut self, line: &[u8]) {
+        self.out.extend_from_slice(line);
+        self.plan_write();
     }
 
     /// When something has to be written at the latest.

@@ -2,14 +2,17 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use rustix::event::PollFlags;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::pipe::Outlet;
 use super::stream::Stream;
 use super::writes::{MOMENT, Watched, Writes};
+
+/// How long what a stopped program has printed is read for, while others go on printing.
+const BRIEFLY: Duration = Duration::from_millis(1);
 
 /// The two pipes.
 pub(crate) struct Output<'a> {
@@ -98,6 +101,25 @@ impl<'a> Output<'a> {
         self.put_in_turn(&mut put);
         self.mind_the_cost();
         self.outlets.iter_mut().for_each(Outlet::make_room);
+    }
+
+    /// Hands on all that has come by now, however much somebody goes on printing.
+    pub(crate) fn take_all(&mut self, mut put: impl FnMut(Stream, &[u8])) {
+        if !self.waits() && !self.has_come() {
+            return;
+        }
+        self.gather(Instant::now() + BRIEFLY);
+        self.put_in_turn(&mut put);
+        if self.waits() {
+            self.end(&mut put);
+        }
+        self.outlets.iter_mut().for_each(Outlet::make_room);
+    }
+
+    /// Whether there is something to read.
+    fn has_come(&self) -> bool {
+        let mut fds: Vec<_> = self.pipes().map(|pipe| PollFd::new(pipe, PollFlags::IN)).collect();
+        !matches!(poll(&mut fds, Some(&Timespec::default())), Ok(0))
     }
 
     /// Reads until there is no more for now, and makes that a batch, once all of it has been noted,

@@ -56,6 +56,21 @@ impl Secrets {
         Cow::Owned(String::from_utf8_lossy(&out).into_owned())
     }
 
+    /// `text` without them.
+    pub(crate) fn hide_bytes<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        if self.0.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut out = Vec::with_capacity(text.len());
+        hide(&self.finders(), text, 0, text.len(), &mut out);
+        Cow::Owned(out)
+    }
+
+    /// The length of the longest one, in bytes.
+    pub(crate) fn longest(&self) -> usize {
+        self.0.first().map_or(0, |secret| secret.value.len())
+    }
+
     /// What takes them out of a program's output. None if there are none.
     pub(crate) fn redactor(&self) -> Option<Redactor> {
         let longest = self.0.first()?.value.len();

@@ -20,7 +20,7 @@ use provost_fs::Durability;
 
 use self::watch::watch;
 use crate::output::Tail;
-use crate::step::Step;
+use crate::step::{Step, Trace};
 
 pub(crate) use self::script::{Language, Script};
 pub use self::spot::Place;
@@ -47,7 +47,7 @@ pub(crate) fn arrange(
         return Vec::new();
     }
     let watched = || {
-        let trace = step.trace.as_ref()?;
+        let trace = step.bash_trace.as_ref().filter(|_| step.trace != Trace::Off)?;
         let watched = watch(&Script::read(&step.folder.join(&step.name))?, step)?;
         let path = |path: &Path| path.to_str().map(str::to_owned);
         let mut env = vec![

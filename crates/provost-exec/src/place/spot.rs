@@ -18,6 +18,13 @@ pub struct Place {
 }
 
 impl Place {
+    /// The same, with `command` where it names none.
+    pub(crate) fn or_command(place: Option<Self>, command: Option<String>) -> Option<Self> {
+        let mut place = place.or_else(|| command.is_some().then(Self::default))?;
+        place.command = place.command.or(command);
+        Some(place)
+    }
+
     /// The same, with no secret in it.
     pub(crate) fn without(self, secrets: &Secrets) -> Self {
         let hide = |text: String| secrets.hide(&text).into_owned();

@@ -8,12 +8,15 @@ use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::Path;
 use std::ptr::null;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
+use rustix::io::Errno;
 use rustix::process::Pid;
+use rustix::thread::{Timespec, futex};
 
 use super::wait::wait;
 use crate::output::Output;
+use crate::trace;
 
 /// The stack of the child up to its exec, in units of 16 bytes, to which it must be aligned.
 const STACK: usize = 64 * 1024 / 16;
@@ -30,6 +33,8 @@ pub(crate) struct Spawned<'w> {
     pub(crate) pid: Pid,
     pub(crate) pidfd: OwnedFd,
     pub(crate) output: Output<'w>,
+    /// Whether its commands are traced, or why they aren't, if that was asked for.
+    pub(crate) traced: Option<io::Result<()>>,
 }
 
 impl<'w> Program<'w> {
@@ -55,11 +60,13 @@ impl<'w> Program<'w> {
 
     /// Starts it: its path, from its folder, and its arguments. Its input is the keeper's. `detach`
     /// is called before it begins, in the child. It may make system calls and change what is the
-    /// child's own; memory is the keeper's, which waits meanwhile.
-    #[expect(unsafe_code, reason = "no safe wrapper starts a child in its parent's memory")]
+    /// child's own; memory is the keeper's, which waits meanwhile. If it `is_traced`, that holds from
+    /// its first instruction on.
+    #[expect(unsafe_code, reason = "an exec that no safe wrapper makes without memory of its own")]
     pub(crate) fn spawn(
         self,
         words: &[String],
+        is_traced: bool,
         detach: impl Fn() -> io::Result<()>,
     ) -> io::Result<Spawned<'w>> {
         let words = words.iter().map(|word| CString::new(word.as_str()));
@@ -75,47 +82,127 @@ impl<'w> Program<'w> {
             unsafe { libc::execve(argv[0], argv.as_ptr(), envp.as_ptr()) };
             Err(io::Error::last_os_error())
         };
-        let child = Child { become_it: &become_it, error: AtomicI32::new(0) };
+        let (child, traced) = match is_traced.then(|| fork_traced(&become_it)) {
+            Some(Ok(child)) => (child?, Some(Ok(()))),
+            Some(Err(refused)) => (fork(&become_it)?, Some(Err(refused))),
+            None => (fork(&become_it)?, None),
+        };
+        let (pid, pidfd) = child;
+        Ok(Spawned { pid, pidfd, output: self.output, traced })
+    }
+}
+
+type Become<'a> = &'a dyn Fn() -> io::Result<()>;
+
+/// Starts a child, and waits until it has become its program.
+fn fork(become_it: Become<'_>) -> io::Result<(Pid, OwnedFd)> {
+    let child = Child::new(become_it, GO);
+    let mut stack = Vec::with_capacity(STACK);
+    // It goes on when the child has left its memory.
+    let (pid, pidfd) = child.begin(&mut stack, libc::CLONE_VFORK)?;
+    child.has_begun().inspect_err(|_| drop(wait(pid)))?;
+    Ok((pid, pidfd))
+}
+
+/// The same for one that is traced. The first error: that is refused, and there is no child.
+fn fork_traced(become_it: Become<'_>) -> io::Result<io::Result<(Pid, OwnedFd)>> {
+    let child = Child::new(become_it, WAIT);
+    let mut stack = Vec::with_capacity(STACK);
+    let (pid, pidfd) = match child.begin(&mut stack, 0) {
+        Ok(begun) => begun,
+        Err(e) => return Ok(Err(e)),
+    };
+    let seized = trace::seize(pid);
+    child.order(if seized.is_ok() { GO } else { STOP });
+    // Until it has left this process's memory, all that it uses is there.
+    let begun = seized.is_ok() && trace::wait_for_exec(pid);
+    if begun {
+        trace::go_on(pid.as_raw_nonzero().get(), 0);
+        return Ok(Ok((pid, pidfd)));
+    }
+    let _ = wait(pid);
+    seized?;
+    Ok(Err(child.has_begun().err().unwrap_or_else(|| ErrorKind::Interrupted.into())))
+}
+
+/// What a child is to do: wait, begin, end.
+const WAIT: u32 = 0;
+const GO: u32 = 1;
+const STOP: u32 = 2;
+/// How long it waits at the most, for a keeper that has been killed meanwhile.
+const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+
+/// What the child is told, and what it tells.
+struct Child<'a> {
+    become_it: Become<'a>,
+    order: AtomicU32,
+    /// Why it could not.
+    error: AtomicI32,
+}
+
+impl<'a> Child<'a> {
+    fn new(become_it: Become<'a>, order: u32) -> Self {
+        Self { become_it, order: AtomicU32::new(order), error: AtomicI32::new(0) }
+    }
+
+    /// Starts it, on a stack of its own. Whoever calls keeps both as long as it is in this process's
+    /// memory.
+    #[expect(unsafe_code, reason = "no safe wrapper starts a child in its parent's memory")]
+    fn begin(
+        &self,
+        stack: &mut Vec<MaybeUninit<u128>>,
+        flags: c_int,
+    ) -> io::Result<(Pid, OwnedFd)> {
         let mut pidfd: c_int = -1;
-        let mut stack = Vec::<MaybeUninit<u128>>::with_capacity(STACK);
-        // SAFETY: the child has a stack of its own, which grows downwards from its end, and this
-        // process goes on when the child has left its memory: what it uses outlives that.
+        // SAFETY: the stack grows downwards from its end, and is the child's alone.
         let pid = unsafe {
             libc::clone(
                 begin,
                 stack.as_mut_ptr().add(STACK).cast(),
-                libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD,
-                (&raw const child).cast_mut().cast(),
+                libc::CLONE_VM | flags | libc::CLONE_PIDFD | libc::SIGCHLD,
+                std::ptr::from_ref(self).cast_mut().cast(),
                 &raw mut pidfd,
             )
         };
         let pid = Pid::from_raw(pid.max(0)).ok_or_else(io::Error::last_os_error)?;
         // SAFETY: the kernel has made it for this process. Where kernels are too old to make one,
         // no keeper is started.
-        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-        let error = child.error.load(Ordering::Relaxed);
-        if error == 0 {
-            return Ok(Spawned { pid, pidfd, output: self.output });
-        }
-        let _ = wait(pid);
-        Err(io::Error::from_raw_os_error(error))
+        Ok((pid, unsafe { OwnedFd::from_raw_fd(pidfd) }))
     }
-}
 
-/// What the child is told, and what it tells.
-struct Child<'a> {
-    become_it: &'a dyn Fn() -> io::Result<()>,
-    /// Why it could not.
-    error: AtomicI32,
+    fn order(&self, order: u32) {
+        self.order.store(order, Ordering::Release);
+        let _ = futex::wake(&self.order, futex::Flags::PRIVATE, 1);
+    }
+
+    /// Whether it has become its program.
+    fn has_begun(&self) -> io::Result<()> {
+        match self.error.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+
+    /// In the child: waits for its order, and does as it says.
+    fn obey(&self) {
+        while self.order.load(Ordering::Acquire) == WAIT {
+            let waited = futex::wait(&self.order, futex::Flags::PRIVATE, WAIT, Some(&PATIENCE));
+            if waited == Err(Errno::TIMEDOUT) {
+                return;
+            }
+        }
+        if self.order.load(Ordering::Acquire) == GO
+            && let Err(e) = (self.become_it)()
+        {
+            self.error.store(e.raw_os_error().unwrap_or(libc::EINVAL), Ordering::Relaxed);
+        }
+    }
 }
 
 #[expect(unsafe_code, reason = "the child gets what it needs by a pointer")]
 extern "C" fn begin(child: *mut c_void) -> c_int {
-    // SAFETY: `spawn` gives a pointer to its own, and waits until this has ended.
-    let child = unsafe { &*child.cast::<Child<'_>>() };
-    if let Err(e) = (child.become_it)() {
-        child.error.store(e.raw_os_error().unwrap_or(libc::EINVAL), Ordering::Relaxed);
-    }
+    // SAFETY: whoever started it keeps what this points to until it has left that memory.
+    unsafe { &*child.cast::<Child<'_>>() }.obey();
     // Nobody sees it.
     127
 }

@@ -1,14 +1,18 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::StatVfsMountFlags;
+use rustix::process::Pid;
 
 use super::interpreter::{missing, missing_for_env, not_found};
 use super::not_started::{NotStarted, Why};
 use super::spawn::{Program, Spawned};
+use crate::output::Output;
 use crate::place::{self, Language, Script};
-use crate::step::Step;
+use crate::step::{Step, Trace};
+use crate::trace::{self, Untraceable};
 
 /// The kernel reads no more of a script's first line than this, in bytes.
 const SHEBANG_LEN: usize = 256;
@@ -27,13 +31,24 @@ const MACHINES: &[u16] = if cfg!(target_arch = "x86_64") {
     panic!("name this architecture's ELF machine")
 };
 
+/// A program that has been started.
+pub(crate) struct Started<'w> {
+    pub(crate) pid: Pid,
+    pub(crate) pidfd: OwnedFd,
+    pub(crate) output: Output<'w>,
+    /// Whether its commands are traced, or why they aren't, if they should be.
+    pub(crate) traced: Option<Result<(), Untraceable>>,
+    /// Whether bash notes where it fails.
+    pub(crate) is_watched: bool,
+}
+
 /// Starts the step's program in a session of its own, its output in pipes. Where it can be told
-/// where it fails, that is noted in `notes`; whether so is returned, too.
+/// where it fails, that is noted in `notes`.
 pub(crate) fn start<'w>(
     step: &Step,
     program: io::Result<Program<'w>>,
     notes: &Path,
-) -> Result<(Spawned<'w>, bool), NotStarted> {
+) -> Result<Started<'w>, NotStarted> {
     let path = step.folder.join(&step.name);
     let other = |e: io::Error| Why::Other(e.to_string());
     let spawned = look(&path, step).and_then(|(interpreter, language)| {
@@ -43,7 +58,8 @@ pub(crate) fn start<'w>(
             program.set(name, value).map_err(other)?;
         }
         let words = words(step, &interpreter);
-        let spawned = program.spawn(&words, detach);
+        let may_trace = (step.trace == Trace::Commands).then(trace::may_trace);
+        let spawned = program.spawn(&words, may_trace == Some(Ok(())), detach);
         let spawned = spawned.map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied if is_noexec(&path) => Why::NoExec,
             ErrorKind::PermissionDenied => Why::Denied,
@@ -54,7 +70,10 @@ pub(crate) fn start<'w>(
             }
             _ => other(e),
         });
-        Ok((spawned?, !watch.is_empty()))
+        let Spawned { pid, pidfd, output, traced } = spawned?;
+        let refused = |e: io::Error| Untraceable::Refused(e.to_string());
+        let traced = traced.map(|traced| traced.map_err(refused)).or(may_trace);
+        Ok(Started { pid, pidfd, output, traced, is_watched: !watch.is_empty() })
     });
     spawned.map_err(|why| NotStarted { program: path, why })
 }
@@ -134,9 +153,21 @@ fn options(step: &Step, interpreter: &Interpreter) -> Option<Vec<String>> {
 
 /// What a program does before it begins. System calls only: see [`Program::spawn`].
 fn detach() -> io::Result<()> {
+    unblock_signals();
     rustix::process::setsid()?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     // A keeper that is killed leaves no script behind that nobody watches.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     Ok(())
+}
+
+/// What its keeper blocks (see [`Changes`](crate::trace::Changes)) isn't blocked in the program.
+#[expect(unsafe_code, reason = "no safe wrapper sets the mask")]
+fn unblock_signals() {
+    // SAFETY: the set is plain data that `sigemptyset` fills in.
+    unsafe {
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
 }

@@ -19,6 +19,11 @@ pub(crate) fn look(pid: i32) -> Option<(String, i32, bool)> {
     Some((name.to_owned(), parent, !field(&status, "State:")?.starts_with(['Z', 'X'])))
 }
 
+/// The process to which a thread belongs.
+pub(crate) fn process_of(thread: i32) -> Option<i32> {
+    field(&status(thread)?, "Tgid:")?.parse().ok()
+}
+
 /// Whether a process is stopped, and not by the name that it has while that is wanted.
 pub(crate) fn is_stopped(pid: Pid, wanted: &CStr) -> bool {
     status(pid.as_raw_nonzero().get()).is_some_and(|status| {

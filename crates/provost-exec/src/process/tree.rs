@@ -48,6 +48,12 @@ pub(crate) fn reap() -> bool {
     }
 }
 
+/// Whether there is any child, without reaping one.
+pub(crate) fn has_children() -> bool {
+    let any = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(rustix::process::waitid(WaitId::All, any), Err(Errno::CHILD))
+}
+
 /// Who descends from this process and hasn't ended, each `PID COMM`, or that there is somebody of
 /// whom nothing can be seen.
 pub(crate) fn left() -> Vec<String> {

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use provost_exec::{Event, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor};
+use provost_exec::{Event, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace};
 use tokio::sync::watch;
 
 /// A keeper. Forking while another test forks would give it the other's ends of pipes.
@@ -40,6 +40,8 @@ struct Bench {
     limits: Limits,
     leak: LeakPolicy,
     xtrace: bool,
+    trace: Trace,
+    trace_lines: bool,
 }
 
 impl Bench {
@@ -50,7 +52,14 @@ impl Bench {
             grace: Duration::from_millis(300),
             leak: Duration::from_millis(300),
         };
-        Self { folder: tempfile::tempdir().unwrap(), limits, leak: LeakPolicy::Warn, xtrace: false }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            limits,
+            leak: LeakPolicy::Warn,
+            xtrace: false,
+            trace: Trace::Lines,
+            trace_lines: false,
+        }
     }
 
     fn path(&self) -> &Path {
@@ -68,7 +77,9 @@ impl Bench {
             folder: self.path().to_owned(),
             env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("NODE".into(), "cn001".into())],
             log: self.path().join("01-script.log"),
-            trace: Some(provost_exec::install_trace(self.path()).unwrap()),
+            trace: self.trace,
+            bash_trace: Some(provost_exec::install_trace(self.path()).unwrap()),
+            trace_lines: self.trace_lines,
             limits: self.limits,
             leak: self.leak,
             xtrace: self.xtrace,

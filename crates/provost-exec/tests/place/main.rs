@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use provost_exec::{Ended, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor};
+use provost_exec::{Ended, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace};
 use tokio::sync::watch;
 
 /// Runs scripts in one folder, with and without an executor.
@@ -80,7 +80,9 @@ impl Bench {
             folder: self.folder.clone(),
             env: self.env.clone(),
             log: self.log(),
-            trace: Some(provost_exec::install_trace(self.dir.path()).unwrap()),
+            trace: Trace::Lines,
+            bash_trace: Some(provost_exec::install_trace(self.dir.path()).unwrap()),
+            trace_lines: false,
             limits: Limits {
                 timeout: Duration::from_secs(60),
                 slow: Duration::from_secs(60),

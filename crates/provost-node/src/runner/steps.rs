@@ -128,9 +128,12 @@ pub(crate) fn prepare(
         env,
         log: log.to_owned(),
         trace: match policy.and_then(|p| p.trace) {
-            None | Some(Trace::Commands | Trace::Lines) => Some(trace.to_owned()),
-            Some(Trace::Off) => None,
+            None | Some(Trace::Commands) => provost_exec::Trace::Commands,
+            Some(Trace::Lines) => provost_exec::Trace::Lines,
+            Some(Trace::Off) => provost_exec::Trace::Off,
         },
+        bash_trace: Some(trace.to_owned()),
+        trace_lines: false,
         limits: Limits {
             timeout: timeout.duration(),
             slow: limits.slow.duration(),

@@ -34,6 +34,8 @@ pub(crate) fn fill(
         user_ms: ms(executed.usage.user),
         system_ms: ms(executed.usage.system),
         max_rss_kib: Some(executed.usage.max_rss_kib),
+        commands: executed.commands,
+        commands_failed: executed.commands_failed,
         ..record
     };
     let name = &step.script;

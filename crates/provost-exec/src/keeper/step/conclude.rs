@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::running::{Ending, Leftovers, Running};
 use crate::outcome::{Ended, Outcome, Usage};
-use crate::place;
+use crate::place::{self, Place};
 use crate::process::signals::signal_name;
 use crate::process::tree;
 use crate::step::LeakPolicy;
@@ -34,12 +34,15 @@ impl Running<'_, '_> {
             None => Ended::Exit(libc::WEXITSTATUS(status)),
         };
         let duration = began.elapsed().saturating_sub(self.clock.paused);
+        self.release();
         let (ended, leaked) = self.leave(ended);
         self.output.end(|stream, text| self.capture.take(stream, text));
+        let commands = self.tracer.as_mut().map(|tracer| tracer.finish(&mut self.capture));
+        let commands = commands.unwrap_or_default();
         let is_anybody_left = !leaked.is_empty() && tree::reap();
         let is_held = self.output.pipes().next().is_some();
         let leftovers = if is_anybody_left || is_held {
-            Some(Leftovers { pipes: self.output.held() })
+            Some(Leftovers { pipes: self.output.held(), tracer: self.tracer })
         } else {
             self.next.reuse(self.output);
             None
@@ -48,7 +51,8 @@ impl Running<'_, '_> {
         let place = match ended {
             Ended::Exit(status) if status != 0 => {
                 let place = place::place(self.step, notes, status, &tail);
-                place.map(|place| place.without(&self.step.secrets))
+                let place = place.map(|place| place.without(&self.step.secrets));
+                Place::or_command(place, commands.culprit)
             }
             _ => {
                 if watched {
@@ -60,8 +64,18 @@ impl Running<'_, '_> {
         };
         let log_error = log_error.map(|e| e.to_string());
         let ended_ago = self.ended_at.elapsed();
-        let outcome =
-            Outcome { ended, place, last_lines, leaked, duration, ended_ago, usage, log_error };
+        let outcome = Outcome {
+            ended,
+            place,
+            commands: commands.begun,
+            commands_failed: commands.failed,
+            last_lines,
+            leaked,
+            duration,
+            ended_ago,
+            usage,
+            log_error,
+        };
         (outcome, leftovers)
     }
 

@@ -7,6 +7,7 @@ mod running;
 use std::io;
 use std::time::{Duration, Instant};
 
+use provost_record::step_log::{TRACE, WHOLE};
 use rustix::event::{PollFd, PollFlags, poll};
 
 pub(crate) use self::running::Leftovers;
@@ -19,6 +20,7 @@ use crate::process::cgroup::Leaf;
 use crate::process::start::start;
 use crate::process::wait::wait;
 use crate::process::{awake, tree};
+use crate::trace::Log;
 
 /// How often the last line is told at the most.
 const LINE_EVERY: Duration = Duration::from_millis(100);
@@ -49,17 +51,22 @@ pub(crate) fn execute<'w>(
     let notes = step.log.with_extension("notes");
     let child = start(&step, program, &notes);
     // The program runs by now, and its pipes hold what it prints meanwhile.
-    let capture = Capture::new(&step.log, &step.secrets);
-    let (child, watched) = match child {
+    let mut capture = Capture::new(&step.log, &step.secrets);
+    let child = match child {
         Ok(child) => child,
         Err(why) => {
             let outcome = Outcome::bare(Ended::NotStarted(why), began.elapsed());
             return Done::Ended(Box::new(outcome), None);
         }
     };
+    let watched = child.is_watched;
+    if let Some(Err(why)) = &child.traced {
+        capture.put_line(&format!("{TRACE} {WHOLE} commands aren't traced: {why}"));
+    }
     let mut running = Running::new(child, &step, capture, leaf, next);
     if running.supervise(line).is_err() {
         running.capture.write();
+        running.release();
         tree::kill(Some(running.pid), leaf);
         tree::reap();
         return Done::RunnerGone;
@@ -80,8 +87,12 @@ impl Running<'_, '_> {
                 line.fill()?;
             }
             self.heed(line)?;
-            if came.end {
-                self.status = Some(wait(self.pid)?);
+            // What was printed before is written by whoever handles a change.
+            let end = came.changes && self.serve() || came.end;
+            if end && self.status.is_none() {
+                let (status, usage) = wait(self.pid)?;
+                self.status = Some((status, usage));
+                self.trace_end(status);
                 self.ended_at = Instant::now();
                 self.clock.slow = None;
                 self.output.close();
@@ -93,7 +104,7 @@ impl Running<'_, '_> {
                 self.capture.write();
             }
             self.tell_line(line);
-            self.reap();
+            self.reap_orphans();
             if self.clock.is_due(self.clock.leak) {
                 break;
             }
@@ -106,7 +117,7 @@ impl Running<'_, '_> {
     fn goes_on(&mut self) -> bool {
         // Of a tree that is held there may be somebody to be let go.
         let held = self.clock.is_held();
-        if self.status.is_none() || held || (self.ends_tree() && tree::reap()) {
+        if self.status.is_none() || held || (self.ends_tree() && self.reap()) {
             return true;
         }
         if self.clock.leak.is_none() {
@@ -121,13 +132,15 @@ impl Running<'_, '_> {
         if self.status.is_none() {
             fds.push(PollFd::new(&self.pidfd, PollFlags::IN));
         }
+        let changes = self.tracer.as_ref().and_then(|_| self.next.changes());
+        fds.extend(changes.map(|changes| PollFd::new(changes.fd(), PollFlags::IN)));
         fds.extend(self.output.pipes().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let descendant = if self.ends_tree() { tree::somebody() } else { None };
         let look = (self.ends_tree() && descendant.is_none()).then_some(LOOK_EVERY);
         fds.extend(descendant.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let tell = self.step.lines.then_some(LINE_AGAIN);
         let write = self.capture.due().map(|at| at.saturating_duration_since(Instant::now()));
-        let waits = self.output.waits().then_some(Duration::ZERO);
+        let waits = (self.output.waits() || self.is_behind).then_some(Duration::ZERO);
         let next = [self.clock.next(), tell, write, waits, look].into_iter().flatten().min();
         let next = next.map(|d| d.try_into().unwrap_or_default());
         match poll(&mut fds, next.as_ref()) {
@@ -142,13 +155,22 @@ impl Running<'_, '_> {
         let mut seen = || seen.next().unwrap_or(false);
         let orders = seen();
         let end = self.status.is_none() && seen();
+        let changes = changes.is_some() && seen() || self.is_behind;
         // What it printed last has come by its end.
-        Ok(Came { orders, end, output: end || self.output.waits() || seen() || seen() })
+        Ok(Came { orders, end, changes, output: end || self.output.waits() || seen() || seen() })
+    }
+
+    /// The program has ended so.
+    fn trace_end(&mut self, status: i32) {
+        if let (Some(tracer), Some(changes)) = (&mut self.tracer, self.next.changes()) {
+            let log = &mut Log { changes, output: &mut self.output, capture: &mut self.capture };
+            tracer.script_ended(status, log);
+        }
     }
 
     /// A script that leaves many an orphan must not fill the process table with them.
-    fn reap(&mut self) {
-        if self.status.is_none() && self.reaped.elapsed() >= REAP_EVERY {
+    fn reap_orphans(&mut self) {
+        if self.tracer.is_none() && self.status.is_none() && self.reaped.elapsed() >= REAP_EVERY {
             tree::reap_orphans(self.pid);
             self.reaped = Instant::now();
         }
@@ -172,5 +194,6 @@ impl Running<'_, '_> {
 struct Came {
     orders: bool,
     end: bool,
+    changes: bool,
     output: bool,
 }

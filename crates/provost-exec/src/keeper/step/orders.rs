@@ -60,6 +60,7 @@ impl Running<'_, '_> {
     }
 
     fn kill(&mut self, line: &mut Line) {
+        self.release();
         tree::kill(self.status.is_none().then_some(self.pid), self.leaf);
         line.say(&Report::Event(Event::Killing));
         self.clock.act = None;

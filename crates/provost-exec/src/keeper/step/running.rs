@@ -10,12 +10,16 @@ use crate::keeper::next::Next;
 use crate::outcome::Usage;
 use crate::output::{Capture, Output};
 use crate::process::cgroup::Leaf;
-use crate::process::spawn::Spawned;
+use crate::process::start::Started;
+use crate::process::tree;
 use crate::step::Step;
+use crate::trace::{Log, Served, Tracer};
 
 /// What a step leaves behind on purpose: somebody lives on, and may hold these pipes.
 pub(crate) struct Leftovers {
     pub(crate) pipes: Vec<OwnedFd>,
+    /// What it may still have to detach from.
+    pub(crate) tracer: Option<Box<Tracer>>,
 }
 
 /// Why the tree is being ended.
@@ -33,6 +37,10 @@ pub(super) struct Running<'a, 'w> {
     pub(super) pidfd: OwnedFd,
     pub(super) output: Output<'w>,
     pub(super) capture: Capture,
+    /// Where commands are traced.
+    pub(super) tracer: Option<Box<Tracer>>,
+    /// Whether there is more for the tracer to do.
+    pub(super) is_behind: bool,
     /// Once the program has ended.
     pub(super) status: Option<(i32, Usage)>,
     pub(super) ended_at: Instant,
@@ -46,13 +54,15 @@ pub(super) struct Running<'a, 'w> {
 
 impl<'a, 'w> Running<'a, 'w> {
     pub(super) fn new(
-        child: Spawned<'w>,
+        child: Started<'w>,
         step: &'a Step,
         capture: Capture,
         leaf: Option<&'a Leaf>,
         next: &'a mut Next<'w>,
     ) -> Self {
-        let Spawned { pid, pidfd, output } = child;
+        let Started { pid, pidfd, output, traced, .. } = child;
+        let tracer = matches!(traced, Some(Ok(())));
+        let tracer = tracer.then(|| Box::new(Tracer::new(pid, &step.name, &step.secrets)));
         let now = Instant::now();
         let clock = Clock::new(&step.limits);
         Self {
@@ -63,6 +73,8 @@ impl<'a, 'w> Running<'a, 'w> {
             pidfd,
             output,
             capture,
+            tracer,
+            is_behind: false,
             status: None,
             ended_at: now,
             ending: None,
@@ -76,5 +88,33 @@ impl<'a, 'w> Running<'a, 'w> {
     /// so: the grace is theirs, too.
     pub(super) fn ends_tree(&self) -> bool {
         self.status.is_some() && self.ending.is_some() && self.clock.act.is_some()
+    }
+
+    /// Handles what has changed of what is traced. Returns whether the program has ended.
+    pub(super) fn serve(&mut self) -> bool {
+        let (Some(tracer), Some(changes)) = (&mut self.tracer, self.next.changes()) else {
+            return false;
+        };
+        let log = &mut Log { changes, output: &mut self.output, capture: &mut self.capture };
+        let served = tracer.serve(log);
+        self.is_behind = served == Served::Busy;
+        served == Served::ScriptEnded
+    }
+
+    /// Traces no more.
+    pub(super) fn release(&mut self) {
+        if let (Some(tracer), Some(changes)) = (&mut self.tracer, self.next.changes()) {
+            tracer.release(changes);
+        }
+    }
+
+    /// Reaps what has ended. Returns whether any descendant is left; the program's own end must have
+    /// been handled.
+    pub(super) fn reap(&mut self) -> bool {
+        if self.tracer.is_none() {
+            return tree::reap();
+        }
+        self.serve();
+        tree::has_children()
     }
 }

@@ -75,7 +75,9 @@ pub async fn evaluate(
         folder: "/bin".into(),
         env: vec![("PATH".to_owned(), PATH.to_owned())],
         log: at("log"),
-        trace: None,
+        trace: provost_exec::Trace::Off,
+        bash_trace: None,
+        trace_lines: false,
         xtrace: false,
         limits: Limits {
             timeout: TIMEOUT.min(limit),

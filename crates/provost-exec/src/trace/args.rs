@@ -1,0 +1,48 @@
+//! A command's arguments.
+
+use std::fs::File;
+use std::io::Read;
+
+use provost_record::step_log::{MOST_ARGS, quote};
+
+use crate::output::Secrets;
+
+/// Reads the arguments of a process that has just begun a program: a little more than is kept, so
+/// that no secret is cut in two.
+pub(super) fn read(pid: i32, secrets: &Secrets) -> Vec<Vec<u8>> {
+    let most = MOST_ARGS + 1 + secrets.longest();
+    let mut text = Vec::with_capacity(most);
+    let file = File::open(format!("/proc/{pid}/cmdline"));
+    // One read is enough, and what can't be read has no arguments.
+    let _ = file.and_then(|file| file.take(most as u64).read_to_end(&mut text));
+    let args = text.strip_suffix(b"\0").unwrap_or(&text).split(|b| *b == 0);
+    args.map(<[u8]>::to_vec).collect()
+}
+
+/// Arguments as they stand in the log: cut, quoted, without secrets.
+pub(super) fn shown(args: &[Vec<u8>], secrets: &Secrets) -> String {
+    quote(args.iter().map(|arg| secrets.hide_bytes(arg)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_is_shown_even_where_arguments_are_cut() {
+        let secrets = Secrets::new([("PW", "hunter2")]);
+        let args = |text: &str| vec![b"curl".to_vec(), text.as_bytes().to_vec()];
+        assert_eq!(shown(&args("-u=hunter2"), &secrets), "curl '-u=[redacted:PW]'");
+        for before in MOST_ARGS - 20..MOST_ARGS + 5 {
+            let text = shown(&args(&format!("{}hunter2", "x".repeat(before))), &secrets);
+            assert!(!text.contains("hun"), "{before}");
+        }
+    }
+
+    #[test]
+    fn a_process_s_own_arguments_are_read() {
+        let pid = std::process::id().cast_signed();
+        let own: Vec<_> = std::env::args().map(String::into_bytes).collect();
+        assert_eq!(read(pid, &Secrets::default()), own);
+    }
+}

@@ -1,0 +1,208 @@
+//! Who has started whom, and which command runs in which process.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::kept::Number;
+use super::ptrace::Ending;
+use crate::process::status;
+
+/// How much of a command is kept to name it as the one that failed, in bytes.
+const NAMED: usize = 1024;
+/// How long before the script's end the command may have failed whose failure ended it.
+const JUST_BEFORE: Duration = Duration::from_secs(2);
+
+/// The traced threads, by their numbers.
+#[derive(Default)]
+pub(super) struct Family {
+    threads: HashMap<i32, Thread>,
+    /// Whether any of them may be one of several of its process.
+    has_threads: bool,
+}
+
+/// A thread, which is most often all of a process.
+#[derive(Default)]
+struct Thread {
+    /// The thread that started it. 0 where that isn't known.
+    parent: i32,
+    /// Whether it may belong to another thread's process.
+    is_clone: bool,
+    /// Whether its end matters to the script: no other command stands between them.
+    is_near: bool,
+    command: Option<Command>,
+    /// The child that ended last, and the last one that failed.
+    last: Option<Child>,
+    last_failed: Option<Child>,
+}
+
+/// A command that runs.
+pub(super) struct Command {
+    pub(super) number: Number,
+    pub(super) began: Instant,
+    /// What names it, where it may be asked for.
+    text: Option<Rc<str>>,
+}
+
+/// A child that has ended.
+#[derive(Clone)]
+struct Child {
+    text: Option<Rc<str>>,
+    ending: Ending,
+    at: Instant,
+}
+
+impl Family {
+    /// That of the script, which has just begun.
+    pub(super) fn new(script: i32) -> Self {
+        let mut family = Self::default();
+        family.threads.insert(script, Thread { is_near: true, ..Thread::default() });
+        family
+    }
+
+    /// All threads that may be traced.
+    pub(super) fn threads(&self) -> impl Iterator<Item = i32> {
+        self.threads.keys().copied()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.threads.is_empty()
+    }
+
+    /// Notes a thread that has stopped for the first time; its parent may be told of it later.
+    pub(super) fn meet(&mut self, thread: i32) {
+        self.threads.entry(thread).or_default();
+    }
+
+    /// Notes who started a thread.
+    pub(super) fn add(&mut self, thread: i32, parent: i32, is_clone: bool) {
+        self.has_threads |= is_clone;
+        let parent_thread = self.threads.get(&parent);
+        let is_near = parent_thread.is_some_and(|p| p.is_near && p.command.is_none());
+        let added = self.threads.entry(thread).or_default();
+        (added.parent, added.is_clone, added.is_near) = (parent, is_clone, is_near);
+    }
+
+    /// Whether a process may have had several threads.
+    pub(super) fn has_threads(&self) -> bool {
+        self.has_threads
+    }
+
+    /// Forgets a thread that goes on by another number, or isn't traced any more.
+    pub(super) fn forget(&mut self, thread: i32) {
+        self.threads.remove(&thread);
+    }
+
+    /// The process that started `process`, as far as that can be known.
+    pub(super) fn parent(&mut self, process: i32) -> i32 {
+        let parent = self.threads.get(&process).map_or(0, |thread| thread.parent);
+        match self.threads.get(&parent) {
+            Some(thread) if thread.is_clone => {
+                let own = status::process_of(parent).unwrap_or(parent);
+                if let Some(thread) = self.threads.get_mut(&process) {
+                    thread.parent = own;
+                }
+                own
+            }
+            None if parent == 0 => status::look(process).map_or(0, |(_, parent, _)| parent),
+            _ => parent,
+        }
+    }
+
+    /// A process begins a command. Returns whether it is the first one in it.
+    pub(super) fn begin(&mut self, process: i32, number: Number, text: &str) -> bool {
+        let thread = self.threads.entry(process).or_default();
+        let text = thread.is_near.then(|| text[..text.floor_char_boundary(NAMED)].into());
+        let command = Command { number, began: Instant::now(), text };
+        thread.command.replace(command).is_none()
+    }
+
+    /// A thread has ended. Returns the command that ended with it.
+    pub(super) fn end(&mut self, number: i32, ending: Ending) -> Option<Command> {
+        let parent = self.parent_of_near(number);
+        let thread = self.threads.remove(&number)?;
+        if let Some(parent) = parent.and_then(|parent| self.threads.get_mut(&parent)) {
+            // What began no command of its own ended as its last child did, if at all.
+            let of_child = thread.last.as_ref().filter(|child| child.ending == ending);
+            let own = thread.command.as_ref().and_then(|command| command.text.clone());
+            let text = own.or_else(|| of_child.and_then(|child| child.text.clone()));
+            let child = Child { text, ending, at: Instant::now() };
+            if ending != Ending::Exit(0) {
+                parent.last_failed = Some(child.clone());
+            }
+            parent.last = Some(child);
+        }
+        thread.command
+    }
+
+    /// The parent of a process whose end may matter to it.
+    fn parent_of_near(&mut self, number: i32) -> Option<i32> {
+        let thread = self.threads.get(&number).filter(|t| t.is_near && !t.is_clone)?;
+        let parent = thread.parent;
+        let is_thread = self.threads.get(&parent).is_some_and(|parent| parent.is_clone);
+        Some(if is_thread { self.parent(number) } else { parent })
+    }
+
+    /// The command whose failure ended the script so: what the script itself had become by an exec,
+    /// or the child that ended last, if it failed just before. Or one that failed before others that
+    /// did not, such as those of a trap that tidies up, if its status tells it from most failures.
+    pub(super) fn culprit(&self, script: i32, ending: Ending) -> Option<String> {
+        let thread = self.threads.get(&script)?;
+        if let Some(command) = &thread.command {
+            return command.text.as_deref().map(str::to_owned);
+        }
+        let last = thread.last.as_ref().filter(|child| child.ending != Ending::Exit(0));
+        let is_the_same = |child: &&Child| child.ending == ending && ending != Ending::Exit(1);
+        let child = last.or_else(|| thread.last_failed.as_ref().filter(is_the_same))?;
+        let text = child.text.as_deref().filter(|_| child.at.elapsed() < JUST_BEFORE);
+        text.map(str::to_owned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::kept::Kept;
+
+    const SCRIPT: i32 = 10;
+
+    /// What is said to have ended the script, after these: `+PID PARENT`, `!PID COMMAND`,
+    /// `-PID STATUS`.
+    fn culprit(events: &[&str], status: i32) -> String {
+        let (mut family, mut kept) = (Family::new(SCRIPT), Kept::default());
+        for event in events {
+            let (pid, rest) = event[1..].split_once(' ').unwrap();
+            let pid = pid.parse().unwrap();
+            match &event[..1] {
+                "+" => family.add(pid, rest.parse().unwrap(), false),
+                "!" => drop(family.begin(pid, kept.count().0, rest)),
+                _ => drop(family.end(pid, Ending::Exit(rest.parse().unwrap()))),
+            }
+        }
+        family.culprit(SCRIPT, Ending::Exit(status)).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_command_that_failed_last_is_named() {
+        let curl = ["+11 10", "!11 curl", "-11 22"];
+        let rm = ["+12 10", "!12 rm", "-12 0"];
+        assert_eq!(culprit(&curl, 7), "curl");
+        assert_eq!(culprit(&[curl, rm].concat(), 22), "curl", "a trap tidied up");
+        assert_eq!(culprit(&[curl, rm].concat(), 1), "", "it was ignored");
+        assert_eq!(culprit(&rm, 1), "");
+        assert_eq!(culprit(&["!10 make all"], 2), "make all", "the script has become it");
+    }
+
+    #[test]
+    fn a_subshell_ends_as_its_last_command() {
+        let within = ["+11 10", "+12 11", "!12 make", "-12 2"];
+        assert_eq!(culprit(&[&within[..], &["-11 2"]].concat(), 2), "make");
+        assert_eq!(culprit(&[&within[..], &["-11 1"]].concat(), 1), "", "it ended otherwise");
+    }
+
+    #[test]
+    fn what_a_command_starts_is_its_own_business() {
+        let within = ["+11 10", "!11 make all", "+12 11", "!12 cc a.c", "-12 1", "-11 2"];
+        assert_eq!(culprit(&within, 2), "make all");
+    }
+}

@@ -1,0 +1,321 @@
+//! Every command of a step, by ptrace(2).
+//!
+//! The keeper traces the script and all that descends from it. A process that begins a program
+//! stops, and one that has ended isn't known to its parent until the keeper has reaped it. So the
+//! keeper can empty the step's pipes before it writes the command's line, and what a command printed
+//! stands between its lines. `docs/adr/0004-every-command.md` says why by ptrace, and what a script
+//! could notice.
+
+mod args;
+mod can_trace;
+mod debuggers;
+mod family;
+mod kept;
+mod ptrace;
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use provost_record::step_log::{EXEC, Status, TRACE, WHOLE, exit_line};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::Pid;
+
+use self::family::Family;
+use self::kept::Kept;
+use self::ptrace::{Change, Ending, Stop};
+use crate::output::{Capture, Output, Secrets};
+use crate::process::signals::signal_name;
+
+pub(crate) use self::can_trace::may_trace;
+pub use self::can_trace::{Untraceable, can_trace};
+pub(crate) use self::ptrace::{go_on, seize, wait_for_exec};
+
+/// How many changes are handled before the keeper looks after its other work.
+const AT_ONCE: usize = 256;
+/// How long all that is traced may take to stop, so that it can be detached from. A process that
+/// hangs in the kernel does so later.
+const RELEASE: Duration = Duration::from_millis(300);
+/// How often it is told to meanwhile.
+const AGAIN: Duration = Duration::from_millis(10);
+
+/// What came of a look at what is traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Served {
+    /// All that has changed was handled.
+    Idle,
+    /// There is more.
+    Busy,
+    /// The script has ended, and is to be waited for.
+    ScriptEnded,
+    /// There are no descendants.
+    Alone,
+}
+
+/// Whoever is woken by a change of a child or a traced thread, without waiting for one.
+pub(crate) struct Changes(OwnedFd);
+
+impl Changes {
+    /// Blocks SIGCHLD in this process.
+    #[expect(unsafe_code, reason = "no safe wrapper makes one")]
+    pub(crate) fn new() -> io::Result<Self> {
+        // SAFETY: the set is plain data that `sigemptyset` fills in; the descriptor is a new one.
+        unsafe {
+            let mut set = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, libc::SIGCHLD);
+            libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+            let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
+            match libc::signalfd(-1, &raw const set, flags) {
+                -1 => Err(io::Error::last_os_error()),
+                fd => Ok(Self(OwnedFd::from_raw_fd(fd))),
+            }
+        }
+    }
+
+    pub(crate) fn fd(&self) -> &OwnedFd {
+        &self.0
+    }
+
+    /// Forgets that there was one, before what has changed is looked at.
+    fn clear(&self) {
+        // There is one at most, of the size of `signalfd_siginfo`.
+        let _ = rustix::io::read(&self.0, &mut [0; 128]);
+    }
+}
+
+/// Traces one step.
+pub(crate) struct Tracer {
+    script: i32,
+    /// How the script stands in the arguments of its interpreter.
+    path: Vec<u8>,
+    secrets: Secrets,
+    family: Family,
+    kept: Kept,
+    /// How many processes began a command, and how many of these failed.
+    processes: u64,
+    failed: u64,
+    /// The command whose failure ended the script.
+    culprit: Option<String>,
+    /// Whether what stops is detached from.
+    releases: bool,
+}
+
+/// Where lines and output go.
+pub(crate) struct Log<'l, 'w> {
+    pub(crate) changes: &'l Changes,
+    pub(crate) output: &'l mut Output<'w>,
+    pub(crate) capture: &'l mut Capture,
+}
+
+impl Log<'_, '_> {
+    /// Writes what was printed before.
+    fn drain(&mut self) {
+        self.output.take_all(|stream, text| self.capture.take(stream, text));
+    }
+}
+
+/// What was found out about a step's commands.
+#[derive(Default)]
+pub(crate) struct Commands {
+    pub(crate) begun: u64,
+    pub(crate) failed: u64,
+    /// The one whose failure ended the script.
+    pub(crate) culprit: Option<String>,
+}
+
+impl Tracer {
+    /// Of a script that is traced and runs as `./NAME`.
+    pub(crate) fn new(script: Pid, name: &str, secrets: &Secrets) -> Self {
+        let script = script.as_raw_nonzero().get();
+        Self {
+            script,
+            path: format!("./{name}").into_bytes(),
+            secrets: secrets.clone(),
+            family: Family::new(script),
+            kept: Kept::default(),
+            processes: 0,
+            failed: 0,
+            culprit: None,
+            releases: false,
+        }
+    }
+
+    /// Handles what has changed.
+    pub(crate) fn serve(&mut self, log: &mut Log<'_, '_>) -> Served {
+        log.changes.clear();
+        for _ in 0..AT_ONCE {
+            match ptrace::next_change() {
+                Ok(None) => return Served::Idle,
+                Ok(Some(Change::Ended(pid, _))) if pid == self.script => {
+                    return Served::ScriptEnded;
+                }
+                Ok(Some(Change::Ended(pid, ending))) => {
+                    self.ended(pid, ending, log);
+                    ptrace::reap(pid);
+                }
+                Ok(Some(Change::Stopped(pid, stop))) => self.stopped(pid, stop, log),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Served::Alone,
+            }
+        }
+        Served::Busy
+    }
+
+    /// The script has ended so, and was waited for.
+    pub(crate) fn script_ended(&mut self, status: i32, log: &mut Log<'_, '_>) {
+        let ending = match libc::WIFSIGNALED(status) {
+            true => Ending::Signal(libc::WTERMSIG(status)),
+            false => Ending::Exit(libc::WEXITSTATUS(status)),
+        };
+        if ending != Ending::Exit(0) {
+            self.culprit = self.family.culprit(self.script, ending);
+        }
+        self.ended(self.script, ending, log);
+        // Another process may get its number.
+        self.script = 0;
+    }
+
+    fn stopped(&mut self, pid: i32, stop: Stop, log: &mut Log<'_, '_>) {
+        match stop {
+            Stop::Fork | Stop::Clone => {
+                if let Some(child) = ptrace::message(pid) {
+                    self.family.add(child, pid, stop == Stop::Clone);
+                }
+            }
+            Stop::Exec => self.begun(pid, log),
+            Stop::Trap => self.family.meet(pid),
+            Stop::Group | Stop::Signal(_) => {}
+        }
+        match stop {
+            Stop::Signal(signal) => self.resume(pid, signal),
+            // It stays stopped, whether it is traced or not.
+            Stop::Group if !self.releases => ptrace::leave_stopped(pid),
+            _ => self.resume(pid, 0),
+        }
+    }
+
+    fn resume(&mut self, pid: i32, signal: i32) {
+        if self.releases {
+            ptrace::detach(pid, signal);
+            self.family.forget(pid);
+        } else {
+            ptrace::go_on(pid, signal);
+        }
+    }
+
+    /// A process has begun a program.
+    fn begun(&mut self, pid: i32, log: &mut Log<'_, '_>) {
+        if self.family.has_threads()
+            && let Some(before) = ptrace::message(pid).filter(|before| *before != pid)
+        {
+            self.family.forget(before);
+        }
+        if self.releases {
+            return;
+        }
+        let args = args::read(pid, &self.secrets);
+        // The script's own interpreter, which another one has looked for, isn't a command of it.
+        if pid == self.script && args.contains(&self.path) {
+            return;
+        }
+        let text = args::shown(&args, &self.secrets);
+        let parent = self.family.parent(pid);
+        let (number, is_early) = self.kept.count();
+        self.processes += u64::from(self.family.begin(pid, number, &text));
+        log.drain();
+        let line = format!("{EXEC} {WHOLE} {pid} {parent} {text}");
+        if is_early {
+            log.capture.put_line(&line);
+        } else {
+            self.kept.keep_exec(Capture::line(&line));
+        }
+        if debuggers::is_debugger(&args) {
+            let line = "a debugger begins: from here on commands aren't traced";
+            log.capture.put_line(&format!("{TRACE} {WHOLE} {line}"));
+            self.release_but(pid, log.changes);
+        }
+    }
+
+    /// A thread has ended, and with it a process, perhaps.
+    fn ended(&mut self, pid: i32, ending: Ending, log: &mut Log<'_, '_>) {
+        let Some(command) = self.family.end(pid, ending) else { return };
+        self.failed += u64::from(ending != Ending::Exit(0));
+        log.drain();
+        let status = match ending {
+            Ending::Exit(status) => Status::Exit(status),
+            Ending::Signal(signal) => Status::Signal(signal_name(signal)),
+        };
+        let line = exit_line(pid.cast_unsigned(), &status, command.began.elapsed());
+        if Kept::is_early(command.number) {
+            log.capture.put_line(&line);
+        } else {
+            self.kept.keep_exit(command.number, Capture::line(&line));
+        }
+    }
+
+    /// Detaches from all that is traced, which goes on unharmed: daemons, when the step has ended.
+    /// What can't stop for that is detached from [later](Self::release_more).
+    pub(crate) fn release(&mut self, changes: &Changes) {
+        self.release_but(0, changes);
+    }
+
+    /// The same, but for one that is stopped.
+    fn release_but(&mut self, stopped: i32, changes: &Changes) {
+        self.releases = true;
+        let until = Instant::now() + RELEASE;
+        loop {
+            self.interrupt_but(stopped);
+            changes.clear();
+            let is_done = !self.release_more();
+            let left = until.saturating_duration_since(Instant::now());
+            if is_done || left.is_zero() || self.family.threads().all(|pid| pid == stopped) {
+                return;
+            }
+            let wait = left.min(AGAIN).try_into().unwrap_or_default();
+            let _ = poll(&mut [PollFd::new(changes.fd(), PollFlags::IN)], Some(&wait));
+        }
+    }
+
+    fn interrupt_but(&mut self, stopped: i32) {
+        let others: Vec<i32> = self.family.threads().filter(|pid| *pid != stopped).collect();
+        for pid in others.into_iter().filter(|pid| ptrace::interrupt(*pid).is_err()) {
+            // It has ended, or has never been traced.
+            self.family.forget(pid);
+        }
+    }
+
+    /// Detaches from what has stopped since the last time. Returns whether more may come.
+    pub(crate) fn release_more(&mut self) -> bool {
+        loop {
+            match ptrace::next_change() {
+                Ok(Some(Change::Stopped(pid, stop))) => {
+                    let child =
+                        matches!(stop, Stop::Fork | Stop::Clone).then(|| ptrace::message(pid));
+                    child.flatten().inspect(|child| self.family.meet(*child));
+                    let signal = if let Stop::Signal(signal) = stop { signal } else { 0 };
+                    ptrace::detach(pid, signal);
+                    self.family.forget(pid);
+                }
+                Ok(Some(Change::Ended(pid, _))) if pid == self.script => return false,
+                Ok(Some(Change::Ended(pid, _))) => {
+                    ptrace::reap(pid);
+                    self.family.forget(pid);
+                }
+                Ok(None) => return !self.family.is_empty(),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Writes the lines of the last commands. Returns what was found out.
+    pub(crate) fn finish(&mut self, capture: &mut Capture) -> Commands {
+        let (left_out, last) = self.kept.finish();
+        if left_out > 0 {
+            capture.put_line(&format!("{TRACE} {WHOLE} {left_out} commands left out"));
+        }
+        last.iter().for_each(|line| capture.put_raw(line));
+        Commands { begun: self.processes, failed: self.failed, culprit: self.culprit.take() }
+    }
+}
