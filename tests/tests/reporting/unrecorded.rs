@@ -15,7 +15,7 @@ fn a_run_that_cannot_be_recorded_is_told_all_the_same() {
     std::fs::write(node.path("log/services"), "no folder").unwrap();
     node.provost(&["boot"]).expect(2).says(&["log/services", "the management node knows"]);
     let status = cluster.status("cn001");
-    assert_eq!((&status["status"], &status["cause"]), (&json!("failed"), &json!("config")));
+    assert_eq!((&status["status"], &status["cause"]), (&json!("failed"), &json!("local")));
     assert!(status["errorMessage"].as_str().unwrap().contains("log/services"), "{status}");
     assert!(status["hint"].as_str().is_some());
 
