@@ -148,7 +148,7 @@ fn a_node_that_xcat_has_nothing_on_gets_a_unit_of_its_own() {
     let node = Node::new("");
     // It doesn't decide whom to trust.
     let said = node.provost(&["install", "--xcat"]).expect(0);
-    said.says(&["nothing will run yet: [trust] says nothing", "unsigned = true"]);
+    said.says(&["nothing will run yet: [trust] is empty", "unsigned = true"]);
     assert!(!node.path("xcat/xcatinstallpost").exists());
     let unit = node.path("etc/systemd/system/provost-xcat.service");
     let wants = node.path("etc/systemd/system/multi-user.target.wants/provost-xcat.service");

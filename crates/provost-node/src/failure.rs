@@ -1,6 +1,7 @@
 //! Why a run, or a command, can't go on.
 
 use std::error::Error;
+use std::io;
 use std::sync::Arc;
 
 use provost_record::{Cause, ExitCode, JournalError, wording};
@@ -32,6 +33,15 @@ impl Failure {
     /// This node is in the way: its disk, permissions, a lock, too few resources.
     pub fn local(message: impl ToString, hint: impl Into<String>) -> Self {
         Self::new(Cause::Local, message, hint)
+    }
+
+    /// A file that was asked for can't be read: it isn't there, or this node is in the way.
+    pub fn unreadable(message: impl ToString, hint: impl Into<String>, e: io::Error) -> Self {
+        let cause = match e.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidData => Cause::Config,
+            _ => Cause::Local,
+        };
+        Self::new(cause, message, hint).caused_by(e)
     }
 
     /// The same, because of `source`.
@@ -84,8 +94,6 @@ impl From<JournalError> for Failure {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     #[test]

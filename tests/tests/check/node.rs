@@ -106,7 +106,7 @@ fn mistakes_are_all_told_and_the_rest_is_tried() {
     std::fs::write(node.path("provost.toml"), "node = [\n").unwrap();
     let out = check(&node).expect(2);
     one(&out, "configuration", &["failed", "provost.toml:"]);
-    one(&out, "configuration", &["failed", "[trust] says nothing"]);
+    one(&out, "configuration", &["failed", "[trust] is empty"]);
     let mut command = node.command(&["check", "--format", "json"]);
     let said = command.env("PROVOST_NODE", "a/b").env("PROVOST_KEY", "RWnone").output().unwrap();
     let out = Out::from(said).expect(2);
@@ -238,5 +238,5 @@ fn a_node_without_configuration_is_found_by_what_its_machine_was_told() {
     }
     let Some(out) = run(&[kernel, xcat].concat()) else { return };
     assert_eq!(value(&out, "node"), ("cn007".into(), "kernel command line, NODE=".to_owned()));
-    one(&out.expect(2), "configuration", &["failed", "[trust] says nothing"]);
+    one(&out.expect(2), "configuration", &["failed", "[trust] is empty"]);
 }

@@ -80,7 +80,7 @@ fn a_wrong_configuration_is_told_with_its_line_and_its_mend() {
     let journal = node.journal("boot");
     assert_eq!(journal[journal.len() - 2]["cause"], "config", "it is in the journal, too");
     node.configure(&server);
-    node.provost(&["boot"]).expect(2).says(&["[trust] says nothing", "unsigned", "hint: "]);
+    node.provost(&["boot"]).expect(2).says(&["[trust] is empty", "unsigned", "hint: "]);
     node.configure(&format!("{server}[trust]\nunsigned = true\n"));
     // Each of these was an attempt.
     node.provost(&["release"]).expect(0);

@@ -49,7 +49,7 @@ fn a_run_that_cannot_be_recorded_is_told_all_the_same() {
 fn what_is_wrong_in_the_configuration_is_told_by_what_is_right() {
     let (cluster, node, proxy) = cluster();
     node.configure(&format!("servers = [\"http://{}\"]\n", proxy.address()));
-    node.provost(&["boot"]).expect(2).says(&["[trust] says nothing"]);
+    node.provost(&["boot"]).expect(2).says(&["[trust] is empty"]);
     let status = cluster.status("cn001");
     assert_eq!((&status["status"], &status["cause"]), (&json!("failed"), &json!("config")));
     all_is_stored(&cluster, &node, &["boot"]);

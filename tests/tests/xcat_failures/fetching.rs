@@ -109,7 +109,7 @@ fn f05_a_lone_quote_in_a_table_is_found_and_told() {
 fn f14_nothing_runs_unsigned_unless_that_is_said_and_secrets_stay_roots() {
     let Some(site) = Site::new(&[]) else { return };
     site.configure("[trust]\nunsigned = false\n");
-    site.node.provost(&["boot"]).expect(2).says(&["[trust] says nothing", "unsigned = true"]);
+    site.node.provost(&["boot"]).expect(2).says(&["[trust] is empty", "unsigned = true"]);
     says(&site.end_of("fetch"), "config", &["xCAT management node signs nothing"]);
     assert!(!site.node.path("xcatpost").exists());
     assert!(site.ran().is_empty());

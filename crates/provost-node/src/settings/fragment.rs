@@ -6,12 +6,12 @@ use serde::Deserialize;
 
 use super::{Guard, Paths, RunLimits};
 
-/// All that a configuration may say, and nothing else. What isn't optional stands in
+/// All keys that a configuration may have. Those that aren't optional have a value in
 /// `defaults.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fragment {
-    /// The host's name, if nobody says.
+    /// The host's name, unless configured.
     #[serde(default)]
     pub(crate) node: String,
     pub(crate) servers: Vec<String>,
@@ -36,13 +36,13 @@ pub(crate) struct SourceFragment {
     pub(crate) monitor_port: NonZeroU16,
 }
 
-/// What the management node is.
+/// The kind of the management node.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     /// It serves what `provostctl publish` made.
     Provost,
-    /// It is xCAT's.
+    /// It is an xCAT management node.
     Xcat,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct FetchFragment {
 pub(crate) enum Offline {
     /// The run fails.
     Fail,
-    /// It goes on with what was fetched last.
+    /// It uses what was fetched last.
     LastGood,
 }
 

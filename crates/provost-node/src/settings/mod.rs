@@ -1,12 +1,16 @@
-//! What this node is told about itself, by whom, and what a run goes by in the end.
+//! The configuration of a node: from all sources, with the origin of each value, to the validated
+//! settings of a run. [`Fragment`](fragment::Fragment) is what may be configured, [`Input`] what
+//! is, [`Settings`] what is valid.
 
 pub mod discover;
-pub mod fragment;
+mod fragment;
 pub mod messages;
+mod origin;
 pub mod secrets;
-pub mod sources;
-pub mod usable;
-pub mod values;
+mod server;
+mod sources;
+mod validate;
+mod values;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -16,46 +20,53 @@ use reqwest::Url;
 use rustls::pki_types::CertificateDer;
 use serde::Deserialize;
 
+pub use origin::{Origin, Overridden};
 pub use sources::{Flag, Input};
 #[cfg(test)]
-pub use values::default;
-pub use values::{Origin, Overruled};
+pub(crate) use values::default;
 
 /// The settings of a run, checked.
 pub struct Settings {
-    /// The configuration file, where somebody has named one; scripts that call `provost` find it.
+    /// The configuration file, where one was named; scripts that call `provost` get it.
     pub config: Option<PathBuf>,
+    /// The node's name.
     pub node: String,
     /// Tried in order. Each ends with a slash.
     pub servers: Vec<Url>,
+    /// The node's token at its management node.
     pub token: Option<Token>,
+    /// What a bundle is verified by.
     pub trust: Trust,
+    /// The time limits of fetching.
     pub fetch: FetchLimits,
+    /// The URL of a proxy for HTTP.
     pub proxy: Option<String>,
-    /// Certificates that others are known by: at least one, if any.
+    /// The certificates by which servers are verified: at least one, if any.
     pub ca: Option<Vec<CertificateDer<'static>>>,
+    /// The time limits of running.
     pub run: RunLimits,
     /// How long the last flush of a run may take.
     pub report_deadline: Limit,
     /// Which variables of the environment are secret: patterns of their names.
     pub redact: Vec<String>,
+    /// The limits of the guard.
     pub guard: Guard,
     /// Only where the management node is xCAT's.
     pub xcat: Option<Xcat>,
 }
 
-/// What a node has to know of its xCAT management node. The hosts are those of `servers`.
+/// An xCAT management node. Its hosts are those of `servers`.
 #[derive(Clone, Debug)]
 pub struct Xcat {
-    /// Where `postscripts` is under the web server: a path without a slash at its begin or end.
+    /// The folder of `postscripts` under the web server: a path without a slash at its start or end.
     pub install_dir: String,
-    /// Where `mypostscripts` is, likewise.
+    /// The folder of `mypostscripts`, likewise.
     pub tftp_dir: String,
-    /// Where xcatd answers requests in XML over TLS.
+    /// The port where xcatd answers requests in XML over TLS.
     pub xcatd_port: u16,
-    /// Where it takes a node's status.
+    /// The port where it takes a node's status.
     pub monitor_port: u16,
-    /// Whether a bundle is published beside its own scripts, which is then what is fetched.
+    /// Whether a bundle is published beside its own scripts; then the bundle is fetched.
     pub is_published: bool,
 }
 
@@ -67,7 +78,9 @@ pub struct Token(pub String);
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paths {
+    /// STATE: what a node remembers.
     pub state: PathBuf,
+    /// LOG: the journals and the logs.
     pub log: PathBuf,
     /// Where the system's own configuration is.
     pub etc: PathBuf,
@@ -82,12 +95,13 @@ pub struct Paths {
 /// How long fetching may take.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchLimits {
+    /// Until a server accepts a connection.
     pub connect: Limit,
     /// Without a byte.
     pub stall: Limit,
-    /// In all, tries and waits included.
+    /// In all, with all retries.
     pub deadline: Limit,
-    /// Whether what was fetched last will do when no server answers.
+    /// Whether what was fetched last is used where no server answers.
     pub last_good: bool,
 }
 
@@ -95,7 +109,7 @@ pub struct FetchLimits {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunLimits {
-    /// A script, where its policy doesn't say.
+    /// A script whose policy has no limit.
     pub timeout: Limit,
     /// Until a script is called slow.
     pub slow: Limit,
@@ -107,23 +121,23 @@ pub struct RunLimits {
     pub deadline: Limit,
 }
 
-/// After what nothing runs any more until an admin has looked at the node.
+/// The limits after which nothing runs until an admin releases the node.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Guard {
-    /// Runs of `kickstart` or `boot` in a row that don't end well.
+    /// Runs of `kickstart` or `boot` in a row that fail.
     pub max_attempts: NonZeroU32,
     /// Reboots in one run that its scripts ask for.
     pub max_reboots: u32,
 }
 
 impl Settings {
-    /// Whether scripts come as the xCAT management node has them, unsigned.
+    /// Whether the scripts are those of the xCAT management node, unsigned.
     pub fn takes_xcats_files(&self) -> bool {
         self.xcat.is_some() && self.trust.is_unsigned()
     }
 
-    /// Where the management node has the scripts that it serves as they are.
+    /// The path on the management node of the scripts that it serves unsigned.
     pub fn served(&self) -> Option<String> {
         let xcat = self.xcat.as_ref().filter(|_| self.takes_xcats_files())?;
         Some(format!("/{}/postscripts", xcat.install_dir))

@@ -19,8 +19,7 @@ pub fn secrets(settings: &Settings, env: &BTreeMap<String, String>) -> Secrets {
     Secrets::new(token.chain(passwords).chain(named))
 }
 
-/// Whether `name` is as `pattern` says, capitals or not; `*` stands for anything, `?` for one
-/// character.
+/// Whether `name` matches `pattern`, in any case. `*` stands for any text, `?` for one character.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut rest = pattern.chars();
     match rest.next() {
@@ -29,10 +28,10 @@ fn matches(pattern: &str, name: &str) -> bool {
             let mut ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
             ends.any(|at| matches(rest.as_str(), &name[at..]))
         }
-        Some(wanted) => {
+        Some(expected) => {
             let mut name = name.chars();
             name.next().is_some_and(|c| {
-                (wanted == '?' || wanted.eq_ignore_ascii_case(&c))
+                (expected == '?' || expected.eq_ignore_ascii_case(&c))
                     && matches(rest.as_str(), name.as_str())
             })
         }

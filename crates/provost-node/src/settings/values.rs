@@ -1,97 +1,44 @@
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::PathBuf;
 
 use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::fragment::Fragment;
+use super::origin::{Origin, Overridden};
 
-/// What holds where no source says anything else.
+/// The values of the keys that no source has.
 const DEFAULTS: &str = include_str!("defaults.toml");
 
-/// Where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// An option of the command line.
-    Flag(&'static str),
-    /// A variable of the environment.
-    Environment(String),
-    /// The kernel's command line.
-    Kernel,
-    /// The kernel's command line, an argument of xCAT's.
-    KernelOfXcat(&'static str),
-    /// A file of the configuration.
-    File(PathBuf),
-    /// What xCAT noted on this root.
-    XcatInfo(PathBuf),
-    /// What is said about this other key.
-    Inferred(&'static str),
-    /// What a DHCP client keeps of the lease it has.
-    Lease(PathBuf),
-    /// One source, and what another one has beyond that.
-    Then(Box<[Self; 2]>),
-    /// The machine's own name.
-    HostName,
-    /// The program itself.
-    Default,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flag(name) => write!(f, "flag {name}"),
-            Self::Environment(name) => write!(f, "environment {name}"),
-            Self::Kernel => f.write_str("kernel command line"),
-            Self::KernelOfXcat(name) => write!(f, "kernel command line, {name}="),
-            Self::File(path) | Self::XcatInfo(path) => write!(f, "file {}", path.display()),
-            Self::Inferred(key) => write!(f, "inferred from {key}"),
-            Self::Lease(path) => write!(f, "DHCP lease {}", path.display()),
-            Self::Then(both) => write!(f, "{}, then {}", both[0], both[1]),
-            Self::HostName => f.write_str("host name"),
-            Self::Default => f.write_str("default"),
-        }
-    }
-}
-
-/// Each value by its key, as in `fetch.deadline`, with where it comes from.
+/// Each value by its key, such as `fetch.deadline`, with where it comes from.
 #[derive(Default)]
 pub(crate) struct Values {
-    told: BTreeMap<String, (Value, Origin)>,
-    overruled: Vec<Overruled>,
-}
-
-/// What a file says in vain.
-pub struct Overruled {
-    pub key: String,
-    pub file: Origin,
-    /// What counts more.
-    pub by: Origin,
+    entries: BTreeMap<String, (Value, Origin)>,
+    overridden: Vec<Overridden>,
 }
 
 impl Values {
-    /// Takes `value` for `key` if no source that was asked before had one.
+    /// Takes `value` for `key`, unless a source that was asked before had one.
     pub(crate) fn offer(&mut self, key: &str, value: impl Into<Value>, origin: Origin) {
         let value = value.into();
-        let Some((told, by)) = self.told.get(key) else {
-            self.told.insert(key.to_owned(), (value, origin));
+        let Some((current, by)) = self.entries.get(key) else {
+            self.entries.insert(key.to_owned(), (value, origin));
             return;
         };
         let is_file = |origin: &Origin| matches!(origin, Origin::File(_));
-        if is_file(&origin) && !is_file(by) && value != *told {
+        if is_file(&origin) && !is_file(by) && value != *current {
             let by = by.clone();
-            self.overruled.push(Overruled { key: key.to_owned(), file: origin, by });
+            self.overridden.push(Overridden { key: key.to_owned(), file: origin, by });
         }
     }
 
-    /// What files say in vain.
-    pub(crate) fn overruled(&self) -> &[Overruled] {
-        &self.overruled
+    /// The values in files that have no effect.
+    pub(crate) fn overridden(&self) -> &[Overridden] {
+        &self.overridden
     }
 
-    /// Takes what of `more` isn't in the list of `key` yet, after what is there.
+    /// Appends to the list of `key` what it doesn't have yet.
     pub(crate) fn add(&mut self, key: &str, more: Vec<String>, origin: Origin) {
-        let Some((Value::Array(list), before)) = self.told.get_mut(key) else {
+        let Some((Value::Array(list), before)) = self.entries.get_mut(key) else {
             return self.offer(key, more, origin);
         };
         let length = list.len();
@@ -105,41 +52,46 @@ impl Values {
         }
     }
 
-    /// The text of `key`, if one was offered.
+    /// The text of `key`, if a source had one.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
-        self.told.get(key)?.0.as_str()
+        self.entries.get(key)?.0.as_str()
     }
 
     /// The texts in the list of `key`.
     pub(crate) fn list(&self, key: &str) -> impl Iterator<Item = &str> {
-        let list = self.told.get(key).and_then(|(value, _)| value.as_array());
+        let list = self.entries.get(key).and_then(|(value, _)| value.as_array());
         list.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Forgets what was offered for `key`.
+    /// Removes the value of `key`.
     pub(crate) fn remove(&mut self, key: &str) {
-        self.told.remove(key);
+        self.entries.remove(key);
     }
 
-    /// Takes `with` for `key` in place of what is there, from the same source.
+    /// Replaces the value of `key`; its origin stays.
     pub(crate) fn replace(&mut self, key: &str, with: impl FnOnce(&Value) -> Value) {
-        if let Some((value, _)) = self.told.get_mut(key) {
+        if let Some((value, _)) = self.entries.get_mut(key) {
             *value = with(value);
         }
     }
 
     /// Where the value of `key` comes from.
     pub(crate) fn origin(&self, key: &str) -> Option<&Origin> {
-        self.told.get(key).map(|(_, origin)| origin)
+        self.entries.get(key).map(|(_, origin)| origin)
     }
 
-    /// Takes the defaults, last of all, and reads the whole.
-    pub(crate) fn conclude(&mut self) -> Result<Fragment, toml::de::Error> {
+    /// ` (from ORIGIN)`, for a message about the value of `key`.
+    pub(crate) fn from(&self, key: &str) -> String {
+        self.origin(key).map_or(String::new(), |origin| format!(" (from {origin})"))
+    }
+
+    /// Adds the defaults and reads the whole.
+    pub(crate) fn merge(&mut self) -> Result<Fragment, toml::de::Error> {
         for (key, value) in leaves(&defaults()?) {
             self.offer(&key, value, Origin::Default);
         }
         let mut table = Table::new();
-        for (key, (value, _)) in &self.told {
+        for (key, (value, _)) in &self.entries {
             put(&mut table, key, value.clone());
         }
         Fragment::deserialize(table)
@@ -147,13 +99,14 @@ impl Values {
 
     /// The values with their keys, those of no section first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Value, &Origin)> {
-        let all = || self.told.iter().map(|(key, (value, origin))| (key.as_str(), value, origin));
+        let all =
+            || self.entries.iter().map(|(key, (value, origin))| (key.as_str(), value, origin));
         let in_section = |(key, _, _): &(&str, _, _)| key.contains('.');
         all().filter(move |v| !in_section(v)).chain(all().filter(in_section))
     }
 }
 
-/// Whether `value` is one that `key` can have.
+/// Checks that `key` exists and may have `value`.
 pub(crate) fn check(key: &str, value: &Value) -> Result<(), toml::de::Error> {
     let mut table = defaults()?;
     put(&mut table, key, value.clone());
@@ -171,9 +124,9 @@ pub(crate) fn leaves(table: &Table) -> Vec<(String, Value)> {
     table.iter().flat_map(under).collect()
 }
 
-/// What `key` is where nobody says.
+/// The default of `key`.
 #[cfg(test)]
-pub fn default(key: &str) -> Value {
+pub(crate) fn default(key: &str) -> Value {
     leaves(&defaults().unwrap()).into_iter().find(|(k, _)| k == key).unwrap().1
 }
 
@@ -201,8 +154,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_defaults_are_whole() {
-        let fragment = Values::default().conclude().unwrap();
+    fn the_defaults_are_complete() {
+        let fragment = Values::default().merge().unwrap();
         assert_eq!(fragment.fetch.deadline.to_string(), "10m");
     }
 
@@ -212,10 +165,10 @@ mod tests {
         values.offer("node", "a", Origin::Kernel);
         values.offer("node", "b", Origin::HostName);
         values.offer("guard.max_reboots", 9, Origin::File("f".into()));
-        assert_eq!(values.conclude().unwrap().node, "a");
-        let told: Vec<_> = values.iter().map(|(key, _, origin)| (key, origin.clone())).collect();
-        assert_eq!(told[0], ("node", Origin::Kernel));
-        assert!(told.contains(&("guard.max_reboots", Origin::File("f".into()))));
-        assert!(told.contains(&("guard.max_attempts", Origin::Default)));
+        assert_eq!(values.merge().unwrap().node, "a");
+        let found: Vec<_> = values.iter().map(|(key, _, origin)| (key, origin.clone())).collect();
+        assert_eq!(found[0], ("node", Origin::Kernel));
+        assert!(found.contains(&("guard.max_reboots", Origin::File("f".into()))));
+        assert!(found.contains(&("guard.max_attempts", Origin::Default)));
     }
 }

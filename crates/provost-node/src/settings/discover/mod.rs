@@ -1,32 +1,33 @@
-//! What this machine was told by others: its kernel's command line, what xCAT left on it, and
-//! its DHCP leases. They are there or not, whole or not; what makes no sense says nothing.
+//! Configuration that others left on this machine: the kernel's command line, xCAT's files and DHCP
+//! leases. Any of them may be missing or damaged; what can't be parsed is ignored.
 
-pub mod kernel;
-pub mod lease;
-pub mod xcat;
+mod kernel;
+mod lease;
+mod read;
+mod xcat;
 
 use std::path::{Path, PathBuf};
+
+use read::read;
 
 pub use kernel::KernelLine;
 pub use lease::Lease;
 pub use xcat::{XcatInfo, host, host_and_port};
 
-/// The longest file that is read here, in bytes; a longer one is something else.
-const MOST: u64 = 1 << 20;
-
-/// The machine that is asked.
+/// The machine whose files are read.
 pub struct Machine {
     root: PathBuf,
 }
 
 impl Machine {
-    /// This one.
+    /// This machine.
     pub fn here() -> Self {
         Self { root: "/".into() }
     }
 
+    /// A machine whose files are below `root`.
     #[cfg(test)]
-    pub fn at(root: &Path) -> Self {
+    pub(crate) fn at(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
 
@@ -36,22 +37,15 @@ impl Machine {
         KernelLine::new(&String::from_utf8_lossy(&line))
     }
 
-    /// What xCAT's own scripts noted in `folder` when they installed this root.
+    /// The file `xcatinfo` in `folder`, which xCAT's scripts wrote when they installed this root.
     pub fn xcatinfo(&self, folder: &Path) -> Option<XcatInfo> {
         let path = self.root.join(folder.strip_prefix("/").unwrap_or(folder)).join("xcatinfo");
         let text = read(&path)?;
         Some(XcatInfo::parse(path, &String::from_utf8_lossy(&text)))
     }
 
-    /// The newest DHCP lease that still holds and names a server.
+    /// The newest DHCP lease that hasn't expired and names a server.
     pub fn lease(&self) -> Option<Lease> {
         lease::newest(&self.root, jiff::Timestamp::now())
     }
-}
-
-fn read(path: &Path) -> Option<Vec<u8>> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
 }

@@ -227,7 +227,7 @@ fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
 }
 
 #[test]
-fn the_other_lines_of_a_file_that_is_no_toml_are_heeded_and_only_its_first_mistake_is_told() {
+fn the_other_lines_of_a_file_that_is_no_toml_are_used_and_only_its_first_mistake_is_reported() {
     let text = "node = \"a\"\nservers = [\"http://f\"]\n[trust\nkeys = []\n[run]\ngrace = \"3s\"\n";
     let ground = Ground::new(&[("etc/provost.toml", text)]);
     let input = ground.read(&[]);
@@ -265,9 +265,9 @@ fn a_node_of_xcats_kernel_arguments_moves_by_an_argument_of_ours_and_what_does_n
     ]);
     let input = ground.read(&[]);
     assert_eq!(told(&ground, &input, "servers").0, "[\"http://10.0.0.1:80\"]");
-    let overruled: Vec<_> =
-        input.overruled().iter().map(|o| format!("{} {}", o.key, o.by)).collect();
-    assert_eq!(overruled, ["servers kernel command line, XCAT="]);
+    let overridden: Vec<_> =
+        input.overridden().iter().map(|o| format!("{} {}", o.key, o.by)).collect();
+    assert_eq!(overridden, ["servers kernel command line, XCAT="]);
 
     ground.write("proc/cmdline", "XCAT=10.0.0.1:3001 NODE=cn1 provost.server=http://k");
     let input = ground.read(&[]);
@@ -276,7 +276,7 @@ fn a_node_of_xcats_kernel_arguments_moves_by_an_argument_of_ours_and_what_does_n
     ground.write("proc/cmdline", "NODE=cn1");
     let input = ground.read(&[]);
     assert_eq!(told(&ground, &input, "servers").0, "[\"http://f\"]");
-    assert!(input.overruled().is_empty());
+    assert!(input.overridden().is_empty());
 }
 
 #[test]

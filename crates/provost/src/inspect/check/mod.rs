@@ -18,7 +18,7 @@ use finding::{Finding, Outcome};
 use provost_node::failure::Failure;
 use provost_node::observe::console::{exit, harmless, print};
 use provost_node::settings::secrets::secrets;
-use provost_node::settings::{Input, Overruled, Settings};
+use provost_node::settings::{Input, Overridden, Settings};
 
 /// How long each server, and this machine's own disks, may take. All are asked at once.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
     if findings.is_empty() {
         findings.push(Finding::ok("configuration", "all of it can be used"));
     }
-    findings.extend(input.overruled().iter().map(overruled));
+    findings.extend(input.overridden().iter().map(overridden));
     let node = settings.node.clone();
     let secrets = secrets(&settings, &BTreeMap::new());
     let (tried, served) = attempt(input, settings);
@@ -56,7 +56,7 @@ pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
     }
 }
 
-fn overruled(Overruled { key, file, by }: &Overruled) -> Finding {
+fn overridden(Overridden { key, file, by }: &Overridden) -> Finding {
     let detail = format!("`{key}` of {file} does not count: {by} says otherwise");
     let hint = "remove one of them; provost.server= and provost.node= on the kernel command line \
                 count more than xCAT's arguments there";

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::read;
+use super::read::read;
 
-/// Where the clients keep their leases. What a file is shows in its content: distributions name
-/// and place them as they like.
+/// Where the clients keep their leases. The format is known by the content: distributions choose
+/// names and places freely.
 const FOLDERS: [&str; 8] = [
     "var/lib/dhcp",
     "var/lib/dhclient",
@@ -21,21 +21,22 @@ const FOLDERS: [&str; 8] = [
     "var/db/dhcpcd",
 ];
 
-/// A lease that holds.
+/// A lease that hasn't expired.
 pub struct Lease {
+    /// The client's file.
     pub path: PathBuf,
-    /// Who gave it, then the server that it names to boot from, where that is another one.
+    /// The DHCP server, then the server to boot from, where that is another one.
     pub servers: Vec<Ipv4Addr>,
 }
 
-/// What a file says of one lease.
+/// One lease in a file.
 #[derive(Debug, Default, PartialEq)]
 struct Terms {
     /// The server's identifier (option 54).
     giver: Option<Ipv4Addr>,
     /// The next server (siaddr).
     next: Option<Ipv4Addr>,
-    /// None: never, or its client takes the file away in time.
+    /// None: never, or its client removes the file in time.
     expires: Option<Timestamp>,
 }
 
@@ -55,8 +56,8 @@ impl Terms {
     }
 }
 
-/// The newest lease below `root` that holds at `now` and names a server. Each client writes its
-/// file anew when it renews, so that the newest file has the newest lease.
+/// The newest lease below `root` that is valid at `now` and names a server. Each client rewrites
+/// its file when it renews, so the newest file has the newest lease.
 pub(crate) fn newest(root: &Path, now: Timestamp) -> Option<Lease> {
     let mut files: Vec<(Timestamp, PathBuf)> = FOLDERS
         .iter()
@@ -85,7 +86,7 @@ fn terms(bytes: &[u8], written: Timestamp) -> Vec<Terms> {
     if leases.is_empty() { vec![assignments(&text, written)] } else { leases }
 }
 
-/// dhclient.leases(5). A lease that isn't finished is none; `lease6` is of another protocol.
+/// dhclient.leases(5). An unfinished lease doesn't count; `lease6` is of another protocol.
 fn dhclient(text: &str) -> Vec<Terms> {
     let mut leases = Vec::new();
     let mut open: Option<Terms> = None;
@@ -120,8 +121,8 @@ fn dhclient(text: &str) -> Vec<Terms> {
     leases
 }
 
-/// dhcpcd keeps the server's packet as it came (RFC 2131 section 2, options by RFC 2132). How
-/// long the lease is counts from when the file was written.
+/// dhcpcd keeps the server's packet as it came (RFC 2131 section 2, options by RFC 2132). The
+/// lease time counts from when the file was written.
 fn packet(bytes: &[u8], written: Timestamp) -> Option<Terms> {
     const SIADDR: usize = 20;
     const COOKIE: usize = 236;
@@ -142,7 +143,7 @@ fn packet(bytes: &[u8], written: Timestamp) -> Option<Terms> {
                     SERVER_IDENTIFIER => terms.giver = four(value).map(Ipv4Addr::from),
                     LEASE_TIME => {
                         let seconds = four(value).map(u32::from_be_bytes);
-                        // All ones are for ever.
+                        // All ones: the lease never expires.
                         let seconds = seconds.filter(|s| *s != u32::MAX);
                         terms.expires = seconds.and_then(|s| after(written, s.into()));
                     }
@@ -155,8 +156,8 @@ fn packet(bytes: &[u8], written: Timestamp) -> Option<Terms> {
     }
 }
 
-/// `KEY=VALUE` lines: systemd-networkd, NetworkManager (whose own client once was networkd's),
-/// and what dhcpcd gives its hooks and older ones left in a file.
+/// `KEY=VALUE` lines: systemd-networkd, NetworkManager (whose own client once was networkd's), and
+/// the variables of dhcpcd's hooks, which older versions left in a file.
 fn assignments(text: &str, written: Timestamp) -> Terms {
     let mut terms = Terms::default();
     for line in text.lines() {

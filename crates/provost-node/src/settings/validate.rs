@@ -1,4 +1,4 @@
-//! What of all that a node is told can be used, and what is wrong with the rest.
+//! From what all sources give to the settings of a run.
 
 use std::fmt::Display;
 use std::path::{self, Path};
@@ -10,11 +10,13 @@ use rustls::pki_types::pem::PemObject;
 
 use super::fragment::{Fragment, Kind, Offline};
 use super::messages::MessageSettings;
-use super::{FetchLimits, Guard, Input, Origin, Paths, Settings, Token, Xcat};
+use super::origin::Origin;
+use super::sources::Input;
+use super::{FetchLimits, Guard, Paths, Settings, Token, Xcat, server};
 use crate::failure::Failure;
 
 impl Input {
-    /// Where things are; needs no more than the files themselves.
+    /// Where things are. They are known even where the rest is wrong.
     pub fn paths(&self) -> Paths {
         self.fragment.paths.clone()
     }
@@ -24,45 +26,45 @@ impl Input {
         self.fragment.source.kind == Kind::Xcat
     }
 
-    /// The node's name at a management node that counts its attempts, which xCAT's doesn't.
+    /// The node's name at a management node that counts attempts; xCAT's doesn't.
     pub fn known_there(&self) -> Option<&str> {
         Some(&*self.fragment.node).filter(|_| !self.is_xcat())
     }
 
-    /// Where messages go.
+    /// Where the messages go.
     pub fn messages(&self) -> Result<MessageSettings, Failure> {
         let log = &self.fragment.log;
         MessageSettings::read(&log.syslog, &log.journal)
     }
 
-    /// Whether a run that failed is told at the login prompt.
+    /// Whether a failed run is shown at the login prompt.
     pub fn notices(&self) -> bool {
         self.fragment.log.notices
     }
 
-    /// After what nothing runs any more; the guard looks before anything is checked.
+    /// The limits of the guard, which looks before the settings are validated.
     pub fn guard(&self) -> Guard {
         self.fragment.guard
     }
 
-    /// The node's name: as told, else the host name up to its first dot.
+    /// The node's name: as configured, else the host's name up to its first dot.
     pub fn node(&self) -> String {
         self.fragment.node.clone()
     }
 
-    /// Checks all that a run needs.
+    /// The settings of a run, if all are valid.
     pub fn settings(&self) -> Result<Settings, Failure> {
         let (settings, failures) = self.usable();
         failures.into_iter().next().map_or(Ok(settings), Err)
     }
 
-    /// What of it can be used, and what can't: that is left out of the settings, which then trust
-    /// and reach less than was meant, never more.
+    /// The settings without those that are invalid, and why they are. Without them, the node trusts
+    /// and reaches less than intended, never more.
     pub fn usable(&self) -> (Settings, Vec<Failure>) {
         let Fragment { node, fetch, run, report, log, .. } = &self.fragment;
         let mut failures = self.mistakes.clone();
         if !provost_plan::is_node_name(node) {
-            let message = format!("the node's name {node:?}{} is none", self.from("node"));
+            let message = format!("the node's name {node:?}{} isn't valid", self.from("node"));
             let hint = "set `node` in provost.toml, e.g. node = \"cn001\"";
             failures.push(Failure::config(message, hint));
         }
@@ -77,7 +79,7 @@ impl Input {
         }
         let named = Some(&self.config).filter(|(_, origin)| *origin != Origin::Default);
         let settings = Settings {
-            // Scripts have a working folder of their own.
+            // Absolute, because scripts have another working folder.
             config: named.and_then(|(file, _)| path::absolute(file).ok()),
             node: node.clone(),
             servers,
@@ -110,11 +112,14 @@ impl Input {
             ));
         }
         let from = self.from("servers");
-        servers.iter().filter_map(|text| server(text, &from).map_err(&mut *note).ok()).collect()
+        servers
+            .iter()
+            .filter_map(|text| server::parse(text, &from).map_err(&mut *note).ok())
+            .collect()
     }
 
-    /// What there is to know of xCAT's management node, if it is one. Of a folder that can't be used
-    /// nothing is fetched; it is xCAT's all the same, and is told so.
+    /// The xCAT management node, if it is one. With a folder that isn't valid nothing is fetched,
+    /// but the failure is still reported to it.
     fn xcat(&self, note: &mut impl FnMut(Failure)) -> Option<Xcat> {
         let Fragment { source, trust, .. } = &self.fragment;
         if source.kind == Kind::Provost {
@@ -124,7 +129,7 @@ impl Input {
             let path = text.trim_matches('/').to_owned();
             if let Err(e) = provost_bundle::check_path(&path) {
                 let message = format!("the folder {text:?}{} can't be used: {e}", self.from(key));
-                note(Failure::config(message, format!("set {key} as in /install")));
+                note(Failure::config(message, format!("set {key} to a folder such as /install")));
                 return String::new();
             }
             path
@@ -143,12 +148,12 @@ impl Input {
         if trust.keys.is_empty() && trust.manifest_sha256.is_none() && !trust.unsigned {
             let (message, hint) = match self.fragment.source.kind {
                 Kind::Provost => (
-                    "[trust] says nothing: there is no key that a bundle could be trusted by",
+                    "[trust] is empty: there is no key to verify a bundle by",
                     "set [trust] keys = [\"RW…\"] to the line that `provostctl key new` printed \
                      (`unsigned = true` would run anything)",
                 ),
                 Kind::Xcat => (
-                    "[trust] says nothing, and an xCAT management node signs nothing",
+                    "[trust] is empty, and an xCAT management node signs nothing",
                     "set [trust] unsigned = true to run what it serves, as xCAT itself does; or \
                      publish beside it and set keys",
                 ),
@@ -176,43 +181,27 @@ impl Input {
 }
 
 fn read_ca(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
-    let failed = |why: &dyn Display, hint: &str| {
-        let message = format!("reading the CA certificates {}: {why}", path.display());
-        Failure::config(message, hint)
+    let reading = format!("reading the CA certificates {}", path.display());
+    let pem = std::fs::read(path)
+        .map_err(|e| Failure::unreadable(&reading, "fix or remove `ca` under [fetch]", e))?;
+    let invalid = |why: &dyn Display| {
+        let hint = "`ca` under [fetch] must name a file of PEM certificates";
+        Failure::config(format!("{reading}: {why}"), hint)
     };
-    let pem = std::fs::read(path).map_err(|e| failed(&e, "mend or remove `ca` under [fetch]"))?;
-    let hint = "`ca` under [fetch] must name a file of PEM certificates";
     let known = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
-    let known = known.map_err(|e| failed(&e, hint))?;
-    // Where there are none, anybody would do.
-    if known.is_empty() { Err(failed(&"there is none in it", hint)) } else { Ok(known) }
-}
-
-pub(crate) fn server(text: &str, from: &str) -> Result<Url, Failure> {
-    let refused = |why: String| {
-        let hint = "write it as a URL, best with an address, e.g. http://10.0.0.1:8480";
-        Failure::config(format!("the server {text:?}{from} can't be used: {why}"), hint)
-    };
-    let mut url = Url::parse(text).map_err(|e| refused(e.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(refused("it isn't an http or https URL".to_owned()));
-    }
-    if !url.path().ends_with('/') {
-        url.set_path(&format!("{}/", url.path()));
-    }
-    Ok(url)
+    let known = known.map_err(|e| invalid(&e))?;
+    // An empty list would be taken as no restriction.
+    if known.is_empty() { Err(invalid(&"there is none in it")) } else { Ok(known) }
 }
 
 fn read_token(path: &Path) -> Result<Token, Failure> {
-    let failed = |why: String| {
-        let hint = "put there what `provostctl token NODE` prints, readable by root alone";
-        Failure::config(format!("reading the token {}: {why}", path.display()), hint)
-    };
-    let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
-    // The line of `provostctl token` is taken as well: NODE TOKEN.
+    let reading = format!("reading the token {}", path.display());
+    let hint = "put there what `provostctl token NODE` prints, readable by root alone";
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::unreadable(&reading, hint, e))?;
+    // The whole line of `provostctl token` may be there: NODE TOKEN.
     let token = text.split_ascii_whitespace().last().unwrap_or_default();
     if token.is_empty() || !token.bytes().all(|b| b.is_ascii_graphic()) {
-        return Err(failed("it isn't a token".to_owned()));
+        return Err(Failure::config(format!("{reading}: it isn't a token"), hint));
     }
     Ok(Token(token.to_owned()))
 }

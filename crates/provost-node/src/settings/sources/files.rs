@@ -1,0 +1,99 @@
+//! The configuration file and its drop-ins.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Table;
+use toml::de::{DeTable, DeValue, Deserializer};
+
+use crate::failure::Failure;
+use crate::settings::origin::Origin;
+use crate::settings::values::{self, Values};
+
+/// The configuration file and its drop-ins, as far as they exist.
+pub(crate) fn all(file: &Path) -> Vec<PathBuf> {
+    let drop_ins = drop_ins(file).unwrap_or_default();
+    std::iter::once(file.to_owned()).chain(drop_ins).filter(|path| path.exists()).collect()
+}
+
+/// Offers the values of the drop-ins, the last one first, then those of the file itself.
+pub(crate) fn offer(
+    file: &Path,
+    must_exist: bool,
+    values: &mut Values,
+    mistakes: &mut Vec<Failure>,
+) {
+    let drop_ins = drop_ins(file).unwrap_or_else(|failure| {
+        mistakes.push(failure);
+        Vec::new()
+    });
+    for path in drop_ins.iter().rev().map(PathBuf::as_path).chain([file]) {
+        match std::fs::read_to_string(path) {
+            Ok(text) => read_file(path, &text, values, mistakes),
+            Err(e) if e.kind() == ErrorKind::NotFound && path == file && !must_exist => {}
+            Err(e) => mistakes.push(unreadable(path, e)),
+        }
+    }
+}
+
+/// Each value is checked by itself, so that one mistake doesn't hide the rest.
+fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<Failure>) {
+    let mut wrong = |at: usize, what: &str| {
+        let line = 1 + text[..at].matches('\n').count();
+        let message = format!("{}:{line}: {what}", path.display());
+        let hint = "fix that line; an unknown key may be a typing error";
+        mistakes.push(Failure::config(message, hint));
+    };
+    let at = |e: &toml::de::Error| e.span().map_or(0, |span| span.start);
+    // The other lines are used all the same: they may name the server to which the mistake is
+    // reported.
+    let (spans, broken) = DeTable::parse_recoverable(text);
+    if let Some(e) = broken.first() {
+        wrong(at(e), e.message());
+    }
+    let table = Table::deserialize(Deserializer::from(spans.clone())).unwrap_or_default();
+    for (key, value) in values::leaves(&table) {
+        match values::check(&key, &value) {
+            Ok(()) if value.is_table() => {}
+            Ok(()) => values.offer(&key, value, Origin::File(path.to_owned())),
+            // A syntax error may have moved the key into another section.
+            Err(_) if !broken.is_empty() => {}
+            Err(e) => wrong(offset_of(spans.get_ref(), &key), &format!("{key}: {}", e.message())),
+        }
+    }
+}
+
+/// Where in its file a key is, in bytes.
+fn offset_of(table: &DeTable<'_>, key: &str) -> usize {
+    let (name, rest) = key.split_once('.').map_or((key, None), |(name, rest)| (name, Some(rest)));
+    let Some((found, value)) = table.iter().find(|(key, _)| *key.get_ref() == name) else {
+        return 0;
+    };
+    match (value.get_ref(), rest) {
+        (DeValue::Table(inner), Some(rest)) => offset_of(inner, rest),
+        _ => found.span().start,
+    }
+}
+
+/// `provost.d/*.toml` beside the file, by name.
+fn drop_ins(file: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let folder = file.with_extension("d");
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(unreadable(&folder, e)),
+    };
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    paths.sort();
+    Ok(paths)
+}
+
+fn unreadable(path: &Path, e: std::io::Error) -> Failure {
+    let message = format!("reading the configuration {}", path.display());
+    let hint = "give the right file with --config, and see that root can read it";
+    Failure::unreadable(message, hint, e)
+}
