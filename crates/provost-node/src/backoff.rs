@@ -27,16 +27,10 @@ impl Backoff {
     /// The wait after `failed` attempts; the first one counts as 1.
     pub fn wait(self, failed: u32) -> Duration {
         let doublings = failed.saturating_sub(1).min(31);
-        self.jitter.of(self.first.saturating_mul(1 << doublings).min(self.most))
-    }
-}
-
-impl Jitter {
-    /// A random wait of at most `most`.
-    pub fn of(self, most: Duration) -> Duration {
-        match self {
-            Self::Full => most.mul_f64(fastrand::f64()),
-            Self::Half => most / 2 + (most / 2).mul_f64(fastrand::f64()),
+        let longest = self.first.saturating_mul(1 << doublings).min(self.most);
+        match self.jitter {
+            Jitter::Full => longest.mul_f64(fastrand::f64()),
+            Jitter::Half => longest / 2 + (longest / 2).mul_f64(fastrand::f64()),
         }
     }
 }

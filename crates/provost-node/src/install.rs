@@ -1,33 +1,33 @@
-//! What a kickstart leaves in the root that it installs, so that the root's boots can go on: this
-//! program, what the installer was told, and the units. Files and links alone, since systemctl
-//! does nothing in an installer's chroot.
+//! What a kickstart installs for the boots of the new root: this program, its configuration and the
+//! units. It writes files and links only, because systemctl does nothing in an installer's chroot.
 
-use std::fs::{File, Permissions};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use provost_fs::Durability;
 use toml::Table;
 
 use crate::failure::Failure;
 use crate::settings::{Input, Origin, Settings};
 
-/// Where the units look for it.
+/// The path of this program in the units.
 const PROGRAM: &str = "/usr/bin/provost";
 /// The unit that runs what a boot needs.
 const BOOT: &str = "provost-boot.service";
-/// Their names and texts; the first is the boot's.
+/// The names and texts of the units; the first is the boot's.
 pub const UNITS: [(&str, &str); 3] = [
     (BOOT, include_str!("../../../units/provost-boot.service")),
     ("provost-report.service", include_str!("../../../units/provost-report.service")),
     ("provost-report.timer", include_str!("../../../units/provost-report.timer")),
 ];
-/// Where a package has its units.
+/// Where a package installs its units.
 const PACKAGED: [&str; 2] = ["/usr/lib/systemd/system", "/lib/systemd/system"];
-/// The first line of a configuration that may be written anew.
+/// The first line of a configuration that may be overwritten.
 const HEAD: &str = "# Written by provost kickstart: what the installer was told.\n";
 
-/// What is put into the root that this process sees.
+/// The installation into the root that this process sees.
 pub struct Install<'a> {
     input: &'a Input,
     /// Where this root's own units are.
@@ -35,16 +35,14 @@ pub struct Install<'a> {
 }
 
 impl<'a> Install<'a> {
-    /// Nothing where a configuration elsewhere is named, which no boot would read, and where this
-    /// isn't root.
+    /// None for a configuration file elsewhere, which no boot would read, and without root rights.
     pub fn of(input: &'a Input) -> Option<Self> {
         let usual = input.config().1 == Origin::Default && rustix::process::geteuid().is_root();
         let units = input.paths().etc.join("systemd/system");
         usual.then_some(Self { input, units })
     }
 
-    /// Puts the files in their places; what is there and right stays. The boot unit waits for
-    /// [`Self::enable`].
+    /// Writes the files, unless they are there and right. [`Self::enable`] enables the boot unit.
     pub fn put(&self, settings: &Settings) -> Result<(), Failure> {
         self.put_program().map_err(|e| failed(PROGRAM.as_ref(), e))?;
         self.put_settings(settings)?;
@@ -57,12 +55,12 @@ impl<'a> Install<'a> {
         Ok(())
     }
 
-    /// Lets the root's boots run what they need.
+    /// Enables the boot unit.
     pub fn enable(&self) -> Result<(), Failure> {
         let unit = packaged(BOOT).unwrap_or_else(|| self.units.join(BOOT));
         let text = std::fs::read_to_string(&unit).map_err(|e| failed(&unit, e))?;
-        let wanted = text.lines().filter_map(|line| line.strip_prefix("WantedBy="));
-        for target in wanted.flat_map(str::split_ascii_whitespace) {
+        let targets = text.lines().filter_map(|line| line.strip_prefix("WantedBy="));
+        for target in targets.flat_map(str::split_ascii_whitespace) {
             let link = self.units.join(format!("{target}.wants")).join(BOOT);
             put_link(&unit, &link).map_err(|e| failed(&link, e))?;
         }
@@ -77,12 +75,16 @@ impl<'a> Install<'a> {
             return Ok(());
         }
         let mut this = File::open(this)?;
-        replace(there, 0o755, |file| io::copy(&mut this, file).map(drop))
+        provost_fs::create_folder_of(there)?;
+        provost_fs::replace_with(there, Durability::PowerCut, |file| {
+            file.set_mode(0o755)?;
+            io::copy(&mut this, file.as_file_mut()).map(drop)
+        })
     }
 
-    /// What only the installer knows: what the environment says, its kernel's command line, its
-    /// host's name. A file of the admin's is let be and added to. What stands in xcatinfo the new
-    /// root has, and `updatenode -M` changes it there.
+    /// Writes the settings that only the installer knows: from the environment, its kernel's command
+    /// line, its host's name. A file of the admin's is left as it is; a drop-in beside it gets them.
+    /// Those in xcatinfo are in the new root already, where `updatenode -M` changes them.
     fn put_settings(&self, settings: &Settings) -> Result<(), Failure> {
         let (main, _) = self.input.config();
         let old = std::fs::read_to_string(main).unwrap_or_default();
@@ -90,7 +92,7 @@ impl<'a> Install<'a> {
         let drop_in = main.with_extension("d").join("00-kickstart.toml");
         let path = if is_ours { main } else { &drop_in };
 
-        let mut told = Table::new();
+        let mut table = Table::new();
         let mut is_new = false;
         let stays = |key: &str| {
             matches!(self.input.values().find(|v| v.0 == key), Some((.., Origin::XcatInfo(_))))
@@ -104,10 +106,12 @@ impl<'a> Install<'a> {
                 _ => is_new = true,
             }
             match key.split_once('.') {
-                None => drop(told.insert(key.to_owned(), value.clone())),
+                None => drop(table.insert(key.to_owned(), value.clone())),
                 Some((section, key)) => {
-                    let section = told.entry(section).or_insert_with(|| Table::new().into());
-                    section.as_table_mut().map(|table| table.insert(key.to_owned(), value.clone()));
+                    let section = table.entry(section).or_insert_with(|| Table::new().into());
+                    section
+                        .as_table_mut()
+                        .map(|section| section.insert(key.to_owned(), value.clone()));
                 }
             }
         }
@@ -115,30 +119,30 @@ impl<'a> Install<'a> {
             let file = main.with_file_name("token");
             let line = format!("{}\n", token.0);
             put(&file, line.as_bytes(), 0o600).map_err(|e| failed(&file, e))?;
-            told.insert("token_file".to_owned(), file.display().to_string().into());
+            table.insert("token_file".to_owned(), file.display().to_string().into());
             is_new = true;
         }
         if is_new {
-            put(path, format!("{HEAD}\n{told}").as_bytes(), 0o644).map_err(|e| failed(path, e))?;
+            put(path, format!("{HEAD}\n{table}").as_bytes(), 0o644).map_err(|e| failed(path, e))?;
         }
         Ok(())
     }
 }
 
-/// This program's own file. In an image's root without /proc it is where the shell found it.
+/// The file of this program. In an image's root without /proc it is where the shell found it.
 pub fn this_program() -> io::Result<PathBuf> {
     std::env::current_exe().or_else(|e| {
-        let called = PathBuf::from(std::env::args_os().next().unwrap_or_default());
-        if called.components().count() > 1 {
-            return std::path::absolute(called);
+        let name = PathBuf::from(std::env::args_os().next().unwrap_or_default());
+        if name.components().count() > 1 {
+            return std::path::absolute(name);
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let found = std::env::split_paths(&path).map(|folder| folder.join(&called));
+        let found = std::env::split_paths(&path).map(|folder| folder.join(&name));
         found.into_iter().find(|path| path.is_file()).ok_or(e)
     })
 }
 
-/// Where a package has put the unit, if one has.
+/// Where a package installed the unit, if one did.
 fn packaged(unit: &str) -> Option<PathBuf> {
     PACKAGED.iter().map(|folder| Path::new(folder).join(unit)).find(|path| path.exists())
 }
@@ -148,40 +152,23 @@ pub fn put(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let same = std::fs::symlink_metadata(path)
         .is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o7777 == mode)
         && std::fs::read(path).is_ok_and(|old| old == bytes);
-    if same { Ok(()) } else { replace(path, mode, |file| file.write_all(bytes)) }
+    if same {
+        return Ok(());
+    }
+    provost_fs::create_folder_of(path)?;
+    provost_fs::replace_with_mode(path, bytes, mode, Durability::PowerCut)
 }
 
-/// Lets `write` fill a file that takes the place of what is there, so that after a power cut there
-/// is either the old one or the new one.
-fn replace(
-    path: &Path,
-    mode: u32,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    write(file.as_file_mut())?;
-    // Not at its making, where the umask would have its say.
-    file.as_file().set_permissions(Permissions::from_mode(mode))?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    File::open(folder)?.sync_all()
-}
-
-/// Makes a link, in place of what is there.
+/// Creates a symbolic link, in place of what is there.
 pub fn put_link(to: &Path, link: &Path) -> io::Result<()> {
     if std::fs::read_link(link).is_ok_and(|there| there == to) {
         return Ok(());
     }
     let folder = link.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(folder)?;
-    match std::fs::remove_file(link) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-        _ => {}
-    }
+    provost_fs::remove(link, Durability::Crash)?;
     symlink(to, link)?;
-    File::open(folder)?.sync_all()
+    provost_fs::sync_folder(folder)
 }
 
 fn failed(path: &Path, e: io::Error) -> Failure {
@@ -195,14 +182,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_boot_unit_says_what_wants_it_and_where_the_program_is() {
+    fn the_boot_unit_has_a_target_and_the_path_of_the_program() {
         let (_, boot) = UNITS[0];
         assert!(boot.lines().any(|line| line.starts_with("WantedBy=")));
         assert!(boot.contains(&format!("ExecStart={PROGRAM} boot\n")));
     }
 
     #[test]
-    fn what_is_put_has_its_mode_and_is_not_written_twice() {
+    fn a_file_gets_its_mode_and_is_not_written_twice() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a/token");
         let meta = || std::fs::metadata(&file).unwrap();

@@ -14,15 +14,15 @@ use super::run::Run;
 use super::steps;
 use super::succeeded::{failed, not_noted};
 use super::told;
+use crate::backoff::{Backoff, Jitter};
 use crate::fetch::Fetched;
 use crate::observe::report::keep_log;
 use crate::settings::Settings;
 use crate::state::progress::Paused;
 
-/// The first wait before a step is tried again is at most this, the next ones its doubles.
-const FIRST_WAIT: Duration = Duration::from_secs(2);
-/// No wait is above this.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// The wait before a step is tried again.
+const BACKOFF: Backoff =
+    Backoff { first: Duration::from_secs(2), most: Duration::from_secs(60), jitter: Jitter::Half };
 
 /// A step, and what it takes to run it.
 pub(crate) struct Job<'a> {
@@ -248,9 +248,7 @@ impl Run<'_> {
         if !may_pass || this.left == 0 || self.orders.borrow().stop.is_some() {
             return None;
         }
-        let most = FIRST_WAIT.saturating_mul(1 << this.failed.min(10)).min(LONGEST_WAIT);
-        // Half of it at least, so that what was overloaded gets its rest.
-        Some(most / 2 + (most / 2).mul_f64(fastrand::f64()))
+        Some(BACKOFF.wait(this.failed + 1))
     }
 
     /// How long the run may still take.

@@ -1,7 +1,9 @@
 //! The shell library, which this binary carries for the scripts.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
+
+use provost_fs::Durability;
 
 macro_rules! files {
     ($($name:literal)*) => {
@@ -19,8 +21,9 @@ pub fn folder(state: &Path) -> PathBuf {
     state.join("lib")
 }
 
-/// Writes the library's files that aren't there as this binary has them. A script that is left
-/// from an earlier run may be reading the old ones.
+/// Writes the files of the library that are missing or differ. A script that is left from an
+/// earlier run may be reading the old ones, so each is replaced as a whole. Every run does this,
+/// so nothing is synced.
 pub fn install(state: &Path) -> io::Result<()> {
     let folder = folder(state);
     std::fs::create_dir_all(&folder)?;
@@ -29,11 +32,7 @@ pub fn install(state: &Path) -> io::Result<()> {
         if std::fs::read(&path).ok().as_deref() == Some(text.as_bytes()) {
             continue;
         }
-        let mut file = tempfile::Builder::new()
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-            .tempfile_in(&folder)?;
-        file.write_all(text.as_bytes())?;
-        file.persist(&path)?;
+        provost_fs::replace_with_mode(&path, text.as_bytes(), 0o644, Durability::Crash)?;
     }
     Ok(())
 }

@@ -11,16 +11,19 @@ use tokio::time::Instant;
 
 use super::monitor::Monitor;
 use super::told::{Book, Fate, NEXT, Told};
+use crate::backoff::{Backoff, Jitter};
 use crate::failure::Failure;
 use crate::observe::console::complain;
-use crate::observe::report::{jitter, last_time, start_timer};
+use crate::observe::report::{last_time, start_timer};
 use crate::settings::discover::Machine;
 use crate::settings::{Paths, Settings, Xcat};
 
-/// The first wait after a try that failed is below this, the next ones below its doubles.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// No wait is above this: all nodes of a cluster may be waiting for one monitor.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// The wait after a try that failed: all nodes of a cluster may be waiting for one monitor.
+const BACKOFF: Backoff = Backoff {
+    first: Duration::from_millis(500),
+    most: Duration::from_secs(30),
+    jitter: Jitter::Full,
+};
 /// How long the monitor's greeting may take: whoever gives up loses its place among those who
 /// wait, and another node's silence costs each of them 2 s.
 const READY: Duration = Duration::from_secs(60);
@@ -236,7 +239,7 @@ async fn work(monitor: Monitor, book: Book, mut news: watch::Receiver<bool>) {
             continue;
         }
         tokio::select! {
-            () = tokio::time::sleep(jitter(FIRST_WAIT, LONGEST_WAIT, failures)) => failures += 1,
+            () = tokio::time::sleep(BACKOFF.wait(failures + 1)) => failures += 1,
             // What is new deserves tries of its own.
             _ = news.changed() => failures = 0,
         }

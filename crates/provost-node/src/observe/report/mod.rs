@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::backoff::{Backoff, Jitter};
 use crate::failure::Failure;
 use crate::observe::console::Console;
 use crate::settings::secrets::secrets;
@@ -33,10 +34,15 @@ use post::{Post, Stuck};
 pub use spool::Spool;
 pub use timer::start as start_timer;
 
-/// The first wait after a report that failed is below this, the next ones below its doubles.
-const FIRST_WAIT: Duration = Duration::from_millis(250);
-/// No wait is above this: a management node that is back is told within 5 s, the report included.
-const LONGEST_WAIT: Duration = Duration::from_secs(3);
+/// The wait after a report that failed. A management node that is back gets the next one within
+/// 5 s.
+const BACKOFF: Backoff = Backoff {
+    first: Duration::from_millis(500),
+    most: Duration::from_secs(3),
+    jitter: Jitter::Full,
+};
+/// The wait between the reports of `provost report`.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Reports begin no quicker one after the other: short scripts share one. The last one, which
 /// tells of a failure, doesn't wait.
@@ -141,13 +147,6 @@ pub async fn last_time(
     }
 }
 
-/// How long to wait after so many tries in a row that failed: anything below a limit that begins
-/// at `first` and doubles up to `longest`, so that not all nodes come back at once.
-pub fn jitter(first: Duration, longest: Duration, failures: u32) -> Duration {
-    let most = first.saturating_mul(1 << failures.min(10)).min(longest);
-    Duration::from_micros(fastrand::u64(0..=most.as_micros() as u64))
-}
-
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
@@ -195,7 +194,7 @@ async fn work(
         }
         failures += 1;
         tokio::select! {
-            () = tokio::time::sleep(jitter(FIRST_WAIT, LONGEST_WAIT, failures)) => {}
+            () = tokio::time::sleep(BACKOFF.wait(failures)) => {}
             _ = finish.changed() => {}
         }
     }
@@ -266,9 +265,9 @@ async fn report_rest(
             Ok(Err(Stuck::ForNow(failure))) => last = failure,
             Err(_) => return Err(last),
         }
-        if Instant::now() + FIRST_WAIT >= until {
+        if Instant::now() + PAUSE >= until {
             return Err(last);
         }
-        tokio::time::sleep(FIRST_WAIT).await;
+        tokio::time::sleep(PAUSE).await;
     }
 }
