@@ -13,6 +13,7 @@ pub mod processes;
 mod seed;
 mod sshd;
 mod told;
+mod transcript;
 mod web_server;
 pub mod xcat;
 

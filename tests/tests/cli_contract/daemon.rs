@@ -1,0 +1,135 @@
+//! `provostd`: what it refuses to start with.
+
+use std::net::TcpListener;
+use std::process::Command;
+
+use insta::assert_snapshot;
+use provost_tests::{Out, program};
+
+/// Starts a daemon that can't start.
+fn start(config: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("provostd.toml");
+    std::fs::write(&file, config).unwrap();
+    let mut daemon = Command::new(program("provostd"));
+    let out: Out = daemon.arg("--config").arg(file).output().unwrap().into();
+    out.transcript()
+}
+
+#[test]
+fn of_wrong_configurations() {
+    assert_snapshot!(start("www = 'www'\nlisen = '127.0.0.1:0'"), @r#"
+    exit status 2
+    ----- stderr -----
+    provostd: [DIR]/provostd.toml: TOML parse error at line 2, column 1
+      |
+    2 | lisen = '127.0.0.1:0'
+      | ^^^^^
+    unknown field `lisen`, expected one of `data`, `www`, `store`, `listen`, `admin`, `node`, `guard`, `lost_after`, `xcat`
+
+      hint: use these keys: data, www, store ("sqlite"), listen and admin ("ADDRESS:PORT"), lost_after, [guard] max_attempts, [node] binary, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+    "#);
+    assert_snapshot!(start("www = 'www'\nlisten = 'here'"), @r#"
+    exit status 2
+    ----- stderr -----
+    provostd: [DIR]/provostd.toml: TOML parse error at line 2, column 10
+      |
+    2 | listen = 'here'
+      |          ^^^^^^
+    invalid socket address syntax
+
+      hint: use these keys: data, www, store ("sqlite"), listen and admin ("ADDRESS:PORT"), lost_after, [guard] max_attempts, [node] binary, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+    "#);
+    assert_snapshot!(start("www = "), @r#"
+    exit status 2
+    ----- stderr -----
+    provostd: [DIR]/provostd.toml: TOML parse error at line 1, column 7
+      |
+    1 | www = 
+      |       ^
+    string values must be quoted, expected literal string
+
+      hint: use these keys: data, www, store ("sqlite"), listen and admin ("ADDRESS:PORT"), lost_after, [guard] max_attempts, [node] binary, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+    "#);
+    assert_snapshot!(start(""), @r#"
+    exit status 2
+    ----- stderr -----
+    provostd: [DIR]/provostd.toml: TOML parse error at line 1, column 1
+      |
+    1 | 
+      | ^
+    missing field `www`
+
+      hint: use these keys: data, www, store ("sqlite"), listen and admin ("ADDRESS:PORT"), lost_after, [guard] max_attempts, [node] binary, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+    "#);
+    assert_snapshot!(start("www = 'www'\nstore = 'mysql://u:secret@db'"), @r#"
+    exit status 2
+    ----- stderr -----
+    provostd: [DIR]/provostd.toml: TOML parse error at line 2, column 9
+      |
+    2 | store = 'mysql://u:secret@db'
+      |         ^^^^^^^^^^^^^^^^^^^^^
+    unknown store "mysql"; expected "sqlite"
+
+      hint: use these keys: data, www, store ("sqlite"), listen and admin ("ADDRESS:PORT"), lost_after, [guard] max_attempts, [node] binary, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+    "#);
+    assert_snapshot!(start("www = 'www'\n[guard]\nmax_attempts = 0"), @r#"
+    exit status 2
+    ----- stderr -----
+    provostd: [DIR]/provostd.toml: TOML parse error at line 3, column 16
+      |
+    3 | max_attempts = 0
+      |                ^
+    invalid value: integer `0`, expected a nonzero u32
+
+      hint: use these keys: data, www, store ("sqlite"), listen and admin ("ADDRESS:PORT"), lost_after, [guard] max_attempts, [node] binary, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+    "#);
+    assert_snapshot!(start("www = 'www'\n[xcat]\nxcatd = '0.0.0.0:3001'"), @r#"
+    exit status 2
+    ----- stderr -----
+    provostd: [DIR]/provostd.toml: TOML parse error at line 2, column 1
+      |
+    2 | [xcat]
+      | ^^^^^^
+    `xcatd`, `tls_cert` and `tls_key` must be set together
+
+      hint: use these keys: data, www, store ("sqlite"), listen and admin ("ADDRESS:PORT"), lost_after, [guard] max_attempts, [node] binary, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
+    "#);
+}
+
+#[test]
+fn of_a_configuration_that_is_missing() {
+    let mut daemon = Command::new(program("provostd"));
+    let out: Out = daemon.args(["--config", "/nowhere"]).output().unwrap().into();
+    assert_snapshot!(out.transcript(), @"
+    exit status 2
+    ----- stderr -----
+    provostd: reading /nowhere: No such file or directory (os error 2)
+      hint: name a readable provostd.toml: provostd --config FILE
+    ");
+}
+
+#[test]
+fn of_an_address_that_is_taken() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let config = format!("data = 'data'\nwww = 'www'\nlisten = '{address}'\nadmin = '127.0.0.1:0'");
+    assert_snapshot!(start(&config), @"
+    exit status 1
+    ----- stderr -----
+    provostd: listening on 127.0.0.1:[PORT] (listen): Address already in use (os error 98)
+      hint: stop the program that has the port (ss -ltnp sport = :[PORT]), or change `listen`
+    ");
+}
+
+#[test]
+fn of_a_data_folder_that_cannot_be_made() {
+    let config = "data = 'provostd.toml'\nwww = 'www'\nlisten = '127.0.0.1:0'\n\
+                  admin = '127.0.0.1:0'";
+    assert_snapshot!(start(config), @"
+    exit status 1
+    ----- stderr -----
+    provostd: creating the folder [DIR]/provostd.toml: File exists (os error 17)
+      hint: check that provostd's user may write to the folder `data` of provostd.toml
+    ");
+}

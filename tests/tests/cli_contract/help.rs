@@ -1,0 +1,181 @@
+//! Help texts and wrong usage.
+
+use std::process::{Command, Stdio};
+
+use insta::assert_snapshot;
+use provost_tests::{Out, program};
+
+/// Runs a program by its name, as on a machine that has nothing set up.
+fn run(line: &str) -> Out {
+    let mut words = line.split(' ');
+    let mut command = Command::new(program(words.next().unwrap()));
+    command.args(words).env_remove("PROVOST_CONFIG").env_remove("PROVOSTCTL_ADMIN");
+    command.stdin(Stdio::null()).output().unwrap().into()
+}
+
+#[test]
+fn of_each_program_and_command() {
+    for line in [
+        "provost",
+        "provost boot",
+        "provost kickstart",
+        "provost run",
+        "provost status",
+        "provost log",
+        "provost check",
+        "provost gather",
+        "provost analyze",
+        "provost report",
+        "provost record",
+        "provost fetch",
+        "provost release",
+        "provost stamp",
+        "provost install",
+        "provostctl",
+        "provostctl key new",
+        "provostctl publish",
+        "provostctl import xcat",
+        "provostctl token",
+        "provostctl nodes",
+        "provostctl show",
+        "provostctl log",
+        "provostctl release",
+        "provostctl gather",
+        "provostctl rerun",
+        "provostctl snippet",
+        "provostctl wait-for",
+        "provostd",
+    ] {
+        assert_snapshot!(line.replace(' ', "-"), run(&format!("{line} --help")).transcript());
+    }
+}
+
+#[test]
+fn of_versions() {
+    assert_snapshot!(run("provost --version").transcript(), @"
+    exit status 0
+    ----- stdout -----
+    provost [VERSION]
+    ");
+    assert_snapshot!(run("provostctl --version").transcript(), @"
+    exit status 0
+    ----- stdout -----
+    provostctl [VERSION]
+    ");
+    assert_snapshot!(run("provostd --version").transcript(), @"
+    exit status 0
+    ----- stdout -----
+    provostd [VERSION]
+    ");
+}
+
+#[test]
+fn of_wrong_usage() {
+    assert_snapshot!(run("provost").transcript().lines().next().unwrap(), @"exit status 2");
+    assert_snapshot!(run("provost bot").transcript(), @"
+    exit status 2
+    ----- stderr -----
+    error: unrecognized subcommand 'bot'
+
+      tip: some similar subcommands exist: 'reboot-request', 'boot'
+
+    Usage: provost [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    hint: provost --help tells what there is
+    ");
+    assert_snapshot!(run("provost boot --config").transcript(), @"
+    exit status 2
+    ----- stderr -----
+    error: a value is required for '--config <FILE>' but none was supplied
+
+    For more information, try '--help'.
+    hint: provost --help tells what there is
+    ");
+    assert_snapshot!(run("provost run").transcript(), @"
+    exit status 2
+    ----- stderr -----
+    error: the following required arguments were not provided:
+      <-P <LIST>|SCRIPT [ARGS]…>
+
+    Usage: provost run <-P <LIST>|SCRIPT [ARGS]…>
+
+    For more information, try '--help'.
+    hint: provost --help tells what there is
+    ");
+    assert_snapshot!(run("provostctl frobnicate").transcript(), @"
+    exit status 2
+    ----- stderr -----
+    error: unrecognized subcommand 'frobnicate'
+
+    Usage: provostctl [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(run("provostctl show").transcript(), @"
+    exit status 2
+    ----- stderr -----
+    error: the following required arguments were not provided:
+      <NODE>
+
+    Usage: provostctl show <NODE>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(run("provostctl nodes cn[001-").transcript(), @r#"
+    exit status 2
+    ----- stderr -----
+    error: invalid value 'cn[001-' for '[NODES]': "cn[001-" names no nodes: its brackets don't match
+      hint: write names and ranges such as cn001, cn[001-512,600] or r[1-4]n[01-32], with commas between
+
+    For more information, try '--help'.
+    "#);
+    assert_snapshot!(run("provostctl token @all").transcript(), @r#"
+    exit status 2
+    ----- stderr -----
+    error: invalid value '@all' for '<NODES>': "@all" names no nodes: "@all" can't be a node's name
+      hint: write names and ranges such as cn001, cn[001-512,600] or r[1-4]n[01-32], with commas between
+
+    For more information, try '--help'.
+    "#);
+    assert_snapshot!(run("provostctl show ../x").transcript(), @"
+    exit status 2
+    ----- stderr -----
+    error: invalid value '../x' for '<NODE>': it can't be a node's name
+      hint: name one node, such as cn001
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(run("provostctl --admin ftp://x nodes").transcript(), @"
+    exit status 2
+    ----- stderr -----
+    error: invalid value 'ftp://x' for '--admin <URL>': it is neither unix:PATH nor http://ADDRESS:PORT
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(run("provostctl wait-for cn001 --status happy").transcript(), @"
+    exit status 2
+    ----- stderr -----
+    error: invalid value 'happy' for '--status <STATUS>': no node ever has it; it is one of defined, installing, booting, netbooting, postbooting, booted, failed, or syncing, synced
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(
+        run("provostctl wait-for cn001 --status booted --timeout 20").transcript(), @"
+    exit status 2
+    ----- stderr -----
+    error: invalid value '20' for '--timeout <TIMEOUT>': `20` isn't a time limit: the unit is missing
+
+    For more information, try '--help'.
+    "
+    );
+    assert_snapshot!(run("provostd serve").transcript(), @"
+    exit status 2
+    ----- stderr -----
+    error: unexpected argument 'serve' found
+
+    Usage: provostd [OPTIONS]
+
+    For more information, try '--help'.
+    ");
+}

@@ -1,0 +1,226 @@
+//! `provost status`, `log`, `analyze`, `gather` and `check`.
+
+use insta::assert_snapshot;
+
+use crate::{BROKEN, HELLO, site};
+
+#[test]
+fn of_a_node_that_has_run_nothing() {
+    let (_cluster, node) = site(&[("hello", HELLO)]);
+    assert_snapshot!(node.provost(&["status"]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    cn001: nothing has run here yet
+    ");
+    assert_snapshot!(node.provost(&["status", "--format", "json"]).transcript(), @r#"
+    exit status 0
+    ----- stdout -----
+    {
+      "node": "cn001",
+      "unreported": 0
+    }
+    "#);
+    assert_snapshot!(node.provost(&["log"]).transcript(), @"
+    exit status 2
+    ----- stderr -----
+    provost: error: looking for a log of any script in [DIR]/nodes/cn001/log/scripts: there is none
+    provost: hint: see `provost status` for what has run
+    ");
+    assert_snapshot!(node.provost(&["analyze"]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    cn001: nothing has run here yet
+    ");
+}
+
+#[test]
+fn of_a_run_that_succeeded() {
+    let (_cluster, node) = site(&[("hello", HELLO)]);
+    node.provost(&["boot"]).expect(0);
+    assert_snapshot!(node.provost(&["status"]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    cn001: boot ended well, began [TIME], took [DURATION]
+      fetch                    ok  [DURATION]
+      hello                    ok  [DURATION]
+    ");
+    assert_snapshot!(node.provost(&["log"]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    [TIME] stdout F hello from cn001
+    ");
+    assert_snapshot!(node.provost(&["log", "helo"]).transcript(), @r#"
+    exit status 2
+    ----- stderr -----
+    provost: error: looking for a log of "helo" in [DIR]/nodes/cn001/log/scripts: there is none
+    provost: hint: see `provost status` for what has run
+    "#);
+}
+
+#[test]
+fn of_a_run_that_failed() {
+    let (_cluster, node) = site(&[("hello", HELLO), ("broken", BROKEN), ("later", HELLO)]);
+    node.provost(&["boot"]).expect(1);
+    assert_snapshot!(node.provost(&["status"]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    cn001: boot FAILED, began [TIME], took [DURATION]
+      fetch                    ok  [DURATION]
+      hello                    ok  [DURATION]
+      broken                   FAILED (exit status 7)  [DURATION]
+      later                    not run
+
+    broken: exit status 7
+      line     4 setup [DIR]/nodes/cn001/state/bundle/broken
+      command  sh -c 'echo no disk >&2; exit 7'
+      commands 1, 1 failed
+      output   setting up
+               no disk
+      log  [DIR]/nodes/cn001/log/scripts/[ID]/02-broken.log
+      hint     on the node, provost log broken shows all it printed; mend it, then: provost run broken
+    ");
+    assert_snapshot!(node.provost(&["status", "--format", "json"]).transcript(), @r#"
+    exit status 0
+    ----- stdout -----
+    {
+      "node": "cn001",
+      "service": "boot",
+      "run": "[ID]",
+      "result": "failure",
+      "started": "[TIME]",
+      "ended": "[TIME]",
+      "attempt": 1,
+      "bundle": 1,
+      "plan": 1,
+      "stages": [
+        {
+          "stage": "fetch",
+          "result": "success",
+          "durationMs": [N]
+        },
+        {
+          "stage": "hello",
+          "result": "success",
+          "durationMs": [N],
+          "log": "[DIR]/nodes/cn001/log/scripts/[ID]/01-hello.log"
+        },
+        {
+          "stage": "broken",
+          "result": "failure",
+          "cause": "exit",
+          "exitCode": 7,
+          "errorLine": "4 setup [DIR]/nodes/cn001/state/bundle/broken",
+          "errorMessage": "setting up\nno disk",
+          "command": "sh -c 'echo no disk >&2; exit 7'",
+          "commands": 1,
+          "commandsFailed": 1,
+          "hint": "on the node, provost log broken shows all it printed; mend it, then: provost run broken",
+          "durationMs": [N],
+          "log": "[DIR]/nodes/cn001/log/scripts/[ID]/02-broken.log"
+        }
+      ],
+      "notRun": [
+        "later"
+      ],
+      "durationMs": [N],
+      "unreported": 0
+    }
+    "#);
+    assert_snapshot!(node.provost(&["log"]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    | setting up
+    $ sh -c 'echo no disk >&2; exit 7'
+      | no disk
+    # sh -c 'echo no disk >&2; exit 7' FAILED: exit status 7, [DURATION]
+    ");
+    assert_snapshot!(node.provost(&["log", "hello", "--format", "json"]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    []
+    ");
+    assert_snapshot!(node.provost(&["analyze"]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    cn001: boot of [TIME] FAILED
+
+    broken: exit status 7
+      line     4 setup [DIR]/nodes/cn001/state/bundle/broken
+      command  sh -c 'echo no disk >&2; exit 7'
+      commands 1, 1 failed
+      output   setting up
+               no disk
+      hint     on the node, provost log broken shows all it printed; mend it, then: provost run broken
+
+    where the time went, of [DURATION] in all:
+      [DURATION] [N] %  [STAGE]
+
+    nothing else looks wrong
+    ");
+}
+
+#[test]
+fn of_a_bundle_of_logs() {
+    let (cluster, node) = site(&[("broken", BROKEN)]);
+    node.provost(&["boot"]).expect(1);
+    let to = cluster.path("gathered");
+    std::fs::create_dir(&to).unwrap();
+    let out = node.provost(&["gather", "--to", to.to_str().unwrap()]).expect(0);
+    let bundle = out.stdout.trim().to_owned();
+    assert_snapshot!(out.transcript(), @"
+    exit status 0
+    ----- stdout -----
+    [DIR]/gathered/log-bundle-cn001-[TIME].tar.gz
+    ");
+    assert_snapshot!(node.provost(&["analyze", &bundle]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    cn001: boot of [TIME] FAILED
+
+    broken: exit status 7
+      line     4 setup [DIR]/nodes/cn001/state/bundle/broken
+      command  sh -c 'echo no disk >&2; exit 7'
+      commands 1, 1 failed
+      output   setting up
+               no disk
+      hint     on the node, provost log broken shows all it printed; mend it, then: provost run broken
+
+    where the time went, of [DURATION] in all:
+      [DURATION] [N] %  [STAGE]
+
+    nothing else looks wrong
+    ");
+    assert_snapshot!(node.provost(&["gather", "--to", "/nowhere"]).transcript(), @r#"
+    exit status 2
+    ----- stderr -----
+    provost: error: gathering into /nowhere: No such file or directory (os error 2) at path "[DIR]"
+    provost: hint: name a folder with room that you can write to: provost gather --to DIR
+    "#);
+    assert_snapshot!(node.provost(&["analyze", "/nowhere.tar.gz"]).transcript(), @"
+    exit status 2
+    ----- stderr -----
+    provost: error: reading the bundle /nowhere.tar.gz: No such file or directory (os error 2)
+    provost: hint: give a log-bundle-….tar.gz that `provost gather` has made
+    ");
+    let text = node.path("provost.toml");
+    assert_snapshot!(node.provost(&["analyze", text.to_str().unwrap()]).transcript(), @"
+    exit status 2
+    ----- stderr -----
+    provost: error: reading the bundle [DIR]/nodes/cn001/provost.toml: invalid gzip header
+    provost: hint: give a log-bundle-….tar.gz that `provost gather` has made
+    ");
+}
+
+#[test]
+fn of_a_check() {
+    let (_cluster, node) = site(&[("hello", HELLO)]);
+    assert_snapshot!(node.provost(&["check"]).transcript());
+    assert_snapshot!(node.provost(&["check", "--format", "json"]).transcript());
+}
+
+#[test]
+fn of_a_check_of_a_wrong_configuration() {
+    let (_cluster, node) = site(&[("hello", HELLO)]);
+    node.configure("serverz = []\n");
+    assert_snapshot!(node.provost(&["check"]).transcript());
+}
