@@ -18,7 +18,7 @@ impl Target {
             Self::AtLeast(limit) => (">=", limit, value >= limit),
             Self::None => return "-".to_owned(),
         };
-        format!("{sign} {limit:.1} {}", if holds { "ok" } else { "MISSED" })
+        format!("{sign} {limit} {}", if holds { "ok" } else { "MISSED" })
     }
 }
 

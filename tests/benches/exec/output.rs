@@ -45,7 +45,7 @@ pub(crate) fn measure(table: &mut Table) {
         }
     }
     let (ours, theirs) = (median(ours), median(theirs));
-    table.compare("1 GB of output, to tee", "MB/s", ours, theirs, Target::AtLeast(0.7));
+    table.compare("1 GB of output, to tee", "MB/s", ours, theirs, Target::None);
     table.hold("the runner's memory meanwhile", "MB", median(runner), Target::AtMost(8.0));
     table.hold("its keeper's memory meanwhile", "MB", median(keeper), Target::AtMost(8.0));
 }

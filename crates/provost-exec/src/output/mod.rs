@@ -6,6 +6,7 @@ mod pipes;
 mod secrets;
 mod stream;
 mod writes;
+pub(crate) mod xtrace;
 
 pub(crate) use capture::{Capture, Tail};
 pub(crate) use pipe::CHUNK;

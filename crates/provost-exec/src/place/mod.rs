@@ -47,7 +47,8 @@ pub(crate) fn arrange(
         return Vec::new();
     }
     let watched = || {
-        let trace = step.bash_trace.as_ref().filter(|_| step.trace != Trace::Off)?;
+        let trace =
+            step.bash_trace.as_ref().filter(|_| step.trace != Trace::Off && !step.trace_lines)?;
         let watched = watch(&Script::read(&step.folder.join(&step.name))?, step)?;
         let path = |path: &Path| path.to_str().map(str::to_owned);
         let mut env = vec![

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::ptr::null;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -15,7 +15,7 @@ use rustix::process::Pid;
 use rustix::thread::{Timespec, futex};
 
 use super::wait::wait;
-use crate::output::Output;
+use crate::output::{Output, xtrace};
 use crate::trace;
 
 /// The stack of the child up to its exec, in units of 16 bytes, to which it must be aligned.
@@ -61,21 +61,27 @@ impl<'w> Program<'w> {
     /// Starts it: its path, from its folder, and its arguments. Its input is the keeper's. `detach`
     /// is called before it begins, in the child. It may make system calls and change what is the
     /// child's own; memory is the keeper's, which waits meanwhile. If it `is_traced`, that holds from
-    /// its first instruction on.
+    /// its first instruction on. What bash shows with `-x` goes to `xtrace`.
     #[expect(unsafe_code, reason = "an exec that no safe wrapper makes without memory of its own")]
     pub(crate) fn spawn(
         self,
         words: &[String],
         is_traced: bool,
+        xtrace: Option<BorrowedFd<'_>>,
         detach: impl Fn() -> io::Result<()>,
     ) -> io::Result<Spawned<'w>> {
         let words = words.iter().map(|word| CString::new(word.as_str()));
         let words: Vec<CString> = words.collect::<Result<_, _>>()?;
         let (argv, envp) = (pointers(&words), pointers(self.env.values()));
         let [out, err] = self.output.inlets().ok_or(ErrorKind::BrokenPipe)?;
+        let xtrace = xtrace.map(|fd| fd.as_raw_fd());
         let become_it = || -> io::Result<()> {
             rustix::stdio::dup2_stdout(out)?;
             rustix::stdio::dup2_stderr(err)?;
+            if let Some(xtrace) = xtrace {
+                // SAFETY: the number isn't the child's own yet; the copy stays open at its exec.
+                unsafe { libc::dup2(xtrace, xtrace::FD) };
+            }
             rustix::process::chdir(self.folder.as_c_str())?;
             detach()?;
             // SAFETY: both lists end with a null, and what they point to outlives this.

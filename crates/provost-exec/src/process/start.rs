@@ -1,6 +1,6 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::StatVfsMountFlags;
@@ -10,6 +10,7 @@ use super::interpreter::{missing, missing_for_env, not_found};
 use super::not_started::{NotStarted, Why};
 use super::spawn::{Program, Spawned};
 use crate::output::Output;
+use crate::output::xtrace::{self, Xtrace};
 use crate::place::{self, Language, Script};
 use crate::step::{Step, Trace};
 use crate::trace::{self, Untraceable};
@@ -38,6 +39,8 @@ pub(crate) struct Started<'w> {
     pub(crate) output: Output<'w>,
     /// Whether its commands are traced, or why they aren't, if they should be.
     pub(crate) traced: Option<Result<(), Untraceable>>,
+    /// What bash shows of it.
+    pub(crate) xtrace: Option<Xtrace>,
     /// Whether bash notes where it fails.
     pub(crate) is_watched: bool,
 }
@@ -54,12 +57,20 @@ pub(crate) fn start<'w>(
     let spawned = look(&path, step).and_then(|(interpreter, language)| {
         let mut program = program.map_err(other)?;
         let watch = place::arrange(step, language, notes);
+        let xtrace = (step.trace_lines && language == Language::Bash)
+            .then(|| Xtrace::new(&step.secrets))
+            .transpose();
+        let mut xtrace = xtrace.map_err(other)?;
+        if xtrace.is_some() {
+            program.set("BASH_XTRACEFD", &xtrace::FD.to_string()).map_err(other)?;
+        }
         for (name, value) in &watch {
             program.set(name, value).map_err(other)?;
         }
-        let words = words(step, &interpreter);
+        let words = words(step, &interpreter, xtrace.is_some());
         let may_trace = (step.trace == Trace::Commands).then(trace::may_trace);
-        let spawned = program.spawn(&words, may_trace == Some(Ok(())), detach);
+        let inlet = xtrace.as_ref().and_then(Xtrace::inlet).map(AsFd::as_fd);
+        let spawned = program.spawn(&words, may_trace == Some(Ok(())), inlet, detach);
         let spawned = spawned.map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied if is_noexec(&path) => Why::NoExec,
             ErrorKind::PermissionDenied => Why::Denied,
@@ -71,9 +82,12 @@ pub(crate) fn start<'w>(
             _ => other(e),
         });
         let Spawned { pid, pidfd, output, traced } = spawned?;
+        if let Some(xtrace) = &mut xtrace {
+            xtrace.begun(pid.as_raw_nonzero().get().cast_unsigned());
+        }
         let refused = |e: io::Error| Untraceable::Refused(e.to_string());
         let traced = traced.map(|traced| traced.map_err(refused)).or(may_trace);
-        Ok(Started { pid, pidfd, output, traced, is_watched: !watch.is_empty() })
+        Ok(Started { pid, pidfd, output, traced, xtrace, is_watched: !watch.is_empty() })
     });
     spawned.map_err(|why| NotStarted { program: path, why })
 }
@@ -129,8 +143,8 @@ fn is_noexec(program: &Path) -> bool {
 }
 
 /// What is to be run, and its arguments.
-fn words(step: &Step, interpreter: &Interpreter) -> Vec<String> {
-    let shown = step.xtrace.then(|| options(step, interpreter)).flatten();
+fn words(step: &Step, interpreter: &Interpreter, is_shown: bool) -> Vec<String> {
+    let shown = (step.xtrace || is_shown).then(|| options(step, interpreter)).flatten();
     let mut words = match (interpreter, shown) {
         (_, Some(options)) => [vec![BASH.to_owned()], options].concat(),
         (Interpreter::FirstLine, None) => Vec::new(),

@@ -56,7 +56,8 @@ impl Family {
     /// That of the script, which has just begun.
     pub(super) fn new(script: i32) -> Self {
         let mut family = Self::default();
-        family.threads.insert(script, Thread { is_near: true, ..Thread::default() });
+        let parent = std::process::id().cast_signed();
+        family.threads.insert(script, Thread { parent, is_near: true, ..Thread::default() });
         family
     }
 
@@ -95,17 +96,26 @@ impl Family {
 
     /// The process that started `process`, as far as that can be known.
     pub(super) fn parent(&mut self, process: i32) -> i32 {
+        self.find_parent(process);
         let parent = self.threads.get(&process).map_or(0, |thread| thread.parent);
-        match self.threads.get(&parent) {
-            Some(thread) if thread.is_clone => {
-                let own = status::process_of(parent).unwrap_or(parent);
-                if let Some(thread) = self.threads.get_mut(&process) {
-                    thread.parent = own;
-                }
-                own
-            }
-            None if parent == 0 => status::look(process).map_or(0, |(_, parent, _)| parent),
-            _ => parent,
+        if !self.threads.get(&parent).is_some_and(|thread| thread.is_clone) {
+            return parent;
+        }
+        let own = status::process_of(parent).unwrap_or(parent);
+        if let Some(thread) = self.threads.get_mut(&process) {
+            thread.parent = own;
+        }
+        own
+    }
+
+    /// Asks the kernel for the parent of one that was quicker than the news of its start.
+    fn find_parent(&mut self, process: i32) {
+        let is_unknown = self.threads.get(&process).is_none_or(|thread| thread.parent == 0);
+        if is_unknown
+            && status::process_of(process) == Some(process)
+            && let Some((_, parent, _)) = status::look(process)
+        {
+            self.add(process, parent, false);
         }
     }
 
@@ -119,6 +129,7 @@ impl Family {
 
     /// A thread has ended. Returns the command that ended with it.
     pub(super) fn end(&mut self, number: i32, ending: Ending) -> Option<Command> {
+        self.find_parent(number);
         let parent = self.parent_of_near(number);
         let thread = self.threads.remove(&number)?;
         if let Some(parent) = parent.and_then(|parent| self.threads.get_mut(&parent)) {

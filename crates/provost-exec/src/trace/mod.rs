@@ -24,6 +24,7 @@ use rustix::process::Pid;
 use self::family::Family;
 use self::kept::Kept;
 use self::ptrace::{Change, Ending, Stop};
+use crate::output::xtrace::Xtrace;
 use crate::output::{Capture, Output, Secrets};
 use crate::process::signals::signal_name;
 
@@ -106,11 +107,16 @@ pub(crate) struct Log<'l, 'w> {
     pub(crate) changes: &'l Changes,
     pub(crate) output: &'l mut Output<'w>,
     pub(crate) capture: &'l mut Capture,
+    /// What bash shows, if so.
+    pub(crate) xtrace: Option<&'l mut Xtrace>,
 }
 
 impl Log<'_, '_> {
     /// Writes what was printed before.
     fn drain(&mut self) {
+        if let Some(xtrace) = &mut self.xtrace {
+            xtrace.take(self.capture);
+        }
         self.output.take_all(|stream, text| self.capture.take(stream, text));
     }
 }

@@ -116,3 +116,24 @@ fn without_commands_there_are_none() {
         assert_eq!(ran.outcome.commands, 0);
     }
 }
+
+#[test]
+fn bash_shows_builtins_and_functions_if_asked() {
+    let mut bench = Bench::new();
+    bench.trace_lines = true;
+    bench.secrets = Secrets::new([("PW", "hunter2")]);
+    let script = "#!/bin/bash\nf() { echo in >&2; }\nf hunter2\n/bin/echo out\nexit 3\n";
+    let ran = bench.run(Trace::Commands, script);
+    let lines = ran.lines();
+    let of =
+        |begin: &str| lines.iter().filter(|l| l.starts_with(begin)).cloned().collect::<Vec<_>>();
+    let expected =
+        ["line + f '[redacted:PW]'", "line + echo in", "line + /bin/echo out", "line + exit 3"];
+    let shown = of("line ").join("\n").replace("f [redacted:PW]", "f '[redacted:PW]'");
+    assert_eq!(shown, expected.join("\n"));
+    assert_eq!(
+        (of("stdout"), of("stderr")),
+        (vec!["stdout F out".to_owned()], vec!["stderr F in".to_owned()])
+    );
+    assert_eq!(ran.seen().0, "3");
+}

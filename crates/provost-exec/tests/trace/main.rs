@@ -21,6 +21,7 @@ struct Bench {
     folder: tempfile::TempDir,
     limits: Limits,
     secrets: Secrets,
+    trace_lines: bool,
     // The last to go: a supervisor that goes reaps every child of this process.
     _alone: MutexGuard<'static, ()>,
 }
@@ -36,7 +37,7 @@ impl Bench {
             leak: Duration::from_millis(300),
         };
         let folder = tempfile::tempdir().unwrap();
-        Self { _alone: alone, folder, limits, secrets: Secrets::default() }
+        Self { _alone: alone, folder, limits, secrets: Secrets::default(), trace_lines: false }
     }
 
     fn path(&self) -> &Path {
@@ -81,7 +82,7 @@ impl Bench {
             log: self.path().join("01-script.log"),
             trace,
             bash_trace: Some(provost_exec::install_trace(self.path()).unwrap()),
-            trace_lines: false,
+            trace_lines: self.trace_lines,
             limits: self.limits,
             leak: LeakPolicy::Warn,
             xtrace: false,
@@ -130,6 +131,7 @@ impl Ran {
         let plain = untimed.map(|line| match line.split_once(" F ") {
             Some(("exec", rest)) => format!("exec {}", rest.splitn(3, ' ').nth(2).unwrap()),
             Some(("exit", rest)) => format!("exit {}", rest.split(' ').nth(1).unwrap()),
+            Some(("line", rest)) => format!("line {}", rest.split_once(' ').unwrap().1),
             _ => line.to_owned(),
         });
         plain.collect()

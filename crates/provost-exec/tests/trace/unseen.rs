@@ -55,7 +55,7 @@ fn traps_and_signals_between_processes() {
 fn job_control() {
     same(
         "#!/bin/bash\nset -m\nsleep 1000 &\np=$!\nkill -STOP $p\n\
-         until grep -q '^State:.[Tt]' /proc/$p/status; do :; done\n\
+         until jobs | grep -q Stopped; do :; done\n\
          jobs | tr -s ' ' | cut -d' ' -f2\nkill -CONT $p\n\
          until grep -q '^State:.S' /proc/$p/status; do :; done\njobs | tr -s ' ' | cut -d' ' -f2\n\
          kill $p; wait $p; echo $?\n",

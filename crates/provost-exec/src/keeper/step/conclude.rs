@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::running::{Ending, Leftovers, Running};
 use crate::outcome::{Ended, Outcome, Usage};
+use crate::output::xtrace::Xtrace;
 use crate::place::{self, Place};
 use crate::process::signals::signal_name;
 use crate::process::tree;
@@ -42,7 +43,9 @@ impl Running<'_, '_> {
         let is_anybody_left = !leaked.is_empty() && tree::reap();
         let is_held = self.output.pipes().next().is_some();
         let leftovers = if is_anybody_left || is_held {
-            Some(Leftovers { pipes: self.output.held(), tracer: self.tracer })
+            let mut pipes = self.output.held();
+            pipes.extend(self.xtrace.take().map(Xtrace::into_pipe));
+            Some(Leftovers { pipes, tracer: self.tracer })
         } else {
             self.next.reuse(self.output);
             None

@@ -97,6 +97,7 @@ impl Running<'_, '_> {
                 self.clock.slow = None;
                 self.output.close();
             }
+            self.take_xtrace();
             if came.output {
                 self.output.take(|stream, text| self.capture.take(stream, text));
             }
@@ -134,6 +135,7 @@ impl Running<'_, '_> {
         }
         let changes = self.tracer.as_ref().and_then(|_| self.next.changes());
         fds.extend(changes.map(|changes| PollFd::new(changes.fd(), PollFlags::IN)));
+        fds.extend(self.xtrace.iter().map(|xtrace| PollFd::new(xtrace.pipe(), PollFlags::IN)));
         fds.extend(self.output.pipes().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let descendant = if self.ends_tree() { tree::somebody() } else { None };
         let look = (self.ends_tree() && descendant.is_none()).then_some(LOOK_EVERY);
@@ -156,6 +158,8 @@ impl Running<'_, '_> {
         let orders = seen();
         let end = self.status.is_none() && seen();
         let changes = changes.is_some() && seen() || self.is_behind;
+        // It is looked at in any case.
+        let _ = self.xtrace.is_some() && seen();
         // What it printed last has come by its end.
         Ok(Came { orders, end, changes, output: end || self.output.waits() || seen() || seen() })
     }
@@ -163,7 +167,9 @@ impl Running<'_, '_> {
     /// The program has ended so.
     fn trace_end(&mut self, status: i32) {
         if let (Some(tracer), Some(changes)) = (&mut self.tracer, self.next.changes()) {
-            let log = &mut Log { changes, output: &mut self.output, capture: &mut self.capture };
+            let (output, capture, xtrace) =
+                (&mut self.output, &mut self.capture, self.xtrace.as_mut());
+            let log = &mut Log { changes, output, capture, xtrace };
             tracer.script_ended(status, log);
         }
     }

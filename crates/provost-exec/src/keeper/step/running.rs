@@ -8,6 +8,7 @@ use rustix::process::Pid;
 use crate::keeper::clock::Clock;
 use crate::keeper::next::Next;
 use crate::outcome::Usage;
+use crate::output::xtrace::Xtrace;
 use crate::output::{Capture, Output};
 use crate::process::cgroup::Leaf;
 use crate::process::start::Started;
@@ -37,6 +38,8 @@ pub(super) struct Running<'a, 'w> {
     pub(super) pidfd: OwnedFd,
     pub(super) output: Output<'w>,
     pub(super) capture: Capture,
+    /// What bash shows of it.
+    pub(super) xtrace: Option<Xtrace>,
     /// Where commands are traced.
     pub(super) tracer: Option<Box<Tracer>>,
     /// Whether there is more for the tracer to do.
@@ -60,7 +63,7 @@ impl<'a, 'w> Running<'a, 'w> {
         leaf: Option<&'a Leaf>,
         next: &'a mut Next<'w>,
     ) -> Self {
-        let Started { pid, pidfd, output, traced, .. } = child;
+        let Started { pid, pidfd, output, traced, xtrace, .. } = child;
         let tracer = matches!(traced, Some(Ok(())));
         let tracer = tracer.then(|| Box::new(Tracer::new(pid, &step.name, &step.secrets)));
         let now = Instant::now();
@@ -73,6 +76,7 @@ impl<'a, 'w> Running<'a, 'w> {
             pidfd,
             output,
             capture,
+            xtrace,
             tracer,
             is_behind: false,
             status: None,
@@ -90,12 +94,18 @@ impl<'a, 'w> Running<'a, 'w> {
         self.status.is_some() && self.ending.is_some() && self.clock.act.is_some()
     }
 
+    /// Takes what bash shows.
+    pub(super) fn take_xtrace(&mut self) {
+        self.xtrace.take_if(|xtrace| !xtrace.take(&mut self.capture));
+    }
+
     /// Handles what has changed of what is traced. Returns whether the program has ended.
     pub(super) fn serve(&mut self) -> bool {
         let (Some(tracer), Some(changes)) = (&mut self.tracer, self.next.changes()) else {
             return false;
         };
-        let log = &mut Log { changes, output: &mut self.output, capture: &mut self.capture };
+        let (output, capture, xtrace) = (&mut self.output, &mut self.capture, self.xtrace.as_mut());
+        let log = &mut Log { changes, output, capture, xtrace };
         let served = tracer.serve(log);
         self.is_behind = served == Served::Busy;
         served == Served::ScriptEnded

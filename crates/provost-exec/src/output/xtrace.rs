@@ -1,0 +1,81 @@
+//! What bash shows of a script with `-x`, through a pipe of its own.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use provost_record::step_log::{LINE, WHOLE};
+use rustix::fs::OFlags;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::capture::Capture;
+use super::secrets::Secrets;
+
+/// The descriptor that the script's bash writes to: one that no script uses.
+pub(crate) const FD: i32 = 63;
+/// A line longer than this is shown in pieces, in bytes.
+const MOST: usize = 4096;
+/// How much is read at once, in bytes.
+const CHUNK: usize = 16 * 1024;
+
+/// The pipe.
+pub(crate) struct Xtrace {
+    pipe: OwnedFd,
+    /// The other end, until the program has begun.
+    inlet: Option<OwnedFd>,
+    secrets: Secrets,
+    /// The script's process.
+    pid: u32,
+    partial: Vec<u8>,
+}
+
+impl Xtrace {
+    pub(crate) fn new(secrets: &Secrets) -> io::Result<Self> {
+        let (pipe, inlet) = pipe_with(PipeFlags::CLOEXEC)?;
+        rustix::fs::fcntl_setfl(&pipe, OFlags::NONBLOCK)?;
+        let secrets = secrets.clone();
+        Ok(Self { pipe, inlet: Some(inlet), secrets, pid: 0, partial: Vec::new() })
+    }
+
+    /// The end that the program is to write to.
+    pub(crate) fn inlet(&self) -> Option<&OwnedFd> {
+        self.inlet.as_ref()
+    }
+
+    /// The program has begun in this process.
+    pub(crate) fn begun(&mut self, pid: u32) {
+        self.inlet = None;
+        self.pid = pid;
+    }
+
+    /// Puts the lines that have come into the log. Returns whether more may come.
+    pub(crate) fn take(&mut self, capture: &mut Capture) -> bool {
+        let mut chunk = [0; CHUNK];
+        while let Ok(read) = rustix::io::read(self.pipe.as_fd(), &mut chunk) {
+            if read == 0 {
+                return false;
+            }
+            for part in chunk[..read].split_inclusive(|b| *b == b'\n') {
+                self.partial.extend_from_slice(part);
+                if part.ends_with(b"\n") || self.partial.len() >= MOST {
+                    self.put(capture);
+                }
+            }
+        }
+        true
+    }
+
+    fn put(&mut self, capture: &mut Capture) {
+        let text = self.secrets.hide_bytes(self.partial.trim_ascii_end());
+        let text = String::from_utf8_lossy(&text);
+        capture.put_line(&format!("{LINE} {WHOLE} {} {text}", self.pid));
+        self.partial.clear();
+    }
+
+    pub(crate) fn pipe(&self) -> &OwnedFd {
+        &self.pipe
+    }
+
+    pub(crate) fn into_pipe(self) -> OwnedFd {
+        self.pipe
+    }
+}
