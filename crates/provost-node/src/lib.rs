@@ -1,15 +1,17 @@
 //! The node's engine: settings, fetch, schedule, run, observe. It runs a node's scripts, records what
 //! happens and reports it; the commands that start it are in `provost`.
 
-#![allow(missing_docs, reason = "what became public by the move gets its docs next")]
-
 pub mod backoff;
 pub mod failure;
+#[allow(missing_docs, reason = "still to be documented")]
 pub mod fetch;
 pub mod http;
 pub mod install;
+#[allow(missing_docs, reason = "still to be documented")]
 pub mod observe;
+#[allow(missing_docs, reason = "still to be documented")]
 pub mod runner;
 pub mod settings;
 pub mod state;
+#[allow(missing_docs, reason = "still to be documented")]
 pub mod xcat;

@@ -1,7 +1,7 @@
-//! The scripts on this node's disk: the present set, and the next one while it arrives.
+//! The scripts on this node's disk: the current set, and the next one while it is fetched.
 //!
-//! `STATE/bundle` is a link to the present set. The next one is built beside it and becomes the
-//! present one by one rename, when all of it is verified.
+//! `STATE/bundle` is a link to the current set. The next one is built beside it and becomes the
+//! current one by one rename, when all of it is verified.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -57,7 +57,7 @@ impl Bundles {
         Ok(bundles)
     }
 
-    /// Where the present set is.
+    /// Where the current set is.
     pub(crate) fn current(&self) -> PathBuf {
         self.state.join("bundle")
     }
@@ -67,19 +67,19 @@ impl Bundles {
         std::fs::read_dir(&self.sets).is_ok_and(|mut entries| entries.next().is_none())
     }
 
-    /// Whether there is a present set.
+    /// Whether there is a current set.
     pub(crate) fn has_current(&self) -> bool {
         self.current().exists()
     }
 
-    /// The paths of those files of `manifest` that the present set lacks or has in another form.
+    /// The paths of those files of `manifest` that the current set lacks or has in another form.
     pub(crate) fn missing<'m>(&self, manifest: &'m Manifest) -> Vec<&'m str> {
         let current = self.current();
         let there = |entry: &&FileEntry| !is_as_published(&current, entry);
         manifest.files.iter().filter(there).map(|e| e.path.as_str()).collect()
     }
 
-    /// Whether the present set has no file that `manifest` doesn't name.
+    /// Whether the current set has no file that `manifest` doesn't name.
     pub(crate) fn holds_no_other(&self, manifest: &Manifest) -> bool {
         let named: HashSet<PathBuf> =
             manifest.files.iter().map(|e| self.current().join(&e.path)).collect();
@@ -97,7 +97,7 @@ impl Bundles {
         true
     }
 
-    /// Begins the next set. It goes away again unless it becomes the present one.
+    /// Begins the next set. It goes away again unless it becomes the current one.
     pub(crate) fn begin(&self) -> Result<TempDir, Failure> {
         tempfile::Builder::new()
             .prefix(UNFINISHED)
@@ -145,7 +145,7 @@ impl Bundles {
             .map_err(|e| self.disk("putting new scripts in their place", e))
     }
 
-    /// Takes over into the folder `new` what the present set has already.
+    /// Links into the folder `new` what the current set has already.
     pub(crate) fn take_over(
         &self,
         manifest: &Manifest,
@@ -164,7 +164,7 @@ impl Bundles {
         Ok(())
     }
 
-    /// Makes `new` the present set and removes the old one.
+    /// Makes `new` the current set and removes the old one.
     pub(crate) fn switch_to(&self, new: TempDir) -> Result<PathBuf, Failure> {
         let switch = || -> io::Result<()> {
             let name = uuid::Uuid::now_v7().to_string();
@@ -191,7 +191,7 @@ impl Bundles {
         Ok(self.current())
     }
 
-    /// Refuses what is older than this node has seen before. It is `from` there.
+    /// Refuses generations older than those that this node has seen. `from` is who serves them.
     pub(crate) fn check_generations(
         &self,
         from: &str,
@@ -206,7 +206,7 @@ impl Bundles {
             let message = format!("the {what} from {from} is generation {got}, older than {seen}");
             let file = self.generations_file();
             let hint = format!(
-                "see whether that server is stale; if it was set up anew, remove {} here",
+                "see whether that server is out of date; if it was set up again, remove {} here",
                 file.display()
             );
             Err(FetchError::give_up(Failure::new(Cause::Verify, message, hint)))
@@ -215,7 +215,7 @@ impl Bundles {
         check("plan", plan.generation, seen.plan)
     }
 
-    /// Remembers what this node has seen, across a power cut.
+    /// Remembers the generations durably.
     pub(crate) fn remember_generations(
         &self,
         bundle: &Manifest,
@@ -231,7 +231,7 @@ impl Bundles {
             .map_err(|e| self.disk("remembering the generations", e))
     }
 
-    /// What can't be read isn't taken for nothing: an older bundle could come in that way.
+    /// A file that can't be read is an error: without it, an older bundle could be accepted.
     fn generations(&self) -> Result<Generations, Failure> {
         let file = self.generations_file();
         let unreadable = |e: &dyn std::fmt::Display| {
@@ -263,7 +263,7 @@ impl Bundles {
     }
 }
 
-/// Whether something may be mounted below `folder`. Where that can't be known, it may.
+/// Whether something may be mounted below `folder`; true where that isn't known.
 fn may_hold_a_mount(folder: &Path) -> bool {
     let (Some(mounts), Ok(folder)) = (mounts(), folder.canonicalize()) else { return true };
     mounts.iter().any(|at| at.starts_with(&folder))
@@ -273,7 +273,7 @@ fn may_hold_a_mount(folder: &Path) -> bool {
 fn is_as_published(folder: &Path, entry: &FileEntry) -> bool {
     let check = || -> io::Result<bool> {
         let path = folder.join(&entry.path);
-        // A script may have put anything there: to open a pipe takes for ever.
+        // A script may have put a pipe there: opening it would block for ever.
         let metadata = path.symlink_metadata()?;
         if !metadata.is_file()
             || metadata.len() != entry.size

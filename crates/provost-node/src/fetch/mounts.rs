@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-/// Where something is mounted: what is in there, such as a script's share, isn't ours to remove.
-/// None where that can't be known.
+/// The mount points. What is below them, such as a script's share, must not be removed. None where
+/// they aren't known.
 pub(crate) fn mounts() -> Option<Vec<PathBuf>> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     // The fifth field is where; a blank in it is written in octal: proc(5).

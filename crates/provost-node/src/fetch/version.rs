@@ -1,4 +1,4 @@
-//! By what a server tells one version of a file from the next.
+//! How to ask a server for a file only if it has changed.
 
 use jiff::SignedDuration;
 use reqwest::header::{self, HeaderMap};
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::source::http_date;
 
-/// What a server said of the version that it sent. A time of change alone says nothing: a server may
-/// take one that was put back, and so has an older time, for one that hasn't changed.
+/// The version of a file that a server sent: its ETag. A time of change alone isn't enough: a file
+/// that was restored has an older time, and a server may answer that it hasn't changed.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Version {
     etag: Option<String>,
@@ -17,8 +17,8 @@ impl Version {
     /// Reads it from the headers of the answer that brought it.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let text = |name| headers.get(name)?.to_str().ok().map(str::to_owned);
-        // A web server makes its ETag of size and time (nginx: in whole seconds), so that it can
-        // stand for two texts where the time can.
+        // A web server makes its ETag of size and time (nginx: in whole seconds), so two texts of
+        // the same second may share it.
         let time = text(header::LAST_MODIFIED);
         let is_recent = time.is_some_and(|time| is_recent(&time, text(header::DATE)));
         Self { etag: text(header::ETAG).filter(|_| !is_recent) }
@@ -31,7 +31,7 @@ impl Version {
     }
 }
 
-/// Whether another change could have the same time: it is told in whole seconds (RFC 9110, 8.8.2.2).
+/// Whether another change could have the same time, which has whole seconds (RFC 9110, 8.8.2.2).
 fn is_recent(modified: &str, date: Option<String>) -> bool {
     let age = date.and_then(|date| Some(http_date(&date)?.duration_since(http_date(modified)?)));
     age.is_none_or(|age| age < SignedDuration::from_secs(1))

@@ -1,7 +1,7 @@
-//! The guard: a node that fails in run after run is held, so that it doesn't go on for ever.
+//! The guard: a node that fails in run after run is held, so that it doesn't retry for ever.
 //!
-//! An attempt is a run of `kickstart` or `boot` that didn't end well. Each is counted on the disk
-//! before it does anything, so that a power cut can't undo it; one that ends well clears all.
+//! An attempt is a run of `kickstart` or `boot` that failed. Each is counted on the disk before it
+//! does anything, so that a power cut can't undo the count. A run that succeeds clears all.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,18 +13,18 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Failure;
 use crate::state::atomic;
 
-/// The attempts since the last run that ended well or the last release.
+/// The attempts after the last run that succeeded or the last release: STATE/attempts.json.
 pub struct Attempts {
     file: PathBuf,
     most: usize,
     attempts: Vec<Attempt>,
-    /// The last release by the management node that was heeded, by its clock.
+    /// The last release by the management node that took effect, by its clock.
     released: Option<Timestamp>,
 }
 
-/// What is on the disk.
+/// The file.
 #[derive(Default, Serialize, Deserialize)]
-struct Counted {
+struct AttemptsFile {
     attempts: Vec<Attempt>,
     released: Option<Timestamp>,
 }
@@ -39,28 +39,28 @@ struct Attempt {
 impl Attempts {
     /// Reads them. With `most` of them the node is held.
     ///
-    /// A file that is damaged leaves one more try: it neither holds a node that may be well nor
-    /// lets it go on for ever.
+    /// With a damaged file one more attempt is left: a healthy node isn't held, and a broken one
+    /// doesn't retry for ever.
     pub fn read(state: &Path, most: u32) -> io::Result<Self> {
         let file = state.join("attempts.json");
         let most = most.max(1) as usize;
-        let Counted { attempts, released } = match std::fs::read(&file) {
+        let AttemptsFile { attempts, released } = match std::fs::read(&file) {
             Ok(text) => serde_json::from_slice(&text).unwrap_or_else(|_| {
                 let unknown = |_| Attempt {
                     service: Service::Boot,
                     run: String::new(),
                     began: Timestamp::UNIX_EPOCH,
                 };
-                Counted { attempts: (1..most).map(unknown).collect(), released: None }
+                AttemptsFile { attempts: (1..most).map(unknown).collect(), released: None }
             }),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Counted::default(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => AttemptsFile::default(),
             Err(e) => return Err(e),
         };
         Ok(Self { file, most, attempts, released })
     }
 
-    /// Why nothing may run, if nothing may. `node` is its name at a management node that may release
-    /// it.
+    /// The failure of a run of a node that is held, if it is. `node` is its name at a management node
+    /// that may release it.
     pub fn held(&self, node: Option<&str>) -> Option<Failure> {
         let last = self.attempts.last().filter(|_| self.attempts.len() >= self.most)?;
         let s = if self.attempts.len() == 1 { "" } else { "s" };
@@ -73,20 +73,21 @@ impl Attempts {
         Some(held(message, node))
     }
 
-    /// Counts a run that begins. Returns which try it is.
+    /// Counts a run that begins. Returns which attempt it is, from 1.
     pub fn count(&mut self, service: Service, run: &str) -> io::Result<u32> {
         self.attempts.push(Attempt { service, run: run.to_owned(), began: now() });
         self.write()?;
         Ok(self.number())
     }
 
-    /// Which try the run is that was counted last, or, where the node is held, would be next.
+    /// Which attempt the run is that was counted last.
     pub fn number(&self) -> u32 {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
     }
 
-    /// Forgets the attempts but for `present`, since an admin released the node; once for each
-    /// release, whose time is the management node's: this node's clock may be years off.
+    /// Forgets all attempts but the one of the run `present`, because an admin released the node. A
+    /// release takes effect once. Its time is by the management node's clock: this node's may be years
+    /// off.
     pub fn released(&mut self, at: Timestamp, present: &str) -> io::Result<()> {
         if self.released.is_some_and(|last| at <= last) {
             return Ok(());
@@ -96,7 +97,8 @@ impl Attempts {
         self.write()
     }
 
-    /// Forgets them all: a run ended well, or the admin here says so. Returns how many there were.
+    /// Forgets them all, after a run that succeeded or a release on this node. Returns how many there
+    /// were.
     pub fn clear(&mut self) -> io::Result<usize> {
         atomic::remove(&self.file)?;
         Ok(std::mem::take(&mut self.attempts).len())
@@ -104,11 +106,11 @@ impl Attempts {
 
     fn write(&self) -> io::Result<()> {
         let (attempts, released) = (self.attempts.clone(), self.released);
-        atomic::write(&self.file, &serde_json::to_vec(&Counted { attempts, released })?)
+        atomic::write(&self.file, &serde_json::to_vec(&AttemptsFile { attempts, released })?)
     }
 }
 
-/// The management node holds this one.
+/// The failure of a run of a node that the management node holds.
 pub fn held_there(reason: &str, node: &str) -> Failure {
     held(format!("the management node holds this node: {reason}"), Some(node))
 }
@@ -116,7 +118,7 @@ pub fn held_there(reason: &str, node: &str) -> Failure {
 fn held(message: impl ToString, node: Option<&str>) -> Failure {
     let there = node.map(|node| format!(", or `provostctl release {node}` on the management node"));
     let hint = format!(
-        "find the cause with `provost status` and `provost log`, mend it, then: `provost release` \
+        "find the cause with `provost status` and `provost log`, fix it, then: `provost release` \
          here{}",
         there.unwrap_or_default()
     );

@@ -1,4 +1,4 @@
-//! What needn't run again: a marker in STATE/done for each step that has succeeded.
+//! Steps that needn't run again: a marker in STATE/done for each that succeeded.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub struct Markers {
     folder: PathBuf,
 }
 
-/// A step that has succeeded, with all that decides whether it needs to run again.
+/// A step that succeeded, with all that decides whether it has to run again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Marker {
     #[serde(flatten)]
@@ -32,7 +32,7 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// The marker that `step` gets if it succeeds now; none where it runs each time.
+    /// The marker that `step` gets if it succeeds now; none for one that runs each time.
     pub fn of(step: &Step, entry: &FileEntry, env: &[(String, String)]) -> Option<Self> {
         if !matches!(entry.policy.when, Some(When::Once | When::Change)) {
             return None;
@@ -55,7 +55,7 @@ impl Markers {
         Self { folder: state.join("done") }
     }
 
-    /// Why the step of `marker` needn't run, if it needn't. What can't be read says nothing.
+    /// Why the step of `marker` needn't run, if it needn't. A marker that can't be read is ignored.
     pub fn done(&self, marker: &Marker, when: When) -> Option<String> {
         let text = std::fs::read(self.file(&marker.step)).ok()?;
         let found: Marker = serde_json::from_slice(&text).ok()?;
@@ -70,13 +70,13 @@ impl Markers {
         }
     }
 
-    /// Notes durably that a step has succeeded.
+    /// Notes durably that a step succeeded.
     pub fn put(&self, marker: &Marker) -> io::Result<()> {
         let marker = Marker { at: now(), ..marker.clone() };
         atomic::write(&self.file(&marker.step), &serde_json::to_vec(&marker)?)
     }
 
-    /// Forgets durably that the step has succeeded: it runs again, and may leave half a result.
+    /// Forgets durably that the step succeeded: it runs again and may leave half a result.
     pub fn forget(&self, marker: &Marker) -> io::Result<()> {
         atomic::remove(&self.file(&marker.step))
     }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_marker_says_nothing() {
+    fn a_damaged_marker_is_ignored() {
         let state = tempfile::tempdir().unwrap();
         let markers = Markers::new(state.path());
         let done = marker("s", "text", &[]);

@@ -69,12 +69,12 @@ fn what_passes_is_tried_again_and_what_does_not_is_not() {
     });
     let served = served.ok().unwrap();
     assert_eq!(served.what, 4);
-    let told: Vec<_> = served.passed_over.iter().map(|f| f.message.as_str()).collect();
-    assert_eq!(told, ["a is bad (1 try in 0 ms)"]);
+    let messages: Vec<_> = served.passed_over.iter().map(|f| f.message.as_str()).collect();
+    assert_eq!(messages, ["a is bad (1 try in 0 ms)"]);
 }
 
 #[test]
-fn each_is_told_and_no_time_is_spent_where_no_try_would_help() {
+fn each_is_reported_and_no_time_is_spent_where_no_try_would_help() {
     let (failed, spent) = run::<()>(&servers(), |n, _, _| match n {
         1 => Err(FetchError::give_up(fail(Cause::Fetch, "a is gone"))),
         _ => Err(FetchError::give_up(fail(Cause::Verify, "b is bad"))),
@@ -88,9 +88,9 @@ fn each_is_told_and_no_time_is_spent_where_no_try_would_help() {
 
 #[test]
 fn the_deadline_holds_whatever_the_server_asks_for() {
-    for told in [None, Some(Duration::from_secs(3600)), Some(Duration::MAX / 2)] {
+    for wait in [None, Some(Duration::from_secs(3600)), Some(Duration::MAX / 2)] {
         let (failed, spent) = run::<()>(&servers()[..1], |_, _, _| {
-            Err(FetchError::busy(fail(Cause::Fetch, "down"), told))
+            Err(FetchError::busy(fail(Cause::Fetch, "down"), wait))
         });
         let failed = failed.err().unwrap();
         assert!(failed.why.failure.message.starts_with("down ("), "{}", failed.why.failure.message);
@@ -170,7 +170,7 @@ fn a_server_that_asks_for_time_gets_it_and_holds_up_no_other() {
 }
 
 #[test]
-fn silence_of_all_is_told_from_a_bad_answer() {
+fn silence_of_all_differs_from_a_bad_answer() {
     let (failed, spent) = run::<()>(&servers(), |_, _, _| Err(silent()));
     assert!(failed.err().unwrap().is_silence);
     assert!(spent > Duration::from_secs(50), "{spent:?}");

@@ -3,12 +3,15 @@ use std::path::PathBuf;
 
 /// `/opt/xcat/xcatinfo`, which xCAT writes into the roots that it installs.
 pub struct XcatInfo {
+    /// The file.
     pub path: PathBuf,
     /// The management or service node, fit for a URL.
     pub server: Option<String>,
+    /// The node's name.
     pub node: Option<String>,
-    /// The web server's port, and where it has the postscripts.
+    /// The web server's port.
     pub http_port: Option<u16>,
+    /// The folder of the postscripts there.
     pub install_dir: Option<String>,
 }
 
@@ -30,7 +33,7 @@ impl XcatInfo {
     }
 }
 
-/// The host in what xCAT writes as `HOST` or `HOST:PORT`, fit for a URL; nothing if it is none.
+/// The host in `HOST` or `HOST:PORT`, as xCAT writes it, fit for a URL; none if it isn't valid.
 pub fn host(text: &str) -> Option<String> {
     Some(host_and_port(text)?.0)
 }

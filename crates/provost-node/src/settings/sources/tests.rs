@@ -31,7 +31,7 @@ impl Ground {
 }
 
 /// `key`'s value and where it comes from, without the folder.
-fn told(ground: &Ground, input: &Input, key: &str) -> (String, String) {
+fn value(ground: &Ground, input: &Input, key: &str) -> (String, String) {
     let (_, value, origin) = input.values().find(|(k, _, _)| *k == key).unwrap();
     let folder = ground.folder.path().display().to_string();
     (value.to_string(), origin.to_string().replace(&folder, ""))
@@ -49,7 +49,7 @@ fn each_source_is_asked_in_its_order() {
         ("run/systemd/netif/leases/2", LEASE),
     ];
     let ground = Ground::new(&everything);
-    let servers = |input: &Input| told(&ground, input, "servers");
+    let servers = |input: &Input| value(&ground, input, "servers");
     let pair = |value: &str, from: &str| (value.to_owned(), from.to_owned());
     assert_eq!(
         servers(&ground.read(&[("PROVOST_SERVER", "http://e")])),
@@ -57,7 +57,7 @@ fn each_source_is_asked_in_its_order() {
     );
     let input = ground.read(&[("PROVOST_SERVER", "")]);
     assert_eq!(servers(&input), pair("[\"http://k1\", \"http://k2\"]", "kernel command line"));
-    assert_eq!(told(&ground, &input, "node"), pair("\"k\"", "kernel command line"));
+    assert_eq!(value(&ground, &input, "node"), pair("\"k\"", "kernel command line"));
     let next = |name: &str, text: &str, value: &str, from: &str| {
         ground.write(name, text);
         assert_eq!(servers(&ground.read(&[])), pair(value, from));
@@ -78,7 +78,7 @@ fn each_source_is_asked_in_its_order() {
         "[\"http://10.0.0.5:80\", \"http://10.0.0.6:80\", \"http://10.0.0.7:80\"]",
         "file /opt/xcat/xcatinfo, then DHCP lease /run/systemd/netif/leases/2",
     );
-    // Whoever has a token gives it to nobody whom only a lease names.
+    // A node that verifies bundles uses no server that only a lease names.
     next(
         "etc/provost.toml",
         "[trust]\nkeys = [\"RW\"]",
@@ -109,7 +109,7 @@ fn what_the_management_node_is_follows_from_who_names_it_and_how_it_is_trusted()
     let read = |files: &[(&str, &str)]| {
         let ground = Ground::new(files);
         let input = ground.read(&[]);
-        let (kind, from) = told(&ground, &input, "source.kind");
+        let (kind, from) = value(&ground, &input, "source.kind");
         let settings = input.usable().0;
         let xcat = settings.xcat.map(|xcat| xcat.install_dir).unwrap_or_default();
         (kind, from, settings.servers.iter().map(ToString::to_string).collect::<String>(), xcat)
@@ -130,17 +130,18 @@ fn what_the_management_node_is_follows_from_who_names_it_and_how_it_is_trusted()
     expect(&[info, unsigned], "xcat", inferred, "http://10.0.0.5:81/", "inst");
     let keys = ("etc/provost.toml", "[trust]\nkeys = [\"RW\"]\n");
     expect(&[info, keys], "provost", "default", "http://10.0.0.5:8480/", "");
-    let said = ("etc/provost.toml", "[source]\nkind = \"xcat\"\n[trust]\nkeys = [\"RW\"]\n");
+    let file_text = ("etc/provost.toml", "[source]\nkind = \"xcat\"\n[trust]\nkeys = [\"RW\"]\n");
     let file = "file /etc/provost.toml";
-    expect(&[info, said], "xcat", file, "http://10.0.0.5:81/inst/provost/", "inst");
+    expect(&[info, file_text], "xcat", file, "http://10.0.0.5:81/inst/provost/", "inst");
     let other = ("etc/provost.toml", "[source]\nkind = \"provost\"\n");
     expect(&[kernel, other], "provost", file, "http://10.0.0.3:8480/", "");
     let elsewhere = ("etc/provost.toml", "servers = [\"http://10.0.0.1\"]\n");
     expect(&[info, elsewhere], "provost", "default", "http://10.0.0.1/", "");
     let lease = ("run/systemd/netif/leases/2", LEASE);
-    let said = ("etc/provost.toml", "[source]\nkind = \"xcat\"\n[paths]\nxcat = \"/nowhere\"\n");
+    let file_text =
+        ("etc/provost.toml", "[source]\nkind = \"xcat\"\n[paths]\nxcat = \"/nowhere\"\n");
     let both = "http://10.0.0.6/http://10.0.0.7/";
-    expect(&[info, said, lease], "xcat", file, both, "install");
+    expect(&[info, file_text, lease], "xcat", file, both, "install");
 }
 
 #[test]
@@ -150,21 +151,21 @@ fn the_kernel_says_where_xcat_takes_status_and_messages() {
     let pair = |value: &str, from: &str| (value.to_owned(), from.to_owned());
     let (xcatd, port, log) = ("source.xcatd_port", "source.monitor_port", "log.syslog");
     let input = ground.read(&[]);
-    assert_eq!(told(&ground, &input, port), pair("4002", "kernel command line, XCATIPORT="));
-    assert_eq!(told(&ground, &input, xcatd), pair("4001", "kernel command line, XCAT="));
+    assert_eq!(value(&ground, &input, port), pair("4002", "kernel command line, XCATIPORT="));
+    assert_eq!(value(&ground, &input, xcatd), pair("4001", "kernel command line, XCAT="));
     let from = "kernel command line, LOGSERVER=";
-    assert_eq!(told(&ground, &input, log), pair("\"udp://10.0.0.4\"", from));
+    assert_eq!(value(&ground, &input, log), pair("\"udp://10.0.0.4\"", from));
     let xcat = input.usable().0.xcat.unwrap();
     assert_eq!((xcat.xcatd_port, xcat.monitor_port), (4001, 4002));
     ground.write("etc/provost.toml", "[log]\nsyslog = \"off\"\n");
-    assert_eq!(told(&ground, &ground.read(&[]), log).0, "\"off\"", "whoever wants none has none");
+    assert_eq!(value(&ground, &ground.read(&[]), log).0, "\"off\"", "the file wins");
     for nonsense in
         ["XCATIPORT=0 LOGSERVER=mn", "XCATIPORT=70000", "XCATIPORT=x", "XCAT=mn:0", "XCAT=fd00::1"]
     {
         let ground = Ground::new(&[("proc/cmdline", nonsense)]);
         let input = ground.read(&[]);
         for key in [xcatd, port, log] {
-            assert_eq!(told(&ground, &input, key).1, "default", "{nonsense}");
+            assert_eq!(value(&ground, &input, key).1, "default", "{nonsense}");
         }
     }
 }
@@ -175,8 +176,8 @@ fn a_folder_of_xcats_is_one() {
     let ground = Ground::new(&[("etc/provost.toml", text)]);
     let (settings, failures) = ground.read(&[]).usable();
     assert_eq!(settings.xcat.unwrap().install_dir, "", "it is xCAT's all the same");
-    let told: String = failures.iter().map(|failure| failure.message.clone()).collect();
-    assert!(told.contains("\"/install/../etc\" (from file"), "{told}");
+    let messages: String = failures.iter().map(|failure| failure.message.clone()).collect();
+    assert!(messages.contains("\"/install/../etc\" (from file"), "{messages}");
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn a_node_has_a_name_whatever_is_said() {
     assert_eq!(ground.read(&[("PROVOST_NODE", "cn9")]).node(), "cn9");
     ground.write("opt/xcat/xcatinfo", "");
     let input = ground.read(&[]);
-    assert_eq!(told(&ground, &input, "node").1, "host name");
+    assert_eq!(value(&ground, &input, "node").1, "host name");
     assert!(!input.node().is_empty());
 }
 
@@ -248,10 +249,10 @@ fn servers_of_which_none_can_be_asked_hide_no_others() {
     let (settings, failures) = ground.read(&[]).usable();
     assert_eq!(settings.servers[0].as_str(), "http://10.0.0.1/");
     assert!(settings.xcat.is_some());
-    let told = failures[0].to_string();
+    let message = failures[0].to_string();
     assert!(
-        told.contains("\"10.0.0.9\" (from file") && told.contains("write it as a URL"),
-        "{told}"
+        message.contains("\"10.0.0.9\" (from file") && message.contains("write it as a URL"),
+        "{message}"
     );
 }
 
@@ -264,18 +265,18 @@ fn a_node_of_xcats_kernel_arguments_moves_by_an_argument_of_ours_and_what_does_n
         ("etc/provost.d/10.toml", "[run]\nslow = \"2s\"\n"),
     ]);
     let input = ground.read(&[]);
-    assert_eq!(told(&ground, &input, "servers").0, "[\"http://10.0.0.1:80\"]");
+    assert_eq!(value(&ground, &input, "servers").0, "[\"http://10.0.0.1:80\"]");
     let overridden: Vec<_> =
         input.overridden().iter().map(|o| format!("{} {}", o.key, o.by)).collect();
     assert_eq!(overridden, ["servers kernel command line, XCAT="]);
 
     ground.write("proc/cmdline", "XCAT=10.0.0.1:3001 NODE=cn1 provost.server=http://k");
     let input = ground.read(&[]);
-    assert_eq!(told(&ground, &input, "servers").0, "[\"http://k\"]");
-    assert_eq!(told(&ground, &input, "source.kind").0, "\"provost\"");
+    assert_eq!(value(&ground, &input, "servers").0, "[\"http://k\"]");
+    assert_eq!(value(&ground, &input, "source.kind").0, "\"provost\"");
     ground.write("proc/cmdline", "NODE=cn1");
     let input = ground.read(&[]);
-    assert_eq!(told(&ground, &input, "servers").0, "[\"http://f\"]");
+    assert_eq!(value(&ground, &input, "servers").0, "[\"http://f\"]");
     assert!(input.overridden().is_empty());
 }
 
@@ -297,8 +298,8 @@ fn one_mistake_hides_neither_the_others_nor_what_is_right() {
     )]);
     let input = ground.read(&[]);
     assert_eq!(input.mistakes.len(), 2);
-    assert_eq!(told(&ground, &input, "guard.max_reboots").0, "7");
-    assert_eq!(told(&ground, &input, "guard.max_attempts").1, "default");
+    assert_eq!(value(&ground, &input, "guard.max_reboots").0, "7");
+    assert_eq!(value(&ground, &input, "guard.max_attempts").1, "default");
     assert!(!input.values().any(|(key, _, _)| key == "fetch"));
     assert_eq!(input.node(), "a");
 }

@@ -1,4 +1,4 @@
-//! What takes its time with the disk, on a thread of its own: meanwhile scripts run.
+//! Syncs of the journal, on a thread of their own: no script waits for the disk.
 
 use std::fs::File;
 use std::io;
@@ -6,36 +6,36 @@ use std::sync::mpsc;
 
 use tokio::sync::{oneshot, watch};
 
-/// The thread. It ends after this.
-pub struct Disk {
+/// The handle of the thread, which ends when this is dropped.
+pub(crate) struct Disk {
     syncs: mpsc::Sender<Sync>,
     synced: watch::Receiver<u64>,
 }
 
-/// Something that waits for the disk.
+/// A request to sync.
 struct Sync {
-    /// How long the journal is with it, in bytes.
+    /// The journal's length, in bytes.
     length: u64,
-    /// Gets whether the disk took it.
+    /// Gets the result.
     done: oneshot::Sender<io::Result<()>>,
 }
 
 impl Disk {
-    /// For the journal `file`, of which so many bytes are surely there.
-    pub fn start(file: File, length: u64) -> Self {
+    /// For the journal `file`, of which `length` bytes are synced.
+    pub(crate) fn start(file: File, length: u64) -> Self {
         let (tell, synced) = watch::channel(length);
         let (syncs, waiting) = mpsc::channel();
         std::thread::spawn(move || work(&file, &waiting, &tell));
         Self { syncs, synced }
     }
 
-    /// How much of the journal is surely there, in bytes; changes with each sync.
-    pub fn synced(&self) -> watch::Receiver<u64> {
+    /// How much of the journal is synced, in bytes; changes with each sync.
+    pub(crate) fn synced(&self) -> watch::Receiver<u64> {
         self.synced.clone()
     }
 
-    /// Sends `length` bytes of the journal to the disk. The receiver gets word when they are there.
-    pub fn sync(&self, length: u64) -> oneshot::Receiver<io::Result<()>> {
+    /// Syncs the first `length` bytes of the journal. The receiver gets the result.
+    pub(crate) fn sync(&self, length: u64) -> oneshot::Receiver<io::Result<()>> {
         let (done, receiver) = oneshot::channel();
         // The thread lives as long as this sender.
         let _ = self.syncs.send(Sync { length, done });
@@ -43,8 +43,8 @@ impl Disk {
     }
 }
 
-/// One wait for the disk serves all that have come meanwhile. Once it failed, it has failed for
-/// good: the kernel tells of what it lost only once.
+/// One sync serves all requests that have come meanwhile. After one failed, all fail: the kernel
+/// reports lost data only once (fsync(2)).
 fn work(file: &File, waiting: &mpsc::Receiver<Sync>, tell: &watch::Sender<u64>) {
     let mut result = Ok(());
     while let Ok(first) = waiting.recv() {
@@ -55,7 +55,7 @@ fn work(file: &File, waiting: &mpsc::Receiver<Sync>, tell: &watch::Sender<u64>) 
         }
         for sync in all {
             let copy = result.as_ref().map_err(same).copied();
-            // The receiver may have stopped waiting.
+            // The caller may have stopped waiting.
             let _ = sync.done.send(copy);
         }
     }
@@ -70,13 +70,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_disk_did_not_take_is_never_said_to_be_there() {
-        // What can't be synced.
+    fn what_is_not_synced_is_never_reported_as_synced() {
+        // A socket can't be synced.
         let (file, _other) = std::os::unix::net::UnixStream::pair().unwrap();
         let file = File::from(std::os::fd::OwnedFd::from(file));
         let disk = Disk::start(file, 7);
-        for told in [disk.sync(8), disk.sync(9)] {
-            let why = told.blocking_recv().unwrap().unwrap_err();
+        for result in [disk.sync(8), disk.sync(9)] {
+            let why = result.blocking_recv().unwrap().unwrap_err();
             assert_eq!(why.kind(), io::ErrorKind::InvalidInput);
         }
         assert_eq!(*disk.synced().borrow(), 7);

@@ -1,10 +1,12 @@
+//! The journal of a run: its records, in order, on the disk in time.
+
 use std::borrow::Cow;
 
 use provost_exec::Secrets;
 use provost_record::{Journal, JournalError, Phase, Record, Service};
 use tokio::sync::{oneshot, watch};
 
-pub mod disk;
+mod disk;
 
 use crate::settings::Paths;
 use crate::state::progress::Paused;
@@ -32,7 +34,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Opens the service's journal and closes in it what a crash cut off; or, for a run that goes
-    /// on after the record `resumed`, goes on in it. Returns what is to be said about that.
+    /// on after the record `resumed`, goes on in it. Returns messages about that, too.
     pub fn open(
         paths: &Paths,
         service: Service,
@@ -42,21 +44,22 @@ impl Recorder {
         resumed: Option<&Record>,
     ) -> Result<(Self, Vec<String>), JournalError> {
         let mut journal = Journal::open(paths.journal(service))?;
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         if let Some(repair) = journal.take_repair() {
-            said.push(format!("the journal of {service} was damaged: {repair}"));
+            messages.push(format!("the journal of {service} was damaged: {repair}"));
         }
         let mut seq = 0;
         match resumed {
             Some(end) => seq = go_on(&mut journal, end)?,
             None => {
-                said.extend(journal.close_interrupted()?.last().map(was_cut_off));
+                messages.extend(journal.close_interrupted()?.last().map(was_cut_off));
                 let (limit, keep) = if may_rotate { (ROTATE_AT, 0) } else { (MOST, MOST / 2) };
                 let left = journal.rotate(limit, keep)?;
                 if let Some(left) = left.filter(|_| !may_rotate) {
-                    said.push(format!(
-                        "nobody took the records of {service} for too long: the oldest {left} are \
-                         in {service}.1.json alone; what of them isn't reported yet never will be"
+                    messages.push(format!(
+                        "the records of {service} were not reported for too long: the oldest {left} \
+                         are now in {service}.1.json; those of them that are not reported yet never \
+                         will be"
                     ));
                 }
             }
@@ -74,21 +77,21 @@ impl Recorder {
                 disk,
                 settling: None,
             },
-            said,
+            messages,
         ))
     }
 
-    /// Lets none of these into the records from now on.
+    /// Hides these in the records from now on.
     pub fn hide(&mut self, secrets: Secrets) {
         self.secrets = secrets;
     }
 
-    /// What mustn't be in any record.
+    /// What is hidden in the records.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
     }
 
-    /// How much of the journal is surely on the disk, in bytes; changes with each record.
+    /// How much of the journal is synced to the disk, in bytes; changes with each record.
     pub fn synced(&self) -> watch::Receiver<u64> {
         self.disk.synced()
     }
@@ -146,8 +149,8 @@ impl Recorder {
 }
 
 /// Closes what a crash cut off in the journals of the services beside `present`: while this run has
-/// the lock, no run of theirs goes on. One that waits for a reboot isn't cut off. Returns what is
-/// to be said about that.
+/// the lock, none of theirs is going on. A run that waits for a reboot isn't cut off. Returns
+/// messages about that.
 pub fn close_others(paths: &Paths, present: Service) -> Vec<String> {
     let waits = Paused::read(&paths.state).map(|paused| paused.run);
     let close = |service: Service| -> Result<Option<Record>, JournalError> {
@@ -162,7 +165,7 @@ pub fn close_others(paths: &Paths, present: Service) -> Vec<String> {
     others
         .filter_map(|service| match close(service) {
             Ok(end) => end.map(|end| was_cut_off(&end)),
-            // That journal's own next run will say more.
+            // The next run of that service reports it in full.
             Err(e) => Some(e.to_string()),
         })
         .collect()
