@@ -1,5 +1,4 @@
 //! What a script ran, and how that ended: from the tracer to what an admin reads.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use provost_tests::{Cluster, Node};
 use serde_json::{Value, json};
