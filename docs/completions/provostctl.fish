@@ -24,77 +24,77 @@ function __fish_provostctl_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c provostctl -n "__fish_provostctl_needs_command" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_needs_command" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_needs_command" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_needs_command" -s V -l version -d 'Print version'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "key" -d 'Keys that sign what is published'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "publish" -d 'Check scripts and site.toml, sign them, and put them where nodes fetch them'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "import" -d 'Make a site.toml of what another system has in its tables'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "token" -d 'Give nodes new tokens in place of their old ones; prints a line "NODE TOKEN" each'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'List nodes and how far they are'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "key" -d 'Create keys that sign what is published'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "publish" -d 'Check scripts and site.toml, sign them, and publish them for the nodes'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "import" -d 'Write a site.toml from another system\'s tables'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "token" -d 'Create new tokens that replace the nodes\' old ones; prints a line "NODE TOKEN" each'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'List nodes and their status'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "show" -d 'Show what a node ran, and why it failed'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show the log of a script that failed, from the newest run that has one: each command, what it printed and how it ended'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Forget that nodes have failed, so that the guard lets them run again at their next start'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "gather" -d 'Collect what `provost gather` puts together on nodes, by ssh; from a node that can\'t be reached, what provostd has of it. Exit codes: 0 all came, 1 one is incomplete'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rerun" -d 'Run a script on nodes by ssh, whether or not it has run before. Exit codes: 0 all is well, 1 a node failed or couldn\'t be reached, 124 some took too long'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "snippet" -d 'Print what an installer runs at its end: a %post that runs the postscripts, or its like'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "wait-for" -d 'Wait until all nodes have a status. A provostd that isn\'t there is waited for, too. Exit codes: 0 all have it, 1 one failed, 2 wrong usage, 124 time is up'
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Release nodes that the guard holds, so that they run at their next start'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "gather" -d 'Collect the log bundles of `provost gather` from nodes by ssh; for a node that can\'t be reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn\'t'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rerun" -d 'Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 124 some took too long'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "snippet" -d 'Print the script that an installer runs at its end, such as a kickstart\'s %post'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "wait-for" -d 'Wait until all nodes have a status; also waits for provostd itself. Exit statuses: 0 all have it, 1 one failed, 2 wrong usage, 124 time is up'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new" -s h -l help -d 'Print help'
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new" -f -a "new" -d 'Make a key pair, provost.key and provost.pub; prints the public key\'s line'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new" -f -a "new" -d 'Create a key pair, provost.key and provost.pub; prints the public key\'s line'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l out -d 'The folder for both' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l site -d 'What nodes run' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l scripts -d 'The folder of scripts; all of it is published' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l key -d 'The secret key that signs it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to -d 'The folder that provostd.toml calls www' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -s h -l help -d 'Print help'
-complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -s h -l help -d 'Print help'
-complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -f -a "xcat" -d 'Of what an xCAT management node prints; what can\'t be carried over is listed'
-complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l to -d 'Where to write it; without this it is printed' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -f -a "xcat" -d 'From the output of an xCAT management node; lists what can\'t be carried over'
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l to -d 'The file to write; without this, standard output' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -s h -l help -d 'Print help'
-complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l format -d 'How to print it' -r -f -a "text\t'For people'
 json\t'One JSON document'"
-complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l format -d 'How to print it' -r -f -a "text\t'For people'
 json\t'One JSON document'"
-complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l format -d 'How to print it' -r -f -a "text\t'For people'
 json\t'One JSON document'"
-complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l output -d 'What was printed alone, each line with its time and stream'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l commands -d 'A table of the commands: start (UTC), duration, exit status, command'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l failed -d 'Only the commands that failed, each with the end of what was printed'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c provostctl -n "__fish_provostctl_using_subcommand release" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand release" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l fanout -d 'How many nodes at once' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l timeout -d 'How long a node may take' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l to -d 'The folder for the bundles' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l fanout -d 'How many nodes at once' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l timeout -d 'How long a node may take' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l format -d 'How to print the summary' -r -f -a "text\t'For people'
 json\t'One JSON document'"
-complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s P -d 'A list of scripts with their arguments, as in "s1 p1 p2,s2"' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s P -d 'A list of scripts with their arguments, such as "s1 p1 p2,s2"' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l server -d 'Where nodes reach provostd, such as http://10.0.0.1:8480; may be given again, and is then tried in order. Without it, what provostd takes for its address' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l token -d 'Give the node a new token in place of its old one, and put that in: for one node. Without it, the installer\'s kernel command line has to have provost.token='
+complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l server -d 'The URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in order. Without it, provostd\'s own guess' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l token -d 'Create a new token for the node and write it into the script; for one node only. Without it, the installer\'s kernel command line needs provost.token='
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l status -d 'A status, or an updatestatus; best one that lasts, such as booted or synced' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l status -d 'A status or an updatestatus, preferably one that lasts, such as booted or synced' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l timeout -d 'How long to wait, such as 90s or 1h 30m' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l admin -d 'Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -s h -l help -d 'Print help'

@@ -63,7 +63,7 @@ fn gawk_tells_a_nodes_status() {
     }
     cluster.ctl(&["wait-for", "cn001", "--status", "booted", "--timeout", "10s"]).expect(0);
     let shown = cluster.ctl(&["show", "cn001"]).expect(0).stdout;
-    assert!(shown.contains("as 127.0.0.1 says without a token"), "{shown}");
+    assert!(shown.contains("claimed by 127.0.0.1 without a token"), "{shown}");
     // As it shuts down.
     assert_eq!(say(&cluster, "installstatus powering-off"), Some(0));
     assert_eq!(cluster.status("cn001")["status"], "booted");

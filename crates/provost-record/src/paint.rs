@@ -1,6 +1,6 @@
 use std::io::IsTerminal;
 
-/// Colours, where a person looks at standard output and wants them (<https://no-color.org>).
+/// Colours, where standard output is a terminal whose user wants them (<https://no-color.org>).
 #[derive(Clone, Copy, Debug)]
 pub struct Paint(bool);
 
@@ -12,9 +12,14 @@ impl Paint {
         Self(std::io::stdout().is_terminal() && !unwanted)
     }
 
-    /// No colours, or colours whoever looks.
+    /// Colours or none, without a look at standard output.
     pub const fn always(colours: bool) -> Self {
         Self(colours)
+    }
+
+    /// Whether there are colours.
+    pub fn is_on(self) -> bool {
+        self.0
     }
 
     /// What has failed.
@@ -27,7 +32,7 @@ impl Paint {
         self.sgr("32", text)
     }
 
-    /// What is going on, or to be noticed.
+    /// What is running, or to be noticed.
     pub fn busy(self, text: &str) -> String {
         self.sgr("33", text)
     }

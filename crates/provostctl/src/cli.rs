@@ -1,12 +1,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use provost_bundle::Limit;
 use provost_record::step_log::view::{Part, Reader, View};
 
 use crate::client::{Admin, Client};
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::node_set::{NodeName, NodeSet};
 use crate::wait_for::Goal;
 use crate::{
@@ -14,11 +15,11 @@ use crate::{
     wait_for,
 };
 
-/// Makes keys, publishes what nodes run, and shows what they report
+/// Create keys, publish what nodes run, and show what they report
 #[derive(Parser)]
 #[command(name = "provostctl", version)]
 struct Cli {
-    /// Where provostd listens to admins: unix:PATH or http://ADDRESS:PORT
+    /// The address of provostd's admin listener: unix:PATH or http://ADDRESS:PORT
     #[arg(
         long,
         global = true,
@@ -33,22 +34,22 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Keys that sign what is published
+    /// Create keys that sign what is published
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Check scripts and site.toml, sign them, and put them where nodes fetch them
+    /// Check scripts and site.toml, sign them, and publish them for the nodes
     Publish(publish::Publish),
-    /// Make a site.toml of what another system has in its tables
+    /// Write a site.toml from another system's tables
     #[command(subcommand)]
     Import(ImportCommand),
-    /// Give nodes new tokens in place of their old ones; prints a line "NODE TOKEN" each
+    /// Create new tokens that replace the nodes' old ones; prints a line "NODE TOKEN" each
     Token {
         /// Names and ranges, such as cn[001-512]
         nodes: NodeSet,
     },
-    /// List nodes and how far they are
+    /// List nodes and their status
     Nodes {
-        /// Names and ranges, such as cn[001-512]; all nodes without them
+        /// Names and ranges, such as cn[001-512]; without them, all nodes
         nodes: Option<NodeSet>,
         /// How to print it
         #[arg(long, value_enum, default_value_t)]
@@ -72,25 +73,25 @@ enum Command {
         #[command(flatten)]
         view: LogView,
     },
-    /// Forget that nodes have failed, so that the guard lets them run again at their next start
+    /// Release nodes that the guard holds, so that they run at their next start
     Release {
         /// Names and ranges, such as cn[001-512]
         nodes: NodeSet,
     },
-    /// Collect what `provost gather` puts together on nodes, by ssh; from a node that can't be
-    /// reached, what provostd has of it. Exit codes: 0 all came, 1 one is incomplete
+    /// Collect the log bundles of `provost gather` from nodes by ssh; for a node that can't be
+    /// reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn't
     Gather(gather::Gather),
-    /// Run a script on nodes by ssh, whether or not it has run before. Exit codes: 0 all is well,
+    /// Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well,
     /// 1 a node failed or couldn't be reached, 124 some took too long
     Rerun(rerun::Rerun),
-    /// Print what an installer runs at its end: a %post that runs the postscripts, or its like
+    /// Print the script that an installer runs at its end, such as a kickstart's %post
     Snippet(snippet::Snippet),
-    /// Wait until all nodes have a status. A provostd that isn't there is waited for, too. Exit
-    /// codes: 0 all have it, 1 one failed, 2 wrong usage, 124 time is up
+    /// Wait until all nodes have a status; also waits for provostd itself. Exit statuses: 0 all have
+    /// it, 1 one failed, 2 wrong usage, 124 time is up
     WaitFor {
         /// Names and ranges, such as cn[001-512]
         nodes: NodeSet,
-        /// A status, or an updatestatus; best one that lasts, such as booted or synced
+        /// A status or an updatestatus, preferably one that lasts, such as booted or synced
         #[arg(long)]
         status: Goal,
         /// How long to wait, such as 90s or 1h 30m
@@ -125,7 +126,7 @@ impl LogView {
 
 #[derive(Subcommand)]
 enum KeyCommand {
-    /// Make a key pair, provost.key and provost.pub; prints the public key's line
+    /// Create a key pair, provost.key and provost.pub; prints the public key's line
     New {
         /// The folder for both
         #[arg(long, value_name = "DIR")]
@@ -135,18 +136,8 @@ enum KeyCommand {
 
 #[derive(Subcommand)]
 enum ImportCommand {
-    /// Of what an xCAT management node prints; what can't be carried over is listed
+    /// From the output of an xCAT management node; lists what can't be carried over
     Xcat(import::Xcat),
-}
-
-/// How a command prints its data.
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    #[default]
-    Text,
-    /// One JSON document
-    Json,
 }
 
 /// The command line, for its manual.
@@ -154,14 +145,13 @@ pub fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
 }
 
-/// Does what the command line says. Exit codes: 0 done, 1 failed, 2 wrong usage, and those of
-/// `wait-for`.
+/// Runs the command. Exit statuses: 0 done, 1 failed, 2 wrong usage, and those of `wait-for`.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            output::complain(&failure);
+            output::error(&failure);
             ExitCode::from(failure.code)
         }
     }
@@ -177,7 +167,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|e| Failure::new(e.to_string(), "see the limits of this process (ulimit -n)"))?;
+        .map_err(|e| Failure::of(&e, "check the limits of this process (ulimit -n)"))?;
     if let Command::Rerun(rerun) = cli.command {
         return runtime.block_on(rerun.run());
     }

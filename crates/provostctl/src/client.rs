@@ -15,12 +15,12 @@ use crate::node_set::NodeSet;
 
 /// How long it may take to reach the daemon.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long the daemon may be silent; on a stream of events it says something every 15 s.
-const SILENCE: Duration = Duration::from_secs(60);
-/// The longest list of nodes that goes into a request's URL; a longer one is sorted out here.
+/// How long a read may take. A stream of events has a comment every 15 s.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+/// The longest list of nodes in a request's URL, in bytes; a longer one is filtered here.
 const MAX_FILTER: usize = 4096;
 
-/// Where the daemon listens to admins.
+/// The address of the daemon's admin API.
 #[derive(Clone, Debug)]
 pub(crate) enum Admin {
     Unix(PathBuf),
@@ -34,7 +34,7 @@ impl FromStr for Admin {
         match (text.strip_prefix("unix:"), Url::parse(text)) {
             (Some(path), _) if !path.is_empty() => Ok(Self::Unix(path.into())),
             (None, Ok(url)) if url.scheme() == "http" => Ok(Self::Http(url)),
-            _ => Err("it is neither unix:PATH nor http://ADDRESS:PORT".into()),
+            _ => Err("expected unix:PATH or http://ADDRESS:PORT".into()),
         }
     }
 }
@@ -48,44 +48,44 @@ impl std::fmt::Display for Admin {
     }
 }
 
-/// Speaks with the daemon.
+/// A client of the daemon's admin API.
 pub(crate) struct Client {
     http: reqwest::Client,
     admin: Admin,
 }
 
-/// What a node ran.
+/// A node and its runs.
 #[derive(Deserialize)]
-pub(crate) struct Shown {
+pub(crate) struct NodeHistory {
     pub(crate) node: Node,
-    runs: Vec<ShownRun>,
+    runs: Vec<RunHistory>,
 }
 
 #[derive(Deserialize)]
-struct ShownRun {
-    stages: Vec<ShownStage>,
+struct RunHistory {
+    stages: Vec<StageLog>,
     records: Vec<Record>,
 }
 
 #[derive(Deserialize)]
-struct ShownStage {
+struct StageLog {
     log: Option<String>,
 }
 
-/// What the daemon says of a request that it refuses.
+/// The body of an error.
 #[derive(Deserialize)]
-struct Refusal {
+struct ErrorBody {
     error: String,
     hint: String,
 }
 
-impl Shown {
+impl NodeHistory {
     /// The node's runs, the newest first, with the names of the logs that were uploaded.
     pub(crate) fn runs(&self) -> Vec<Run> {
-        let with_logs = |shown: &ShownRun| {
-            let mut run = runs(&shown.records).into_iter().next()?;
-            for (stage, shown) in run.stages.iter_mut().zip(&shown.stages) {
-                stage.log.clone_from(&shown.log);
+        let with_logs = |history: &RunHistory| {
+            let mut run = runs(&history.records).into_iter().next()?;
+            for (stage, uploaded) in run.stages.iter_mut().zip(&history.stages) {
+                stage.log.clone_from(&uploaded.log);
             }
             Some(run)
         };
@@ -97,25 +97,25 @@ impl Client {
     pub(crate) fn new(admin: &Admin) -> Result<Self, Failure> {
         let builder = reqwest::Client::builder()
             .no_proxy()
-            // Nothing here is TLS, and a machine without certificates is fine.
+            // The API has no TLS, and works on a machine without certificates.
             .tls_certs_only([])
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT)
-            .read_timeout(SILENCE);
+            .read_timeout(READ_TIMEOUT);
         let builder = match admin {
             Admin::Unix(path) => builder.unix_socket(path.clone()),
             Admin::Http(_) => builder,
         };
         let http = builder.build().map_err(|e| {
             Failure::new(
-                format!("making an HTTP client: {}", root_cause(&e)),
+                format!("creating an HTTP client: {}", root_cause(&e)),
                 "report this as a bug",
             )
         })?;
         Ok(Self { http, admin: admin.clone() })
     }
 
-    /// The nodes, or those of them that are in `filter`.
+    /// The nodes, or those in `filter`. With a long filter these are all nodes.
     pub(crate) async fn nodes<T: DeserializeOwned>(
         &self,
         filter: Option<&NodeSet>,
@@ -162,8 +162,8 @@ impl Client {
     ) -> Result<T, Failure> {
         let text = self.send(request).await?.bytes().await.map_err(|e| self.unreachable(&e))?;
         serde_json::from_slice(&text).map_err(|e| {
-            let error = format!("{} answered what isn't known here: {e}", self.admin);
-            Failure::new(error, "see that provostctl and provostd are of the same version")
+            let error = format!("unexpected response from {}: {e}", self.admin);
+            Failure::new(error, "install the same version of provostctl and provostd")
         })
     }
 
@@ -174,18 +174,18 @@ impl Client {
         }
         let status = response.status();
         let body = response.bytes().await.map_err(|e| self.unreachable(&e))?;
-        Err(match serde_json::from_slice::<Refusal>(&body) {
-            Ok(refusal) => Failure::new(refusal.error, refusal.hint),
+        Err(match serde_json::from_slice::<ErrorBody>(&body) {
+            Ok(body) => Failure::new(body.error, body.hint),
             Err(_) => Failure::new(
-                format!("{} answered {status}", self.admin),
-                "see that --admin names provostd's admin door",
+                format!("unexpected response from {}: {status}", self.admin),
+                "name provostd's admin listener: --admin URL",
             ),
         })
     }
 
     fn url(&self, path: &[&str]) -> Result<Url, Failure> {
         let base = match &self.admin {
-            // The socket is the address; the rest has to be there and says nothing.
+            // The socket is the address; the URL's host is required, and unused.
             Admin::Unix(_) => Url::parse("http://localhost").ok(),
             Admin::Http(url) => Some(url.clone()),
         };
@@ -193,7 +193,8 @@ impl Client {
             url.path_segments_mut().ok()?.pop_if_empty().extend(path);
             Some(url)
         });
-        let wrong = || Failure::new(format!("{} is no address", self.admin), "see --admin");
+        let wrong =
+            || Failure::new(format!("{} isn't an address", self.admin), "use --admin unix:PATH");
         url.ok_or_else(wrong)
     }
 
@@ -203,17 +204,17 @@ impl Client {
             .downcast_ref::<io::Error>()
             .is_some_and(|e| e.kind() == io::ErrorKind::PermissionDenied);
         let hint = match forbidden {
-            true => "run this as the user whose provostd it is",
+            true => "run this as the user that provostd runs as",
             false => {
-                "see that provostd runs (systemctl status provostd), or give --admin unix:DATA/admin.sock"
+                "check that provostd runs (systemctl status provostd), or use --admin unix:DATA/admin.sock"
             }
         };
         let what = match error.is_timeout() {
-            true => "it doesn't answer in time".into(),
+            true => "no answer in time".into(),
             false => cause.to_string(),
         };
         let failure = Failure::new(format!("asking provostd at {}: {what}", self.admin), hint);
-        Failure { may_pass: !forbidden, ..failure }
+        Failure { is_transient: !forbidden, ..failure }
     }
 }
 

@@ -1,15 +1,17 @@
 use std::collections::HashSet;
+use std::pin::Pin;
 
+use eventsource_stream::{Event, EventStreamError, Eventsource};
+use futures_util::{Stream, StreamExt};
+use provost_record::wording::error_chain;
 use reqwest::Response;
 use serde::Deserialize;
 
-/// The longest line of a stream of events, in bytes: a record's and some.
-const MAX_LINE: usize = 1024 * 1024;
+type EventStream = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<reqwest::Error>>>>>;
 
-/// The daemon's stream of events, of which only those of some nodes count.
+/// The daemon's stream of events, filtered by nodes.
 pub(crate) struct Events {
-    stream: Response,
-    buffer: Vec<u8>,
+    stream: EventStream,
     nodes: HashSet<String>,
 }
 
@@ -19,35 +21,28 @@ struct OfNode {
 }
 
 impl Events {
-    pub(crate) fn new(stream: Response, nodes: HashSet<String>) -> Self {
-        Self { stream, buffer: Vec::new(), nodes }
+    pub(crate) fn new(response: Response, nodes: HashSet<String>) -> Self {
+        Self { stream: Box::pin(response.bytes_stream().eventsource()), nodes }
     }
 
-    /// Waits until something of the nodes is told, or may have been missed. `Err` says why there
-    /// won't be more.
+    /// Waits for an event of the nodes, or one about missed events. The error is why there won't be
+    /// more.
     pub(crate) async fn next(&mut self) -> Result<(), String> {
         loop {
-            while let Some(end) = self.buffer.iter().position(|b| *b == b'\n') {
-                let line: Vec<u8> = self.buffer.drain(..=end).collect();
-                if self.counts(&line) {
-                    return Ok(());
+            match self.stream.next().await {
+                Some(Ok(event)) if self.concerns(&event) => return Ok(()),
+                Some(Ok(_)) => {}
+                Some(Err(e)) => {
+                    return Err(format!("reading provostd's events: {}", error_chain(&e)));
                 }
-            }
-            if self.buffer.len() > MAX_LINE {
-                return Err("provostd sent a line without an end".into());
-            }
-            match self.stream.chunk().await {
-                Ok(Some(chunk)) => self.buffer.extend_from_slice(&chunk),
-                Ok(None) => return Err("provostd has ended".into()),
-                Err(error) => return Err(format!("the connection to provostd is lost: {error}")),
+                None => return Err("reading provostd's events: provostd has stopped".into()),
             }
         }
     }
 
-    /// What isn't of a node counts: it says that events were missed.
-    fn counts(&self, line: &[u8]) -> bool {
-        let Some(data) = line.strip_prefix(b"data:") else { return false };
-        let node = serde_json::from_slice::<OfNode>(data).ok().and_then(|of| of.node);
+    /// An event without a node is about missed events, which may be of any node.
+    fn concerns(&self, event: &Event) -> bool {
+        let node = serde_json::from_str::<OfNode>(&event.data).ok().and_then(|of| of.node);
         node.is_none_or(|node| self.nodes.contains(&node))
     }
 }

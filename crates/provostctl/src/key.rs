@@ -7,9 +7,9 @@ use crate::output;
 
 /// `provostctl key new`.
 pub(crate) fn new(out: &Path) -> Result<(), Failure> {
-    let key = SecretKey::new_pair(out).map_err(|e| Failure::new(e.to_string(), e.hint()))?;
-    output::say(&format!(
-        "wrote {} (keep it secret) and {}; nodes trust it by [trust] keys = [\"…\"] with:",
+    let key = SecretKey::new_pair(out).map_err(|e| Failure::of(&e, e.hint()))?;
+    output::note(&format!(
+        "wrote {} (keep it secret) and {}; the line for [trust] keys on the nodes:",
         out.join("provost.key").display(),
         out.join("provost.pub").display(),
     ));

@@ -1,9 +1,10 @@
-//! The admin's command: makes keys, publishes, gives tokens, and shows what nodes report.
+//! The admin's command: creates keys and tokens, publishes, and shows what nodes report.
 
 mod cli;
 mod client;
 mod events;
 mod failure;
+mod format;
 mod gather;
 mod import;
 mod key;

@@ -2,7 +2,7 @@ use std::str::FromStr;
 
 use provost_plan::nodes;
 
-/// Nodes, as the command line names them.
+/// The nodes that the command line names.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeSet {
     pub(crate) names: Vec<String>,
@@ -27,7 +27,7 @@ impl FromStr for NodeName {
     fn from_str(text: &str) -> Result<Self, String> {
         match provost_plan::is_node_name(text) {
             true => Ok(Self(text.to_owned())),
-            false => Err("it can't be a node's name\n  hint: name one node, such as cn001".into()),
+            false => Err("not a node's name\n  hint: name one node, such as cn001".into()),
         }
     }
 }

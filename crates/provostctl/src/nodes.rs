@@ -1,20 +1,19 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use provost_store::{Node, Status, UpdateStatus};
+use provost_record::terminal::escape_json;
+use provost_record::{Paint, wording};
+use provost_store::{Detail, Node, Status, UpdateStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::cli::Format;
 use crate::client::Client;
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::node_set::NodeSet;
-use crate::output::{self, Paint};
-use crate::table::Table;
+use crate::output;
+use crate::table::{Table, Tone};
 use crate::text;
-
-/// The column of the status, for its colour.
-const STATUS: usize = 1;
 
 #[derive(Deserialize)]
 struct Named {
@@ -27,38 +26,34 @@ pub(crate) async fn nodes(
     filter: Option<&NodeSet>,
     format: Format,
 ) -> Result<(), Failure> {
-    let wanted = filter.map(|f| f.names.iter().map(String::as_str).collect::<HashSet<_>>());
-    let is_wanted = |name: &str| wanted.as_ref().is_none_or(|wanted| wanted.contains(name));
+    let names = filter.map(|f| f.names.iter().map(String::as_str).collect::<HashSet<_>>());
+    let is_selected = |name: &str| names.as_ref().is_none_or(|names| names.contains(name));
     if format == Format::Json {
         let mut all: Vec<Box<RawValue>> = client.nodes(filter).await?;
-        let name = |node: &RawValue| serde_json::from_str::<Named>(node.get());
-        all.retain(|node| name(node).is_ok_and(|named| is_wanted(&named.name)));
-        let all = serde_json::to_string(&all)
-            .map_err(|e| Failure::new(e.to_string(), "report this as a bug"))?;
-        return output::print(format!("{}\n", text::json(&all)).as_bytes());
+        let parse = |node: &RawValue| serde_json::from_str::<Named>(node.get());
+        all.retain(|node| parse(node).is_ok_and(|named| is_selected(&named.name)));
+        let all =
+            serde_json::to_string(&all).map_err(|e| Failure::of(&e, "report this as a bug"))?;
+        return output::print(format!("{}\n", escape_json(&all)).as_bytes());
     }
     let mut all: Vec<Node> = client.nodes(filter).await?;
-    all.retain(|node| is_wanted(&node.name));
+    all.retain(|node| is_selected(&node.name));
     output::print(table(&all, Timestamp::now(), output::width(), Paint::of_stdout()).as_bytes())?;
     if all.is_empty() {
-        output::say("  hint: a node is known once it has a token: provostctl token NODES");
+        output::note("  hint: give nodes their tokens: provostctl token NODES");
     }
     Ok(())
 }
 
-fn table(nodes: &[Node], now: Timestamp, width: usize, paint: Paint) -> String {
+fn table(nodes: &[Node], now: Timestamp, width: Option<u16>, paint: Paint) -> String {
     let mut text = String::new();
     if !nodes.is_empty() {
         let head = ["NODE", "STATUS", "SINCE", "RERUN", "STAGE", "CAUSE", "WHAT"];
         let mut table = Table::new(head);
         for node in nodes {
-            table.add(row(node, now));
+            table.add(row(node, now), tone(node.status));
         }
-        text = table.render(width, |row, column, cell| match row.checked_sub(1) {
-            None => paint.strong(cell),
-            Some(at) if column == STATUS => colour(nodes[at].status, cell, paint),
-            Some(_) => cell.to_owned(),
-        });
+        text = table.render(width, paint);
     }
     text.push_str(&format!("{}\n", summary(nodes)));
     let failed = |node: &&Node| {
@@ -71,41 +66,46 @@ fn table(nodes: &[Node], now: Timestamp, width: usize, paint: Paint) -> String {
 }
 
 fn row(node: &Node, now: Timestamp) -> [String; 7] {
-    let ending =
-        text::ending(node.detail.cause, node.detail.exit_code, node.detail.signal.as_deref());
     [
         node.name.clone(),
         node.status.as_str().into(),
         node.since.map(|at| text::ago(at, now)).unwrap_or_default(),
         node.updatestatus.map(|status| status.as_str().to_owned()).unwrap_or_default(),
         node.detail.stage.clone().unwrap_or_default(),
-        ending,
-        what(node),
+        ending(&node.detail).unwrap_or_default(),
+        what(&node.detail),
     ]
 }
 
-/// Where it failed and what it said last.
-fn what(node: &Node) -> String {
-    let place = node.detail.error_line.as_deref().and_then(|line| line.split(' ').next());
-    let said = node.detail.error_message.as_deref().and_then(|message| message.lines().last());
-    match (place, said) {
-        (Some(place), Some(said)) => format!("line {place}: {said}"),
+/// How it failed, if it did.
+pub(crate) fn ending(detail: &Detail) -> Option<String> {
+    let Detail { cause, exit_code, signal, .. } = detail;
+    let has_failed = cause.is_some() || exit_code.is_some() || signal.is_some();
+    has_failed.then(|| wording::outcome(*cause, *exit_code, signal.as_deref()))
+}
+
+/// Where it failed, and its last line of output.
+fn what(detail: &Detail) -> String {
+    let place = detail.error_line.as_deref().and_then(|line| line.split(' ').next());
+    let last = detail.error_message.as_deref().and_then(|message| message.lines().last());
+    match (place, last) {
+        (Some(place), Some(last)) => format!("line {place}: {last}"),
         (Some(place), None) => format!("line {place}"),
-        (None, said) => said.unwrap_or_default().to_owned(),
+        (None, last) => last.unwrap_or_default().to_owned(),
     }
 }
 
-fn colour(status: Status, cell: &str, paint: Paint) -> String {
+fn tone(status: Status) -> Tone {
     match status {
-        Status::Failed => paint.bad(cell),
-        Status::Booted => paint.good(cell),
-        Status::Defined => paint.faint(cell),
-        _ => paint.busy(cell),
+        Status::Failed => Tone::Bad,
+        Status::Booted => Tone::Good,
+        Status::Defined => Tone::Faint,
+        _ => Tone::Busy,
     }
 }
 
 /// `3 nodes: 2 booted, 1 failed`.
-pub(crate) fn summary(nodes: &[Node]) -> String {
+fn summary(nodes: &[Node]) -> String {
     let count = |status: Status| nodes.iter().filter(|node| node.status == status).count();
     let counts = Status::ALL.map(|status| (count(status), status.as_str()));
     let counts: Vec<_> =

@@ -1,16 +1,14 @@
-//! Data goes to stdout, all else to stderr. Whoever reads may go away at any time.
+//! Data goes to stdout, everything else to stderr. Both may be closed at any time.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
-pub(crate) use provost_record::Paint;
+use provost_record::terminal::escape_cell;
 
 use crate::failure::Failure;
 use crate::text;
 
-/// How wide a table may be where no terminal says.
-const WIDTH: usize = 100;
-/// A table that is narrower says nothing.
-const NARROWEST: usize = 60;
+/// The narrowest table, in columns: with less, a table has no room for its last column.
+const NARROWEST: u16 = 60;
 
 /// Prints data.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
@@ -18,35 +16,39 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     written(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
-/// What it means that stdout took something, or did not.
+/// The result of writing to stdout. A closed pipe is no error.
 pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
     match result {
         // `| head` has seen enough.
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(e) => Err(Failure::new(format!("writing the output: {e}"), "see where stdout goes")),
+        Err(e) => Err(Failure::new(format!("writing the output: {e}"), "check where stdout goes")),
         Ok(()) => Ok(()),
     }
 }
 
-/// Says how things stand.
-pub(crate) fn say(message: &str) {
-    // Nobody may be there to read it.
+/// Prints a note for people.
+pub(crate) fn note(message: &str) {
+    // Fails where stderr is closed.
     let _ = writeln!(io::stderr(), "{message}");
 }
 
-/// Says what went wrong and what to do.
-pub(crate) fn complain(failure: &Failure) {
+/// Prints an error and its hint.
+pub(crate) fn error(failure: &Failure) {
     let mut error = text::lines(&failure.error);
-    say(&format!("provostctl: {}", error.next().unwrap_or_default()));
-    error.for_each(|line| say(&line));
+    note(&format!("provostctl: {}", error.next().unwrap_or_default()));
+    error.for_each(|line| note(&line));
     if !failure.hint.is_empty() {
-        say(&format!("  hint: {}", text::line(&failure.hint)));
+        note(&format!("  hint: {}", escape_cell(&failure.hint)));
     }
 }
 
-/// How wide a line may be.
-pub(crate) fn width() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
-    let columns = size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
-    columns.unwrap_or(WIDTH).max(NARROWEST)
+/// How wide a table on stdout may be, in columns; none where it isn't a terminal.
+pub(crate) fn width() -> Option<u16> {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let columns = rustix::termios::tcgetwinsize(stdout).map_or(0, |size| size.ws_col);
+    // A serial console has 0: its width is unknown.
+    (columns > 0).then(|| columns.max(NARROWEST))
 }

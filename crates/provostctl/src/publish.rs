@@ -28,14 +28,13 @@ impl Publish {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let text = std::fs::read_to_string(&self.site).map_err(|e| {
             let error = format!("reading {}: {e}", self.site.display());
-            Failure::new(error, "give --site the path of a readable site.toml")
+            Failure::new(error, "name a readable site.toml: --site FILE")
         })?;
-        let site =
-            Site::parse(&text, &self.site).map_err(|e| Failure::new(e.to_string(), e.hint()))?;
-        let key = SecretKey::load(&self.key).map_err(|e| Failure::new(e.to_string(), e.hint()))?;
+        let site = Site::parse(&text, &self.site).map_err(|e| Failure::of(&e, e.hint()))?;
+        let key = SecretKey::load(&self.key).map_err(|e| Failure::of(&e, e.hint()))?;
         if key.readable_by_others() {
             let path = self.key.display();
-            output::say(&format!("warning: others can read {path}\n  hint: chmod 600 {path}"));
+            output::note(&format!("warning: others can read {path}\n  hint: chmod 600 {path}"));
         }
         let body =
             |(node, plan): (String, provost_plan::Plan)| plan.body().map(|body| (node, body));
@@ -44,7 +43,7 @@ impl Publish {
             .into_iter()
             .map(body)
             .collect::<Result<_, _>>()
-            .map_err(|e| Failure::new(e.to_string(), e.hint()))?;
+            .map_err(|e| Failure::of(&e, e.hint()))?;
         let published = provost_bundle::publish(&Publication {
             scripts: &self.scripts,
             overrides: site.overrides(),
@@ -53,7 +52,7 @@ impl Publish {
             key: &key,
             to: &self.to,
         })
-        .map_err(refused)?;
+        .map_err(print_problems)?;
         let files = count(published.files, "file");
         let plans = count(published.plans, "plan");
         let (generation, to) = (published.generation, self.to.display());
@@ -67,15 +66,15 @@ impl Publish {
     }
 }
 
-/// All problems at once: mending one after the other would be tedious.
-fn refused(error: PublishError) -> Failure {
+/// Prints all problems at once: fixing one after the other would be tedious.
+fn print_problems(error: PublishError) -> Failure {
     if let PublishError::Refused(problems) = &error {
         for problem in problems {
             let hint = problem.hint();
-            output::complain(&Failure::new(problem.to_string(), hint));
+            output::error(&Failure::of(problem, hint));
         }
     }
-    Failure::new(error.to_string(), error.hint())
+    Failure::of(&error, error.hint())
 }
 
 fn count(n: usize, what: &str) -> String {

@@ -22,9 +22,9 @@ pub(crate) async fn release(client: &Client, nodes: &NodeSet) -> Result<(), Fail
 
 fn line(released: &Released) -> String {
     let what = match released.attempts {
-        0 => "no attempt was counted".into(),
-        1 => "1 attempt is forgotten".into(),
-        n => format!("{n} attempts are forgotten"),
+        0 => "it had no attempts".into(),
+        1 => "1 attempt forgotten".into(),
+        n => format!("{n} attempts forgotten"),
     };
     format!("{}: {what}\n", released.node)
 }

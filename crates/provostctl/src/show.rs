@@ -1,29 +1,30 @@
 use std::fmt::Write;
 
 use jiff::Timestamp;
-use provost_record::{Cause, Outcome, Run, Stage, wording};
+use provost_record::terminal::{escape_cell, escape_json};
+use provost_record::{Cause, Outcome, Paint, Run, Stage, wording};
 use provost_store::{Node, Status};
 use serde_json::value::RawValue;
 
-use crate::cli::Format;
-use crate::client::{Client, Shown};
+use crate::client::{Client, NodeHistory};
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::node_set::NodeName;
-use crate::output::{self, Paint};
-use crate::text;
+use crate::nodes::ending;
+use crate::{output, text};
 
-/// How many of the earlier runs are shown, a line each.
+/// How many of the earlier runs are shown, one line each.
 const MOST_EARLIER: usize = 10;
 
 /// `provostctl show`.
 pub(crate) async fn show(client: &Client, node: &NodeName, format: Format) -> Result<(), Failure> {
     if format == Format::Json {
         let json: Box<RawValue> = client.node(&node.0).await?;
-        return output::print(format!("{}\n", text::json(json.get())).as_bytes());
+        return output::print(format!("{}\n", escape_json(json.get())).as_bytes());
     }
-    let shown: Shown = client.node(&node.0).await?;
-    let view = View { node: &shown.node, paint: Paint::of_stdout(), text: String::new() };
-    output::print(view.whole(&shown.runs(), Timestamp::now()).as_bytes())
+    let history: NodeHistory = client.node(&node.0).await?;
+    let view = View { node: &history.node, paint: Paint::of_stdout(), text: String::new() };
+    output::print(view.whole(&history.runs(), Timestamp::now()).as_bytes())
 }
 
 struct View<'a> {
@@ -38,7 +39,7 @@ impl View<'_> {
         if let Some((latest, older)) = runs.split_first() {
             self.line("");
             self.run(latest);
-            // A rerun that went well doesn't say why the node has failed; that run does.
+            // After a rerun that ended well, the node's status is still about this older run.
             let why = older.iter().find(|run| Some(&run.run) == self.node.run.as_ref());
             if let Some(why) = why {
                 self.line("");
@@ -57,7 +58,7 @@ impl View<'_> {
                 }
             }
         } else {
-            self.line("it has reported nothing yet");
+            self.line("no reports yet");
         }
         self.text
     }
@@ -74,32 +75,32 @@ impl View<'_> {
             Status::Booted => self.paint.good("booted"),
             other => self.paint.busy(other.as_str()),
         };
-        let mut head = format!("{}: {status}", self.paint.strong(&text::line(&node.name)));
+        let mut head = format!("{}: {status}", self.paint.strong(&escape_cell(&node.name)));
         // Writing to a String can't fail, here and below.
         if let Some(since) = node.since {
             let _ = write!(head, " since {since} ({} ago)", text::ago(since, now));
         }
         if let Some(address) = node.claimed_by {
-            let _ = write!(head, ", as {address} says without a token");
+            let _ = write!(head, ", claimed by {address} without a token");
         }
         if let Some(updatestatus) = node.updatestatus {
             let _ = write!(head, ", last rerun {}", updatestatus.as_str());
         }
         if let Some(seen) = node.last_seen {
-            let _ = write!(head, ", heard of {} ago", text::ago(seen, now));
+            let _ = write!(head, ", last report {} ago", text::ago(seen, now));
         }
         self.line(&head);
         if node.claimed_by.is_some() {
-            self.fact("says", node.detail.error_message.as_deref());
+            self.fact("claims", node.detail.error_message.as_deref());
         }
         for (program, appstatus) in &node.appstatus {
-            self.line(&format!("  {}: {}", text::line(program), text::line(appstatus)));
+            self.line(&format!("  {}: {}", escape_cell(program), escape_cell(appstatus)));
         }
     }
 
-    /// `boot 0198… of 2026-11-20T17:00:01Z: failed after 8.2s (attempt 1, bundle 42, plan 7)`
+    /// `boot 0198… of 2026-11-20T17:00:01Z: failed after 8.2 s (attempt 1, bundle 42, plan 7)`
     fn title(&self, run: &Run) -> String {
-        let mut title = format!("{} {}", text::line(&run.service), text::line(&run.run));
+        let mut title = format!("{} {}", escape_cell(&run.service), escape_cell(&run.run));
         if let Some(started) = run.started {
             let _ = write!(title, " of {started}");
         }
@@ -107,10 +108,10 @@ impl View<'_> {
         title.push_str(&match run.result {
             Some(Outcome::Success) => self.paint.good("ended well"),
             Some(Outcome::Failure) => self.paint.bad("failed"),
-            None => self.paint.busy("is going on"),
+            None => self.paint.busy("running"),
         });
         if let Some(ms) = run.duration_ms {
-            let _ = write!(title, " after {}", text::took(ms));
+            let _ = write!(title, " after {}", wording::milliseconds(ms));
         }
         let facts: Vec<String> = [
             run.attempt.map(|n| format!("attempt {n}")),
@@ -132,30 +133,25 @@ impl View<'_> {
         for (index, stage) in run.stages.iter().enumerate() {
             self.stage(index, stage);
         }
-        // What no stage is to blame for, such as a node that the guard holds.
+        // A failure of no stage, for example of a node that the guard holds.
         let node = self.node;
         if run.failed_stage().is_none() && node.run.as_ref() == Some(&run.run) {
-            let ending = text::ending(
-                node.detail.cause,
-                node.detail.exit_code,
-                node.detail.signal.as_deref(),
-            );
-            self.fact("ended by", Some(&ending));
+            self.fact("outcome", ending(&node.detail).as_deref());
             self.fact("output", node.detail.error_message.as_deref());
             self.fact("hint", node.detail.hint.as_deref());
         }
         for stage in &run.not_run {
             let not_run = self.paint.faint("not run");
-            self.line(&format!("  {not_run}  {}", text::line(stage)));
+            self.line(&format!("  {not_run}  {}", escape_cell(stage)));
         }
     }
 
     fn stage(&mut self, index: usize, stage: &Stage) {
         let mut words = vec![stage.stage.as_str()];
         words.extend(stage.args.iter().map(String::as_str));
-        let mut what = text::line(&words.join(" "));
+        let mut what = escape_cell(&words.join(" "));
         if let Some(ms) = stage.duration_ms {
-            let _ = write!(what, "  {}", self.paint.faint(&text::took(ms)));
+            let _ = write!(what, "  {}", self.paint.faint(&wording::milliseconds(ms)));
         }
         if let Some(attempt @ 2..) = stage.attempt {
             let _ = write!(what, "  try {attempt}");
@@ -164,10 +160,10 @@ impl View<'_> {
             what.push_str("  asked for a reboot");
         }
         if let Some(why) = &stage.skipped {
-            let _ = write!(what, "  {}", text::line(why));
+            let _ = write!(what, "  {}", escape_cell(why));
         }
         if !stage.leaked.is_empty() {
-            let _ = write!(what, "  left behind: {}", text::line(&stage.leaked.join(", ")));
+            let _ = write!(what, "  left behind: {}", escape_cell(&stage.leaked.join(", ")));
         }
         match stage.result {
             Some(Outcome::Success) => {
@@ -190,15 +186,15 @@ impl View<'_> {
     }
 
     fn failure(&mut self, index: usize, stage: &Stage) {
-        let ending = text::ending(stage.cause, stage.exit_code, stage.signal.as_deref());
-        self.fact("ended by", Some(&ending));
+        let outcome = wording::outcome(stage.cause, stage.exit_code, stage.signal.as_deref());
+        self.fact("outcome", Some(&outcome));
         self.fact("line", stage.error_line.as_deref());
         self.fact("command", stage.command.as_deref());
         let commands = wording::commands(stage.commands, stage.commands_failed);
         self.fact("commands", commands.as_deref());
         self.fact("output", stage.error_message.as_deref());
         self.fact("hint", stage.hint.as_deref());
-        // `fetch` is no script and has no log.
+        // `fetch` isn't a script and has no log.
         if index > 0 {
             let (node, script) = (&self.node.name, &stage.stage);
             let log = match stage.log {

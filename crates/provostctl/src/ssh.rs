@@ -1,4 +1,4 @@
-//! Nodes by the system's OpenSSH client: a few at once, each with its own time-out.
+//! Commands on nodes by the system's OpenSSH client: a few nodes at once, each with a time-out.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,36 +6,24 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use provost_bundle::Limit;
+use provost_record::terminal::escape_cell;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::node_set::NodeSet;
-use crate::text;
 
-/// How long the client may take until it is logged in, in seconds.
+/// How long the login may take, in seconds.
 const CONNECT: &str = "ConnectTimeout=10";
-/// How long a client that was told to end is waited for.
-const ENDING: Duration = Duration::from_secs(5);
+/// How long to wait for ssh to end after a time-out.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many of the last lines on stderr are kept.
 const LINES: usize = 20;
 /// The longest line on stderr that is kept, in bytes.
 const LINE: u64 = 4096;
-/// ssh's own failure, as against one of the command's.
+/// ssh's own failure, in place of the command's exit status.
 const SSH_FAILED: i32 = 255;
-
-/// Runs the command of `$@` and ends with its exit status; ends it when stdin does. That is how a
-/// node learns that nobody waits any more: without a terminal sshd tells no one.
-const UNTIL_NOBODY_WAITS: &str = "\
-PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin
-exec 3<&0
-\"$@\" </dev/null 3<&- & ran=$!
-{ cat <&3 >/dev/null 2>&1; kill -TERM \"$ran\" 2>/dev/null; } >/dev/null 2>&1 & watcher=$!
-exec 3<&-
-wait \"$ran\"; status=$?
-kill \"$watcher\" 2>/dev/null
-exit \"$status\"";
 
 /// How nodes are reached.
 #[derive(clap::Args)]
@@ -51,81 +39,118 @@ pub(crate) struct Ssh {
     ssh_config: Option<PathBuf>,
 }
 
-/// How it went on one node.
-pub(crate) struct Ended {
-    pub(crate) result: Result<ExitStatus, Lost>,
-    /// The last lines on stderr.
-    pub(crate) lines: Vec<String>,
-    /// In milliseconds.
-    pub(crate) took: u64,
+/// What runs on each node.
+pub(crate) struct Remote<'a> {
+    pub(crate) command: &'a [&'a str],
+    /// A line of shell that prints the result in place of the command, whose standard output is
+    /// then dropped. It finds the command's exit status in `$status`.
+    pub(crate) report: Option<&'a str>,
 }
 
-/// Why it isn't known how a command went.
-pub(crate) enum Lost {
-    /// ssh didn't get there, or not to the end.
+/// The result on one node.
+pub(crate) struct RemoteResult {
+    pub(crate) status: Result<ExitStatus, RemoteError>,
+    /// The last lines on stderr, escaped.
+    pub(crate) lines: Vec<String>,
+    /// How long it took.
+    pub(crate) duration: Duration,
+}
+
+/// Why there is no exit status.
+pub(crate) enum RemoteError {
+    /// ssh couldn't connect, or lost the connection.
     Unreachable(String),
     /// The node took too long.
     TimedOut(Limit),
 }
 
+impl Remote<'_> {
+    /// A POSIX shell's command line. It runs the command and ends with its exit status, and ends the
+    /// command when stdin ends: without a terminal, sshd doesn't tell it that the connection is lost.
+    fn shell(&self) -> String {
+        let (redirect, report) = match self.report {
+            Some(report) => (" >/dev/null", report),
+            None => ("", ":"),
+        };
+        let script = format!(
+            "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin\n\
+             exec 3<&0\n\
+             \"$@\" </dev/null{redirect} 3<&- & ran=$!\n\
+             {{ cat <&3 >/dev/null 2>&1; kill -TERM \"$ran\" 2>/dev/null; }} >/dev/null 2>&1 & \
+             watcher=$!\n\
+             exec 3<&-\n\
+             wait \"$ran\"; status=$?\n\
+             kill \"$watcher\" 2>/dev/null\n\
+             {report}\n\
+             exit \"$status\""
+        );
+        let command = shell_words::join(self.command);
+        format!("exec sh -c {} sh {command}", shell_words::quote(&script))
+    }
+}
+
 impl Ssh {
-    /// Runs a command on each of `nodes`, what it prints going `to` somewhere, and tells of each
-    /// as it ends.
+    /// Runs `remote` on each of `nodes`, with its standard output to `stdout`, and passes each
+    /// result to `ended`.
     pub(crate) async fn on_each(
-        self,
+        &self,
         nodes: &NodeSet,
-        command: &[&str],
-        to: impl Fn(&str) -> Stdio,
-        mut ended: impl FnMut(&str, Ended),
+        remote: &Remote<'_>,
+        stdout: impl Fn(&str) -> Stdio,
+        mut ended: impl FnMut(&str, RemoteResult),
     ) {
-        let command = shell_words::join(command);
-        let remote = format!("exec sh -c {} sh {command}", shell_words::quote(UNTIL_NOBODY_WAITS));
+        let shell = remote.shell();
         let mut left = nodes.names.iter();
         let mut running = JoinSet::new();
         loop {
             while running.len() < usize::from(self.fanout) {
                 let Some(node) = left.next().cloned() else { break };
-                let mut ssh = Command::new("ssh");
-                if let Some(config) = &self.ssh_config {
-                    ssh.arg("-F").arg(config);
-                }
-                ssh.args(["-o", "BatchMode=yes", "-o", CONNECT])
-                    .args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4", "--"])
-                    .args([&node, &remote])
-                    .stdin(Stdio::piped())
-                    .stdout(to(&node))
-                    .stderr(Stdio::piped())
-                    .kill_on_drop(true);
+                let ssh = self.command(&node, &shell, stdout(&node));
                 let limit = self.timeout;
                 running.spawn(async move {
-                    let ended = run(ssh, limit).await;
-                    (node, ended)
+                    let result = run(ssh, limit).await;
+                    (node, result)
                 });
             }
             let Some(next) = running.join_next().await else { return };
-            if let Ok((node, how)) = next {
-                ended(&node, how);
+            if let Ok((node, result)) = next {
+                ended(&node, result);
             }
         }
     }
+
+    fn command(&self, node: &str, shell: &str, stdout: Stdio) -> Command {
+        let mut ssh = Command::new("ssh");
+        if let Some(config) = &self.ssh_config {
+            ssh.arg("-F").arg(config);
+        }
+        ssh.args(["-o", "BatchMode=yes", "-o", CONNECT])
+            .args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4", "--"])
+            .args([node, shell])
+            .stdin(Stdio::piped())
+            .stdout(stdout)
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        ssh
+    }
 }
 
-async fn run(mut ssh: Command, limit: Limit) -> Ended {
-    let begun = Instant::now();
+async fn run(mut ssh: Command, limit: Limit) -> RemoteResult {
+    let began = Instant::now();
     let mut lines = Vec::new();
-    let result = supervise(&mut ssh, limit, &mut lines).await;
-    let result = result.unwrap_or_else(|e| Err(Lost::Unreachable(format!("running ssh: {e}"))));
-    let took = begun.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
-    Ended { result, lines, took }
+    let status = supervise(&mut ssh, limit, &mut lines).await;
+    let status =
+        status.unwrap_or_else(|e| Err(RemoteError::Unreachable(format!("running ssh: {e}"))));
+    RemoteResult { status, lines, duration: began.elapsed() }
 }
 
 async fn supervise(
     ssh: &mut Command,
     limit: Limit,
     lines: &mut Vec<String>,
-) -> io::Result<Result<ExitStatus, Lost>> {
+) -> io::Result<Result<ExitStatus, RemoteError>> {
     let mut child = ssh.spawn()?;
-    // Held open: its end is the end of the command.
+    // Kept open: the remote side ends the command when it is closed.
     let stdin = child.stdin.take();
     let stderr = child.stderr.take();
     let all = async {
@@ -137,15 +162,15 @@ async fn supervise(
     let status = match tokio::time::timeout(limit.duration(), all).await {
         Ok(status) => status?,
         Err(_) => {
-            // The node ends it, and has a moment to say so.
+            // Now the node ends the command; its own report needs a moment.
             drop(stdin);
-            let _ = tokio::time::timeout(ENDING, child.wait()).await;
-            return Ok(Err(Lost::TimedOut(limit)));
+            let _ = tokio::time::timeout(END_TIMEOUT, child.wait()).await;
+            return Ok(Err(RemoteError::TimedOut(limit)));
         }
     };
     if status.code() == Some(SSH_FAILED) || status.code().is_none() {
-        let why = lines.last().cloned().unwrap_or_else(|| "ssh ended without a word".to_owned());
-        return Ok(Err(Lost::Unreachable(why)));
+        let why = lines.last().cloned().unwrap_or_else(|| "ssh ended without a message".to_owned());
+        return Ok(Err(RemoteError::Unreachable(why)));
     }
     Ok(Ok(status))
 }
@@ -165,6 +190,6 @@ async fn keep_lines(
         if kept.len() == LINES {
             kept.remove(0);
         }
-        kept.push(text::line(String::from_utf8_lossy(&line).trim_end()));
+        kept.push(escape_cell(String::from_utf8_lossy(&line).trim_end()));
     }
 }

@@ -14,29 +14,30 @@ struct NewToken {
     new: bool,
 }
 
-/// Gives `node` a new token.
+/// Creates a new token for `node`.
 pub(crate) async fn new(client: &Client, node: &str) -> Result<String, Failure> {
-    let made = make(client, &[node.to_owned()]).await?;
-    made.into_iter().next().map(|made| made.token).ok_or_else(|| {
-        let hint = "see that provostctl and provostd are of the same version";
-        Failure::new(format!("provostd gave {node} no token"), hint)
+    let created = create(client, &[node.to_owned()]).await?;
+    created.into_iter().next().map(|new| new.token).ok_or_else(|| {
+        let hint = "install the same version of provostctl and provostd";
+        Failure::new(format!("unexpected response from provostd: no token for {node}"), hint)
     })
 }
 
 /// `provostctl token`.
 pub(crate) async fn token(client: &Client, nodes: &NodeSet) -> Result<(), Failure> {
-    let made = make(client, &nodes.names).await?;
-    let lines: String = made.iter().map(|new| format!("{} {}\n", new.node, new.token)).collect();
+    let created = create(client, &nodes.names).await?;
+    let lines: String = created.iter().map(|new| format!("{} {}\n", new.node, new.token)).collect();
     output::print(lines.as_bytes())
 }
 
-async fn make(client: &Client, nodes: &[String]) -> Result<Vec<NewToken>, Failure> {
+async fn create(client: &Client, nodes: &[String]) -> Result<Vec<NewToken>, Failure> {
     let body = json!({ "nodes": nodes });
-    let made: Vec<NewToken> = client.post(&["v1", "tokens"], &body).await?;
-    let new: Vec<_> = made.iter().filter(|made| made.new).map(|made| made.node.clone()).collect();
+    let created: Vec<NewToken> = client.post(&["v1", "tokens"], &body).await?;
+    let new: Vec<_> =
+        created.iter().filter(|token| token.new).map(|token| token.node.clone()).collect();
     if !new.is_empty() {
-        // A name that was mistyped shows here.
-        output::say(&format!("new: {}", fold(&new)));
+        // Shows a name that was mistyped.
+        output::note(&format!("new: {}", fold(&new)));
     }
-    Ok(made)
+    Ok(created)
 }

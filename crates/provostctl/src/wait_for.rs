@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::{Timestamp, tz::TimeZone};
 use provost_bundle::Limit;
 use provost_plan::nodes::fold;
+use provost_record::terminal::escape_cell;
 use provost_store::{Node, Status, UpdateStatus};
 use reqwest::Response;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
@@ -13,16 +14,18 @@ use crate::client::Client;
 use crate::events::Events;
 use crate::failure::{Failure, TIMED_OUT, WRONG};
 use crate::node_set::NodeSet;
-use crate::{output, text};
+use crate::nodes::ending;
+use crate::output;
 
-/// How long after an event the nodes are asked for, so that a burst of events costs one request.
+/// The pause between an event and the request for the nodes, so that a burst of events costs one
+/// request.
 const BURST: Duration = Duration::from_millis(200);
-/// How long a lost daemon is left alone before it is tried again.
+/// The pause before a retry to reach the daemon.
 const RETRY: Duration = Duration::from_secs(1);
-/// How many ways to fail are told of.
-const MOST_TOLD: usize = 20;
+/// How many different failures are shown.
+const MOST_FAILURES: usize = 20;
 
-/// What is waited for.
+/// The status to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
     Status(Status),
@@ -38,7 +41,7 @@ impl FromStr for Goal {
         let update = UpdateStatus::ALL.into_iter().find(|s| s.as_str() == text).map(Self::Update);
         status.or(update).ok_or_else(|| {
             let words = Status::ALL.map(Status::as_str).join(", ");
-            format!("no node ever has it; it is one of {words}, or syncing, synced")
+            format!("unknown status {text:?}; expected one of {words}, syncing, synced")
         })
     }
 }
@@ -58,15 +61,15 @@ impl Goal {
         }
     }
 
-    fn is_out_of_reach(self, node: &Node) -> bool {
+    fn is_missed_by(self, node: &Node) -> bool {
         match self {
             Self::Status(_) => node.status == Status::Failed && !self.is_reached(node),
             Self::Update(_) => node.updatestatus == Some(UpdateStatus::Failed),
         }
     }
 
-    /// The word that counts for this goal.
-    fn present(self, node: &Node) -> &'static str {
+    /// The node's status of the goal's kind.
+    fn current(self, node: &Node) -> &'static str {
         match self {
             Self::Status(_) => node.status.as_str(),
             Self::Update(_) => node.updatestatus.map_or("not rerun", UpdateStatus::as_str),
@@ -82,7 +85,7 @@ pub(crate) async fn wait_for(
     limit: Limit,
 ) -> Result<(), Failure> {
     let deadline = Instant::now() + limit.duration();
-    output::say(&format!(
+    output::note(&format!(
         "waiting until {} {} {}, for at most {limit}, until {}",
         nodes.folded(),
         if nodes.names.len() == 1 { "is" } else { "are" },
@@ -90,109 +93,128 @@ pub(crate) async fn wait_for(
         ends_at(limit),
     ));
     let mut wait =
-        Wait { client, wanted: nodes, goal, found: Vec::new(), told: String::new(), lost: None };
+        Wait { client, nodes, goal, found: Vec::new(), shown: String::new(), lost: None };
     match timeout_at(deadline, wait.follow()).await {
-        Ok(ended) => ended,
+        Ok(result) => result,
         Err(_) => Err(wait.missing(limit).with_code(TIMED_OUT)),
     }
 }
 
-/// When the limit ends, as the clock on the wall shows it.
+/// When the limit ends, in local time.
 fn ends_at(limit: Limit) -> String {
     let end = Timestamp::now().saturating_add(limit.duration()).unwrap_or(Timestamp::MAX);
     end.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
+/// The end of following the events.
+enum Verdict {
+    /// All nodes have the status.
+    Reached,
+    /// A node won't get it.
+    Missed(Failure),
+    /// The daemon can't be reached.
+    StreamLost(Failure),
+}
+
 struct Wait<'a> {
     client: &'a Client,
-    wanted: &'a NodeSet,
+    nodes: &'a NodeSet,
     goal: Goal,
-    /// Those of the wanted that the daemon knows, as they were last.
+    /// Those of the nodes that the daemon knows, as of the last request.
     found: Vec<Node>,
-    told: String,
-    /// Why the daemon isn't there, if it isn't.
+    /// The progress that was shown last.
+    shown: String,
+    /// Why the daemon can't be reached, if it can't.
     lost: Option<Failure>,
 }
 
 impl Wait<'_> {
-    /// Follows the events until the goal is reached or is out of reach. A daemon that isn't there
-    /// is waited for, whether it was there before or not.
+    /// Follows the events until all nodes have the status, or one has failed. Waits for a daemon that
+    /// can't be reached, at the beginning and later.
     async fn follow(&mut self) -> Result<(), Failure> {
         loop {
             let lost = match self.client.events().await {
                 Ok(events) => {
                     self.lost = None;
                     match self.follow_stream(events).await {
-                        Ok(ended) => return ended,
-                        Err(why) => Failure::new(why, "see that provostd runs"),
+                        Verdict::Reached => return Ok(()),
+                        Verdict::Missed(failure) => return Err(failure),
+                        Verdict::StreamLost(failure) => failure,
                     }
                 }
-                Err(failure) if failure.may_pass => failure,
+                Err(failure) if failure.is_transient => failure,
                 Err(failure) => return Err(failure.with_code(WRONG)),
             };
             if self.lost.is_none() {
-                output::say(&format!("{}; trying again", text::line(&lost.error)));
+                let error = escape_cell(&lost.error);
+                output::note(&format!("{error}; retrying every {} s", RETRY.as_secs()));
             }
             self.lost = Some(lost);
             sleep(RETRY).await;
         }
     }
 
-    /// `Err` says why the stream is lost.
-    async fn follow_stream(&mut self, stream: Response) -> Result<Result<(), Failure>, String> {
-        let wanted: HashSet<String> = self.wanted.names.iter().cloned().collect();
-        let mut events = Events::new(stream, wanted);
-        // What happened before the stream began.
+    async fn follow_stream(&mut self, stream: Response) -> Verdict {
+        let nodes: HashSet<String> = self.nodes.names.iter().cloned().collect();
+        let mut events = Events::new(stream, nodes);
+        // At once for what happened before the stream began.
         let mut look_at = Some(Instant::now());
         loop {
             tokio::select! {
-                of_wanted = events.next() => {
-                    of_wanted?;
-                    look_at.get_or_insert_with(|| Instant::now() + BURST);
-                }
+                event = events.next() => match event {
+                    Ok(()) => {
+                        look_at.get_or_insert_with(|| Instant::now() + BURST);
+                    }
+                    Err(why) => {
+                        let hint = "check that provostd runs: systemctl status provostd";
+                        return Verdict::StreamLost(Failure::new(why, hint));
+                    }
+                },
                 () = sleep_until(look_at.unwrap_or_else(Instant::now)), if look_at.is_some() => {
                     look_at = None;
-                    self.found = self.client.nodes(Some(self.wanted)).await.map_err(|e| e.error)?;
+                    match self.client.nodes(Some(self.nodes)).await {
+                        Ok(found) => self.found = found,
+                        Err(failure) => return Verdict::StreamLost(failure),
+                    }
                     let names: HashSet<&str> =
-                        self.wanted.names.iter().map(String::as_str).collect();
+                        self.nodes.names.iter().map(String::as_str).collect();
                     self.found.retain(|node| names.contains(node.name.as_str()));
-                    if let Some(ended) = self.judge() {
-                        return Ok(ended);
+                    if let Some(verdict) = self.judge() {
+                        return verdict;
                     }
                 }
             }
         }
     }
 
-    /// What is to be said of the nodes as they are; none as long as there is something to wait
-    /// for.
-    fn judge(&mut self) -> Option<Result<(), Failure>> {
+    /// The verdict on the nodes as they are; none as long as there is something to wait for.
+    fn judge(&mut self) -> Option<Verdict> {
         let there = self.found.iter().filter(|node| self.goal.is_reached(node)).count();
-        let all = self.wanted.names.len();
+        let all = self.nodes.names.len();
         let rest = self.rest().into_iter().map(|(word, names)| format!("; {} {word}", names.len()));
         let progress =
             format!("{there} of {all} {}{}", self.goal.as_str(), rest.collect::<String>());
-        if progress != self.told {
-            output::say(&progress);
-            self.told = progress;
+        if progress != self.shown {
+            output::note(&progress);
+            self.shown = progress;
         }
         if there == all {
-            return Some(Ok(()));
+            return Some(Verdict::Reached);
         }
         let failed: Vec<&Node> =
-            self.found.iter().filter(|node| self.goal.is_out_of_reach(node)).collect();
-        (!failed.is_empty()).then(|| Err(why(&failed)))
+            self.found.iter().filter(|node| self.goal.is_missed_by(node)).collect();
+        (!failed.is_empty()).then(|| Verdict::Missed(why(&failed)))
     }
 
-    /// Those that aren't there yet, by what they are.
+    /// The nodes that don't have the status yet, by the one that they have.
     fn rest(&self) -> BTreeMap<&'static str, Vec<String>> {
         let found: BTreeMap<&str, &Node> =
             self.found.iter().map(|node| (node.name.as_str(), node)).collect();
         let mut by_word = BTreeMap::<_, Vec<String>>::new();
-        for name in &self.wanted.names {
+        for name in &self.nodes.names {
             let word = match found.get(name.as_str()) {
                 Some(node) if self.goal.is_reached(node) => continue,
-                Some(node) => self.goal.present(node),
+                Some(node) => self.goal.current(node),
                 None => "unknown to provostd",
             };
             by_word.entry(word).or_default().push(name.clone());
@@ -202,19 +224,19 @@ impl Wait<'_> {
 
     fn missing(&self, limit: Limit) -> Failure {
         if let Some(lost) = &self.lost {
-            let error = format!("after {limit} it isn't known: {}", lost.error);
+            let error = format!("waiting for {limit}: {}", lost.error);
             return Failure::new(error, lost.hint.clone());
         }
         let rest =
             self.rest().into_iter().map(|(word, names)| format!("\n{} {word}", fold(&names)));
         let goal = self.goal.as_str();
         let error = format!("after {limit} not all are {goal}:{}", rest.collect::<String>());
-        let hint = "provostctl show NODE says what a node does; --timeout gives it longer";
+        let hint = "see what a node does: provostctl show NODE; or wait longer: --timeout D";
         Failure::new(error, hint)
     }
 }
 
-/// Why these nodes won't get there: those that failed in the same way together.
+/// Why these nodes won't get the status; nodes that failed in the same way are grouped.
 fn why(failed: &[&Node]) -> Failure {
     let mut ways = BTreeMap::<String, Vec<String>>::new();
     for node in failed {
@@ -222,25 +244,24 @@ fn why(failed: &[&Node]) -> Failure {
     }
     let mut lines: Vec<String> = ways
         .iter()
-        .take(MOST_TOLD)
+        .take(MOST_FAILURES)
         .map(|(way, names)| format!("{} failed{way}", fold(names)))
         .collect();
-    if let Some(more @ 1..) = ways.len().checked_sub(MOST_TOLD) {
-        lines.push(format!("and {more} more ways to fail"));
+    if let Some(more @ 1..) = ways.len().checked_sub(MOST_FAILURES) {
+        lines.push(format!("and {more} more failures"));
     }
     Failure::new(lines.join("\n"), format!("provostctl show {}", failed[0].name))
 }
 
 /// `: STAGE: CAUSE: LINE`, and the hint on a line of its own.
 fn way(node: &Node) -> String {
-    let ending =
-        text::ending(node.detail.cause, node.detail.exit_code, node.detail.signal.as_deref());
+    let ending = ending(&node.detail);
     let parts =
-        [node.detail.stage.as_deref(), Some(ending.as_str()), node.detail.error_line.as_deref()];
+        [node.detail.stage.as_deref(), ending.as_deref(), node.detail.error_line.as_deref()];
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
-    let mut way: String = parts.map(|part| format!(": {}", text::line(part))).collect();
+    let mut way: String = parts.map(|part| format!(": {}", escape_cell(part))).collect();
     if let Some(hint) = &node.detail.hint {
-        way.push_str(&format!("\n  hint: {}", text::line(hint)));
+        way.push_str(&format!("\n  hint: {}", escape_cell(hint)));
     }
     way
 }

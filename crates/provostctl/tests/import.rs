@@ -276,9 +276,9 @@ fn what_cannot_be_read_is_refused_with_its_line() {
     for (text, said) in [
         ("#key,value,comments,disable\n\"a\",\"b\n", "x.csv:2: the quote"),
         ("#key,value,comments,disable\na,b,c,d,e\n", "x.csv:2: 5 columns"),
-        ("#what,is,this\na,b,c\n", "x.csv:1: a table with the columns what,is,this"),
-        ("hello\n", "x.csv:1: this is neither"),
-        (SITE, "none of these files tells which nodes"),
+        ("#what,is,this\na,b,c\n", "x.csv:1: unknown table with the columns what,is,this"),
+        ("hello\n", "x.csv:1: neither a table"),
+        (SITE, "none of these files names a node"),
     ] {
         let out = import(&folder, &[("x.csv", text)], &[]);
         let err = String::from_utf8_lossy(&out.stderr);

@@ -1,4 +1,4 @@
-//! A bundle of what the management node has of a node that can't be asked.
+//! A bundle from the management node's store, for a node that sends none.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,41 +11,41 @@ use provost_record::{Record, Service};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tar::{Builder, Header};
-use tempfile::NamedTempFile;
 
-use crate::client::{Client, Shown};
+use super::bundle;
+use crate::client::{Client, NodeHistory};
 use crate::failure::Failure;
 
-/// What provostd says of a node, as it came from there.
+/// A node as provostd sends it, with the text of each record.
 #[derive(Deserialize)]
-struct Known {
+struct RawHistory {
     node: Box<RawValue>,
     /// The newest first.
-    runs: Vec<KnownRun>,
+    runs: Vec<RawRun>,
 }
 
 #[derive(Deserialize)]
-struct KnownRun {
+struct RawRun {
     records: Vec<Box<RawValue>>,
 }
 
-/// Writes it, and returns where.
+/// Writes the bundle. Returns its path.
 pub(super) async fn write(
     client: &Client,
     node: &str,
     why: &str,
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
-    let known: Known = client.node(node).await?;
-    let shown: Shown = client.node(node).await?;
+    let raw: RawHistory = client.node(node).await?;
+    let history: NodeHistory = client.node(node).await?;
     let mut files = BTreeMap::new();
-    files.insert("from-provostd.txt".to_owned(), format!("{node} itself sent nothing: {why}\n"));
-    files.insert("node.json".to_owned(), format!("{}\n", known.node));
-    for (service, records) in services(&known) {
+    files.insert("from-provostd.txt".to_owned(), format!("{node} sent no bundle: {why}\n"));
+    files.insert("node.json".to_owned(), format!("{}\n", raw.node));
+    for (service, records) in services(&raw) {
         let text = format!("[\n{}\n]\n", records.join(",\n"));
         files.insert(format!("bootstrap/services/{service}.json"), text);
     }
-    for run in shown.runs() {
+    for run in history.runs() {
         for name in run.stages.iter().filter_map(|stage| stage.log.as_deref()) {
             let bytes = client.log(&run.run, name).await?;
             let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -54,17 +54,17 @@ pub(super) async fn write(
     }
     pack(&files, node, folder).map_err(|e| {
         let error = format!("writing a bundle into {}: {e}", folder.display());
-        Failure::new(error, "name a folder with room that you can write to by --to")
+        Failure::new(error, "name a folder with room that you can write to: --to DIR")
     })
 }
 
 /// The records of each service, the oldest run's first.
-fn services(known: &Known) -> BTreeMap<String, Vec<&str>> {
+fn services(raw: &RawHistory) -> BTreeMap<String, Vec<&str>> {
     let mut services = BTreeMap::<String, Vec<&str>>::new();
-    for json in known.runs.iter().rev().flat_map(|run| &run.records) {
+    for json in raw.runs.iter().rev().flat_map(|run| &run.records) {
         let record = serde_json::from_str::<Record>(json.get());
         let service = record.map(|record| record.service).unwrap_or_default();
-        // It becomes a part of a path.
+        // The name becomes a part of a path.
         if Service::ALL.iter().any(|known| known.as_str() == service) {
             services.entry(service).or_default().push(json.get());
         }
@@ -75,7 +75,8 @@ fn services(known: &Known) -> BTreeMap<String, Vec<&str>> {
 fn pack(files: &BTreeMap<String, String>, node: &str, folder: &Path) -> io::Result<PathBuf> {
     let now = Timestamp::now();
     let id = format!("log-bundle-{node}-{}", now.strftime("%Y%m%d%H%M%S%3f"));
-    let gz = GzEncoder::new(NamedTempFile::new_in(folder)?, Compression::default());
+    let mut bundle = bundle::create(node, folder, &format!("{id}.tar.gz"))?;
+    let gz = GzEncoder::new(bundle.as_file_mut(), Compression::default());
     let mut tar = Builder::new(gz);
     for (name, text) in files {
         let mut header = Header::new_gnu();
@@ -84,5 +85,6 @@ fn pack(files: &BTreeMap<String, String>, node: &str, folder: &Path) -> io::Resu
         header.set_mtime(now.as_second().try_into().unwrap_or(0));
         tar.append_data(&mut header, format!("{id}/{name}"), text.as_bytes())?;
     }
-    super::place(tar.into_inner()?.finish()?, folder, node, &format!("{id}.tar.gz"))
+    tar.into_inner()?.finish()?;
+    bundle::finish(bundle)
 }

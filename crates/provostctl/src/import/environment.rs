@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::site::{Writer, is_method};
-use super::xcat::Attributes;
+use super::notes::Notes;
+use super::xcat::{Attributes, Xcat, is_method};
 
-/// The attributes that its tables have for a node.
+/// A node's variables, and the attributes that they come from.
 const OF_NODES: [(&str, &str); 12] = [
     ("OSVER", "os"),
     ("ARCH", "arch"),
@@ -22,7 +22,7 @@ const OF_NODES: [(&str, &str); 12] = [
     ("CFGSERVER", "cfgserver"),
 ];
 
-/// What stands in lsdef as `nicips.eth0`, and in the environment as `NICIPS=eth0!…`.
+/// Attributes that lsdef shows as `nicips.eth0`, and the environment has as `NICIPS=eth0!…`.
 const NICS: [&str; 7] = [
     "nicips",
     "nictypes",
@@ -33,7 +33,7 @@ const NICS: [&str; 7] = [
     "niccustomscripts",
 ];
 
-/// What xCAT makes of what these files don't have.
+/// Variables that xCAT makes from other tables and files.
 const NOT_HERE: [&str; 3] = [
     "NETWORKS_LINES, NETWORKS_LINEn, NETMASK, GATEWAY: the networks table",
     "OSPKGS, OTHERPKGSn, OTHERPKGS_INDEX, ENVLISTn: the files that an image's pkglist and otherpkglist \
@@ -42,9 +42,19 @@ const NOT_HERE: [&str; 3] = [
      monitoring, service pools, vlans and kits set",
 ];
 
-impl Writer<'_> {
-    /// What all nodes have.
-    pub(super) fn environment_of_all(&mut self) -> BTreeMap<String, String> {
+/// Builds environments, and notes what can't be carried over.
+pub(super) struct Environments<'a> {
+    xcat: &'a Xcat,
+    notes: &'a mut Notes,
+}
+
+impl<'a> Environments<'a> {
+    pub(super) fn new(xcat: &'a Xcat, notes: &'a mut Notes) -> Self {
+        Self { xcat, notes }
+    }
+
+    /// That of all nodes.
+    pub(super) fn of_all(&mut self) -> BTreeMap<String, String> {
         let xcat = self.xcat;
         let mut env = BTreeMap::from([("UPDATENODE".to_owned(), "0".to_owned())]);
         for (key, value) in &xcat.site {
@@ -60,8 +70,8 @@ impl Writer<'_> {
         env
     }
 
-    /// What the nodes of an image have.
-    pub(super) fn environment_of_image(&mut self, name: &str) -> BTreeMap<String, String> {
+    /// That of the nodes of an image.
+    pub(super) fn of_image(&mut self, name: &str) -> BTreeMap<String, String> {
         let image = &self.xcat.images[name];
         let mut env = BTreeMap::new();
         for (name, list, folder) in
@@ -78,11 +88,12 @@ impl Writer<'_> {
         env
     }
 
-    pub(super) fn environment(&mut self, node: &str) -> BTreeMap<String, String> {
+    /// That of one node.
+    pub(super) fn of_node(&mut self, node: &str) -> BTreeMap<String, String> {
         let xcat = self.xcat;
         let groups = xcat.groups_of(node);
         let is_in = |name: &str| groups.iter().any(|group| group == name);
-        // xCAT wants every service node to be in that group.
+        // xCAT requires that every service node is in that group.
         let is_service = is_in("service");
         let kind = if is_service { "service" } else { "compute" };
         let mut env = BTreeMap::from([("NTYPE".to_owned(), kind.to_owned())]);
@@ -115,15 +126,15 @@ impl Writer<'_> {
         env
     }
 
-    /// What scripts may look for and not find.
-    pub(super) fn missing_variables(&mut self) {
+    /// Notes the variables that scripts may read and that aren't carried over.
+    pub(super) fn note_missing(&mut self) {
         let has_routes = |node: &String| self.xcat.attribute(node, "routenames").is_some();
         let routes = self.xcat.nodes().iter().any(has_routes);
         let routes =
             routes.then_some("ROUTE_NAME for each of a node's routenames: the routes table");
         for what in NOT_HERE.into_iter().chain(routes) {
-            self.notes.push(format!(
-                "{what}; write those that your scripts read as env of [defaults] or of a group"
+            self.notes.add(format!(
+                "{what}; set those that your scripts read as env of [defaults] or of a group"
             ));
         }
     }
@@ -139,10 +150,10 @@ impl Writer<'_> {
         };
         if address.is_none() {
             let note =
-                format!("MASTER_IP: the address of {master} isn't told; write it beside MASTER");
-            self.note_once(note);
+                format!("MASTER_IP: the address of {master} is unknown; set it next to MASTER");
+            self.notes.add(note);
         }
-        // Not that of all nodes.
+        // For one node the name is better than the address of all nodes.
         let address = address.or_else(|| of.map(|_| master.to_owned()));
         env.extend(address.map(|address| ("MASTER_IP".to_owned(), address)));
     }
@@ -170,7 +181,7 @@ impl Writer<'_> {
         let sound = !name.starts_with(|c: char| c.is_ascii_digit())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !sound || name.is_empty() {
-            self.notes.push(format!("{from}: {name:?} can't be the name of a variable"));
+            self.notes.add(format!("{from}: {name:?} can't be the name of a variable"));
         } else if !self.is_pattern(value, from) && !value.is_empty() {
             env.insert(name.to_owned(), value.to_owned());
         }
@@ -179,16 +190,10 @@ impl Writer<'_> {
     fn is_pattern(&mut self, value: &str, from: &str) -> bool {
         let is_pattern = value.starts_with('|') && value.ends_with('|') && value.len() > 1;
         if is_pattern {
-            let note = format!("{from}: {value} is a pattern; write what it means for each node");
-            self.note_once(note);
+            let note = format!("{from}: {value} is a pattern; set its value for each node");
+            self.notes.add(note);
         }
         is_pattern
-    }
-
-    fn note_once(&mut self, note: String) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
     }
 }
 

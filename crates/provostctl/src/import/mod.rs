@@ -1,11 +1,14 @@
-//! `provostctl import`: what another system knows of its nodes, as a `site.toml`.
+//! `provostctl import`: another system's tables as a `site.toml`.
 
 mod environment;
+mod notes;
 mod site;
 mod xcat;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+use provost_fs::{Durability, NewFile};
 use provost_plan::Site;
 
 use crate::failure::Failure;
@@ -14,11 +17,12 @@ use crate::output;
 /// `provostctl import xcat`.
 #[derive(clap::Args)]
 pub(crate) struct Xcat {
-    /// What an xCAT management node prints, a file each: `lsdef -t node -l -z`, `lsdef -t osimage -l
-    /// -z`, and `tabdump` of site, postscripts, nodelist, groups, nodetype and noderes
+    /// The output of these commands on an xCAT management node, one file each: `lsdef -t node -l -z`,
+    /// `lsdef -t osimage -l -z`, and `tabdump` of site, postscripts, nodelist, groups, nodetype and
+    /// noderes
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Where to write it; without this it is printed
+    /// The file to write; without this, standard output
     #[arg(long, value_name = "SITE")]
     to: Option<PathBuf>,
 }
@@ -29,47 +33,45 @@ impl Xcat {
         for path in &self.files {
             let text = std::fs::read_to_string(path).map_err(|e| {
                 let error = format!("reading {}: {e}", path.display());
-                Failure::new(error, "give files that hold what tabdump and lsdef have printed")
+                Failure::new(error, "name readable files with the output of tabdump and lsdef")
             })?;
             xcat.read(&text).map_err(|e| {
                 Failure::new(
                     format!("{}:{}: {}", path.display(), e.line, e.what),
-                    "give what `tabdump TABLE` or `lsdef -t node -l -z` prints, unchanged",
+                    "use the unchanged output of `tabdump TABLE` or `lsdef -t node -l -z`",
                 )
             })?;
         }
         if xcat.nodes().is_empty() {
             return Err(Failure::new(
-                "none of these files tells which nodes there are",
-                "add what `tabdump nodelist` or `lsdef -t node -l -z` prints",
+                "none of these files names a node",
+                "add the output of `tabdump nodelist` or `lsdef -t node -l -z`",
             ));
         }
-        let (text, notes) = site::write(&xcat);
+        let site::Imported { text, notes } = site::write(&xcat);
         Site::parse(&text, Path::new("site.toml"))
-            .map_err(|e| Failure::new(format!("what was made of it isn't sound: {e}"), e.hint()))?;
+            .map_err(|e| Failure::new(format!("checking the result: {e}"), e.hint()))?;
         match &self.to {
             None => output::print(text.as_bytes())?,
             Some(path) => save(path, &text)?,
         }
-        for note in &notes {
-            output::say(&format!("not carried over: {note}"));
+        for note in notes.iter() {
+            output::note(&format!("not carried over: {note}"));
         }
-        let (nodes, notes) = (xcat.nodes().len(), notes.len());
-        output::say(&format!("{nodes} nodes; {notes} things couldn't be carried over"));
+        let (nodes, notes) = (xcat.nodes().len(), notes.iter().len());
+        output::note(&format!("{nodes} nodes; {notes} things couldn't be carried over"));
         Ok(())
     }
 }
 
-/// Writes a file that isn't there yet: an admin may have worked on one that is.
+/// Writes a new file. One that exists is not replaced: an admin may have edited it.
 fn save(path: &Path, text: &str) -> Result<(), Failure> {
-    use std::io::Write;
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist_noclobber(path).map_err(|e| e.error)
-    });
-    written.map(drop).map_err(|e| {
+    let write = || -> io::Result<()> {
+        let mut file = NewFile::at(path)?;
+        file.write(text.as_bytes())?;
+        file.create(Durability::PowerCut)
+    };
+    write().map_err(|e| {
         let error = format!("writing {}: {e}", path.display());
         Failure::new(error, "name a new file in a folder that you can write to")
     })

@@ -6,14 +6,22 @@ use std::fmt::Write;
 use provost_plan::{Step, nodes};
 use toml::Value;
 
-use super::xcat::{DEFAULTS, Scripts, Xcat};
+use super::environment::Environments;
+use super::notes::Notes;
+use super::xcat::{DEFAULTS, Scripts, Xcat, is_method, names};
 
-/// The text, and what couldn't be carried over.
-pub(super) fn write(xcat: &Xcat) -> (String, Vec<String>) {
+/// A `site.toml`, and what couldn't be carried over.
+pub(super) struct Imported {
+    pub(super) text: String,
+    pub(super) notes: Notes,
+}
+
+/// Writes the `site.toml`.
+pub(super) fn write(xcat: &Xcat) -> Imported {
     let mut out = Writer {
         xcat,
         text: HEAD.to_owned(),
-        notes: Vec::new(),
+        notes: Notes::default(),
         resplit: BTreeSet::new(),
         served: BTreeSet::new(),
     };
@@ -22,37 +30,42 @@ pub(super) fn write(xcat: &Xcat) -> (String, Vec<String>) {
     out.groups();
     out.nodes();
     out.leftovers();
-    out.missing_variables();
+    out.environments().note_missing();
     let resplit = out.resplit.into_iter().map(Value::String).collect();
-    // A key of the whole file has to stand before its sections.
+    // A key of the whole file has to be before the sections.
     let text = match Value::Array(resplit) {
         Value::Array(names) if names.is_empty() => out.text,
         names => out.text.replacen("\n[", &format!("\n{RESPLIT}resplit = {names}\n\n["), 1),
     };
-    (text, out.notes)
+    Imported { text, notes: out.notes }
 }
 
-const HEAD: &str = "# Made of an xCAT management node's tables by `provostctl import xcat`.\n\n";
-const RESPLIT: &str = "# Their quoted arguments are split at blanks once more, as xCAT does it.\n";
+const HEAD: &str =
+    "# Written by `provostctl import xcat` from an xCAT management node's tables.\n\n";
+const RESPLIT: &str = "# Their quoted arguments are split at blanks once more, as xCAT does.\n";
 
-pub(super) struct Writer<'a> {
-    pub(super) xcat: &'a Xcat,
+struct Writer<'a> {
+    xcat: &'a Xcat,
     text: String,
-    pub(super) notes: Vec<String>,
+    notes: Notes,
     resplit: BTreeSet<String>,
     /// The nodes whose own sections need no scripts: a group's has them.
     served: BTreeSet<String>,
 }
 
 impl Writer<'_> {
+    fn environments(&mut self) -> Environments<'_> {
+        Environments::new(self.xcat, &mut self.notes)
+    }
+
     fn defaults(&mut self) {
         let xcat = self.xcat;
-        let env = self.environment_of_all();
+        let env = self.environments().of_all();
         let scripts = xcat.row(DEFAULTS);
         if !xcat.has_scripts {
-            self.notes.push(
-                "the scripts of xcatdefaults, which come before those of images and nodes: give what \
-                 `tabdump postscripts` prints, too"
+            self.notes.add(
+                "the scripts of xcatdefaults, which come before those of images and nodes: add the \
+                 output of `tabdump postscripts`"
                     .to_owned(),
             );
         }
@@ -71,7 +84,7 @@ impl Writer<'_> {
             let nodes = self.possible(xcat.nodes().into_iter().filter(has_it).collect());
             let scripts = Scripts::of(attributes);
             self.unnamed(image, &scripts);
-            let env = self.environment_of_image(image);
+            let env = self.environments().of_image(image);
             if !(nodes.is_empty() || scripts.is_none() && env.is_empty()) {
                 let heading = format!("[groups.{}]", key(&format!("osimage-{image}")));
                 self.section(&heading, Some(&nodes), &scripts, &env, image);
@@ -79,8 +92,8 @@ impl Writer<'_> {
         }
     }
 
-    /// An image with scripts whose name only its parts tell, so that it depends on xCAT's age
-    /// whether they run.
+    /// Notes an image with scripts that nodes name only by its parts: whether they run depends on
+    /// xCAT's version.
     fn unnamed(&mut self, image: &str, scripts: &Scripts) {
         let xcat = self.xcat;
         let by_its_parts = |node: &String| {
@@ -91,16 +104,17 @@ impl Writer<'_> {
         };
         let nodes: Vec<_> = xcat.nodes().into_iter().filter(by_its_parts).collect();
         if !(nodes.is_empty() || scripts.is_none()) {
-            self.notes.push(format!(
+            self.notes.add(format!(
                 "the scripts of the image {image}: the provmethod of {} names no image, and then an \
-                 old xCAT runs them, and a new one doesn't; if they are to run, chdef provmethod={image}",
+                 old xCAT runs them, and a new one doesn't; to run them: chdef provmethod={image}",
                 nodes::fold(&nodes)
             ));
         }
     }
 
-    /// What nodes have from their groups. Here what groups have adds up, in xCAT the first one that
-    /// has any gives it; so each node is in the one group that has just what it gets.
+    /// The scripts that nodes get from their groups. In a site.toml the groups add up; in xCAT the
+    /// first group that has scripts counts. So each node is written to the one group that has just
+    /// what it gets.
     fn groups(&mut self) {
         let xcat = self.xcat;
         let mut alike: BTreeMap<(String, Scripts), Vec<String>> = BTreeMap::new();
@@ -109,7 +123,7 @@ impl Writer<'_> {
             let mut groups = xcat.groups_of(&node);
             groups.retain(|group| !xcat.row(group).is_none());
             let just = groups.iter().find(|group| xcat.row(group) == scripts);
-            // One that has something else is no name for it.
+            // A group with other scripts can't give its name.
             let several = if groups.len() > 1 { groups.join("+") } else { String::new() };
             let name = just.cloned().unwrap_or(several);
             if xcat.row(&node).is_none() && !name.is_empty() && !scripts.is_none() {
@@ -127,12 +141,12 @@ impl Writer<'_> {
         }
     }
 
-    /// Nodes that have the same are told of together.
+    /// Nodes with the same content share a section.
     fn nodes(&mut self) {
         let xcat = self.xcat;
         let mut alike: BTreeMap<(Scripts, BTreeMap<String, String>), Vec<String>> = BTreeMap::new();
         for node in self.possible(xcat.nodes()) {
-            let env = self.environment(&node);
+            let env = self.environments().of_node(&node);
             let served = self.served.contains(&node);
             let scripts = if served { Scripts::default() } else { xcat.scripts(&node) };
             alike.entry((scripts, env)).or_default().push(node);
@@ -150,10 +164,8 @@ impl Writer<'_> {
         let (good, bad): (Vec<_>, Vec<_>) =
             nodes.into_iter().partition(|node| provost_plan::is_node_name(node));
         for node in bad {
-            let note = format!("the node {node:?}: such a name can't be used");
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
+            let note = format!("the node {node:?}: its name can't be used");
+            self.notes.add(note);
         }
         good
     }
@@ -186,27 +198,27 @@ impl Writer<'_> {
     /// The steps of a list as xCAT splits it: at each comma.
     fn list(&mut self, list: &str, of: &str) -> Vec<Value> {
         let mut steps = Vec::new();
-        for item in super::xcat::names(list) {
+        for item in names(list) {
             match Step::parse(&item) {
                 Ok(step) => {
                     if step.args.iter().any(|arg| arg.contains(char::is_whitespace)) {
                         self.resplit.insert(step.script.clone());
                     }
                     if step.args.iter().any(|arg| arg.contains(['*', '?', '['])) {
-                        self.notes.push(format!(
-                            "{item:?} of {of}: xCAT puts names of files in place of the pattern; \
+                        self.notes.add(format!(
+                            "{item:?} of {of}: xCAT replaces the pattern by file names; \
                              here the script gets the pattern"
                         ));
                     }
                     steps.push(Value::String(item));
                 }
-                Err(e) => self.notes.push(format!("a script of {of}: {e} ({})", e.hint())),
+                Err(e) => self.notes.add(format!("a script of {of}: {e} ({})", e.hint())),
             }
         }
         steps
     }
 
-    /// What no section can say.
+    /// Notes what a section can't have.
     fn leftovers(&mut self) {
         let xcat = self.xcat;
         let nodes = xcat.nodes();
@@ -216,25 +228,24 @@ impl Writer<'_> {
         known.insert(DEFAULTS.to_owned());
         let rows = xcat.attributes.keys().filter(|row| !xcat.row(row).is_none());
         for row in rows.filter(|row| !known.contains(*row)) {
-            self.notes.push(format!(
-                "the scripts of {row}: no node has that name, or is in a group of that name, as \
-                 these files tell"
+            self.notes.add(format!(
+                "the scripts of {row}: these files have no node and no group of that name"
             ));
         }
         let is_ppc64 = |node: &&String| xcat.attribute(node, "arch").as_deref() == Some("ppc64");
         let ppc64: Vec<_> = xcat.nodes().iter().filter(is_ppc64).cloned().collect();
         if !ppc64.is_empty() {
-            self.notes.push(format!(
-                "setbootfromdisk and setbootfromnet, which xCAT adds to the postscripts of {}, since \
-                 they are of arch ppc64",
+            self.notes.add(format!(
+                "setbootfromdisk and setbootfromnet, which xCAT adds to the postscripts of {}, because \
+                 their arch is ppc64",
                 nodes::fold(&ppc64)
             ));
         }
         for group in &xcat.dynamic {
             if xcat.attributes.contains_key(group) {
                 let name = key(group);
-                self.notes.push(format!(
-                    "the group {group}: a rule tells who is in it; write its nodes as \
+                self.notes.add(format!(
+                    "the group {group}: a rule decides its nodes; set them as \
                      [groups.{name}] nodes = \"…\""
                 ));
             }
@@ -243,17 +254,12 @@ impl Writer<'_> {
         let nodes = xcat.nodes().into_iter();
         let images = nodes.filter_map(|node| xcat.attribute(&node, "provmethod").filter(unknown));
         for image in images.collect::<BTreeSet<_>>() {
-            self.notes.push(format!(
-                "scripts of the image {image}, if it has any: give what `lsdef -t osimage -l -z` \
-                 prints, too"
+            self.notes.add(format!(
+                "scripts of the image {image}, if it has any: add the output of `lsdef -t osimage -l \
+                 -z`"
             ));
         }
     }
-}
-
-/// Ways of provisioning that name no image.
-pub(super) fn is_method(method: &str) -> bool {
-    matches!(method, "install" | "netboot" | "statelite" | "boot")
 }
 
 fn is_yes(value: Option<&String>) -> bool {

@@ -11,21 +11,21 @@ pub(super) struct Xcat {
     pub(super) attributes: BTreeMap<String, Attributes>,
     /// The groups of each node, in its own order, from nodelist.
     groups: BTreeMap<String, Vec<String>>,
-    /// The groups whose members a rule tells.
+    /// The groups whose members a rule decides.
     pub(super) dynamic: Vec<String>,
     /// The attributes of nodes as lsdef shows them: groups' are merged into them, and without `-z`
     /// the scripts of `xcatdefaults`.
     pub(super) defined: BTreeMap<String, Attributes>,
     /// The attributes of images.
     pub(super) images: BTreeMap<String, Attributes>,
-    /// Whether there was a postscripts table, which alone tells the scripts of `xcatdefaults`.
+    /// Whether there was a postscripts table; nothing else has the scripts of `xcatdefaults`.
     pub(super) has_scripts: bool,
 }
 
-/// What a row or a stanza says, by the names of the columns; nothing is empty.
+/// A row or a stanza without its empty values, by the names of the columns.
 pub(super) type Attributes = BTreeMap<String, String>;
 
-/// What xCAT calls the lists of scripts.
+/// xCAT's names of the two lists of scripts.
 const LISTS: [&str; 2] = ["postscripts", "postbootscripts"];
 
 /// The two lists of scripts.
@@ -57,13 +57,13 @@ pub(super) struct Unreadable {
     pub(super) what: String,
 }
 
-/// How xCAT calls the row that all nodes have.
+/// The row of all nodes.
 pub(super) const DEFAULTS: &str = "xcatdefaults";
-/// At the end of a value: that of the node's next group follows.
+/// At the end of a value: the value of the node's next group is appended.
 const NEXT_RECORD: &str = "+=NEXTRECORD";
 
 impl Xcat {
-    /// Takes in one file; its content tells what it is.
+    /// Reads one file; its content shows what it is.
     pub(super) fn read(&mut self, text: &str) -> Result<(), Unreadable> {
         let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         match first.strip_prefix('#') {
@@ -94,7 +94,7 @@ impl Xcat {
         self.attributes.get(name).map(Scripts::of).unwrap_or_default()
     }
 
-    /// What a node runs beside the scripts of `xcatdefaults` and its image.
+    /// What a node runs besides the scripts of `xcatdefaults` and its image.
     pub(super) fn scripts(&self, node: &str) -> Scripts {
         let defaults = self.attributes.get(DEFAULTS);
         Scripts::by(|list| {
@@ -107,7 +107,7 @@ impl Xcat {
         })
     }
 
-    /// What a node has as `name`: what lsdef shows, else its own, else that of the first of its
+    /// A node's attribute: the one that lsdef shows, else its own, else that of the first of its
     /// groups that has one. Groups add up only where site.hierarchicalattrs names the attribute, or
     /// a value ends with `+=NEXTRECORD`.
     pub(super) fn attribute(&self, node: &str, name: &str) -> Option<String> {
@@ -131,7 +131,7 @@ impl Xcat {
         Some(value.replace(NEXT_RECORD, ""))
     }
 
-    /// What stands between the values of groups that add up, if they do.
+    /// The separator between the values of groups, where they add up.
     fn between(&self, name: &str) -> Option<&str> {
         let adding = self.site.get("hierarchicalattrs")?;
         adding.split(',').find_map(|item| {
@@ -142,14 +142,14 @@ impl Xcat {
 
     fn table(&mut self, text: &str) -> Result<(), Unreadable> {
         let mut rows = rows(text)?.into_iter();
-        let (_, mut header) = rows.next().unwrap_or_default();
+        let Row { cells: mut header, .. } = rows.next().unwrap_or_default();
         if let Some(first) = header.first_mut() {
             *first = first.trim_start_matches('#').to_owned();
         }
         let keys: Vec<&str> = header.iter().map(String::as_str).collect();
-        for (line, row) in rows {
+        for Row { line, cells: row } in rows {
             if row.len() > header.len() {
-                let what = format!("{} columns, where the table has {}", row.len(), header.len());
+                let what = format!("{} columns; the table has {}", row.len(), header.len());
                 return Err(Unreadable { line, what });
             }
             let row: BTreeMap<&str, String> = keys.iter().copied().zip(row).collect();
@@ -183,7 +183,7 @@ impl Xcat {
                     }
                 }
                 _ => {
-                    let what = format!("a table with the columns {} isn't known", keys.join(","));
+                    let what = format!("unknown table with the columns {}", keys.join(","));
                     return Err(Unreadable { line: 1, what });
                 }
             }
@@ -212,7 +212,7 @@ impl Xcat {
                     }
                 }
                 _ => {
-                    let what = "this is neither a table nor a stanza".to_owned();
+                    let what = "neither a table nor a stanza".to_owned();
                     return Err(Unreadable { line, what });
                 }
             }
@@ -225,14 +225,27 @@ impl Xcat {
     }
 }
 
+/// Ways of provisioning that don't name an image.
+pub(super) fn is_method(method: &str) -> bool {
+    matches!(method, "install" | "netboot" | "statelite" | "boot")
+}
+
 /// Splits a list of names.
 pub(super) fn names(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|s| !s.is_empty()).map(str::to_owned).collect()
 }
 
-/// The rows of a table as `tabdump` prints it, each with its line: commas between, `"` around
-/// what isn't empty, and `""` for one within.
-fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, Unreadable> {
+/// One row of a table.
+#[derive(Default)]
+struct Row {
+    /// Its first line in the file, from 1.
+    line: usize,
+    cells: Vec<String>,
+}
+
+/// The rows of a table as `tabdump` prints it: separated by commas, with `"` around values, and
+/// `""` for a quote in one.
+fn rows(text: &str) -> Result<Vec<Row>, Unreadable> {
     let mut rows = Vec::new();
     let (mut line, mut begins) = (1, 1);
     let (mut row, mut cell, mut quoted) = (Vec::new(), String::new(), false);
@@ -250,7 +263,7 @@ fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, Unreadable> {
             '\n' if !quoted => {
                 row.push(std::mem::take(&mut cell));
                 if row.len() > 1 {
-                    rows.push((begins, std::mem::take(&mut row)));
+                    rows.push(Row { line: begins, cells: std::mem::take(&mut row) });
                 }
                 row.clear();
                 begins = line;
@@ -259,12 +272,12 @@ fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, Unreadable> {
         }
     }
     if quoted {
-        let what = "the quote that this row opens isn't closed".to_owned();
+        let what = "the quote that begins here isn't closed".to_owned();
         return Err(Unreadable { line: begins, what });
     }
     row.push(cell);
     if row.len() > 1 {
-        rows.push((begins, row));
+        rows.push(Row { line: begins, cells: row });
     }
     Ok(rows)
 }
@@ -278,9 +291,9 @@ mod tests {
         let rows =
             rows("#a,b,c\n\"x, y\",,\"say \"\"so\"\"\"\n\n\"two\nlines\",\"\",z").ok().unwrap();
         let cells: Vec<Vec<&str>> =
-            rows.iter().map(|(_, row)| row.iter().map(String::as_str).collect()).collect();
+            rows.iter().map(|row| row.cells.iter().map(String::as_str).collect()).collect();
         assert_eq!(cells, [["#a", "b", "c"], ["x, y", "", "say \"so\""], ["two\nlines", "", "z"]]);
-        assert_eq!(rows[2].0, 4);
+        assert_eq!(rows[2].line, 4);
         assert_eq!(super::rows("#a,b\n\"x,y\n").err().unwrap().line, 2);
     }
 }

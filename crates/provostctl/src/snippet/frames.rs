@@ -1,8 +1,8 @@
-//! What is around the script for each installer.
+//! The frame around the script, by installer.
 
 use ct_codecs::{Base64, Encoder};
 
-use super::Installer;
+use super::installer::Installer;
 
 /// Ends the script in a here-document.
 const MARK: &str = "PROVOST";
@@ -34,16 +34,16 @@ fn autoyast(script: &str) -> String {
     )
 }
 
-/// One command in one line, which is all that there is.
+/// One command in one line: preseed has nothing else.
 fn preseed(script: &str) -> String {
     let text = Base64::encode_to_string(script).unwrap_or_default();
     format!(
-        "# The script is base64, since this has to be one line\n\
+        "# The script is base64, because this has to be one line\n\
          d-i preseed/late_command string in-target sh -c 'echo {text} | base64 -d | sh'\n"
     )
 }
 
-/// Each command is run by sh; what runs in the new root gets no standard input.
+/// sh runs each command; a command in the new root gets no standard input.
 fn subiquity(script: &str) -> String {
     let indented: String = script
         .lines()

@@ -1,8 +1,8 @@
-//! `provostctl snippet`: what an installer runs at its end.
+//! `provostctl snippet`: the script that an installer runs at its end.
 
 mod frames;
+mod installer;
 
-use clap::ValueEnum;
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -10,8 +10,9 @@ use crate::client::Client;
 use crate::failure::{Failure, WRONG};
 use crate::node_set::NodeSet;
 use crate::{output, token};
+use installer::Installer;
 
-/// What each script ends with; its comments stay here.
+/// The end of each script, without its comments.
 const BODY: &str = include_str!("body.sh");
 
 /// `provostctl snippet`.
@@ -21,30 +22,17 @@ pub(crate) struct Snippet {
     installer: Installer,
     /// Names and ranges, such as cn[001-512]
     nodes: NodeSet,
-    /// Where nodes reach provostd, such as http://10.0.0.1:8480; may be given again, and is then
-    /// tried in order. Without it, what provostd takes for its address
+    /// The URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in
+    /// order. Without it, provostd's own guess
     #[arg(long, value_name = "URL")]
     server: Vec<Url>,
-    /// Give the node a new token in place of its old one, and put that in: for one node. Without
-    /// it, the installer's kernel command line has to have provost.token=
+    /// Create a new token for the node and write it into the script; for one node only. Without it,
+    /// the installer's kernel command line needs provost.token=
     #[arg(long)]
     token: bool,
 }
 
-/// Whose script.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Installer {
-    /// Anaconda's %post: RHEL and its like, Fedora
-    Kickstart,
-    /// SUSE's
-    Autoyast,
-    /// Debian's
-    Preseed,
-    /// Ubuntu's autoinstall
-    Subiquity,
-}
-
-/// What provostd knows.
+/// What provostd knows for an installer.
 #[derive(Deserialize)]
 struct Needs {
     server: Option<String>,
@@ -65,38 +53,39 @@ impl Snippet {
         }
         match &self.nodes.names[..] {
             [node] if self.token => values.push(("PROVOST_TOKEN", token::new(client, node).await?)),
-            [node] => output::say(&format!(
-                "note: {node}'s token isn't in it: give provost.token=TOKEN on the installer's \
-                 kernel command line, or add --token"
+            [node] => output::note(&format!(
+                "note: the script has no token: add provost.token=TOKEN to the kernel command line of \
+                 {node}'s installer, or use --token"
             )),
             _ if self.token => {
-                let error = "one script for many nodes can't hold the token of each";
-                let hint = "name one node; or leave --token out, and give provost.token= on each \
-                            node's kernel command line";
+                let error =
+                    "--token is for one node: a script for several nodes can't have their tokens";
+                let hint = "name one node; or omit --token, and add provost.token= to each node's \
+                            kernel command line";
                 return Err(Failure::new(error, hint).with_code(WRONG));
             }
-            _ => output::say(
-                "note: the kernel command line of each node's installer has to say \
-                 provost.node=NAME provost.token=TOKEN",
+            _ => output::note(
+                "note: add provost.node=NAME provost.token=TOKEN to the kernel command line of each \
+                 node's installer",
             ),
         }
         let text = script(&values, &self.nodes.folded());
         output::print(frames::frame(self.installer, &text).as_bytes())
     }
 
-    /// Each with its port, and without a slash at its end, since the script is simple.
+    /// Each with its port and without a slash at its end, because the script is simple.
     fn servers(&self, own: Option<String>) -> Result<String, Failure> {
         if self.server.is_empty() {
             let hint = "add --server http://ADDRESS:8480";
             let own = own.ok_or_else(|| {
-                Failure::new("provostd doesn't know where nodes reach it", hint).with_code(WRONG)
+                Failure::new("provostd doesn't know its address for nodes", hint).with_code(WRONG)
             })?;
-            output::say(&format!("note: nodes fetch from {own}; --server says otherwise"));
+            output::note(&format!("note: nodes fetch from {own}; --server URL overrides that"));
             return Ok(own);
         }
         let plain = |url: &Url| {
             let host = url.host_str().filter(|_| url.scheme() == "http").ok_or_else(|| {
-                let hint = "write it with an address, such as http://10.0.0.1:8480";
+                let hint = "use an http URL, such as http://10.0.0.1:8480";
                 Failure::new(format!("an installer can't fetch from {url}"), hint).with_code(WRONG)
             })?;
             let port = url.port_or_known_default().unwrap_or(80);
@@ -131,7 +120,7 @@ mod tests {
                     sha256='a b'\nunset http_proxy";
         assert!(text.starts_with(head), "{text}");
         assert!(!text.contains("\n#"), "{text}");
-        // Each of the frames relies on that.
+        // The frames require that.
         assert!(!text.contains("]]>") && !text.contains("%end") && !text.contains("\nPROVOST\n"));
     }
 }

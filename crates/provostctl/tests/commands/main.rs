@@ -130,7 +130,7 @@ async fn tokens_come_as_lines() {
     let (code, out, err) = run(&folder, &["nodes", "--format", "json"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(
-        err.contains("admin.sock") && err.contains("\n  hint: see that provostd runs"),
+        err.contains("admin.sock") && err.contains("\n  hint: check that provostd runs"),
         "{err}"
     );
 }
@@ -149,7 +149,7 @@ async fn a_release_says_what_is_forgotten_of_whom() {
     assert!(err.contains("hint: use the socket"), "{err}");
     let (code, out, err) = run(&folder, &["release", "cn[001-002]"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
-    assert_eq!(out, "cn001: 1 attempt is forgotten\ncn002: no attempt was counted\n");
+    assert_eq!(out, "cn001: 1 attempt forgotten\ncn002: it had no attempts\n");
     daemon.stop().await;
 }
 

@@ -18,7 +18,9 @@ async fn an_admin_sees_why_a_node_failed() {
     assert_eq!(rows[0], ["NODE", "STATUS", "SINCE", "RERUN", "STAGE", "CAUSE", "WHAT"]);
     assert_eq!(rows[1][..2], ["cn001", "failed"]);
     assert!(
-        out.contains("synced  disk   exit code 7  line 12: \\u{1b}[2Jno\\u{202e} space\\u{9b}1m\n")
+        out.contains(
+            "synced  disk   exit status 7  line 12: \\u{1b}[2Jno\\u{202e} space\\u{9b}1m\n"
+        )
     );
     assert_eq!(rows[2][..2], ["cn002", "booted"]);
     assert!(out.ends_with("2 nodes: 1 booted, 1 failed\nwhy: provostctl show cn001\n"), "{out}");
@@ -26,9 +28,9 @@ async fn an_admin_sees_why_a_node_failed() {
     let (code, out, _) = run(&folder, &["show", "cn001"]);
     assert_eq!(code, Some(0));
     let failure = "  \
-  ok       fetch  38ms
-  FAILED   disk /scratch  7.1s
-           ended by  exit code 7
+  ok       fetch  38 ms
+  FAILED   disk /scratch  7.1 s
+           outcome   exit status 7
            line      12 main disk
            command   mkfs /dev/sda
            commands  12, 1 failed
@@ -40,7 +42,7 @@ async fn an_admin_sees_why_a_node_failed() {
 ";
     assert!(out.contains(failure), "{out}");
     assert!(
-        out.contains(&format!("boot {RUN} of 2026-11-20T17:00:00Z: failed after 8.2s")),
+        out.contains(&format!("boot {RUN} of 2026-11-20T17:00:00Z: failed after 8.2 s")),
         "{out}"
     );
     assert!(out.contains("(attempt 1, bundle 42, plan 7)"), "{out}");
