@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::cargo;
 
 /// Bytes. A node fetches it into memory at every diskless boot.
-const LARGEST: u64 = 5_500_000;
+const LARGEST: u64 = 6_000_000;
 
 /// No library of the node is needed, so that it runs in every image and installer; and random
 /// numbers come from the system call, since early in an installer there may be no /dev. It can be
