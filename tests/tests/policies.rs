@@ -212,7 +212,7 @@ fn a_step_is_tried_again_as_often_as_it_says() {
         cluster("[\"flaky\"]", &[("flaky", &script("retries = 2\nwhen = \"once\"", tries))]);
     let node = cluster.node("cn001");
     let out = node.provost(&["boot"]).expect(0);
-    out.says(&["flaky: FAILED (exit status 1", "tried again in", "2 more", "flaky: ok"]);
+    out.says(&["flaky: FAILED (exit status 1", "retrying in", "2 retries left", "flaky: ok"]);
     assert_eq!(ran(&cluster).len(), 3);
     let journal = node.journal("boot");
     let starts = |e: &&Value| e["stage"] == "flaky" && e["phase"] == "stage start";
@@ -270,7 +270,7 @@ fn a_signal_ends_the_wait_for_the_next_try() {
     let mut child = command.stderr(stderr).spawn().unwrap();
     drop(command);
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(open.join().unwrap()));
-    lines.find(|line| line.as_ref().unwrap().contains("tried again in")).unwrap().unwrap();
+    lines.find(|line| line.as_ref().unwrap().contains("retrying in")).unwrap().unwrap();
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(lines.map(Result::unwrap).filter(|l| l.contains("tried again")).count(), 0);
     assert_eq!(child.wait().unwrap().code(), Some(5));

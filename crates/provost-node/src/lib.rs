@@ -5,6 +5,7 @@ pub mod backoff;
 pub mod failure;
 #[allow(missing_docs, reason = "still to be documented")]
 pub mod fetch;
+pub mod finding;
 pub mod http;
 pub mod install;
 #[allow(missing_docs, reason = "still to be documented")]
@@ -13,5 +14,3 @@ pub mod observe;
 pub mod runner;
 pub mod settings;
 pub mod state;
-#[allow(missing_docs, reason = "still to be documented")]
-pub mod xcat;

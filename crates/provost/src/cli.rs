@@ -8,15 +8,14 @@ use provost_record::ExitCode;
 use provost_record::step_log::view::{Part, Reader, View};
 
 use crate::fetch::{self, FetchArgs};
+use crate::kinds::KINDS;
 use crate::record::RecordArgs;
-use crate::{inspect, record};
+use crate::{inspect, kinds, record, xcat};
 use provost_node::failure::Failure;
 use provost_node::observe::console::complain;
-use provost_node::observe::report;
 use provost_node::runner;
-use provost_node::runner::{Shown, Wanted};
+use provost_node::runner::{OutputMode, RunRequest};
 use provost_node::settings::{Flag, Input, Origin};
-use provost_node::xcat::{self, Call, called, kind};
 
 /// Runs this node's provisioning scripts, records what happens, and reports it.
 #[derive(Parser)]
@@ -76,24 +75,8 @@ enum Command {
     Release,
     /// Mark in an image what has been done there: the steps named, else all that don't run each time
     Stamp(StampArgs),
-    /// Have xCAT's own programs on this node call provost, or no longer
-    #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
-    Install {
-        /// xcatdsklspost, and on a node that xCAT has installed xcatinstallpost, too
-        #[arg(long, group = "what")]
-        xcat: bool,
-        /// Put back what was there before
-        #[arg(long, group = "what")]
-        remove: bool,
-    },
-    /// Do what xCAT's program of that name does, as its boot unit and updatenode call it
-    Xcatdsklspost {
-        /// As xcatdsklspost takes them
-        #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<String>,
-    },
-    /// Do what xCAT's program of that name does: the first boot of a node that xCAT has installed
-    Xcatinstallpost,
+    #[command(flatten)]
+    Xcat(xcat::Command),
     /// In a script: have the node rebooted when the script has ended well
     RebootRequest {
         /// Why
@@ -105,9 +88,7 @@ impl Command {
     /// What it says of the settings.
     fn flags(&self) -> Result<Vec<Flag>, Failure> {
         match self {
-            Self::Xcatdsklspost { args } => Call::read(args).map(|call| call.flags),
-            Self::Install { .. } => Ok(vec![kind("install --xcat")]),
-            Self::Xcatinstallpost => Ok(Call::first_boot().flags),
+            Self::Xcat(command) => command.flags(),
             _ => Ok(Vec::new()),
         }
     }
@@ -120,9 +101,7 @@ impl Command {
             Self::Boot
                 | Self::Kickstart
                 | Self::Run(_)
-                | Self::Xcatdsklspost { .. }
-                | Self::Xcatinstallpost
-                | Self::Install { .. }
+                | Self::Xcat(_)
                 | Self::Check { .. }
                 | Self::Report
         )
@@ -230,7 +209,7 @@ fn record_alone() -> Option<record::RecordArgs> {
 
 fn run() -> ExitCode {
     let parsed = Cli::command()
-        .try_get_matches_from(called(std::env::args_os()))
+        .try_get_matches_from(xcat::called(std::env::args_os()))
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
@@ -259,7 +238,8 @@ fn run() -> ExitCode {
         Ok(flags) => flags,
         Err(failure) => return refuse(&failure),
     };
-    let input = Input::read(config, flags);
+    let mut input = Input::read(config, flags);
+    input.mistakes.extend(kinds::mistake(&input));
     if !command.tells_mistakes() && !input.mistakes.is_empty() {
         let is_borne = command.bears_mistakes();
         let what = if is_borne { "warning" } else { "error" };
@@ -268,12 +248,13 @@ fn run() -> ExitCode {
             return ExitCode::Usage;
         }
     }
-    let shown = Shown::told(cli.verbose);
+    let output = OutputMode::of(cli.verbose);
+    let run = |request: &RunRequest| runner::main(&input, KINDS, request, output, Vec::new());
     match command {
-        Command::Boot => runner::main(&input, Wanted::Boot, shown),
-        Command::Kickstart => runner::main(&input, Wanted::Postscripts, shown),
+        Command::Boot => run(&RunRequest::Boot),
+        Command::Kickstart => run(&RunRequest::Postscripts),
         Command::Run(args) => match steps(args.list, args.script) {
-            Ok(steps) => runner::main(&input, Wanted::Named(steps), shown),
+            Ok(steps) => run(&RunRequest::named(steps)),
             Err(failure) => refuse(&failure),
         },
         Command::Check { format } => inspect::check(&input, format == Format::Json),
@@ -283,19 +264,14 @@ fn run() -> ExitCode {
         Command::Analyze { bundle, format } => {
             inspect::analyze(&input, bundle.as_deref(), format == Format::Json)
         }
-        Command::Report => report::main(&input),
-        Command::Install { remove, .. } => xcat::install(&input, remove),
-        Command::Xcatdsklspost { args } => match Call::read(&args) {
-            Ok(call) => call.run(&input),
-            Err(failure) => refuse(&failure),
-        },
-        Command::Xcatinstallpost => Call::first_boot().run(&input),
+        Command::Report => runner::report(&input, KINDS),
+        Command::Xcat(command) => command.run(&input).unwrap_or_else(|failure| refuse(&failure)),
         Command::Release => runner::release(&input),
         Command::Stamp(StampArgs { root, list: None, script }) if script.is_empty() => {
-            runner::stamp(&input, &root, None)
+            runner::stamp(&input, KINDS, &root, None)
         }
         Command::Stamp(args) => match steps(args.list, args.script) {
-            Ok(steps) => runner::stamp(&input, &args.root, Some(&steps)),
+            Ok(steps) => runner::stamp(&input, KINDS, &args.root, Some(&steps)),
             Err(failure) => refuse(&failure),
         },
         Command::RebootRequest { reason } => runner::request_reboot(&reason),

@@ -11,7 +11,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, StatusCode, Url};
 
 use provost_node::failure::Failure;
-use provost_node::fetch::source::{Source, broken};
+use provost_node::fetch::server::{Server, broken};
 use provost_node::fetch::{FetchError, retry};
 use provost_node::observe::console::{complain, harmless};
 use provost_node::settings::Input;
@@ -61,7 +61,7 @@ async fn fetch(input: &Input, args: &FetchArgs) -> Result<(), Failure> {
 }
 
 async fn transfer(client: &Client, args: &FetchArgs) -> Result<(), FetchError> {
-    let source = Source { client, base: &args.url, token: None, run: "", is_xcat: false };
+    let source = Server::new(client, &args.url);
     let mut response = source.ask("", HeaderMap::new(), &[StatusCode::OK]).await?;
     let url = args.url.as_str();
     let Some(size) = response.content_length() else {

@@ -3,6 +3,8 @@
 mod cli;
 mod fetch;
 mod inspect;
+mod kinds;
 mod record;
+mod xcat;
 
 pub use cli::{command, main};

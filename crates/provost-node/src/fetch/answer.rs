@@ -6,25 +6,42 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::error::FetchError;
-use super::source::{Source, broken};
+use super::server::{Server, broken};
 use crate::failure::Failure;
 use crate::http::one_line;
 
 /// A server's answer, of a size that fits into memory.
-pub(crate) struct Answer {
-    /// Whether the text is the one that the node has already; then it isn't sent.
-    pub(crate) is_unchanged: bool,
-    pub(crate) text: String,
-    pub(crate) headers: HeaderMap,
+pub struct Answer {
+    /// Whether it has no text, since that is the one that was asked for by its conditions.
+    pub is_unchanged: bool,
+    pub text: String,
+    /// Its headers.
+    pub headers: HeaderMap,
 }
 
 impl Answer {
     /// Fetches a text of at most `most` bytes.
-    pub(crate) async fn get(
-        source: &Source<'_>,
+    pub async fn get(
+        source: &Server<'_>,
         path: &str,
         most: u64,
         conditions: HeaderMap,
+    ) -> Result<Self, FetchError> {
+        Self::decode(source, path, most, conditions, |bytes| String::from_utf8(bytes).ok()).await
+    }
+
+    /// The same of a text whose reader says which line isn't UTF-8: bytes that aren't are replaced.
+    pub async fn get_lossy(source: &Server<'_>, path: &str, most: u64) -> Result<Self, FetchError> {
+        let decode = |bytes: Vec<u8>| Some(String::from_utf8_lossy(&bytes).into_owned());
+        Self::decode(source, path, most, HeaderMap::new(), decode).await
+    }
+
+    async fn decode(
+        source: &Server<'_>,
+        path: &str,
+        most: u64,
+        conditions: HeaderMap,
+        decode: fn(Vec<u8>) -> Option<String>,
     ) -> Result<Self, FetchError> {
         let url = source.url(path);
         let good = [StatusCode::OK, StatusCode::NOT_MODIFIED];
@@ -51,11 +68,8 @@ impl Answer {
         }
         let hint = "see what stands between this node and the server, and what that serves: curl \
                     -v that URL";
-        let text = match String::from_utf8(bytes) {
-            Ok(text) => text,
-            // The parser of xCAT's files says which line is damaged.
-            Err(e) if source.is_xcat => String::from_utf8_lossy(e.as_bytes()).into_owned(),
-            Err(_) => return Err(bad("it isn't a text", hint)),
+        let Some(text) = decode(bytes) else {
+            return Err(bad("it isn't text but some other file", hint));
         };
         if !is_unchanged && text.trim().is_empty() {
             let hint = "publish again, and see that the disk of the server isn't full";

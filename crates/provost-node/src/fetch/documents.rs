@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Directives};
 use super::error::FetchError;
-use super::source::Source;
+use super::server::Server;
 use super::version::Version;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -65,7 +65,7 @@ impl Documents {
 
     /// Fetches them; of what is `kept` only what has changed.
     pub(crate) async fn fetch(
-        source: &Source<'_>,
+        source: &Server<'_>,
         settings: &Settings,
         kept: Option<&Self>,
     ) -> Result<(Self, Directives), FetchError> {
@@ -110,7 +110,7 @@ impl Documents {
 
 impl Document {
     async fn fetch(
-        source: &Source<'_>,
+        source: &Server<'_>,
         path: &str,
         (most, signed): (u64, bool),
         kept: Option<&Self>,

@@ -9,9 +9,9 @@ use futures_util::future::{MaybeDone, maybe_done};
 use futures_util::poll;
 use reqwest::{Client, Url};
 
+use super::download::{Fetch, FirstAnswers};
 use super::error::FetchError;
-use super::published::{Fetch, FirstAnswers};
-use super::source::Source;
+use super::server::Server;
 use crate::settings::Settings;
 
 type Asking = Pin<Box<dyn Future<Output = Result<FirstAnswers, FetchError>>>>;
@@ -23,7 +23,7 @@ pub struct HeadStart {
 }
 
 impl HeadStart {
-    /// Sends them, for the run with the id `run`, if there is a server of published files.
+    /// Sends them, for the run with the id `run`, if there is a server.
     /// Nothing that comes of them is on this node's disk before the fetch itself.
     pub async fn take(
         settings: &Arc<Settings>,
@@ -31,15 +31,12 @@ impl HeadStart {
         state: PathBuf,
         run: &str,
     ) -> Option<Self> {
-        if settings.takes_xcats_files() {
-            return None;
-        }
         let server = settings.servers.first()?.clone();
         let (settings, client) = (Arc::clone(settings), client.clone());
         let (base, run) = (server.clone(), run.to_owned());
         let asking: Asking = Box::pin(async move {
             let fetch = Fetch::new(&settings, &state).map_err(FetchError::abort)?;
-            fetch.ask_first(&Source::published(&settings, &client, &base, &run)).await
+            fetch.ask_first(&Server::published(&settings, &client, &base, &run)).await
         });
         let mut asking = maybe_done(asking);
         // Sends the requests; what follows needs the network, and is polled later.

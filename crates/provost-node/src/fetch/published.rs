@@ -1,241 +1,128 @@
-//! What was published for this node, from one server after the other.
+//! What `provostctl publish` made, as a [`Source`].
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-use futures_util::{StreamExt, TryStreamExt};
-use provost_bundle::{FileEntry, Manifest, Pack};
-use provost_record::{Cause, wording};
-use reqwest::header::HeaderMap;
-use reqwest::{Response, StatusCode};
+use futures_util::future::LocalBoxFuture;
+use jiff::Timestamp;
+use provost_bundle::Verdict;
+use provost_exec::{Orders, Supervisor};
+use tokio::sync::watch;
 
 use super::answer::Directives;
-use super::bundles::Bundles;
-use super::documents::{Documents, Verified};
-use super::error::{FetchError, NotFetched};
-use super::retry::Unserved;
-use super::source::Source;
-use super::transfer::Content;
-use crate::failure::Failure;
-use crate::settings::Settings;
+use super::documents::Verified;
+use super::download::{Fetch, LastGood};
+use super::error::NotFetched;
+use super::head_start::HeadStart;
+use super::retry::{self, RetryLimits, Served};
+use super::server::Server;
+use super::source::{Connection, Fetched, Source, unless_stopped};
 
-/// Up to so many files are fetched one by one, more of them as one pack: each file costs a round
-/// trip.
-const FEW: usize = 8;
-/// How many files are fetched at the same time.
-const AT_ONCE: usize = 4;
+/// Where programs are looked for before the bundle, where the plan doesn't say.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// How long one server may take to say whether this node was released.
+const ANSWER: Duration = Duration::from_secs(5);
+/// Said at every run that trusts what isn't signed.
+pub const UNSIGNED: &str = "WARNING: [trust] says `unsigned = true`: anybody on the way could have \
+                            changed what runs here as root";
 
-/// One fetch of what was published, and what is on this node's disk already.
-pub(crate) struct Fetch<'a> {
-    pub(crate) settings: &'a Settings,
-    pub(crate) bundles: Bundles,
-    pub(crate) kept: Option<Documents>,
-    pub(crate) state: &'a Path,
+/// Said where nothing was fetched.
+const OFFLINE: &str = "no server answers: the last good bundle and plan are used";
+
+/// The servers that have the published files.
+pub struct Published {
+    connection: Connection,
+    head_start: Option<HeadStart>,
 }
 
-/// The answers to the first requests to a server.
-pub(crate) struct FirstAnswers {
-    documents: Documents,
-    directives: Directives,
-    /// The newest pack, not read yet.
-    pack: Option<Response>,
-}
-
-/// The bundle that was fetched last, where no server answers.
-pub(crate) struct LastGood {
-    pub(crate) verified: Verified,
-    /// Why no server served.
-    pub(crate) passed_over: Vec<Failure>,
-}
-
-impl<'a> Fetch<'a> {
-    pub(crate) fn new(settings: &'a Settings, state: &'a Path) -> Result<Self, Failure> {
-        let (bundles, kept) = (Bundles::open(state)?, Documents::kept(state));
-        Ok(Self { settings, bundles, kept, state })
+impl Published {
+    /// The servers of the settings.
+    pub fn new(connection: Connection) -> Self {
+        Self { connection, head_start: None }
     }
 
-    /// Sends the first requests: for the documents, and for the newest pack.
-    pub(crate) async fn ask_first(&self, source: &Source<'_>) -> Result<FirstAnswers, FetchError> {
-        let documents = Documents::fetch(source, self.settings, self.kept.as_ref());
-        let ((documents, directives), pack) =
-            tokio::try_join!(documents, self.newest_pack(source))?;
-        Ok(FirstAnswers { documents, directives, pack })
-    }
-
-    /// Fetches all of it from one server. Its `first` answers may be on their way already.
-    pub(crate) async fn from(
-        &self,
-        source: Source<'_>,
-        first: Option<impl Future<Output = Option<Result<FirstAnswers, FetchError>>>>,
-    ) -> Result<(Verified, Directives), FetchError> {
-        let first = match first {
-            Some(first) => first.await,
-            None => None,
-        };
-        let first = match first {
-            Some(first) => first,
-            None => self.ask_first(&source).await,
-        };
-        let FirstAnswers { documents, directives, pack } = first?;
-        let error = match self.take(&source, &documents, pack).await {
-            Ok(verified) => return Ok((verified, directives)),
-            Err(error) if error.is_inconsistent() => error,
-            Err(error) => return Err(error),
-        };
-        // The requests may have met two generations, or what is kept here is damaged: fetch the
-        // documents again, without what is kept.
-        let (again, directives) = Documents::fetch(&source, self.settings, None).await?;
-        if again == documents {
-            return Err(error);
-        }
-        self.take(&source, &again, None).await.map(|verified| (verified, directives))
-    }
-
-    /// Requests the newest pack while the documents are on their way, where nothing is there yet:
-    /// that saves a cold start a round trip. Its body isn't read before the manifest says by which
-    /// digest to verify it.
-    async fn newest_pack(&self, source: &Source<'_>) -> Result<Option<Response>, FetchError> {
-        if !self.bundles.are_none() {
-            return Ok(None);
-        }
-        // No error: the pack is then requested by its digest.
-        Ok(source.ask(Pack::NEWEST, HeaderMap::new(), &[StatusCode::OK]).await.ok())
-    }
-
-    /// Verifies `documents`, puts the files that they name in their places, and keeps them.
-    async fn take(
-        &self,
-        source: &Source<'_>,
-        documents: &Documents,
-        newest: Option<Response>,
-    ) -> Result<Verified, FetchError> {
-        let verified = documents.verify(self.settings).map_err(FetchError::inconsistent)?;
-        let Verified { manifest, plan, .. } = &verified;
-        self.bundles.check_generations(source.base.as_str(), manifest, plan)?;
-        self.files(source, manifest, newest).await?;
-        self.bundles.remember_generations(manifest, plan).map_err(FetchError::abort)?;
-        if self.kept.as_ref() != Some(documents) {
-            let kept = documents.keep(self.state);
-            let failed = |e| self.bundles.disk("keeping the manifest and the plan", e);
-            kept.map_err(|e| FetchError::abort(failed(e)))?;
-        }
-        Ok(verified)
-    }
-
-    /// Puts the manifest's files in their places. What is there already stays; a few files are
-    /// fetched one by one, more of them as the pack.
-    async fn files(
-        &self,
-        source: &Source<'_>,
-        manifest: &Manifest,
-        newest: Option<Response>,
-    ) -> Result<(), FetchError> {
-        let bundles = &self.bundles;
-        let missing = bundles.missing(manifest);
-        if missing.is_empty() && bundles.holds_no_other(manifest) {
-            return Ok(());
-        }
-        let new = bundles.begin().map_err(FetchError::abort)?;
-        let few = if bundles.has_current() { FEW } else { 1 };
-        if missing.len() > few {
-            self.pack(source, manifest, newest, new.path()).await?;
-        } else {
-            bundles.take_over(manifest, &missing, new.path()).map_err(FetchError::abort)?;
-            let mut contents: BTreeMap<_, Vec<&FileEntry>> = BTreeMap::new();
-            for entry in manifest.files.iter().filter(|e| missing.contains(&e.path.as_str())) {
-                contents.entry(entry.sha256).or_default().push(entry);
-            }
-            futures_util::stream::iter(contents.values())
-                .map(|entries| self.object(source, entries, new.path()))
-                .buffer_unordered(AT_ONCE)
-                .try_collect::<()>()
-                .await?;
-        }
-        bundles.switch_to(new).map_err(FetchError::abort)?;
-        Ok(())
-    }
-
-    /// Gets one content to the places of `entries`, which all have it.
-    async fn object(
-        &self,
-        source: &Source<'_>,
-        entries: &[&FileEntry],
-        into: &Path,
-    ) -> Result<(), FetchError> {
-        let Some(first) = entries.first() else { return Ok(()) };
-        let (name, path) = (first.path.as_str(), first.object_path());
-        let content = Content { name, path, size: first.size, sha256: first.sha256 };
-        content.transfer(source, &self.bundles, None).await?;
-        self.bundles.place(&first.sha256, entries, into).map_err(FetchError::abort)
-    }
-
-    async fn pack(
-        &self,
-        source: &Source<'_>,
-        manifest: &Manifest,
-        newest: Option<Response>,
-        into: &Path,
-    ) -> Result<(), FetchError> {
-        let path = manifest.pack.path();
-        let url = source.url(&path);
-        let (size, sha256) = (manifest.pack.size, manifest.pack.sha256);
-        let content = Content { name: &manifest.pack.path(), path, size, sha256 };
-        let file = content.transfer(source, &self.bundles, newest).await?;
-        // A thread of its own: unpacking takes the processor and the disk, and signals must be
-        // handled meanwhile.
-        let (manifest, into) = (manifest.clone(), into.to_owned());
-        let unpacked =
-            tokio::task::spawn_blocking(move || provost_bundle::unpack(file, &manifest, &into));
-        match unpacked.await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(e)) => {
-                let is_disk = e.is_disk();
-                let message = format!("{}, at {url}", wording::error_chain(&e));
-                Err(match is_disk {
-                    true => FetchError::abort(Failure::local(message, e.hint())),
-                    false => FetchError::give_up(Failure::new(Cause::Verify, message, e.hint())),
-                })
-            }
-            Err(e) => {
-                let e = std::io::Error::other(e);
-                Err(FetchError::abort(self.bundles.disk("unpacking the pack", e)))
-            }
-        }
-    }
-
-    /// What was fetched last, if it may be used where no server answers, and is whole.
-    pub(crate) fn last_good(&self, unserved: Unserved) -> Result<LastGood, NotFetched> {
-        let Unserved { why, is_silence } = unserved;
-        if !(is_silence && self.settings.fetch.last_good) {
-            return Err(why);
-        }
-        let NotFetched { mut passed_over, failure } = why;
-        passed_over.push(failure);
-        let nothing = |why: &str| {
-            let message =
-                format!("no server answers, and the last good bundle can't be used: {why}");
-            Failure::new(Cause::Fetch, message, "see that a server can be reached, and start again")
-        };
-        let verified = match &self.kept {
-            None => Err(nothing("there is none on this node yet")),
-            Some(kept) => kept.verify(self.settings),
-        };
-        let whole = verified.and_then(|verified| {
-            let Verified { manifest, plan, .. } = &verified;
-            let generations = self.bundles.check_generations("this node", manifest, plan);
-            generations.map_err(|e| e.failure)?;
-            let missing = self.bundles.missing(manifest);
-            match missing.first() {
-                Some(path) => Err(nothing(&format!("{path} is damaged or missing"))),
-                None if !self.bundles.holds_no_other(manifest) => {
-                    Err(nothing("there are other files beside it"))
-                }
-                None => Ok(verified),
-            }
+    async fn fetch_published(&mut self) -> Result<Fetched, NotFetched> {
+        let Connection { settings, client, paths, run, .. } = &self.connection;
+        let fetch = Fetch::new(settings, &paths.state)?;
+        let say = |text: &str| tracing::info!("fetch: {text}");
+        let limits = RetryLimits::of(settings, fetch.kept.is_some());
+        let head_start = &mut self.head_start;
+        let served = retry::try_servers(&settings.servers, limits, say, |server| {
+            let head_start = head_start.take_if(|asked| asked.is_of(server));
+            let server = Server::published(settings, client, server, run);
+            fetch.from(server, head_start.map(HeadStart::answers))
         });
-        match whole {
-            Err(failure) => Err(NotFetched { passed_over, failure }),
-            Ok(verified) => Ok(LastGood { verified, passed_over }),
+        let (verified, directives, server, passed_over, offline) = match served.await {
+            Ok(Served { what: (verified, directives), server, passed_over }) => {
+                (verified, directives, Some(server), passed_over, None)
+            }
+            Err(unserved) => {
+                let LastGood { verified, passed_over } = fetch.last_good(unserved)?;
+                let offline = Some(OFFLINE.to_owned());
+                (verified, Directives::default(), None, passed_over, offline)
+            }
+        };
+        let Verified { manifest, mut plan, verdict } = verified;
+        if verdict == Verdict::Unsigned {
+            tracing::warn!("{UNSIGNED}");
         }
+        let folder = fetch.bundles.current();
+        // The bundle comes last, so that a script that is called as a command doesn't take its place.
+        let path = plan.env.get("PATH").map_or(PATH, String::as_str);
+        let path = format!("{path}:{}", folder.display());
+        plan.env.insert("PATH".to_owned(), path);
+        let Directives { hold, released } = directives;
+        Ok(Fetched {
+            manifest,
+            plan,
+            sections: None,
+            folder,
+            server,
+            served: None,
+            shows_commands: false,
+            passed_over,
+            offline,
+            hold,
+            released,
+        })
+    }
+}
+
+impl Source for Published {
+    fn prefetch(&mut self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(async {
+            let Connection { settings, client, paths, run, .. } = &self.connection;
+            let settings = Arc::clone(settings);
+            self.head_start = HeadStart::take(&settings, client, paths.state.clone(), run).await;
+        })
+    }
+
+    fn released(&mut self) -> LocalBoxFuture<'_, Option<Timestamp>> {
+        // What was asked for before has no value by the time that somebody releases the node.
+        self.head_start = None;
+        Box::pin(async {
+            let Connection { settings, client, run, .. } = &self.connection;
+            for server in &settings.servers {
+                let url = format!("{server}plans/{}.toml", settings.node);
+                let mut request = client.get(url).header("provost-run", run).timeout(ANSWER);
+                if let Some(token) = &settings.token {
+                    request = request.bearer_auth(&token.0);
+                }
+                let Ok(response) = request.send().await else { continue };
+                let released = response.headers().get("provost-released");
+                if let Some(at) = released.and_then(|at| at.to_str().ok()?.parse().ok()) {
+                    return Some(at);
+                }
+            }
+            None
+        })
+    }
+
+    fn fetch<'a>(
+        &'a mut self,
+        _executor: &'a mut Supervisor,
+        orders: &'a mut watch::Receiver<Orders>,
+    ) -> LocalBoxFuture<'a, Result<Fetched, NotFetched>> {
+        Box::pin(async { unless_stopped(orders, self.fetch_published()).await? })
     }
 }

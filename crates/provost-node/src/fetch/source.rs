@@ -1,191 +1,107 @@
-//! One server.
+//! Where a node's scripts and its plan come from.
 
-use provost_record::wording;
-use std::time::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use provost_record::Cause;
-use reqwest::header::{self, HeaderMap};
-use reqwest::{Client, Response, StatusCode, Url};
+use futures_util::future::LocalBoxFuture;
+use jiff::Timestamp;
+use provost_bundle::Manifest;
+use provost_exec::{Orders, Supervisor};
+use provost_plan::Plan;
+use provost_plan::mypostscript::MyPostscript;
+use provost_record::{Cause, Service};
+use reqwest::{Client, Url};
+use tokio::sync::watch;
 
-use super::error::FetchError;
+use super::error::NotFetched;
 use crate::failure::Failure;
-use crate::http::resolve::Unresolved;
-use crate::http::{ErrorBody, body, innermost, one_line, reason};
-use crate::settings::{Settings, Token};
+use crate::settings::{Paths, Settings};
 
-/// How much of an error page is read for the server's own hint, in bytes.
-const MAX_ERROR: usize = 4096;
-/// With it the management node knows which run to leave out when it counts a node's attempts.
-const RUN: &str = "provost-run";
+/// One way to get a node's scripts and its plan: what `provostctl publish` made, or what another
+/// kind of management node has.
+pub trait Source {
+    /// Sends the first request, for which nothing needs to be known or recorded before. Its answer is
+    /// taken up by [`fetch`](Self::fetch).
+    fn prefetch(&mut self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
 
-/// One server to fetch from.
-pub struct Source<'a> {
-    pub client: &'a Client,
-    pub base: &'a Url,
-    pub token: Option<&'a Token>,
-    /// The present run's id.
-    pub run: &'a str,
-    /// Whether it serves xCAT's files, not what was published.
-    pub is_xcat: bool,
+    /// When an admin released this node, where the management node knows that. Each server is asked
+    /// once and for a short time: a node that is held has no other business there.
+    fn released(&mut self) -> LocalBoxFuture<'_, Option<Timestamp>> {
+        Box::pin(async { None })
+    }
+
+    /// Fetches and verifies all that the node needs, from the first server that serves all of it well.
+    /// The plan is final: nothing changes it afterwards. A source whose plan has to be evaluated does
+    /// that by `executor`. An order to stop ends it: see [`unless_stopped`].
+    ///
+    /// # Errors
+    ///
+    /// Why no server served, with the servers that were passed over.
+    fn fetch<'a>(
+        &'a mut self,
+        executor: &'a mut Supervisor,
+        orders: &'a mut watch::Receiver<Orders>,
+    ) -> LocalBoxFuture<'a, Result<Fetched, NotFetched>>;
 }
 
-impl<'a> Source<'a> {
-    /// The server at `base`, to the run with the id `run`.
-    pub(crate) fn published(
-        settings: &'a Settings,
-        client: &'a Client,
-        base: &'a Url,
-        run: &'a str,
-    ) -> Self {
-        Self { client, base, token: settings.token.as_ref(), run, is_xcat: false }
-    }
-
-    pub fn url(&self, path: &str) -> String {
-        // Both parts are checked names; joining them as a URL would read `//` or `:` in them.
-        format!("{}{path}", self.base)
-    }
-
-    /// Asks for `path`. An answer that isn't one of `good` is a miss.
-    pub async fn ask(
-        &self,
-        path: &str,
-        headers: HeaderMap,
-        good: &[StatusCode],
-    ) -> Result<Response, FetchError> {
-        let url = self.url(path);
-        let mut request = self.client.get(&url).headers(headers);
-        // The token goes with nothing but the node's own plan.
-        if path.starts_with("plans/") {
-            request = request.header(RUN, self.run);
-            if let Some(token) = self.token {
-                request = request.bearer_auth(&token.0);
-            }
-        }
-        let response = request.send().await.map_err(|e| broken(&url, &e))?;
-        match good.contains(&response.status()) {
-            true => Ok(response),
-            false => {
-                let hint = self.hint(path, response.status());
-                Err(refused(&url, hint, response).await)
-            }
-        }
-    }
-
-    /// What an admin can do about a `status` that isn't good.
-    fn hint(&self, path: &str, status: StatusCode) -> String {
-        let readable =
-            "let it read that file (chmod a+r) and enter the folders above it (namei -l)";
-        match status.as_u16() {
-            300..=399 if path.is_empty() => {
-                "no redirect is followed: give the URL that it leads to".to_owned()
-            }
-            // Not of the published files, but what a script asks for by `provost fetch`.
-            400..=499 if path.is_empty() => {
-                "see that the URL is right, and that all may read what is there: curl -v that URL"
-                    .to_owned()
-            }
-            300..=399 => "no redirect is followed: set `servers` to where the files are".to_owned(),
-            403 if self.is_xcat && path.ends_with('/') => format!(
-                "let the management node's web server list /{path} (Apache: Options Indexes; nginx: \
-                 autoindex on) and enter that folder and those above it (namei -l)"
-            ),
-            403 if self.is_xcat => {
-                format!("on the management node the web server can't read /{path}: {readable}")
-            }
-            404 | 410 if self.is_xcat => format!(
-                "see that the management node's web server serves /{path}, and that the port and \
-                 install_dir under [source] are its own"
-            ),
-            401 => "give this node its token: `provostctl token NODE`, then token_file".to_owned(),
-            403 => format!(
-                "on the management node the web server can't read WWW/{path}: {readable}, or \
-                 publish again"
-            ),
-            404 | 410 => format!(
-                "there is no WWW/{path} on that server: publish there, and see that site.toml names \
-                 this node"
-            ),
-            _ => "see the server's own log".to_owned(),
+/// Waits for `work`, which may be dropped at any await, unless the run is to stop.
+///
+/// # Errors
+///
+/// The failure of a run that was stopped while fetching.
+pub async fn unless_stopped<T>(
+    orders: &mut watch::Receiver<Orders>,
+    work: impl Future<Output = T>,
+) -> Result<T, Failure> {
+    tokio::select! {
+        done = work => Ok(done),
+        stopped = orders.wait_for(|orders| orders.stop.is_some()) => {
+            let signal = stopped.ok().and_then(|orders| orders.stop).unwrap_or("a signal");
+            let message = format!("the run was ended by {signal} while fetching");
+            Err(Failure::new(Cause::Interrupted, message, "start it again"))
         }
     }
 }
 
-/// What it means that no answer came, or not all of it.
-pub fn broken(url: &str, e: &reqwest::Error) -> FetchError {
-    let unresolved = innermost(e).downcast_ref::<Unresolved>();
-    let (why, hint) = if let Some(unresolved) = unresolved {
-        (unresolved.to_string(), unresolved.hint())
-    } else if e.is_connect() && e.is_timeout() {
-        (
-            "there is no connection within `connect_timeout`".to_owned(),
-            "see that the server is up and that no firewall drops what goes to it: ping it",
-        )
-    } else if e.is_connect() {
-        (reason(e), "see that the server runs and that this node can reach it: curl -v that URL")
-    } else if e.is_timeout() {
-        (
-            "the server sent nothing for too long".to_owned(),
-            "see why the server is stuck, or raise `stall_timeout` under [fetch]",
-        )
-    } else {
-        (reason(e), "see what stands between this node and the server: a proxy, a broken link")
-    };
-    FetchError::silent(Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint))
+/// What it takes to ask the servers, for one run.
+#[derive(Clone)]
+pub struct Connection {
+    /// The node's settings, as far as they can be used.
+    pub settings: Arc<Settings>,
+    /// The one HTTP client of this process.
+    pub client: Client,
+    /// Where things are on this node.
+    pub paths: Paths,
+    /// What runs.
+    pub service: Service,
+    /// The run's id, by which the management node knows it.
+    pub run: String,
 }
 
-/// What an answer means that wasn't asked for.
-async fn refused(url: &str, hint: String, response: Response) -> FetchError {
-    let status = response.status();
-    let wait = response.headers().get(header::RETRY_AFTER).and_then(retry_after);
-    let place = response.headers().get(header::LOCATION).map(|place| place.as_bytes().to_owned());
-    let passes = matches!(status.as_u16(), 408 | 425 | 429) || status.is_server_error();
-    // What broke off is no worse than what says nothing.
-    let refusal = ErrorBody::parse(&body(response, MAX_ERROR).await.unwrap_or_default());
-    let mut message = format!("fetching {url}: the server answers {status}");
-    if let Some(place) = &place {
-        message += &format!(", go to {}", one_line(&String::from_utf8_lossy(place)));
-    }
-    if let Some(wait) = wait.filter(|_| passes) {
-        message += &format!(", and to come back in {}", wording::duration(wait));
-    }
-    if let Some(error) = refusal.error {
-        message += &format!(": {}", one_line(&error));
-    }
-    let hint = refusal.hint.map_or(hint, |hint| one_line(&hint));
-    let failure = Failure::new(Cause::Fetch, message, hint);
-    match status {
-        _ if passes => FetchError::busy(failure, wait),
-        StatusCode::NOT_FOUND | StatusCode::GONE => FetchError::inconsistent(failure),
-        _ => FetchError::give_up(failure),
-    }
-}
-
-/// How long a server asks to wait: a number of seconds, or a time (RFC 9110, 10.2.3).
-fn retry_after(value: &header::HeaderValue) -> Option<Duration> {
-    let text = value.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let wait = http_date(text)?.duration_since(jiff::Timestamp::now());
-    Some(wait.try_into().unwrap_or(Duration::ZERO))
-}
-
-/// A time as HTTP writes it (RFC 9110, 5.6.7).
-pub fn http_date(text: &str) -> Option<jiff::Timestamp> {
-    jiff::fmt::rfc2822::parse(text).ok().map(|time| time.timestamp())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_is_told_in_seconds_or_as_a_time() {
-        let wait = |text: &str| retry_after(&text.parse().unwrap());
-        assert_eq!(wait(" 7"), Some(Duration::from_secs(7)));
-        assert_eq!(wait("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
-        assert!(wait("Fri, 06 Nov 2099 08:49:37 GMT").unwrap() > Duration::from_secs(1 << 30));
-        assert_eq!(wait("soon"), None);
-        assert_eq!(wait("-1"), None);
-    }
+/// What was fetched, verified, and is in its place.
+pub struct Fetched {
+    /// The scripts, each with its policy.
+    pub manifest: Manifest,
+    /// What the node runs, with the whole environment of its scripts.
+    pub plan: Plan,
+    /// The lists of the plan by their sections, where the management node has such.
+    pub sections: Option<MyPostscript>,
+    /// Where the scripts are.
+    pub folder: PathBuf,
+    /// The server that served it; none where nothing was fetched.
+    pub server: Option<Url>,
+    /// Where the management node has its scripts, if it serves them as they are.
+    pub served: Option<String>,
+    /// Whether shell scripts show each command that they run (`bash -x`).
+    pub shows_commands: bool,
+    /// Why each server that was asked before did not serve.
+    pub passed_over: Vec<Failure>,
+    /// Where nothing was fetched: what is used instead.
+    pub offline: Option<String>,
+    /// Why the management node wants nothing to run.
+    pub hold: Option<String>,
+    /// When an admin released this node, by the management node's clock.
+    pub released: Option<Timestamp>,
 }

@@ -11,7 +11,7 @@ use reqwest::{Response, StatusCode};
 
 use super::bundles::Bundles;
 use super::error::FetchError;
-use super::source::{Source, broken};
+use super::server::{Server, broken};
 use crate::failure::Failure;
 
 /// Content that is to be fetched.
@@ -41,7 +41,7 @@ impl Content<'_> {
     /// the answer to a request for the newest pack, which may be the one that is to be fetched.
     pub(crate) async fn transfer(
         &self,
-        source: &Source<'_>,
+        source: &Server<'_>,
         bundles: &Bundles,
         mut newest: Option<Response>,
     ) -> Result<File, FetchError> {
@@ -68,7 +68,7 @@ impl Content<'_> {
     /// Fetches by one request what isn't there yet.
     async fn resume(
         &self,
-        source: &Source<'_>,
+        source: &Server<'_>,
         bundles: &Bundles,
         newest: Option<Response>,
     ) -> Result<Received, FetchError> {
@@ -129,7 +129,7 @@ impl Content<'_> {
     /// Requests what is missing where so many bytes are there.
     async fn request(
         &self,
-        source: &Source<'_>,
+        source: &Server<'_>,
         bundles: &Bundles,
         had: u64,
     ) -> Result<Response, FetchError> {

@@ -4,18 +4,18 @@ use jiff::SignedDuration;
 use reqwest::header::{self, HeaderMap};
 use serde::{Deserialize, Serialize};
 
-use super::source::http_date;
+use super::server::http_date;
 
 /// The version of a file that a server sent: its ETag. A time of change alone isn't enough: a file
 /// that was restored has an older time, and a server may answer that it hasn't changed.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Version {
+pub struct Version {
     etag: Option<String>,
 }
 
 impl Version {
     /// Reads it from the headers of the answer that brought it.
-    pub(crate) fn of(headers: &HeaderMap) -> Self {
+    pub fn of(headers: &HeaderMap) -> Self {
         let text = |name| headers.get(name)?.to_str().ok().map(str::to_owned);
         // A web server makes its ETag of size and time (nginx: in whole seconds), so two texts of
         // the same second may share it.
@@ -25,7 +25,7 @@ impl Version {
     }
 
     /// The headers by which only another version is sent.
-    pub(crate) fn conditions(&self) -> HeaderMap {
+    pub fn conditions(&self) -> HeaderMap {
         let value = |text: &String| Some((header::IF_NONE_MATCH, text.parse().ok()?));
         self.etag.as_ref().and_then(value).into_iter().collect()
     }

@@ -1,37 +1,45 @@
 //! How a run begins: alone, counted, and with its first record.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use provost_exec::{Orders, Supervisor};
 use provost_record::{ExitCode, Phase, Service};
 use tokio::sync::watch;
 
-use super::exchange::Exchange;
-use super::reboot::reboot_paused;
-use super::run::Run;
-use super::{Wanted, signals};
+use super::dispatcher::Dispatcher;
+use super::guard::{Guard, is_attempt};
+use super::management::{Management, ManagementKind};
+use super::observers::Observers;
+use super::reboot::reboot_after;
+use super::request::RunRequest;
+use super::signals;
 use crate::failure::Failure;
-use crate::observe::console::{Console, complain};
-use crate::observe::echo::Echo;
+use crate::fetch::source::Connection;
+use crate::observe::console::complain;
+use crate::observe::logging;
 use crate::observe::notices::say_failure;
-use crate::observe::report::{Spool, tell_failure};
+use crate::observe::observer::{Observer, RunContext};
+use crate::observe::report::Spool;
+use crate::settings::secrets::secrets;
 use crate::settings::{Input, Paths};
 use crate::state::attempts::Attempts;
 use crate::state::journal::{Recorder, close_others};
 use crate::state::lock::{LockError, RunLock};
 use crate::state::markers::Markers;
 use crate::state::progress::{Paused, Progress};
+use crate::state::root::Root;
 
-/// Runs `wanted` from the first record to the last. Says, records and reports what happens, and
-/// returns how to exit.
+/// Runs `request` from the first record to the last. Says, records and reports what happens, and
+/// returns how to exit. `observers` get word of it beside those of the management node.
 pub(crate) async fn run(
     input: &Input,
-    wanted: Wanted,
-    mut console: Console,
-    echo: Option<Echo>,
-    supervisor: Supervisor,
+    kinds: &[ManagementKind],
+    request: &RunRequest,
+    observers: Vec<Box<dyn Observer>>,
+    executor: Supervisor,
 ) -> ExitCode {
-    let service = wanted.service();
+    let service = request.service();
     let paths = input.paths();
     let _lock = match RunLock::take(&paths.state, &format!("provost {service}")) {
         Ok(lock) => lock,
@@ -39,126 +47,163 @@ pub(crate) async fn run(
             complain(&format!("error: {why}"));
             return ExitCode::Busy;
         }
-        Err(LockError::Failed(why)) => {
-            return cannot_begin(input, service, &why, &mut console).await;
-        }
+        Err(LockError::Failed(why)) => return cannot_begin(input, kinds, service, &why).await,
     };
     let mut paused = Paused::read(&paths.state).filter(|_| service == Service::Boot);
     if let Some(paused) = paused.take_if(|paused| !paused.asked) {
-        // Whoever was to ask was killed before.
-        return reboot_paused(paused, &paths.state, &mut console).await;
+        // The process that was to ask was killed before.
+        return reboot_after(paused, &paths.state).await;
     }
     let id = match &paused {
         Some(paused) => paused.run.clone(),
         None => uuid::Uuid::now_v7().to_string(),
     };
-    let exchange = Exchange::begin(input, &id).await;
-    match Run::begin(input, &paths, (service, id), paused, exchange, &mut console, supervisor) {
-        Ok(run) => Run { echo, ..run }.go(input, &wanted).await,
-        Err(why) => cannot_begin(input, service, &why, &mut console).await,
+    tracing::Span::current().record("run", id.as_str());
+    let (connection, mistakes) = connect(input, service, id);
+    let Management { mut source, observers: more } = manage(input, kinds, &connection);
+    if mistakes.is_empty() {
+        source.prefetch().await;
     }
+    let begun = begin(input, request, &connection, paused);
+    let Begun { run, guard, journal, orders, progress } = match begun {
+        Ok(begun) => begun,
+        Err(why) => return cannot_begin(input, kinds, service, &why).await,
+    };
+    let observers = Observers(observers.into_iter().chain(more).collect());
+    let dispatcher = Dispatcher {
+        input,
+        request,
+        run,
+        mistakes,
+        guard,
+        source,
+        observers,
+        journal,
+        executor,
+        orders,
+        progress,
+    };
+    dispatcher.go().await
+}
+
+/// What it takes to ask the servers and what is wrong in the settings. What is right of them serves
+/// to report what is wrong.
+pub fn connect(input: &Input, service: Service, run: String) -> (Connection, Vec<Failure>) {
+    let (mut settings, mut mistakes) = input.usable();
+    let client = crate::http::client(&settings).or_else(|failure| {
+        mistakes.push(failure);
+        (settings.proxy, settings.ca) = (None, None);
+        crate::http::client(&settings)
+    });
+    let client = client.unwrap_or_else(|_| reqwest::Client::new());
+    let settings = Arc::new(settings);
+    logging::hide(secrets(&settings, &Default::default()));
+    (Connection { settings, client, paths: input.paths(), service, run }, mistakes)
+}
+
+/// The management node, of the kind that the settings name.
+pub fn manage(input: &Input, kinds: &[ManagementKind], connection: &Connection) -> Management {
+    let name = input.source_kind();
+    let kind = kinds.iter().find(|kind| kind.name == name).unwrap_or(&super::management::PUBLISHED);
+    (kind.connect)(input, connection)
 }
 
 /// A run that can't be recorded doesn't begin. It is told wherever that is possible.
 pub(crate) async fn cannot_begin(
     input: &Input,
+    kinds: &[ManagementKind],
     service: Service,
     why: &Failure,
-    console: &mut Console,
 ) -> ExitCode {
-    console.say(&format!("error: {why}"));
+    tracing::error!("error: {why}");
     if input.notices() {
         say_failure(&input.paths(), service, &input.node(), &why.text());
     }
-    let (_nobody, none) = watch::channel(Orders::default());
+    let (_sender, none) = watch::channel(Orders::default());
     let mut orders = signals::watch().unwrap_or(none);
-    if tell_failure(input, service, why, &mut orders).await {
-        console.say("the management node knows");
+    let (connection, _) = connect(input, service, uuid::Uuid::now_v7().to_string());
+    for observer in &mut manage(input, kinds, &connection).observers {
+        if observer.run_refused(service, why, &mut orders).await {
+            tracing::info!("the management node knows");
+        }
     }
     ExitCode::Usage
 }
 
-impl<'a> Run<'a> {
-    /// Counts the attempt, before anything else, and records the beginning; or, after a reboot,
-    /// that the run goes on.
-    fn begin(
-        input: &Input,
-        paths: &'a Paths,
-        (service, id): (Service, String),
-        paused: Option<Paused>,
-        exchange: Exchange,
-        console: &'a mut Console,
-        supervisor: Supervisor,
-    ) -> Result<Self, Failure> {
-        let node = input.node();
-        let disk = |e: std::io::Error| {
-            let state = paths.state.display();
-            let message = format!("counting the attempts in {state}: {e}");
-            let hint = match e.kind() {
-                std::io::ErrorKind::StorageFull => "make room on that file system",
-                _ => "run as root, and see that it is on a writable file system",
-            };
-            Failure::config(message, hint)
-        };
-        let about = console.about();
-        (about.service, about.run) = (service.to_string(), id.clone());
-        let mut attempts =
-            Attempts::read(&paths.state, input.guard().max_attempts.get()).map_err(disk)?;
-        let is_attempt = service != Service::Run && paused.is_none();
-        let held = attempts.held(input.known_there()).filter(|_| is_attempt);
-        let attempt = match &paused {
-            Some(paused) => paused.attempt,
-            None if !is_attempt => None,
-            None if held.is_some() => Some(attempts.number().saturating_add(1)),
-            None => Some(attempts.count(service, &id).map_err(disk)?),
-        };
-        let markers = Markers::new(&paths.state);
-        if let Some(marker) = paused.as_ref().and_then(|paused| paused.marker.as_ref()) {
-            markers.put(marker).map_err(disk)?;
-        }
-        let may_rotate = input.is_xcat() || Spool::new(paths).unreported(service) == 0;
-        let resumed = paused.as_ref().map(|paused| &paused.end);
-        let (mut recorder, said) = Recorder::open(paths, service, &node, &id, may_rotate, resumed)?;
-        said.iter().for_each(|line| console.say(line));
-        close_others(paths, service).iter().for_each(|line| console.say(line));
-        let orders = signals::watch()
-            .map_err(|e| Failure::config(format!("watching for signals: {e}"), "see ulimit -n"))?;
-        let mut start = recorder.record(Phase::ServiceStart);
-        start.attempt = attempt;
-        // Not there in a chroot without /proc; then it isn't known.
-        let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
-        start.boot_id = boot_id.map(|id| id.trim().to_owned());
-        recorder.put(start)?;
-        recorder.sync_soon();
-        if service != Service::Run {
-            // It goes on from here; or a kickstart makes this root anew.
-            Paused::forget(&paths.state).map_err(disk)?;
-        }
-        let verb = if paused.is_some() { "goes on" } else { "begins" };
-        console.say(&format!("{service} of {node} {verb}, run {id}"));
-        let progress = paused.map_or_else(Progress::default, |paused| paused.progress);
-        let began = Instant::now();
-        Ok(Self {
-            paths,
-            service,
-            node,
-            id,
-            attempt,
-            began,
-            recorder,
-            console,
-            echo: None,
-            supervisor,
-            orders,
-            attempts,
-            held,
-            exchange,
-            outbox: None,
-            hold: None,
-            markers,
-            progress,
-            next: None,
-            xcat_log: None,
-        })
+/// What there is of a run once its first record is in the journal.
+struct Begun {
+    run: RunContext,
+    guard: Guard,
+    journal: Recorder,
+    orders: watch::Receiver<Orders>,
+    progress: Progress,
+}
+
+/// Counts the attempt, before anything else, and records the beginning; or, after a reboot, that the
+/// run goes on.
+fn begin(
+    input: &Input,
+    request: &RunRequest,
+    connection: &Connection,
+    paused: Option<Paused>,
+) -> Result<Begun, Failure> {
+    let Connection { settings, paths, service, run: id, .. } = connection;
+    let (service, node) = (*service, input.node());
+    let disk = |e: std::io::Error| not_counted(paths, &e);
+    let mut attempts =
+        Attempts::read(&paths.state, input.guard().max_attempts.get()).map_err(disk)?;
+    let counts = is_attempt(service, paused.is_some());
+    let held = attempts.held(input.known_there()).filter(|_| counts);
+    let attempt = match &paused {
+        Some(paused) => paused.attempt,
+        None if !counts => None,
+        None if held.is_some() => Some(attempts.number().saturating_add(1)),
+        None => Some(attempts.count(service, id).map_err(disk)?),
+    };
+    if let Some(marker) = paused.as_ref().and_then(|paused| paused.marker.as_ref()) {
+        Markers::new(&paths.state).put(marker).map_err(disk)?;
     }
+    let may_rotate = !input.takes_records() || Spool::new(paths).unreported(service) == 0;
+    let resumed = paused.as_ref().map(|paused| &paused.end);
+    let (mut journal, notes) = Recorder::open(paths, service, &node, id, may_rotate, resumed)?;
+    let notes = notes.into_iter().chain(close_others(paths, service));
+    notes.for_each(|note| tracing::warn!("{note}"));
+    let orders = signals::watch()
+        .map_err(|e| Failure::local(format!("watching for signals: {e}"), "see ulimit -n"))?;
+    let mut start = journal.record(Phase::ServiceStart);
+    start.attempt = attempt;
+    // Not there in a chroot without /proc; then it isn't known.
+    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+    start.boot_id = boot_id.map(|id| id.trim().to_owned());
+    journal.put(start)?;
+    journal.sync_soon();
+    if service != Service::Run {
+        // It goes on from here; or a kickstart makes this root anew.
+        Paused::forget(&paths.state).map_err(disk)?;
+    }
+    let verb = if paused.is_some() { "goes on" } else { "begins" };
+    tracing::info!("{service} of {node} {verb}, run {id}");
+    journal.hide(secrets(settings, &Default::default()));
+    let run = RunContext {
+        service,
+        node,
+        id: id.clone(),
+        attempt,
+        root: Root::read(&paths.state).or(request.assumed_root()),
+        paths: paths.clone(),
+        settings: Arc::clone(settings),
+        began: Instant::now(),
+        synced: journal.synced(),
+    };
+    let progress = paused.map_or_else(Progress::default, |paused| paused.progress);
+    Ok(Begun { run, guard: Guard { attempts, held }, journal, orders, progress })
+}
+
+fn not_counted(paths: &Paths, e: &std::io::Error) -> Failure {
+    let message = format!("counting the attempts in {}: {e}", paths.state.display());
+    let hint = match e.kind() {
+        std::io::ErrorKind::StorageFull => "make room on that file system",
+        _ => "run as root, and see that it is on a writable file system",
+    };
+    Failure::local(message, hint)
 }

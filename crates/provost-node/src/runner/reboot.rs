@@ -7,7 +7,7 @@ use std::time::Duration;
 use provost_record::{Cause, ExitCode};
 
 use crate::failure::Failure;
-use crate::observe::console::{Console, complain};
+use crate::observe::console::complain;
 use crate::state::progress::Paused;
 
 /// How long the machine may take to say that it will reboot.
@@ -33,23 +33,20 @@ pub fn request(reason: &[String]) -> ExitCode {
     failure.exit_code()
 }
 
-/// Asks the machine to reboot, and notes in STATE that it was asked.
-pub(crate) async fn reboot_paused(
-    mut paused: Paused,
-    state: &Path,
-    console: &mut Console,
-) -> ExitCode {
-    console.say(&format!("the machine is to reboot; run {} goes on after that", paused.run));
+/// Asks the machine to reboot, and notes that it was asked: `paused` goes on after that.
+pub(crate) async fn reboot_after(mut paused: Paused, state: &Path) -> ExitCode {
+    let run = &paused.run;
+    tracing::info!("the machine is to reboot; run {run} goes on after that");
     let answer = reboot().await;
     paused.asked = true;
     if let Err(e) = paused.write(state) {
         let state = state.display();
-        console.say(&format!("noting in {state} that the machine was asked to reboot: {e}"));
+        tracing::warn!("noting in {state} that the machine was asked to reboot: {e}");
     }
     match answer {
         Ok(()) => ExitCode::Done,
         Err(failure) => {
-            console.say(&format!("error: {failure}"));
+            tracing::error!("error: {failure}");
             failure.exit_code()
         }
     }

@@ -2,39 +2,46 @@
 //! it again at every boot.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use provost_exec::{Orders, Supervisor};
 use provost_plan::Step;
-use provost_record::ExitCode;
+use provost_record::{ExitCode, Service};
 use tokio::sync::watch;
 
-use super::{Wanted, steps};
+use super::environment::environment;
+use super::manage;
+use super::management::ManagementKind;
+use super::request::RunRequest;
+use super::schedule::select;
 use crate::failure::Failure;
-use crate::fetch::{Fetched, fetch};
-use crate::observe::console::Console;
+use crate::fetch::{Connection, Fetched};
+use crate::observe::logging;
 use crate::settings::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
 use crate::state::markers::{Marker, Markers};
 use crate::state::root::Root;
-use crate::xcat::fetch::evaluate;
 
-/// Marks `wanted`, or, where none are named, every step of the node's plan that runs once or at a
+/// Marks `steps`, or, where none are named, every step of the node's plan that runs once or at a
 /// change, as done in the image at `root`. What a script is at present is taken from the servers.
-pub fn main(input: &Input, root: &Path, wanted: Option<&[Step]>) -> ExitCode {
+pub fn main(
+    input: &Input,
+    kinds: &[ManagementKind],
+    root: &Path,
+    steps: Option<&[Step]>,
+) -> ExitCode {
     // First of all, while this process has one thread.
-    let supervisor = Supervisor::start();
-    let mut console = Console::new(input, false);
+    let executor = Supervisor::start();
+    let _logging = logging::install(input, logging::Options::default());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let stamped = match (supervisor, runtime) {
-        (Ok(supervisor), Ok(runtime)) => {
-            runtime.block_on(stamp(input, root, wanted, &mut console, supervisor))
-        }
-        (Err(e), _) | (_, Err(e)) => Err(Failure::config(e, "see ulimit -n and the free memory")),
+    let stamped = match (executor, runtime) {
+        (Ok(executor), Ok(runtime)) => runtime.block_on(stamp(input, kinds, root, steps, executor)),
+        (Err(e), _) | (_, Err(e)) => Err(Failure::local(e, "see ulimit -n and the free memory")),
     };
     match stamped {
         Ok(()) => ExitCode::Done,
         Err(failure) => {
-            console.say(&format!("error: {failure}"));
+            tracing::error!("error: {failure}");
             failure.exit_code()
         }
     }
@@ -42,51 +49,49 @@ pub fn main(input: &Input, root: &Path, wanted: Option<&[Step]>) -> ExitCode {
 
 async fn stamp(
     input: &Input,
+    kinds: &[ManagementKind],
     root: &Path,
-    wanted: Option<&[Step]>,
-    console: &mut Console,
-    mut supervisor: Supervisor,
+    steps: Option<&[Step]>,
+    mut executor: Supervisor,
 ) -> Result<(), Failure> {
     if !root.is_dir() {
         let message = format!("stamping the image {}: there is no such folder", root.display());
         return Err(Failure::config(message, "give the image's root folder with --root"));
     }
-    let settings = input.settings()?;
+    let settings = Arc::new(input.settings()?);
     let client = crate::http::client(&settings)?;
     // Not in the image: how new this node's plan is says nothing about other nodes'.
     let scratch = tempfile::tempdir()
-        .map_err(|e| Failure::config(format!("making a folder: {e}"), "see TMPDIR"))?;
+        .map_err(|e| Failure::local(format!("making a folder: {e}"), "see TMPDIR"))?;
     let [state, xcatpost] = ["state", "xcatpost"].map(|name| scratch.path().join(name));
     let paths = Paths { state, xcatpost, ..input.paths() };
-    let run = uuid::Uuid::now_v7().to_string();
-    let fetched = fetch(&settings, &client, &paths, &run, None, console).await;
-    let mut fetched = fetched.map_err(|not| not.failure)?;
-    let (_whoever, mut orders) = watch::channel(Orders::default());
-    let bounds = (&*paths.state, settings.run.timeout.duration());
-    evaluate(&mut fetched, bounds, &mut supervisor, &mut orders).await?;
-    console.hide(secrets(&settings, &fetched.plan.env));
+    let (service, run) = (Service::Boot, uuid::Uuid::now_v7().to_string());
+    let connection =
+        Connection { settings: Arc::clone(&settings), client, paths: paths.clone(), service, run };
+    let mut source = manage(input, kinds, &connection).source;
+    let (_sender, mut orders) = watch::channel(Orders::default());
+    let fetched = source.fetch(&mut executor, &mut orders).await;
+    let fetched = fetched.map_err(|not_fetched| not_fetched.failure)?;
+    logging::hide(secrets(&settings, &fetched.plan.env));
     let state = below(root, &input.paths().state);
     let markers = Markers::new(&state);
-    let every = Wanted::Listed(None);
-    if let Some(failure) =
-        steps::mistake(&every, &fetched, Root::Other).filter(|_| wanted.is_none())
-    {
-        return Err(failure);
-    }
-    let all = steps::select(&every, &fetched, Root::Other);
+    let all = match steps {
+        Some(steps) => steps.to_vec(),
+        None => select(&RunRequest::Lists(None), &fetched, Root::Other)?,
+    };
     let mut count = 0;
-    for step in wanted.unwrap_or(&all) {
-        let Some(marker) = marker(&settings, &fetched, &paths, step, wanted.is_some())? else {
+    for step in &all {
+        let Some(marker) = marker(&settings, &fetched, &paths, step, steps.is_some())? else {
             continue;
         };
         markers.put(&marker).map_err(|e| {
             let message = format!("stamping {step} in {}: {e}", state.display());
-            Failure::config(message, "run as root, and see that there is room")
+            Failure::local(message, "run as root, and see that there is room")
         })?;
-        console.say(&format!("stamped: {step}"));
+        tracing::info!("stamped: {step}");
         count += 1;
     }
-    console.say(&format!("{count} stamped in {}", state.join("done").display()));
+    tracing::info!("{count} stamped in {}", state.join("done").display());
     Ok(())
 }
 
@@ -96,12 +101,12 @@ fn marker(
     fetched: &Fetched,
     paths: &Paths,
     step: &Step,
-    named: bool,
+    is_named: bool,
 ) -> Result<Option<Marker>, Failure> {
-    let env = steps::environment(settings, fetched, paths, None, "", step);
+    let env = environment(settings, fetched, paths, None, step);
     let entry = fetched.manifest.file(&step.script);
     let marker = entry.and_then(|entry| Marker::of(step, entry, &env));
-    if marker.is_some() || !named {
+    if marker.is_some() || !is_named {
         return Ok(marker);
     }
     let (message, hint) = match entry {

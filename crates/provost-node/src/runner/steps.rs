@@ -1,172 +1,146 @@
-//! Which steps a run has, and how each is to be run.
+//! The steps of a run, one after the other, up to the first that stops it.
 
-use std::path::Path;
-use std::sync::LazyLock;
+use provost_bundle::OnFailure;
+use provost_exec::{Orders, Supervisor};
+use provost_record::{Cause, ExitCode, Record, Service};
+use tokio::sync::watch;
 
-use provost_bundle::{Leak, OnFailure, Policy, Resume, Trace, When};
-use provost_exec::{LeakPolicy, Limits, Secrets};
-use provost_plan::Step;
-use provost_plan::mypostscript::{Group, List};
-use provost_record::Service;
-
-use super::Wanted;
+use super::attempt::PreparedStep;
+use super::dispatcher::ran;
+use super::guard::held_there;
+use super::observers::Observers;
+use super::run_failure::RunFailure;
+use super::schedule::{ScheduledStep, names};
 use crate::failure::Failure;
 use crate::fetch::Fetched;
-use crate::install::this_program;
-use crate::settings::{Paths, Settings};
+use crate::observe::observer::RunContext;
+use crate::state::journal::Recorder;
 use crate::state::library;
-use crate::state::root::Root;
+use crate::state::markers::Markers;
+use crate::state::progress::{FirstFailure, Paused, Progress};
 
-/// Variables that a script gets from provost's own environment, where they are set there.
-const INHERITED: [&str; 3] = ["HOME", "LANG", "TZ"];
-/// Where programs are looked for before the bundle, where the plan doesn't say.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/// This binary, which an installer may have anywhere.
-static BINARY: LazyLock<Option<String>> =
-    LazyLock::new(|| this_program().ok()?.into_os_string().into_string().ok());
-
-/// The steps of this run, in order.
-pub(crate) fn select(wanted: &Wanted, fetched: &Fetched, root: Root) -> Vec<Step> {
-    if let Wanted::Named(steps) | Wanted::Secured(steps) = wanted {
-        return steps.clone();
-    }
-    let (lists, group) = lists(wanted, fetched, root);
-    let steps = |list: &List| match (&fetched.mypostscript, list) {
-        (Some(read), _) => read.steps(*list, group),
-        (None, List::Postscripts) => fetched.plan.postscripts.clone(),
-        (None, List::Postbootscripts) => fetched.plan.postbootscripts.clone(),
-    };
-    lists.iter().flat_map(steps).collect()
+/// What running the steps takes.
+pub(crate) struct Steps<'a> {
+    pub(crate) run: &'a RunContext,
+    pub(crate) fetched: &'a Fetched,
+    pub(crate) schedule: &'a [ScheduledStep],
+    pub(crate) markers: &'a Markers,
+    /// Why the management node wants nothing more to run, while it does.
+    pub(crate) hold: Option<watch::Receiver<Option<String>>>,
+    pub(crate) observers: &'a mut Observers,
+    pub(crate) journal: &'a mut Recorder,
+    pub(crate) executor: &'a mut Supervisor,
+    pub(crate) orders: &'a mut watch::Receiver<Orders>,
+    pub(crate) progress: &'a mut Progress,
+    /// How many steps the run has, on both sides of its reboots.
+    pub(crate) total: usize,
+    /// What comes after the step that runs.
+    pub(crate) next: Option<PreparedStep>,
 }
 
-/// What keeps this run from being as its lists say.
-pub(crate) fn mistake(wanted: &Wanted, fetched: &Fetched, root: Root) -> Option<Failure> {
-    let read = fetched.mypostscript.as_ref()?;
-    let (lists, group) = lists(wanted, fetched, root);
-    let e = lists.iter().find_map(|list| read.mistake(*list, group))?;
-    Some(Failure::config(format!("{e}; it is that of {}", fetched.plan.node), e.hint()))
-}
-
-/// The lists of this run, or the one group of a list.
-fn lists<'w>(wanted: &'w Wanted, fetched: &Fetched, root: Root) -> (&'w [List], Option<Group>) {
-    match (wanted, root) {
-        (Wanted::Named(_) | Wanted::Secured(_), _) => (&[], None),
-        (Wanted::Postscripts, _) => (&[List::Postscripts], None),
-        (Wanted::Listed(Some((list, group))), _) => (std::slice::from_ref(list), *group),
-        (Wanted::Listed(None), _) | (Wanted::Boot, Root::Other) => (&List::ALL, None),
-        (_, Root::Booted) if !fetched.plan.runbootscripts => (&[], None),
-        (Wanted::Boot | Wanted::FirstBoot | Wanted::Reboot, _) => (&[List::Postbootscripts], None),
-    }
-}
-
-/// What goes for the script that `step` runs.
-pub(crate) fn policy<'f>(fetched: &'f Fetched, step: &Step) -> Option<&'f Policy> {
-    fetched.manifest.file(&step.script).map(|entry| &entry.policy)
-}
-
-/// What the script gets as its environment: what the plan says, and little more.
-pub(crate) fn environment(
-    settings: &Settings,
-    fetched: &Fetched,
-    paths: &Paths,
-    service: Option<Service>,
-    run: &str,
-    step: &Step,
-) -> Vec<(String, String)> {
-    let plan = &fetched.plan;
-    let mut env: Vec<(String, String)> = INHERITED
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
-        .collect();
-    let mut set = |name: &str, value: &str| env.push((name.to_owned(), value.to_owned()));
-    set("NODE", &plan.node);
-    for (name, value) in &plan.env {
-        set(name, value);
-    }
-    let path = plan.env.get("PATH").map_or(PATH, String::as_str);
-    let library = library::folder(&paths.state).display().to_string();
-    match &settings.xcat {
-        // Last, so that a script that is called as a command doesn't take its place.
-        None => set("PATH", &format!("{path}:{}:{library}", fetched.folder.display())),
-        Some(xcat) => {
-            set("PATH", &format!("{}:{library}", crate::xcat::path(&fetched.folder, path)));
-            let service = service.unwrap_or(Service::Boot);
-            let server = fetched.server.as_ref().or(settings.servers.first());
-            for (name, value) in crate::xcat::environment(xcat, server, service) {
-                set(name, &value);
+impl Steps<'_> {
+    /// Runs them. Returns the run as it waits for a reboot, if it has to.
+    pub(crate) async fn run(mut self) -> Result<Option<Paused>, RunFailure> {
+        let (schedule, logs) = (self.schedule, self.run.paths.scripts(&self.run.id));
+        let state = &self.run.paths.state;
+        library::install(state)
+            .and_then(|()| provost_exec::install_trace(state))
+            .and_then(|_| std::fs::create_dir_all(&logs))
+            .map_err(|e| {
+                let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());
+                let hint = "see that this is a writable file system";
+                RunFailure::before(schedule, &Failure::local(message, hint))
+            })?;
+        for (at, scheduled) in schedule.iter().enumerate() {
+            self.executor.pause(self.orders).await;
+            if let Some(failure) = self.stop_before(scheduled) {
+                return Err(RunFailure::before(&schedule[at..], &failure));
+            }
+            let (record, paused) = self.step(at).await?;
+            if paused.is_some() {
+                return Ok(paused);
+            }
+            self.progress.over.push(scheduled.step.clone());
+            let rest = &schedule[at + 1..];
+            if record.is_failure() {
+                self.after_failure(scheduled, record, rest)?;
+            } else if self.run.service == Service::Run && record.cause == Some(Cause::Reboot) {
+                leave_reboot_to_admin(scheduled, rest)?;
             }
         }
+        match self.progress.failure.take() {
+            Some(first) => Err(RunFailure::by_step(ExitCode::PostscriptFailed, first, Vec::new())),
+            None => Ok(None),
+        }
     }
-    set("PROVOST_LIB", &library);
-    // For the library.
-    if let Some(binary) = &*BINARY {
-        set("PROVOST_BIN", binary);
+
+    /// What keeps the run from going on with a step.
+    fn stop_before(&self, scheduled: &ScheduledStep) -> Option<Failure> {
+        let script = &scheduled.step.script;
+        if let Some(signal) = self.orders.borrow().stop {
+            let message = format!("the run was ended by {signal} before {script}");
+            return Some(Failure::new(Cause::Interrupted, message, "start it again"));
+        }
+        let deadline = self.run.settings.run.deadline;
+        if ran(self.run, self.progress, self.executor) >= deadline.duration() {
+            let message = format!("the run's {deadline} were over before {script}");
+            let hint = "see in provost status what took so long, or raise `deadline` under [run]";
+            return Some(Failure::new(Cause::Timeout, message, hint));
+        }
+        if self.run.service == Service::Run {
+            return None;
+        }
+        let hold = self.hold.as_ref()?.borrow().clone()?;
+        Some(held_there(&hold, &self.run.node))
     }
-    set("PROVOST_SERVICE", service.map_or("", Service::as_str));
-    set("PROVOST_RUN", run);
-    set("PROVOST_STAGE", &step.script);
-    env
-}
 
-/// The step as the executor takes it. `index` is its place among the run's stages.
-pub(crate) fn prepare(
-    settings: &Settings,
-    fetched: &Fetched,
-    step: &Step,
-    env: Vec<(String, String)>,
-    log: &Path,
-    trace: &Path,
-) -> provost_exec::Step {
-    let policy = policy(fetched, step);
-    let limits = &settings.run;
-    let timeout = policy.and_then(|p| p.timeout).unwrap_or(limits.timeout);
-    provost_exec::Step {
-        name: step.script.clone(),
-        args: step.args.clone(),
-        folder: fetched.folder.clone(),
-        env,
-        log: log.to_owned(),
-        trace: match policy.and_then(|p| p.trace) {
-            None | Some(Trace::Commands) => provost_exec::Trace::Commands,
-            Some(Trace::Lines) => provost_exec::Trace::Lines,
-            Some(Trace::Off) => provost_exec::Trace::Off,
-        },
-        bash_trace: Some(trace.to_owned()),
-        trace_lines: false,
-        limits: Limits {
-            timeout: timeout.duration(),
-            slow: limits.slow.duration(),
-            grace: limits.grace.duration(),
-            leak: limits.leak.duration(),
-        },
-        leak: match policy.and_then(|p| p.leak) {
-            None | Some(Leak::Warn) => LeakPolicy::Warn,
-            Some(Leak::Kill) => LeakPolicy::Kill,
-            Some(Leak::Fail) => LeakPolicy::Fail,
-        },
-        xtrace: settings.xcat.is_some() && crate::xcat::is_debugged(&fetched.plan.env),
-        lines: false,
-        secrets: Secrets::default(),
+    /// What the failure of a step means for the run, of which `rest` is left.
+    fn after_failure(
+        &mut self,
+        scheduled: &ScheduledStep,
+        record: Record,
+        rest: &[ScheduledStep],
+    ) -> Result<(), RunFailure> {
+        let step_stopped = record.cause == Some(Cause::Interrupted);
+        let stopped = step_stopped || self.orders.borrow().stop.is_some();
+        let on_failure = scheduled.policy.on_failure;
+        if on_failure == OnFailure::Ignore && !stopped {
+            tracing::info!("{}: its failure is ignored, as it says", scheduled.step.script);
+            return Ok(());
+        }
+        let (error_line, error_message) = (record.error_line, record.error_message);
+        let first =
+            self.progress.failure.get_or_insert(FirstFailure { error_line, error_message }).clone();
+        match on_failure {
+            _ if stopped => {
+                let mut failure = RunFailure::by_step(ExitCode::Interrupted, first, names(rest));
+                if !step_stopped {
+                    // Its stage says how it failed, not what kept it from its next try.
+                    failure.cause = Some(Cause::Interrupted);
+                    failure.hint = Some("start it again".to_owned());
+                }
+                Err(failure)
+            }
+            OnFailure::Stop => {
+                Err(RunFailure::by_step(ExitCode::PostscriptFailed, first, names(rest)))
+            }
+            OnFailure::Continue | OnFailure::Ignore => Ok(()),
+        }
     }
 }
 
-/// What a failure of the step means for the run.
-pub(crate) fn on_failure(fetched: &Fetched, step: &Step) -> OnFailure {
-    policy(fetched, step).and_then(|p| p.on_failure).unwrap_or(OnFailure::Stop)
-}
-
-/// When the step runs.
-pub(crate) fn when(fetched: &Fetched, step: &Step) -> When {
-    policy(fetched, step).and_then(|p| p.when).unwrap_or_default()
-}
-
-/// How often the step is tried again.
-pub(crate) fn retries(fetched: &Fetched, step: &Step) -> u32 {
-    policy(fetched, step).and_then(|p| p.retries).unwrap_or(0)
-}
-
-/// Whether the step runs again after a reboot that it has asked for.
-pub(crate) fn is_resumed(fetched: &Fetched, step: &Step) -> bool {
-    policy(fetched, step).and_then(|p| p.resume) == Some(Resume::Again)
+/// Whoever runs scripts by hand decides about the machine, too: it isn't rebooted during that.
+fn leave_reboot_to_admin(
+    scheduled: &ScheduledStep,
+    rest: &[ScheduledStep],
+) -> Result<(), RunFailure> {
+    let script = &scheduled.step.script;
+    if rest.is_empty() {
+        tracing::warn!("{script}: reboot this node, as it asks");
+        return Ok(());
+    }
+    let list: Vec<String> = rest.iter().map(|scheduled| scheduled.step.to_string()).collect();
+    let message = format!("{script} asks for a reboot before what comes after it");
+    let hint = format!("reboot this node, then: provost run -P \"{}\"", list.join(","));
+    Err(RunFailure::before(rest, &Failure::new(Cause::Reboot, message, hint)))
 }

@@ -132,15 +132,10 @@ pub struct Guard {
 }
 
 impl Settings {
-    /// Whether the scripts are those of the xCAT management node, unsigned.
-    pub fn takes_xcats_files(&self) -> bool {
-        self.xcat.is_some() && self.trust.is_unsigned()
-    }
-
-    /// The path on the management node of the scripts that it serves unsigned.
-    pub fn served(&self) -> Option<String> {
-        let xcat = self.xcat.as_ref().filter(|_| self.takes_xcats_files())?;
-        Some(format!("/{}/postscripts", xcat.install_dir))
+    /// Whether a server after the first may be a mere guess: on a node of xCAT's all that anything names
+    /// are tried.
+    pub fn may_guess_servers(&self) -> bool {
+        self.xcat.is_some()
     }
 }
 

@@ -21,14 +21,22 @@ impl Input {
         self.fragment.paths.clone()
     }
 
-    /// Whether the management node is xCAT's.
-    pub fn is_xcat(&self) -> bool {
-        self.fragment.source.kind == Kind::Xcat
+    /// The kind of the management node, as the configuration names it.
+    pub fn source_kind(&self) -> &'static str {
+        match self.fragment.source.kind {
+            Kind::Provost => "provost",
+            Kind::Xcat => "xcat",
+        }
+    }
+
+    /// Whether the management node takes records.
+    pub fn takes_records(&self) -> bool {
+        self.fragment.source.kind == Kind::Provost
     }
 
     /// The node's name at a management node that counts attempts; xCAT's doesn't.
     pub fn known_there(&self) -> Option<&str> {
-        Some(&*self.fragment.node).filter(|_| !self.is_xcat())
+        Some(&*self.fragment.node).filter(|_| self.takes_records())
     }
 
     /// Where the messages go.

@@ -4,13 +4,13 @@ use provost_record::{Cause, ExitCode, Outcome, Run, Stage, wording};
 use serde::Serialize;
 
 use super::{log_of, runs};
+use crate::xcat::{StatusMessage, describe, status_messages};
 use provost_node::failure::Failure;
 use provost_node::observe::console::{exit, harmless, print};
 use provost_node::observe::report::unreported;
 use provost_node::settings::{Input, Paths};
 use provost_node::state::lock::RunLock;
 use provost_node::state::progress::Paused;
-use provost_node::xcat::{Fate, Told, told};
 
 /// `provost status --format json`.
 #[derive(Serialize)]
@@ -20,7 +20,7 @@ struct Status<'a> {
     run: Option<&'a Run>,
     unreported: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    monitor: Option<&'a [Told]>,
+    monitor: Option<&'a [StatusMessage]>,
 }
 
 /// Says how the last run went, or how far the present one is.
@@ -33,15 +33,15 @@ fn show(input: &Input, json: bool) -> Result<(), Failure> {
     let (paths, last) = (input.paths(), runs.last());
     let node = last.map_or_else(|| input.node(), |(_, node)| node.clone());
     let run = last.map(|(run, _)| run);
-    let monitor = input.is_xcat().then(|| told(&paths.state));
+    let monitor = (!input.takes_records()).then(|| status_messages(&paths.state));
     let monitor = monitor.as_deref();
-    let unreported = unreported(&paths, monitor.is_some());
+    let unreported = unreported(input);
     if json {
         let status = Status { node: &node, run, unreported, monitor };
         let text = serde_json::to_string_pretty(&status).unwrap_or_default();
         return print(&format!("{text}\n"));
     }
-    let monitor = monitor.map_or(String::new(), tell_monitor);
+    let monitor = monitor.map_or(String::new(), describe);
     print(&(tell(&node, run, unreported) + &monitor))
 }
 
@@ -110,26 +110,6 @@ fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
         text += &format!("\n{unreported} records are not reported yet\n");
     }
     text
-}
-
-/// What the management node was told of this node's status.
-fn tell_monitor(all: &[Told]) -> String {
-    let mut text = String::new();
-    for told in all {
-        let result = match told.result {
-            Fate::Read => format!("read by the install monitor at {}", told.at),
-            Fate::Superseded => "not told: something newer came first".to_owned(),
-            Fate::Waiting => format!("not told yet, tries: {}", told.tries),
-        };
-        text += &format!("  {:<24} {result}\n", harmless(&told.told));
-        let why = [("error", &told.error), ("hint", &told.hint)];
-        for (name, value) in why.into_iter().filter(|_| told.result == Fate::Waiting) {
-            text += &value
-                .as_ref()
-                .map_or(String::new(), |v| format!("    {name:<8} {}\n", harmless(v)));
-        }
-    }
-    if text.is_empty() { text } else { format!("\ntold to xCAT:\n{text}") }
 }
 
 fn wants_reboot(stage: &Stage) -> bool {

@@ -23,7 +23,7 @@ impl RetryLimits {
         let may_fall_back = settings.fetch.last_good && has_last_good;
         let silence = if may_fall_back { SILENCE } else { deadline };
         // Of an xCAT management node, all servers are taken that any source names.
-        Self { deadline, silence, may_guess: settings.xcat.is_some() }
+        Self { deadline, silence, may_guess: settings.may_guess_servers() }
     }
 }
 

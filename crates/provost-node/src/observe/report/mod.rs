@@ -4,17 +4,17 @@
 pub mod answer;
 pub mod direct;
 pub mod logs;
+pub mod observer;
 pub mod post;
 pub mod spool;
 pub mod timer;
 pub mod turn;
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use provost_exec::Orders;
-use provost_record::{Cause, ExitCode, Service};
+use provost_record::{Cause, Service};
 use reqwest::Client;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -22,14 +22,10 @@ use tokio::time::Instant;
 
 use crate::backoff::{Backoff, Jitter};
 use crate::failure::Failure;
-use crate::observe::console::Console;
-use crate::settings::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
-use crate::state::lock::RunLock;
-use crate::xcat::tell_rest;
 use answer::Present;
-pub use direct::{tell, tell_failure};
 pub use logs::{keep as keep_log, waiting_runs};
+pub use observer::Reporting;
 use post::{Post, Stuck};
 pub use spool::Spool;
 pub use timer::start as start_timer;
@@ -200,64 +196,24 @@ async fn work(
     }
 }
 
-/// How many records are still to be reported. xCAT takes none: they stay in the journals.
-pub fn unreported(paths: &Paths, is_xcat: bool) -> usize {
-    if is_xcat { 0 } else { Spool::new(paths).unreported_at_all() }
+/// How many records are still to be reported to the management node, if it takes records.
+pub fn unreported(input: &Input) -> usize {
+    if input.takes_records() { Spool::new(&input.paths()).unreported_at_all() } else { 0 }
 }
 
-/// Reports what is left from earlier runs: `provost report`.
-pub fn main(input: &Input) -> ExitCode {
-    let paths = input.paths();
-    let mut console = Console::new(input, false);
-    if RunLock::is_taken(&paths.state) {
-        console.say("a run is going on, which reports by itself");
-        return ExitCode::Busy;
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let result = match runtime {
-        Ok(runtime) => runtime.block_on(report(input, &paths, &mut console)),
-        Err(e) => Err(Failure::config(e, "see ulimit -n and the free memory")),
-    };
-    match result {
-        Ok(()) => ExitCode::Done,
-        Err(failure) => {
-            console.say(&format!("error: {failure}"));
-            failure.exit_code()
-        }
-    }
-}
-
-async fn report(input: &Input, paths: &Paths, console: &mut Console) -> Result<(), Failure> {
-    // As a run does, by what is right of a configuration that is wrong.
-    let (settings, failures) = input.usable();
-    console.hide(secrets(&settings, &BTreeMap::new()));
-    let result = if let Some(xcat) = &settings.xcat {
-        tell_rest(&settings, xcat, paths, |text| console.say(text)).await
-    } else if settings.servers.is_empty() {
-        Ok(())
-    } else {
-        let spool = Spool::new(paths);
-        let before = spool.unreported_at_all();
-        let result = report_rest(&settings, paths, console).await;
-        let left = spool.unreported_at_all();
-        console.say(&format!("{} records reported, {left} left", before.saturating_sub(left)));
-        result
-    };
-    failures.into_iter().next().map_or(result, Err)
-}
-
+/// Reports what is left from earlier runs, within `limit`.
 async fn report_rest(
     settings: &Settings,
+    client: &Client,
     paths: &Paths,
-    console: &mut Console,
+    limit: Duration,
 ) -> Result<(), Failure> {
-    let client = crate::http::client(settings)?;
-    let until = Instant::now() + settings.report_deadline.duration();
-    let mut post = Post::new(settings, &client, paths, Spool::new(paths), None);
+    let until = Instant::now() + limit;
+    let mut post = Post::new(settings, client, paths, Spool::new(paths), None);
     let late = "see why the server is slow, or raise `deadline` under [report]";
     let mut last = Failure::new(Cause::Fetch, "reporting: not done in time", late);
     loop {
-        let mut say = |text: &str| console.say(text);
+        let mut say = |text: &str| tracing::warn!("{text}");
         let delivered = post.deliver(&mut say);
         match tokio::time::timeout_at(until, delivered).await {
             Ok(Ok(())) => return Ok(()),

@@ -43,7 +43,7 @@ impl Source {
         let node = found.last().map_or_else(|| input.node(), |(_, node)| node.clone());
         let commands = found.last().map(|(run, _)| summaries(&paths, run)).unwrap_or_default();
         let runs = found.into_iter().map(|(run, _)| run).collect();
-        let unreported = unreported(&paths, input.is_xcat());
+        let unreported = unreported(input);
         let (kernel, disks) = Default::default();
         Ok(Self { node, records, runs, unreported, commands, kernel, disks })
     }

@@ -3,13 +3,13 @@ use std::path::Path;
 use rustix::fs::{Access, StatVfsMountFlags, access, statfs, statvfs};
 use rustix::io::Errno;
 
-use super::finding::Finding;
+use crate::xcat::status_messages;
 use provost_node::failure::Failure;
-use provost_node::observe::report::unreported;
+use provost_node::finding::Finding;
+use provost_node::observe::report::Spool;
 use provost_node::settings::{Guard, Paths};
 use provost_node::state::attempts::Attempts;
 use provost_node::state::lock::RunLock;
-use provost_node::xcat::told;
 
 /// The least room, in bytes: for a bundle beside the one that it replaces, and the logs of a run.
 const LEAST: u64 = 16 << 20;
@@ -19,20 +19,20 @@ const FORGETFUL: [(u32, &str); 3] =
     [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs"), (0x794c_7630, "overlay")];
 
 /// What this machine's own disk has to say.
-pub(super) fn look(paths: &Paths, node: &str, guard: Guard, is_xcat: bool) -> Vec<Finding> {
+pub(super) fn look(paths: &Paths, node: &str, guard: Guard, takes_records: bool) -> Vec<Finding> {
     let mut findings = folder("state", &paths.state);
     findings.extend(folder("log", &paths.log));
     findings.push(match RunLock::is_taken(&paths.state) {
         false => Finding::ok("run", "none is going on"),
         true => Finding::note("run", "one is going on", "see `provost status`"),
     });
-    findings.push(attempts(&paths.state, Some(node).filter(|_| !is_xcat), guard));
-    let (what, left) = match is_xcat {
-        true => (
+    findings.push(attempts(&paths.state, Some(node).filter(|_| takes_records), guard));
+    let (what, left) = match takes_records {
+        true => ("records", Spool::new(paths).unreported_at_all()),
+        false => (
             "words to the install monitor",
-            told(&paths.state).iter().filter(|t| t.is_waiting()).count(),
+            status_messages(&paths.state).iter().filter(|m| m.is_waiting()).count(),
         ),
-        false => ("records", unreported(paths, is_xcat)),
     };
     findings.push(match left {
         0 => Finding::ok("reports", "none is left to send"),

@@ -1,10 +1,7 @@
 //! `provost check`: what this node goes by, who said so, and whether it would do.
 
-mod finding;
 mod machine;
-mod monitor;
 mod server;
-mod xcat;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,8 +11,9 @@ use provost_exec::Secrets;
 use provost_record::ExitCode;
 use serde_json::{Value, json};
 
-use finding::{Finding, Outcome};
+use crate::xcat::try_monitor;
 use provost_node::failure::Failure;
+use provost_node::finding::{Finding, Outcome, ServerCheck};
 use provost_node::observe::console::{exit, harmless, print};
 use provost_node::settings::secrets::secrets;
 use provost_node::settings::{Input, Overridden, Settings};
@@ -75,10 +73,10 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
         }
     };
     let (paths, node, guard) = (input.paths(), settings.node.clone(), settings.guard);
-    let is_xcat = input.is_xcat();
+    let takes_records = input.takes_records();
     let machine = async {
         let look =
-            tokio::task::spawn_blocking(move || machine::look(&paths, &node, guard, is_xcat));
+            tokio::task::spawn_blocking(move || machine::look(&paths, &node, guard, takes_records));
         tokio::time::timeout(LIMIT, look).await.ok().and_then(Result::ok).unwrap_or_else(|| {
             let message =
                 format!("looking at STATE and LOG: not done within {} s", LIMIT.as_secs());
@@ -89,18 +87,21 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
     let servers = async {
         let client = match provost_node::http::client(&settings) {
             Ok(client) => client,
-            Err(failure) => return vec![(vec![Finding::failed("configuration", &failure)], false)],
+            Err(failure) => {
+                let findings = vec![Finding::failed("configuration", &failure)];
+                return vec![ServerCheck { findings, serves: false }];
+            }
         };
         let tries = settings.servers.iter().map(|base| server::attempt(&client, base, &settings));
         futures_util::future::join_all(tries).await
     };
-    let monitor = monitor::attempt(&settings);
+    let monitor = try_monitor(&settings, LIMIT);
     let (mut findings, servers, monitor) =
         runtime.block_on(async { tokio::join!(machine, servers, monitor) });
     // What hangs in the kernel isn't waited for.
     runtime.shutdown_background();
-    let served = servers.iter().any(|(_, served)| *served);
-    findings.extend(servers.into_iter().flat_map(|(findings, _)| findings));
+    let served = servers.iter().any(|server| server.serves);
+    findings.extend(servers.into_iter().flat_map(|server| server.findings));
     findings.extend(monitor);
     (findings, served)
 }
@@ -150,7 +151,7 @@ fn tell(node: &str, values: &[Value], findings: &[Finding]) -> String {
         text += &format!("{key:keys$}  {value:texts$}  {from}\n");
     }
     text += "\n";
-    findings.iter().for_each(|finding| text += &finding.tell());
+    findings.iter().for_each(|finding| text += &finding.text());
     let count = |outcome| findings.iter().filter(|f| f.result == outcome).count();
     text + &format!("\n{} failed, {} to note\n", count(Outcome::Failed), count(Outcome::Note))
 }

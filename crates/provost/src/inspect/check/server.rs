@@ -9,9 +9,10 @@ use reqwest::header::{self, HeaderMap};
 use reqwest::{Client, Response, StatusCode, Url};
 
 use super::LIMIT;
-use super::finding::Finding;
+use crate::xcat;
 use provost_node::failure::Failure;
-use provost_node::fetch::{Source, broken, http_date};
+use provost_node::fetch::{Server, broken, http_date};
+use provost_node::finding::{Finding, ServerCheck};
 use provost_node::http::{ErrorBody, body};
 use provost_node::settings::Settings;
 use provost_node::state::attempts::held_there;
@@ -24,25 +25,21 @@ const MAX_SIGNATURE: u64 = 4096;
 /// How much of an error page is read for the server's own words, in bytes.
 const MAX_ERROR: u64 = 4096;
 
-/// Tries `base` as a run would, and takes nothing over. Says also whether it would serve a run.
-pub(super) async fn attempt(
-    client: &Client,
-    base: &Url,
-    settings: &Settings,
-) -> (Vec<Finding>, bool) {
+/// Tries `base` as a run would, and takes nothing over.
+pub(super) async fn attempt(client: &Client, base: &Url, settings: &Settings) -> ServerCheck {
     // Belongs to no run: none is left out where the management node counts them.
     let run = uuid::Uuid::now_v7().to_string();
-    let source = Source {
-        client,
-        base,
-        token: settings.token.as_ref(),
-        run: &run,
-        is_xcat: settings.xcat.as_ref().is_some_and(|xcat| !xcat.is_published),
-    };
     let mut findings = Vec::new();
-    let tried = Attempt { source, settings, findings: &mut findings };
-    let served = match tokio::time::timeout(LIMIT, tried.all()).await {
-        Ok(served) => served,
+    let tried = async {
+        if let Some(check) = xcat::try_server(client, base, settings).await {
+            findings = check.findings;
+            return check.serves;
+        }
+        let source = Server::published(settings, client, base, &run);
+        Attempt { source, settings, findings: &mut findings }.all().await
+    };
+    let serves = match tokio::time::timeout(LIMIT, tried).await {
+        Ok(serves) => serves,
         Err(_) => {
             let message = format!("trying {base}: not done within {} s", LIMIT.as_secs());
             let failure = Failure::new(Cause::Fetch, message, "see why the server is slow");
@@ -50,20 +47,17 @@ pub(super) async fn attempt(
             false
         }
     };
-    (findings, served)
+    ServerCheck { findings, serves }
 }
 
 struct Attempt<'a> {
-    source: Source<'a>,
+    source: Server<'a>,
     settings: &'a Settings,
     findings: &'a mut Vec<Finding>,
 }
 
 impl Attempt<'_> {
     async fn all(mut self) -> bool {
-        if let Some(xcat) = self.settings.xcat.as_ref().filter(|_| self.source.is_xcat) {
-            return super::xcat::attempt(&self.source, self.settings, xcat, self.findings).await;
-        }
         let manifest = self.manifest().await;
         let Ok(manifest) = manifest else { return false };
         let plan = self.plan(manifest.as_ref()).await;

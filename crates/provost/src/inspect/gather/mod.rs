@@ -80,7 +80,7 @@ impl Bundle<'_> {
                 self.text(&format!("bootstrap/services/{service}.json"), &text)?;
             }
         }
-        self.text("unreported.txt", &format!("{}\n", unreported(paths, input.is_xcat())))?;
+        self.text("unreported.txt", &format!("{}\n", unreported(input)))?;
         self.logs(paths)?;
         for (name, text) in provost_node::fetch::kept_texts(&paths.state) {
             self.text(&format!("published/{name}"), &text)?;

@@ -1,0 +1,92 @@
+//! Reporting as an observer of a run.
+
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+use provost_exec::Orders;
+use provost_record::{Cause, Record, Service};
+use tokio::sync::watch;
+
+use super::direct::{report_refusal, report_unwritten};
+use super::{Reporter, Spool, keep_log, report_rest};
+use crate::failure::Failure;
+use crate::fetch::Connection;
+use crate::observe::observer::{Observer, RunContext, StepContext, StepEnd};
+use crate::settings::Paths;
+
+/// Sends the records of a run, and the logs of its failed steps, to the management node.
+pub struct Reporting {
+    connection: Connection,
+    reporter: Option<Reporter>,
+}
+
+impl Reporting {
+    /// Sends to the servers of `connection`.
+    pub fn new(connection: Connection) -> Self {
+        Self { connection, reporter: None }
+    }
+
+    fn paths(&self) -> &Paths {
+        &self.connection.paths
+    }
+}
+
+impl Observer for Reporting {
+    fn run_started<'a>(&'a mut self, run: &'a RunContext) -> LocalBoxFuture<'a, ()> {
+        let Connection { settings, client, paths, .. } = &self.connection;
+        if !settings.servers.is_empty() {
+            let live = (run.service, run.synced.clone());
+            self.reporter = Some(Reporter::spawn(settings, client, paths, live, &run.id));
+        }
+        Box::pin(async {})
+    }
+
+    fn step_ended(&mut self, step: StepContext<'_>, end: StepEnd<'_>) {
+        let has_run = !matches!(end.record.cause, Some(Cause::Missing | Cause::Exec));
+        if self.reporter.is_some() && end.record.is_failure() && end.retry.is_none() && has_run {
+            keep_log(self.paths(), &self.connection.run, step.log);
+        }
+    }
+
+    fn flush<'a>(&'a mut self, orders: &'a mut watch::Receiver<Orders>) -> LocalBoxFuture<'a, ()> {
+        Box::pin(async {
+            if let Some(reporter) = self.reporter.take() {
+                reporter.finish(orders).await.iter().for_each(|text| tracing::warn!("{text}"));
+            }
+        })
+    }
+
+    fn hold(&self) -> Option<watch::Receiver<Option<String>>> {
+        self.reporter.as_ref().map(Reporter::hold)
+    }
+
+    fn report_rest(&mut self, limit: Duration) -> LocalBoxFuture<'_, Result<(), Failure>> {
+        Box::pin(async move {
+            let Connection { settings, client, paths, .. } = &self.connection;
+            if settings.servers.is_empty() {
+                return Ok(());
+            }
+            let spool = Spool::new(paths);
+            let before = spool.unreported_at_all();
+            let result = report_rest(settings, client, paths, limit).await;
+            let left = spool.unreported_at_all();
+            tracing::info!("{} records reported, {left} left", before.saturating_sub(left));
+            result
+        })
+    }
+
+    fn record_unwritten<'a>(&'a mut self, record: &'a Record) -> LocalBoxFuture<'a, ()> {
+        Box::pin(async {
+            report_unwritten(&self.connection, vec![record.clone()]).await;
+        })
+    }
+
+    fn run_refused<'a>(
+        &'a mut self,
+        service: Service,
+        failure: &'a Failure,
+        _orders: &'a mut watch::Receiver<Orders>,
+    ) -> LocalBoxFuture<'a, bool> {
+        Box::pin(report_refusal(&self.connection, service, failure))
+    }
+}

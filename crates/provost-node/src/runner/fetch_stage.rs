@@ -1,0 +1,126 @@
+//! The first stage of a run, which is no script.
+
+use std::time::Instant;
+
+use provost_exec::{Orders, Supervisor};
+use provost_record::{JournalError, Outcome, Phase, Record, wording};
+use tokio::sync::watch;
+
+use super::dispatcher::{failed, hide, milliseconds};
+use super::request::RunRequest;
+use super::run_failure::RunFailure;
+use super::schedule::{ScheduledStep, names, schedule};
+use crate::failure::Failure;
+use crate::fetch::age;
+use crate::fetch::{Fetched, NotFetched, Source};
+use crate::observe::observer::RunContext;
+use crate::settings::secrets::secrets;
+use crate::state::journal::Recorder;
+use crate::state::markers::Markers;
+use crate::state::progress::Progress;
+
+/// Its name in the records.
+const FETCH: &str = "fetch";
+
+/// What fetching takes.
+pub(crate) struct FetchStage<'a> {
+    pub(crate) run: &'a RunContext,
+    pub(crate) request: &'a RunRequest,
+    /// What is wrong with the settings.
+    pub(crate) mistakes: &'a [Failure],
+    pub(crate) source: &'a mut dyn Source,
+    pub(crate) journal: &'a mut Recorder,
+    pub(crate) executor: &'a mut Supervisor,
+    pub(crate) orders: &'a mut watch::Receiver<Orders>,
+    pub(crate) progress: &'a Progress,
+}
+
+impl FetchStage<'_> {
+    /// Fetches, and decides what runs.
+    #[tracing::instrument(name = "fetch", level = "debug", skip_all)]
+    pub(crate) async fn run(mut self) -> Result<(Fetched, Vec<ScheduledStep>), RunFailure> {
+        let began = Instant::now();
+        self.begin()?;
+        let result = self.fetch().await.and_then(|fetched| {
+            let markers = Markers::new(&self.run.paths.state);
+            match schedule(self.run, self.request, &fetched, &markers, self.progress) {
+                Ok(steps) => Ok((fetched, steps)),
+                Err(failure) => Err(NotFetched { passed_over: fetched.passed_over, failure }),
+            }
+        });
+        self.journal.settle().await?;
+        let passed_over = match &result {
+            Ok((fetched, _)) => &fetched.passed_over,
+            Err(not_fetched) => &not_fetched.passed_over,
+        };
+        // Each of them is a stage that failed, and the next one is its other try.
+        for failure in passed_over {
+            self.journal.put(failed(self.end_record(), failure))?;
+            tracing::warn!("fetch: {failure}");
+            self.begin()?;
+        }
+        let mut end = self.end_record();
+        end.duration_ms = Some(milliseconds(began.elapsed()));
+        match result {
+            Ok((fetched, steps)) => {
+                hide(secrets(&self.run.settings, &fetched.plan.env), self.journal);
+                end.result = Some(Outcome::Success);
+                end.stages = names(&steps);
+                if let Some(offline) = &fetched.offline {
+                    tracing::warn!("fetch: {offline}");
+                }
+                end.skipped.clone_from(&fetched.offline);
+                let what = if fetched.sections.is_some() {
+                    count(fetched.manifest.files.len(), "file")
+                } else {
+                    let (bundle, plan) = (fetched.manifest.generation, fetched.plan.generation);
+                    (end.bundle, end.plan) = (Some(bundle), Some(plan));
+                    let age = age(fetched.manifest.created, provost_record::now());
+                    format!("bundle {bundle} of {age}, plan {plan}")
+                };
+                let runs = count(steps.len(), "script");
+                let took = wording::duration(began.elapsed());
+                tracing::info!("fetch: {what}, {runs} to run ({took})");
+                self.journal.put(end)?;
+                Ok((fetched, steps))
+            }
+            Err(NotFetched { failure, .. }) => {
+                self.journal.put(failed(end, &failure))?;
+                tracing::warn!("fetch: FAILED");
+                tracing::error!("error: {failure}");
+                Err(RunFailure::by_stage(&failure))
+            }
+        }
+    }
+
+    /// The record of the beginning goes to the disk while the servers are asked: nothing runs before
+    /// it is there.
+    fn begin(&mut self) -> Result<(), JournalError> {
+        let mut start = self.journal.record(Phase::StageStart);
+        start.stage = Some(FETCH.to_owned());
+        if self.mistakes.is_empty() {
+            start.limit_ms = Some(milliseconds(self.run.settings.fetch.deadline.duration()));
+        }
+        self.journal.put(start)?;
+        self.journal.sync_soon();
+        Ok(())
+    }
+
+    fn end_record(&self) -> Record {
+        let stage = Some(FETCH.to_owned());
+        Record { stage, ..self.journal.record(Phase::StageEnd) }
+    }
+
+    async fn fetch(&mut self) -> Result<Fetched, NotFetched> {
+        if let Some((first, others)) = self.mistakes.split_first() {
+            // The first one fails the run, and is told with it.
+            others.iter().for_each(|other| tracing::error!("error: {other}"));
+            return Err(first.clone().into());
+        }
+        self.source.fetch(self.executor, self.orders).await
+    }
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}

@@ -1,0 +1,40 @@
+//! `provost report`: reports what earlier runs have left.
+
+use provost_record::{ExitCode, Service};
+
+use super::management::ManagementKind;
+use super::{connect, manage};
+use crate::failure::Failure;
+use crate::observe::logging;
+use crate::settings::Input;
+use crate::state::lock::RunLock;
+
+/// Reports by what is right of a configuration that is wrong, as a run does.
+pub fn main(input: &Input, kinds: &[ManagementKind]) -> ExitCode {
+    let _logging = logging::install(input, logging::Options::default());
+    if RunLock::is_taken(&input.paths().state) {
+        tracing::info!("a run is going on, which reports by itself");
+        return ExitCode::Busy;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(report(input, kinds)),
+        Err(e) => Err(Failure::local(e, "see ulimit -n and the free memory")),
+    };
+    match result {
+        Ok(()) => ExitCode::Done,
+        Err(failure) => {
+            tracing::error!("error: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+async fn report(input: &Input, kinds: &[ManagementKind]) -> Result<(), Failure> {
+    let (connection, mistakes) = connect(input, Service::Run, String::new());
+    let limit = connection.settings.report_deadline.duration();
+    for observer in &mut manage(input, kinds, &connection).observers {
+        observer.report_rest(limit).await?;
+    }
+    mistakes.into_iter().next().map_or(Ok(()), Err)
+}

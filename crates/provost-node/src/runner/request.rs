@@ -1,0 +1,51 @@
+use provost_plan::Step;
+use provost_plan::mypostscript::{Group, List};
+use provost_record::Service;
+
+use crate::state::root::Root;
+
+/// What a run is asked to do.
+pub enum RunRequest {
+    /// The postscripts: `kickstart`.
+    Postscripts,
+    /// What this boot needs: `boot`.
+    Boot,
+    /// The same, of a root that others have installed.
+    FirstBoot,
+    /// The same, of such a root that has booted before.
+    Reboot,
+    /// The lists of the plan, or one part of them: `run`.
+    Lists(Option<(List, Option<Group>)>),
+    /// These steps, whatever the plan says: `run`.
+    Named {
+        /// The steps, in order.
+        steps: Vec<Step>,
+        /// Variables beside those of the plan.
+        environment: Vec<(String, String)>,
+    },
+}
+
+impl RunRequest {
+    /// These steps, with the plan's environment.
+    pub fn named(steps: Vec<Step>) -> Self {
+        Self::Named { steps, environment: Vec::new() }
+    }
+
+    /// The service that does it.
+    pub fn service(&self) -> Service {
+        match self {
+            Self::Postscripts => Service::Kickstart,
+            Self::Boot | Self::FirstBoot | Self::Reboot => Service::Boot,
+            Self::Lists(_) | Self::Named { .. } => Service::Run,
+        }
+    }
+
+    /// What the root is where the disk doesn't say: the caller knows a root that others installed.
+    pub(crate) fn assumed_root(&self) -> Root {
+        match self {
+            Self::FirstBoot => Root::Installed,
+            Self::Reboot => Root::Booted,
+            _ => Root::Other,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+use provost_record::{Cause, ExitCode, JournalError, Record};
+
+use super::schedule::{ScheduledStep, names};
+use crate::failure::Failure;
+use crate::state::progress::FirstFailure;
+
+/// What keeps a run from a good end, as its `service end` says it.
+pub(crate) struct RunFailure {
+    pub(crate) exit: ExitCode,
+    /// Of the stage that failed.
+    error_line: Option<String>,
+    error_message: Option<String>,
+    /// Where no stage is to blame.
+    pub(crate) cause: Option<Cause>,
+    pub(crate) hint: Option<String>,
+    not_run: Vec<String>,
+}
+
+impl RunFailure {
+    /// By a stage whose own record has the cause and the hint.
+    pub(crate) fn by_stage(failure: &Failure) -> Self {
+        Self {
+            exit: failure.exit_code(),
+            error_line: None,
+            error_message: Some(failure.text()),
+            cause: None,
+            hint: None,
+            not_run: Vec::new(),
+        }
+    }
+
+    /// Before `steps`, by what no stage is to blame for. It is said here.
+    pub(crate) fn before<'s>(
+        steps: impl IntoIterator<Item = &'s ScheduledStep>,
+        failure: &Failure,
+    ) -> Self {
+        tracing::error!("error: {failure}");
+        let (cause, hint) = (Some(failure.cause), Some(failure.hint.clone()));
+        Self { cause, hint, not_run: names(steps), ..Self::by_stage(failure) }
+    }
+
+    /// By a step, with these left.
+    pub(crate) fn by_step(exit: ExitCode, first: FirstFailure, not_run: Vec<String>) -> Self {
+        let FirstFailure { error_line, error_message } = first;
+        Self { exit, error_line, error_message, cause: None, hint: None, not_run }
+    }
+
+    /// Fills in the `service end`.
+    pub(crate) fn fill(self, end: Record) -> Record {
+        Record {
+            error_line: self.error_line,
+            error_message: self.error_message,
+            cause: self.cause,
+            hint: self.hint,
+            not_run: self.not_run,
+            ..end
+        }
+    }
+}
+
+impl From<JournalError> for RunFailure {
+    /// What can't be recorded isn't run. That is all that can be done about it here.
+    fn from(e: JournalError) -> Self {
+        let failure = Failure::from(e);
+        tracing::error!("error: {failure}");
+        Self { exit: ExitCode::Usage, ..Self::by_stage(&failure) }
+    }
+}

@@ -1,0 +1,178 @@
+//! Which steps a run has and how each is to be run: decided once, from what was fetched.
+
+use std::time::Duration;
+
+use provost_bundle::{Leak, OnFailure, Policy, Resume, Trace, When};
+use provost_exec::LeakPolicy;
+use provost_plan::Step;
+use provost_plan::mypostscript::{Group, List};
+use provost_record::Service;
+
+use super::environment::environment;
+use super::request::RunRequest;
+use crate::failure::Failure;
+use crate::fetch::Fetched;
+use crate::observe::observer::RunContext;
+use crate::state::markers::{Marker, Markers};
+use crate::state::progress::Progress;
+use crate::state::root::Root;
+
+/// A step of a run, with all that its script's policy says.
+pub(crate) struct ScheduledStep {
+    pub(crate) step: Step,
+    /// Whether the bundle has its script.
+    pub(crate) is_there: bool,
+    pub(crate) policy: StepPolicy,
+    /// What it leaves when it succeeds; none where it runs each time.
+    pub(crate) marker: Option<Marker>,
+    /// Why it needn't run, if it needn't.
+    pub(crate) skip: Option<String>,
+    /// Its whole environment, but for what depends on the try.
+    pub(crate) environment: Vec<(String, String)>,
+}
+
+/// How a step is run: its script's policy, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StepPolicy {
+    pub(crate) timeout: Duration,
+    /// How often it is tried again.
+    pub(crate) retries: u32,
+    pub(crate) on_failure: OnFailure,
+    pub(crate) leak: LeakPolicy,
+    pub(crate) trace: provost_exec::Trace,
+    /// Whether it runs again after a reboot that it has asked for.
+    pub(crate) resumes: bool,
+}
+
+impl StepPolicy {
+    /// As `policy` says, with the time-out `default`.
+    fn resolve(policy: Option<&Policy>, default: Duration) -> Self {
+        let policy = policy.cloned().unwrap_or_default();
+        Self {
+            timeout: policy.timeout.map_or(default, |limit| limit.duration()),
+            retries: policy.retries.unwrap_or(0),
+            on_failure: policy.on_failure.unwrap_or(OnFailure::Stop),
+            leak: match policy.leak {
+                None | Some(Leak::Warn) => LeakPolicy::Warn,
+                Some(Leak::Kill) => LeakPolicy::Kill,
+                Some(Leak::Fail) => LeakPolicy::Fail,
+            },
+            trace: match policy.trace {
+                None | Some(Trace::Commands) => provost_exec::Trace::Commands,
+                Some(Trace::Lines) => provost_exec::Trace::Lines,
+                Some(Trace::Off) => provost_exec::Trace::Off,
+            },
+            resumes: policy.resume == Some(Resume::Again),
+        }
+    }
+}
+
+/// What is left of the steps of `request`, in order; those whose script isn't there come first, so that
+/// they fail before anything has run for nothing.
+///
+/// # Errors
+///
+/// When the fetched lists can't be what the management node meant.
+pub(crate) fn schedule(
+    run: &RunContext,
+    request: &RunRequest,
+    fetched: &Fetched,
+    markers: &Markers,
+    progress: &Progress,
+) -> Result<Vec<ScheduledStep>, Failure> {
+    let steps = progress.left(select(request, fetched, run.root)?);
+    let step = |step: Step| schedule_step(run, request, fetched, markers, step);
+    let mut steps: Vec<_> = steps.into_iter().map(step).collect();
+    steps.sort_by_key(|step| step.is_there);
+    Ok(steps)
+}
+
+fn schedule_step(
+    run: &RunContext,
+    request: &RunRequest,
+    fetched: &Fetched,
+    markers: &Markers,
+    step: Step,
+) -> ScheduledStep {
+    let entry = fetched.manifest.file(&step.script);
+    let mut environment = environment(&run.settings, fetched, &run.paths, Some(run), &step);
+    if let RunRequest::Named { environment: more, .. } = request {
+        environment.extend(more.iter().cloned());
+    }
+    let marker = entry.and_then(|entry| Marker::of(&step, entry, &environment));
+    let policy = entry.map(|entry| &entry.policy);
+    let when = policy.and_then(|policy| policy.when).unwrap_or_default();
+    ScheduledStep {
+        is_there: entry.is_some(),
+        policy: StepPolicy::resolve(policy, run.settings.run.timeout.duration()),
+        skip: skip(run.service, when, &step, marker.as_ref(), markers),
+        marker,
+        environment,
+        step,
+    }
+}
+
+/// Why a step needn't run. What an admin runs by hand always runs.
+fn skip(
+    service: Service,
+    when: When,
+    step: &Step,
+    marker: Option<&Marker>,
+    markers: &Markers,
+) -> Option<String> {
+    match when {
+        _ if service == Service::Run => None,
+        When::Always => None,
+        When::Manual => Some(format!("it runs by hand only: provost run {step}")),
+        when => markers.done(marker?, when),
+    }
+}
+
+/// The steps that `request` names, in order.
+pub(crate) fn select(
+    request: &RunRequest,
+    fetched: &Fetched,
+    root: Root,
+) -> Result<Vec<Step>, Failure> {
+    if let RunRequest::Named { steps, .. } = request {
+        return Ok(steps.clone());
+    }
+    let runs_again = fetched.plan.runbootscripts;
+    let (lists, group) = lists(request, root, runs_again);
+    let Some(sections) = &fetched.sections else {
+        if group.is_some() {
+            let message = "what is published for this node has no sections, only two lists";
+            let hint = "name the scripts, or postscripts-start-here, or postbootscripts-start-here";
+            return Err(Failure::config(message, hint));
+        }
+        let steps = |list: &List| match list {
+            List::Postscripts => fetched.plan.postscripts.clone(),
+            List::Postbootscripts => fetched.plan.postbootscripts.clone(),
+        };
+        return Ok(lists.iter().flat_map(steps).collect());
+    };
+    if let Some(e) = lists.iter().find_map(|list| sections.mistake(*list, group)) {
+        let message = format!("{e}; it is that of {}", fetched.plan.node);
+        return Err(Failure::config(message, e.hint()));
+    }
+    Ok(lists.iter().flat_map(|list| sections.steps(*list, group)).collect())
+}
+
+/// The lists that `request` runs, or the one section of a list.
+fn lists(request: &RunRequest, root: Root, runs_again: bool) -> (&[List], Option<Group>) {
+    match (request, root) {
+        (RunRequest::Named { .. }, _) => (&[], None),
+        (RunRequest::Postscripts, _) => (&[List::Postscripts], None),
+        (RunRequest::Lists(Some((list, group))), _) => (std::slice::from_ref(list), *group),
+        (RunRequest::Lists(None), _) | (RunRequest::Boot, Root::Other) => (&List::ALL, None),
+        (_, Root::Booted) if !runs_again => (&[], None),
+        (RunRequest::Boot | RunRequest::FirstBoot | RunRequest::Reboot, _) => {
+            (&[List::Postbootscripts], None)
+        }
+    }
+}
+
+/// The scripts of `steps`.
+pub(crate) fn names<'s>(steps: impl IntoIterator<Item = &'s ScheduledStep>) -> Vec<String> {
+    steps.into_iter().map(|scheduled| scheduled.step.script.clone()).collect()
+}

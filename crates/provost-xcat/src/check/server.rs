@@ -1,0 +1,61 @@
+//! Trying a web server and the xcatd of its host.
+
+use provost_node::failure::Failure;
+use provost_node::finding::{Finding, ServerCheck};
+use provost_node::settings::{Settings, Xcat};
+use provost_plan::mypostscript::List;
+use reqwest::{Client, Url};
+
+use crate::source::mypostscript::mypostscript;
+use crate::source::refusals::Refusals;
+use crate::source::tree::{count, web_server};
+
+/// Tries `base` for the listing of its scripts and for this node's mypostscript. None where the
+/// scripts of `settings` aren't xCAT's own.
+pub async fn try_server(client: &Client, base: &Url, settings: &Settings) -> Option<ServerCheck> {
+    let xcat = settings.xcat.as_ref().filter(|xcat| !xcat.is_published)?;
+    let mut findings = Vec::new();
+    let serves = attempt(client, base, settings, xcat, &mut findings).await;
+    Some(ServerCheck { findings, serves })
+}
+
+async fn attempt(
+    client: &Client,
+    base: &Url,
+    settings: &Settings,
+    xcat: &Xcat,
+    findings: &mut Vec<Finding>,
+) -> bool {
+    let server = web_server(client, base);
+    let refusals = Refusals::default();
+    let own = mypostscript(&server, settings, xcat, &refusals);
+    let (listed, own) = tokio::join!(count(&server, xcat), own);
+    findings.push(match &listed {
+        Ok(n) => Finding::ok("server", format!("{base} lists {n} postscripts and folders")),
+        Err(miss) => Finding::failed("server", &miss.failure),
+    });
+    let unsigned = "what an xCAT management node serves is unsigned";
+    let hint = "publish into its INSTALLDIR/provost and set [trust] keys, so that nobody on the way \
+                can have anything run here as root";
+    findings.push(Finding::note("signature", unsigned, hint));
+    let mistake = own.as_ref().ok().and_then(|own| {
+        let e = List::ALL.into_iter().find_map(|list| own.lists.mistake(list, None))?;
+        Some(Failure::config(format!("{e}; it is from {}", own.from), e.hint()))
+    });
+    findings.push(match (&own, &mistake) {
+        (Ok(_), Some(mistake)) => Finding::failed("plan", mistake),
+        (Ok(own), None) => {
+            let n = |list| own.lists.steps(list, None).len();
+            let (post, boot) = (n(List::Postscripts), n(List::Postbootscripts));
+            let from = &own.from;
+            Finding::ok("plan", format!("{post} postscripts, {boot} postbootscripts, by {from}"))
+        }
+        (Err(miss), _) => Finding::failed("plan", &miss.failure),
+    });
+    if own.as_ref().is_ok_and(|own| own.is_from_xcatd) && settings.ca.is_none() {
+        let hint = "copy the management node's /etc/xcat/cert/server-cert.pem to this node, and \
+                    let `ca` under [fetch] name it";
+        findings.push(Finding::note("certificate", "anybody could have answered as xcatd", hint));
+    }
+    listed.is_ok_and(|n| n > 0) && own.is_ok() && mistake.is_none()
+}

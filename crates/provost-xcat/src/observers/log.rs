@@ -1,0 +1,179 @@
+//! `xcat.log`, and the same lines in the management node's syslog, where tools look for them.
+//!
+//! xCAT's variants write the start and the end of a script in two forms, and each tool knows one of
+//! them: here both are written.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use futures_util::future::LocalBoxFuture;
+use provost_node::fetch::source::Fetched;
+use provost_node::observe::logging::{Context, Severity, Syslog};
+use provost_node::observe::observer::{Observer, RunContext, StepContext, StepEnd};
+use provost_node::settings::messages::{SYSLOG_PORT, SyslogServer};
+use provost_node::state::root::Root;
+use provost_record::{Cause, ExitCode, Record, Service};
+use rustix::fs::OFlags;
+
+use super::date::date;
+use super::label::{kind, label};
+use super::log_output::copy_output;
+use super::script_status::returned;
+
+/// Which syslog server gets the lines.
+pub(crate) enum SyslogTarget {
+    /// What the configuration says, which may be none.
+    Configured(Option<SyslogServer>),
+    /// The management node's, by UDP.
+    ManagementNode,
+}
+
+/// The log, while a run goes on.
+pub(crate) struct XcatLog {
+    target: SyslogTarget,
+    lines: Option<Lines>,
+}
+
+impl XcatLog {
+    pub(crate) fn new(target: SyslogTarget) -> Self {
+        Self { target, lines: None }
+    }
+
+    fn send_to_master(&mut self, host: Option<&str>) {
+        let address = host.and_then(address).filter(|_| self.is_for_master());
+        if let (Some(lines), Some(ip)) = (&mut self.lines, address) {
+            lines.send_to(SyslogServer::Udp(SocketAddr::new(ip, SYSLOG_PORT)));
+        }
+    }
+
+    fn is_for_master(&self) -> bool {
+        matches!(self.target, SyslogTarget::ManagementNode)
+    }
+}
+
+impl Observer for XcatLog {
+    fn run_started<'a>(&'a mut self, run: &'a RunContext) -> LocalBoxFuture<'a, ()> {
+        let lines = self.lines.insert(Lines::open(&run.paths.xcat_log, &run.node, run.service));
+        if let SyslogTarget::Configured(Some(server)) = self.target {
+            lines.send_to(server);
+        }
+        self.send_to_master(run.settings.servers.first().and_then(|server| server.host_str()));
+        Box::pin(async {})
+    }
+
+    fn planned<'a>(
+        &'a mut self,
+        _: &'a RunContext,
+        fetched: &'a Fetched,
+        _: usize,
+    ) -> LocalBoxFuture<'a, ()> {
+        self.send_to_master(fetched.plan.env.get("MASTER_IP").map(String::as_str));
+        Box::pin(async {})
+    }
+
+    fn step_started(&mut self, step: StepContext<'_>) {
+        if let Some(lines) = self.lines.as_mut().filter(|_| step.is_there) {
+            lines.start(step.script);
+        }
+    }
+
+    fn step_ended(&mut self, step: StepContext<'_>, end: StepEnd<'_>) {
+        if let Some(lines) = &mut self.lines {
+            lines.end(end.record, step.log);
+        }
+    }
+
+    fn run_ended<'a>(&'a mut self, run: &'a RunContext, exit: ExitCode) -> LocalBoxFuture<'a, ()> {
+        let is_deployment = run.service == Service::Boot && run.root != Root::Booted;
+        // Taken: it is written once, whatever goes wrong later.
+        if let Some(mut lines) = self.lines.take().filter(|_| is_deployment) {
+            lines.complete(exit == ExitCode::Done);
+        }
+        Box::pin(async {})
+    }
+}
+
+/// The lines of one run. What can't be written is lost here; it is in our own logs.
+struct Lines {
+    file: Option<File>,
+    syslog: Option<Syslog>,
+    context: Context,
+    kind: &'static str,
+    label: &'static str,
+}
+
+impl Lines {
+    fn open(folder: &Path, node: &str, service: Service) -> Self {
+        let context =
+            Context { node: node.to_owned(), service: service.to_string(), ..Context::default() };
+        let file = std::fs::create_dir_all(folder).and_then(|()| append(&folder.join("xcat.log")));
+        Self { file: file.ok(), syslog: None, context, kind: kind(service), label: label(service) }
+    }
+
+    /// Sends the lines to `server` from now on.
+    fn send_to(&mut self, server: SyslogServer) {
+        self.syslog = Syslog::new(server, self.label);
+    }
+
+    fn start(&mut self, script: &str) {
+        let kind = self.kind;
+        self.context.stage = Some(script.to_owned());
+        self.write(Severity::Info, &format!("{kind} start..: {script}"));
+        self.write(Severity::Info, &format!("Running {kind}: {script}"));
+    }
+
+    fn end(&mut self, end: &Record, log: &Path) {
+        let (kind, script) = (self.kind, end.stage.as_deref().unwrap_or_default());
+        if let Some(file) = &mut self.file {
+            let _ = copy_output(log, file);
+        }
+        if end.cause == Some(Cause::Missing) {
+            self.write(Severity::Error, &format!("{kind} {script} does NOT exist."));
+        } else {
+            let returned = returned(end);
+            self.write(Severity::Info, &format!("{kind} end...: {script} {returned}"));
+            self.write(Severity::Info, &format!("{kind} {script} {returned}"));
+        }
+        self.context.stage = None;
+    }
+
+    fn complete(&mut self, has_succeeded: bool) {
+        let node = &self.context.node;
+        let (severity, text) = match has_succeeded {
+            true => (Severity::Info, format!("provision completed.({node})")),
+            false => (Severity::Error, format!("provision completed with error.({node})")),
+        };
+        self.write(severity, &text);
+    }
+
+    fn write(&mut self, severity: Severity, text: &str) {
+        if let Some(file) = &mut self.file {
+            let now = date(jiff::Timestamp::now());
+            let priority = match severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Info | Severity::Debug => "info",
+            };
+            let line = format!("{now} [{priority}]: {}: {text}\n", self.label);
+            let _ = file.write_all(line.as_bytes());
+        }
+        if let Some(syslog) = &mut self.syslog {
+            syslog.send(severity, &self.context, text);
+        }
+    }
+}
+
+/// Opens the file so that a pipe without a reader in its place blocks nothing.
+fn append(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().create(true).append(true).custom_flags(flags).open(path)
+}
+
+/// The address of a host, as a URL or a table has it. A name isn't looked up, because that takes
+/// time.
+fn address(host: &str) -> Option<IpAddr> {
+    host.trim_matches(['[', ']']).parse().ok()
+}

@@ -1,0 +1,17 @@
+//! Where the scripts and the plan of an xCAT node come from.
+
+mod certificates;
+mod complete;
+mod crawl;
+mod environment;
+mod listing;
+mod mirror;
+pub(crate) mod mypostscript;
+mod next_folder;
+mod preamble;
+pub(crate) mod published;
+pub(crate) mod refusals;
+mod scripts;
+pub(crate) mod tree;
+pub(crate) mod unmodified;
+mod xcatd;

@@ -1,0 +1,70 @@
+//! A node's `mypostscript`: from the web server where it is made in advance, else from xcatd, which
+//! makes it when it is asked.
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use provost_plan::mypostscript::MyPostscript;
+
+use super::refusals::Refusals;
+use super::xcatd;
+use provost_node::failure::Failure;
+use provost_node::fetch::FetchError;
+use provost_node::fetch::answer::Answer;
+use provost_node::fetch::server::Server;
+use provost_node::settings::{Settings, Xcat};
+
+/// The longest one, in bytes.
+const LONGEST: u64 = 4 << 20;
+
+/// The mypostscript of this node, as it was served.
+pub(crate) struct ServedMypostscript {
+    pub(super) text: String,
+    pub(crate) lists: MyPostscript,
+    /// Its URL, or the xcatd.
+    pub(crate) from: String,
+    pub(crate) is_from_xcatd: bool,
+}
+
+/// Fetches it, and reads it.
+pub(crate) fn mypostscript<'a>(
+    source: &'a Server<'a>,
+    settings: &'a Settings,
+    xcat: &'a Xcat,
+    refusals: &'a Refusals,
+) -> LocalBoxFuture<'a, Result<ServedMypostscript, FetchError>> {
+    // Boxed, so that it isn't compiled once for each caller.
+    fetch(source, settings, xcat, refusals).boxed_local()
+}
+
+async fn fetch(
+    source: &Server<'_>,
+    settings: &Settings,
+    xcat: &Xcat,
+    refusals: &Refusals,
+) -> Result<ServedMypostscript, FetchError> {
+    let path = format!("{}/mypostscripts/mypostscript.{}", xcat.tftp_dir, settings.node);
+    let served = match Answer::get_lossy(source, &path, LONGEST).await {
+        Ok(answer) => Ok(answer.text),
+        Err(miss) if miss.may_retry() => {
+            // Its host may be down, which has a longer limit than an xcatd that is.
+            refusals.end(source.base);
+            return Err(miss);
+        }
+        Err(miss) => Err(miss.failure),
+    };
+    let is_from_xcatd = served.is_err();
+    let (text, from) = match served {
+        Ok(text) => (text, source.url(&path)),
+        Err(before) => {
+            let asked = xcatd::getpostscript(settings, xcat, source.base, refusals).await;
+            let (text, port) = asked.map_err(|miss| miss.after(&before))?;
+            let host = source.base.host_str().unwrap_or_default();
+            (text, format!("xcatd at {host}:{port}"))
+        }
+    };
+    let lists = MyPostscript::parse(&text).map_err(|e| {
+        let message = format!("{e}; it is that of {}, from {from}", settings.node);
+        FetchError::give_up(Failure::config(message, e.hint()))
+    })?;
+    Ok(ServedMypostscript { text, lists, from, is_from_xcatd })
+}

@@ -1,0 +1,41 @@
+//! The scripts as the management node's web server has them.
+
+use provost_node::fetch::FetchError;
+use provost_node::fetch::server::Server;
+use provost_node::settings::Xcat;
+use reqwest::{Client, StatusCode, Url};
+
+use super::crawl;
+
+/// The web server at `base`.
+pub(crate) fn web_server<'a>(client: &'a Client, base: &'a Url) -> Server<'a> {
+    Server { hint, ..Server::new(client, base) }
+}
+
+/// Where the scripts are under the web server.
+pub(crate) fn folder(xcat: &Xcat) -> String {
+    format!("{}/postscripts/", xcat.install_dir)
+}
+
+/// How many names the listing of the scripts' folder has.
+pub(crate) async fn count(server: &Server<'_>, xcat: &Xcat) -> Result<usize, FetchError> {
+    Ok(crawl::list(server, &folder(xcat)).await?.len())
+}
+
+fn hint(path: &str, status: StatusCode) -> Option<String> {
+    match status.as_u16() {
+        403 if path.ends_with('/') => Some(format!(
+            "let the management node's web server list /{path} (Apache: Options Indexes; nginx: \
+             autoindex on) and enter that folder and those above it (namei -l)"
+        )),
+        403 => Some(format!(
+            "on the management node the web server can't read /{path}: let it read that file \
+             (chmod a+r) and enter the folders above it (namei -l)"
+        )),
+        404 | 410 => Some(format!(
+            "see that the management node's web server serves /{path}, and that the port and \
+             install_dir under [source] are its own"
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,203 @@
+//! The scripts and the `mypostscript` of an xCAT management node as it is, as a [`Source`].
+
+use std::collections::BTreeMap;
+
+use futures_util::future::LocalBoxFuture;
+use provost_bundle::{Digest, Manifest, Pack};
+use provost_exec::{Orders, Supervisor};
+use provost_node::failure::Failure;
+use provost_node::fetch::published::UNSIGNED;
+use provost_node::fetch::retry::{self, RetryLimits, Served, Unserved};
+use provost_node::fetch::server::Server;
+use provost_node::fetch::source::{Connection, Fetched, Source, unless_stopped};
+use provost_node::fetch::{FetchError, NotFetched};
+use provost_node::settings::{Settings, Xcat};
+use provost_plan::Plan;
+use provost_plan::mypostscript::{List, MyPostscript};
+use provost_record::Cause;
+use tokio::sync::watch;
+
+use super::crawl::{Crawl, crawl};
+use super::environment::{add_environment, is_debugged};
+use super::mypostscript::{ServedMypostscript, mypostscript};
+use super::preamble::Evaluation;
+use super::refusals::Refusals;
+use super::scripts::{ScriptsFolder, StoredFetch};
+use super::tree::{folder, web_server};
+
+/// What is used where no server answers.
+const OFFLINE: &str = "no server answers: the last good scripts and mypostscript are used";
+/// As `UNSIGNED`, of what came from xcatd.
+const UNCHECKED: &str =
+    "WARNING: no `ca` is set under [fetch]: anybody could have answered as xcatd";
+
+/// The web servers and the xcatds of the management nodes.
+pub(crate) struct UnmodifiedScripts {
+    connection: Connection,
+    xcat: Xcat,
+}
+
+impl UnmodifiedScripts {
+    pub(crate) fn new(connection: Connection, xcat: Xcat) -> Self {
+        Self { connection, xcat }
+    }
+
+    /// Fetches from the first server that serves all of it.
+    async fn fetch_files(&self) -> Result<Fetched, NotFetched> {
+        let Connection { settings, client, paths, .. } = &self.connection;
+        let scripts = ScriptsFolder::open(paths)?;
+        let refusals = Refusals::default();
+        let say = |text: &str| {
+            tracing::info!("fetch: {text}");
+            if refusals.is_any() {
+                tracing::info!("fetch: an xcatd that refuses connections for a minute is given up");
+            }
+        };
+        let limits = RetryLimits::of(settings, scripts.has_stored());
+        let served = retry::try_servers(&settings.servers, limits, say, |base| {
+            fetch_from(web_server(client, base), settings, &self.xcat, &scripts, &refusals)
+        });
+        let served = served.await;
+        tracing::warn!("{UNSIGNED}");
+        match served {
+            Ok(Served { what: (crawl, own), server, passed_over }) => {
+                if settings.ca.is_none() && own.is_from_xcatd {
+                    tracing::warn!("{UNCHECKED}");
+                }
+                for what in &crawl.left_out {
+                    tracing::warn!("fetch: left out: {what}");
+                }
+                let stored = scripts.switch(own.text, crawl.scripts)?;
+                let fetched = self.fetched(stored, own.lists);
+                Ok(Fetched { server: Some(server), passed_over, ..fetched })
+            }
+            Err(Unserved { why, is_silence }) => {
+                let NotFetched { mut passed_over, failure } = why;
+                if !((is_silence || refusals.is_any()) && settings.fetch.last_good) {
+                    return Err(NotFetched { passed_over, failure });
+                }
+                passed_over.push(failure);
+                match last_good(scripts) {
+                    Ok((stored, lists)) => {
+                        let offline = Some(OFFLINE.to_owned());
+                        Ok(Fetched { passed_over, offline, ..self.fetched(stored, lists) })
+                    }
+                    Err(failure) => Err(NotFetched { passed_over, failure }),
+                }
+            }
+        }
+    }
+
+    /// As it was fetched; the environment comes when the preamble is evaluated.
+    fn fetched(&self, stored: StoredFetch, lists: MyPostscript) -> Fetched {
+        let Connection { settings, paths, .. } = &self.connection;
+        Fetched {
+            manifest: manifest(stored),
+            plan: plan(&settings.node, &lists),
+            sections: Some(lists),
+            folder: paths.xcatpost.clone(),
+            server: None,
+            served: Some(format!("/{}", folder(&self.xcat).trim_end_matches('/'))),
+            shows_commands: false,
+            passed_over: Vec::new(),
+            offline: None,
+            hold: None,
+            released: None,
+        }
+    }
+
+    /// Evaluates the preamble into the environment of the plan.
+    async fn evaluate(
+        &self,
+        mut fetched: Fetched,
+        executor: &mut Supervisor,
+        orders: &mut watch::Receiver<Orders>,
+    ) -> Result<Fetched, NotFetched> {
+        let Connection { settings, paths, .. } = &self.connection;
+        let Some(sections) = &fetched.sections else { return Ok(fetched) };
+        let evaluation = Evaluation {
+            preamble: &sections.preamble,
+            node: &settings.node,
+            folder: &fetched.folder,
+            state: &paths.state,
+            limit: settings.run.timeout.duration(),
+        };
+        let env = match evaluation.run(executor, orders).await {
+            Ok(env) => env,
+            Err(failure) => {
+                return Err(NotFetched { passed_over: fetched.passed_over, failure });
+            }
+        };
+        fetched.plan.runbootscripts = env.get("RUNBOOTSCRIPTS").is_some_and(|v| is_yes(v));
+        fetched.plan.env = env;
+        let server = fetched.server.as_ref();
+        add_environment(&mut fetched.plan, &fetched.folder, &self.xcat, &self.connection, server);
+        fetched.shows_commands = is_debugged(&fetched.plan.env);
+        Ok(fetched)
+    }
+}
+
+impl Source for UnmodifiedScripts {
+    fn fetch<'a>(
+        &'a mut self,
+        executor: &'a mut Supervisor,
+        orders: &'a mut watch::Receiver<Orders>,
+    ) -> LocalBoxFuture<'a, Result<Fetched, NotFetched>> {
+        Box::pin(async {
+            let fetched = unless_stopped(orders, self.fetch_files()).await??;
+            self.evaluate(fetched, executor, orders).await
+        })
+    }
+}
+
+async fn fetch_from(
+    server: Server<'_>,
+    settings: &Settings,
+    xcat: &Xcat,
+    scripts: &ScriptsFolder,
+    refusals: &Refusals,
+) -> Result<(Crawl, ServedMypostscript), FetchError> {
+    let root = folder(xcat);
+    let own = mypostscript(&server, settings, xcat, refusals);
+    tokio::try_join!(crawl(&server, &root, scripts), own)
+}
+
+/// What was fetched last, if all of it is still there.
+fn last_good(scripts: ScriptsFolder) -> Result<(StoredFetch, MyPostscript), Failure> {
+    let unusable = |why: String| {
+        let message = format!("no server answers, and the last good scripts can't be used: {why}");
+        Failure::new(Cause::Fetch, message, "see that a server can be reached, and start again")
+    };
+    let stored = scripts.last_good().map_err(unusable)?;
+    let lists = MyPostscript::parse(&stored.mypostscript).map_err(|e| unusable(e.to_string()))?;
+    Ok((stored, lists))
+}
+
+/// A manifest that isn't signed and has no generation.
+fn manifest(stored: StoredFetch) -> Manifest {
+    Manifest {
+        format: Manifest::FORMAT,
+        generation: 0,
+        created: provost_record::now(),
+        key: String::new(),
+        pack: Pack { sha256: Digest::of(b""), size: 0 },
+        files: stored.scripts.into_iter().map(|script| script.entry).collect(),
+    }
+}
+
+/// What the lists say.
+fn plan(node: &str, lists: &MyPostscript) -> Plan {
+    Plan {
+        format: Plan::FORMAT,
+        node: node.to_owned(),
+        generation: 0,
+        runbootscripts: false,
+        env: BTreeMap::new(),
+        postscripts: lists.steps(List::Postscripts, None),
+        postbootscripts: lists.steps(List::Postbootscripts, None),
+    }
+}
+
+fn is_yes(value: &str) -> bool {
+    ["1", "yes", "y"].iter().any(|yes| value.eq_ignore_ascii_case(yes))
+}
