@@ -383,7 +383,7 @@ fn of_a_node_that_is_held_and_released() {
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
     provost: error: this node is held: 1 run in a row did not end well, the last was the boot of [TIME]
-    provost: hint: find the cause with `provost status` and `provost log`, mend it, then: `provost release` here, or `provostctl release cn001` on the management node
+    provost: hint: find the cause with `provost status` and `provost log`, fix it, then: `provost release` here, or `provostctl release cn001` on the management node
     provost: boot FAILED after [DURATION]
     ");
     assert_snapshot!(node.provost(&["status"]).transcript(), @"
@@ -393,7 +393,7 @@ fn of_a_node_that_is_held_and_released() {
 
     boot: held
       output   this node is held: 1 run in a row did not end well, the last was the boot of [TIME]
-      hint     find the cause with `provost status` and `provost log`, mend it, then: `provost release` here, or `provostctl release cn001` on the management node
+      hint     find the cause with `provost status` and `provost log`, fix it, then: `provost release` here, or `provostctl release cn001` on the management node
     ");
     assert_snapshot!(node.provost(&["release"]).transcript(), @"
     exit status 0
@@ -420,7 +420,7 @@ fn of_a_node_that_the_management_node_holds() {
     provost: boot of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: error: the management node holds this node: 3 attempts have not ended well since the last that did; max_attempts in provostd.toml is 3
-    provost: hint: find the cause with `provost status` and `provost log`, mend it, then: `provost release` here, or `provostctl release cn001` on the management node
+    provost: hint: find the cause with `provost status` and `provost log`, fix it, then: `provost release` here, or `provostctl release cn001` on the management node
     provost: boot FAILED after [DURATION]
     ");
     cluster.ctl(&["release", "cn001"]).expect(0);

@@ -70,7 +70,7 @@ fn of_versions() {
 }
 
 #[test]
-fn of_wrong_usage() {
+fn of_wrong_usage_of_provost() {
     assert_snapshot!(run("provost").transcript().lines().next().unwrap(), @"exit status 2");
     assert_snapshot!(run("provost bot").transcript(), @"
     exit status 2
@@ -103,6 +103,10 @@ fn of_wrong_usage() {
     For more information, try '--help'.
     hint: provost --help tells what there is
     ");
+}
+
+#[test]
+fn of_wrong_usage_of_provostctl() {
     assert_snapshot!(run("provostctl frobnicate").transcript(), @"
     exit status 2
     ----- stderr -----
@@ -169,6 +173,10 @@ fn of_wrong_usage() {
     For more information, try '--help'.
     "
     );
+}
+
+#[test]
+fn of_wrong_usage_of_provostd() {
     assert_snapshot!(run("provostd serve").transcript(), @"
     exit status 2
     ----- stderr -----

@@ -126,6 +126,12 @@ fn of_a_run_that_failed() {
       "unreported": 0
     }
     "#);
+}
+
+#[test]
+fn of_the_log_of_a_run_that_failed() {
+    let (_cluster, node) = site(&[("hello", HELLO), ("broken", BROKEN), ("later", HELLO)]);
+    node.provost(&["boot"]).expect(1);
     assert_snapshot!(node.provost(&["log"]).transcript(), @"
     exit status 0
     ----- stdout -----
