@@ -15,7 +15,7 @@ fn of_a_daemon_that_is_not_there() {
     exit status 1
     ----- stderr -----
     provostctl: asking provostd at http://127.0.0.1:1/: Connection refused (os error 111)
-      hint: see that provostd runs (systemctl status provostd), or give --admin unix:DATA/admin.sock
+      hint: check that provostd runs (systemctl status provostd), or use --admin unix:DATA/admin.sock
     ");
 }
 
@@ -24,13 +24,13 @@ fn for_each_command(cluster: &Cluster, admin: &str) {
     exit status 1
     ----- stderr -----
     provostctl: asking provostd at unix:[DIR]/admin.sock: No such file or directory (os error 2)
-      hint: see that provostd runs (systemctl status provostd), or give --admin unix:DATA/admin.sock
+      hint: check that provostd runs (systemctl status provostd), or use --admin unix:DATA/admin.sock
     ");
     assert_snapshot!(cluster.ctl(&["--admin", admin, "token", "cn001"]).transcript(), @"
     exit status 1
     ----- stderr -----
     provostctl: asking provostd at unix:[DIR]/admin.sock: No such file or directory (os error 2)
-      hint: see that provostd runs (systemctl status provostd), or give --admin unix:DATA/admin.sock
+      hint: check that provostd runs (systemctl status provostd), or use --admin unix:DATA/admin.sock
     ");
     let wait = ["wait-for", "cn001", "--status", "booted", "--timeout", "1s"];
     let args = [&["--admin", admin][..], &wait].concat();
@@ -38,9 +38,9 @@ fn for_each_command(cluster: &Cluster, admin: &str) {
     exit status 124
     ----- stderr -----
     waiting until cn001 is booted, for at most 1s, until [TIME]
-    asking provostd at unix:[DIR]/admin.sock: No such file or directory (os error 2); trying again
-    provostctl: after 1s it isn't known: asking provostd at unix:[DIR]/admin.sock: No such file or directory (os error 2)
-      hint: see that provostd runs (systemctl status provostd), or give --admin unix:DATA/admin.sock
+    asking provostd at unix:[DIR]/admin.sock: No such file or directory (os error 2); retrying every 1 s
+    provostctl: waiting for 1s: asking provostd at unix:[DIR]/admin.sock: No such file or directory (os error 2)
+      hint: check that provostd runs (systemctl status provostd), or use --admin unix:DATA/admin.sock
     ");
 }
 
@@ -82,14 +82,14 @@ fn of_no_nodes() {
     ----- stdout -----
     no nodes
     ----- stderr -----
-      hint: a node is known once it has a token: provostctl token NODES
+      hint: give nodes their tokens: provostctl token NODES
     ");
     assert_snapshot!(cluster.ctl(&["nodes", "cn[001-004]"]).transcript(), @"
     exit status 0
     ----- stdout -----
     no nodes
     ----- stderr -----
-      hint: a node is known once it has a token: provostctl token NODES
+      hint: give nodes their tokens: provostctl token NODES
     ");
     assert_snapshot!(cluster.ctl(&["show", "cn001"]).transcript(), @r#"
     exit status 1
@@ -117,7 +117,7 @@ fn of_no_nodes() {
     0 of 1 booted; 1 unknown to provostd
     provostctl: after 1s not all are booted:
     cn001 unknown to provostd
-      hint: provostctl show NODE says what a node does; --timeout gives it longer
+      hint: see what a node does: provostctl show NODE; or wait longer: --timeout D
     ");
 }
 
@@ -140,7 +140,7 @@ fn of_a_node_that_booted() {
     assert_snapshot!(cluster.ctl(&["show", "cn001"]).transcript(), @"
     exit status 0
     ----- stdout -----
-    cn001: booted since [TIME] ([AGE] ago), heard of [AGE] ago
+    cn001: booted since [TIME] ([AGE] ago), last report [AGE] ago
 
     boot [ID] of [TIME]: ended well after [DURATION] (attempt 1, bundle 1, plan 1)
       ok       fetch  [DURATION]
@@ -149,13 +149,13 @@ fn of_a_node_that_booted() {
     assert_snapshot!(cluster.ctl(&["log", "cn001", "hello"]).transcript(), @"
     exit status 1
     ----- stderr -----
-    provostctl: no log of hello has come from cn001
-      hint: only failed scripts' logs are sent; ssh cn001 provost log hello
+    provostctl: cn001 has uploaded no log of hello
+      hint: read it on the node: ssh cn001 provost log hello
     ");
     assert_snapshot!(cluster.ctl(&["release", "cn001"]).transcript(), @"
     exit status 0
     ----- stdout -----
-    cn001: no attempt was counted
+    cn001: it had no attempts
     ");
     let wait = ["wait-for", "cn001", "--status", "booted"];
     assert_snapshot!(cluster.ctl(&wait).transcript(), @"
@@ -172,7 +172,7 @@ fn of_a_node_that_booted() {
     0 of 1 failed; 1 booted
     provostctl: after 1s not all are failed:
     cn001 booted
-      hint: provostctl show NODE says what a node does; --timeout gives it longer
+      hint: see what a node does: provostctl show NODE; or wait longer: --timeout D
     ");
 }
 
@@ -183,21 +183,21 @@ fn of_a_node_that_failed() {
     assert_snapshot!(cluster.ctl(&["nodes"]).transcript(), @"
     exit status 0
     ----- stdout -----
-    NODE   STATUS  SINCE  STAGE   CAUSE        WHAT
-    cn001  failed  [AGE]  broken  exit code 7  line 4: no disk
+    NODE   STATUS  SINCE  STAGE   CAUSE          WHAT
+    cn001  failed  [AGE]  broken  exit status 7  line 4: no disk
     1 node: 1 failed
     why: provostctl show cn001
     ");
     assert_snapshot!(cluster.ctl(&["show", "cn001"]).transcript(), @"
     exit status 0
     ----- stdout -----
-    cn001: failed since [TIME] ([AGE] ago), heard of [AGE] ago
+    cn001: failed since [TIME] ([AGE] ago), last report [AGE] ago
 
     boot [ID] of [TIME]: failed after [DURATION] (attempt 1, bundle 1, plan 1)
       ok       fetch  [DURATION]
       ok       hello  [DURATION]
       FAILED   broken  [DURATION]
-               ended by  exit code 7
+               outcome   exit status 7
                line      4 setup [DIR]/nodes/cn001/state/bundle/broken
                command   sh -c 'echo no disk >&2; exit 7'
                commands  1, 1 failed
@@ -222,14 +222,14 @@ fn of_a_node_that_failed() {
     ----- stderr -----
     waiting until cn001 is booted, for at most 20m, until [TIME]
     0 of 1 booted; 1 failed
-    provostctl: cn001 failed: broken: exit code 7: 4 setup [DIR]/nodes/cn001/state/bundle/broken
+    provostctl: cn001 failed: broken: exit status 7: 4 setup [DIR]/nodes/cn001/state/bundle/broken
       hint: on the node, provost log broken shows all it printed; mend it, then: provost run broken
       hint: provostctl show cn001
     ");
     assert_snapshot!(cluster.ctl(&["release", "cn001"]).transcript(), @"
     exit status 0
     ----- stdout -----
-    cn001: 1 attempt is forgotten
+    cn001: 1 attempt forgotten
     ");
 }
 
@@ -243,7 +243,7 @@ fn of_a_node_that_is_held() {
     exit status 0
     ----- stdout -----
     NODE   STATUS  SINCE  CAUSE  WHAT
-    cn001  failed  [AGE]  held   this node is held: 3 runs in a row did not end well, the last was the …
+    cn001  failed  [AGE]  held   this node is held: 3 runs in a row did not end well, the last was the boot of [TIME]
     1 node: 1 failed
     why: provostctl show cn001
     ");
@@ -256,7 +256,7 @@ fn of_a_node_that_is_held() {
     assert_snapshot!(cluster.ctl(&["release", "cn001"]).transcript(), @"
     exit status 0
     ----- stdout -----
-    cn001: 3 attempts are forgotten
+    cn001: 3 attempts forgotten
     ");
 }
 
@@ -273,6 +273,6 @@ fn of_nodes_that_are_waited_for() {
     1 of 3 booted; 2 defined
     provostctl: after 1s not all are booted:
     cn[002-003] defined
-      hint: provostctl show NODE says what a node does; --timeout gives it longer
+      hint: see what a node does: provostctl show NODE; or wait longer: --timeout D
     ");
 }

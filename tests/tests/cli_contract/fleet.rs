@@ -19,14 +19,14 @@ fn of_snippets() {
     assert_snapshot!(snippet(&many), @"
     exit status 2
     ----- stderr -----
-    provostctl: one script for many nodes can't hold the token of each
-      hint: name one node; or leave --token out, and give provost.token= on each node's kernel command line
+    provostctl: --token is for one node: a script for several nodes can't have their tokens
+      hint: name one node; or omit --token, and add provost.token= to each node's kernel command line
     ");
     assert_snapshot!(snippet(&["kickstart", "cn001", "--server", "https://mn"]), @"
     exit status 2
     ----- stderr -----
     provostctl: an installer can't fetch from https://mn/
-      hint: write it with an address, such as http://10.0.0.1:8480
+      hint: use an http URL, such as http://10.0.0.1:8480
     ");
     assert_snapshot!(snippet(&["anaconda", "cn001"]), @"
     exit status 2
@@ -60,7 +60,7 @@ fn of_imports() {
     assert_snapshot!(import(&[&site, &postscripts, &nodelist]), @r#"
     exit status 0
     ----- stdout -----
-    # Made of an xCAT management node's tables by `provostctl import xcat`.
+    # Written by `provostctl import xcat` from an xCAT management node's tables.
 
     [defaults]
     postscripts = ["syslog", "remoteshell"]
@@ -81,28 +81,28 @@ fn of_imports() {
     env.NTYPE = "compute"
 
     ----- stderr -----
-    not carried over: NETWORKS_LINES, NETWORKS_LINEn, NETMASK, GATEWAY: the networks table; write those that your scripts read as env of [defaults] or of a group
-    not carried over: OSPKGS, OTHERPKGSn, OTHERPKGS_INDEX, ENVLISTn: the files that an image's pkglist and otherpkglist name; NOSYNCFILES: its synclists; write those that your scripts read as env of [defaults] or of a group
-    not carried over: ZONENAME, MONSERVER, MONMASTER, SERVICEGROUP, CFGCLIENTLIST, VLANID and the like: what zones, monitoring, service pools, vlans and kits set; write those that your scripts read as env of [defaults] or of a group
+    not carried over: NETWORKS_LINES, NETWORKS_LINEn, NETMASK, GATEWAY: the networks table; set those that your scripts read as env of [defaults] or of a group
+    not carried over: OSPKGS, OTHERPKGSn, OTHERPKGS_INDEX, ENVLISTn: the files that an image's pkglist and otherpkglist name; NOSYNCFILES: its synclists; set those that your scripts read as env of [defaults] or of a group
+    not carried over: ZONENAME, MONSERVER, MONMASTER, SERVICEGROUP, CFGCLIENTLIST, VLANID and the like: what zones, monitoring, service pools, vlans and kits set; set those that your scripts read as env of [defaults] or of a group
     1 nodes; 3 things couldn't be carried over
     "#);
     assert_snapshot!(import(&[&postscripts]), @"
     exit status 1
     ----- stderr -----
-    provostctl: none of these files tells which nodes there are
-      hint: add what `tabdump nodelist` or `lsdef -t node -l -z` prints
+    provostctl: none of these files names a node
+      hint: add the output of `tabdump nodelist` or `lsdef -t node -l -z`
     ");
     assert_snapshot!(import(&[&write("other.csv", "a,b\n")]), @"
     exit status 1
     ----- stderr -----
-    provostctl: [DIR]/other.csv:1: this is neither a table nor a stanza
-      hint: give what `tabdump TABLE` or `lsdef -t node -l -z` prints, unchanged
+    provostctl: [DIR]/other.csv:1: neither a table nor a stanza
+      hint: use the unchanged output of `tabdump TABLE` or `lsdef -t node -l -z`
     ");
     assert_snapshot!(import(&["/nowhere.csv"]), @"
     exit status 1
     ----- stderr -----
     provostctl: reading /nowhere.csv: No such file or directory (os error 2)
-      hint: give files that hold what tabdump and lsdef have printed
+      hint: name readable files with the output of tabdump and lsdef
     ");
 }
 
@@ -140,9 +140,9 @@ fn of_reruns() {
     exit status 1
     ----- stdout -----
     NODE   RESULT  EXIT  TOOK  WHAT
-    cn001  failed  1  [DURATION]  [1/1] broken: FAILED (exit status 7, [DURATION])
+    cn001  failed  1  [DURATION]  broken: exit status 7 at line 4 of [DIR]/nodes/cn001/state/bundle/broken: no disk
     ----- stderr -----
-    [1/1] cn001: failed after [DURATION]: [1/1] broken: FAILED (exit status 7, [DURATION])
+    [1/1] cn001: failed after [DURATION]: broken: exit status 7 at line 4 of [DIR]/nodes/cn001/state/bundle/broken: no disk
     provostctl: cn001 failed
       hint: provostctl show cn001
     ");
@@ -150,9 +150,9 @@ fn of_reruns() {
     exit status 1
     ----- stdout -----
     NODE   RESULT  EXIT  TOOK  WHAT
-    cn001  failed  1  [DURATION]  [1/1] helo: FAILED (missing, [DURATION])
+    cn001  failed  1  [DURATION]  helo: missing: starting [DIR]/nodes/cn001/state/bundle/helo: there is no such file
     ----- stderr -----
-    [1/1] cn001: failed after [DURATION]: [1/1] helo: FAILED (missing, [DURATION])
+    [1/1] cn001: failed after [DURATION]: helo: missing: starting [DIR]/nodes/cn001/state/bundle/helo: there is no such file
     provostctl: cn001 failed
       hint: provostctl show cn001
     ");
@@ -163,8 +163,8 @@ fn of_reruns() {
     cn002  unreachable  [DURATION]  ssh: connect to host 127.0.0.1 port [PORT]: Connection refused
     ----- stderr -----
     [1/1] cn002: unreachable after [DURATION]: ssh: connect to host 127.0.0.1 port [PORT]: Connection refused
-    provostctl: cn002 couldn't be reached
-      hint: see that `ssh cn002 true` works by itself
+    provostctl: cn002 unreachable
+      hint: check that this works: ssh cn002 true
     ");
     assert_snapshot!(rerun(&["cn001"]), @"
     exit status 2
@@ -203,14 +203,14 @@ fn of_gathered_bundles() {
     exit status 1
     ----- stderr -----
     cn002: unreachable: ssh: connect to host 127.0.0.1 port [PORT]: Connection refused; unknown node "cn002"
-    provostctl: 1 of 1 nodes sent nothing themselves
-      hint: see that `ssh cn002 provost gather` works by itself
+    provostctl: 1 of 1 nodes sent no bundle
+      hint: check that this works: ssh cn002 provost gather
     "#);
     assert_snapshot!(gather("cn001", "/nowhere"), @r#"
     exit status 1
     ----- stderr -----
-    cn001: writing into /nowhere: No such file or directory (os error 2) at path "[DIR]"; writing a bundle into /nowhere: No such file or directory (os error 2) at path "[DIR]"
-    provostctl: 1 of 1 nodes sent nothing themselves
-      hint: see that `ssh cn001 provost gather` works by itself
+    cn001: writing into /nowhere: No such file or directory (os error 2); writing a bundle into /nowhere: creating a file in /nowhere: No such file or directory (os error 2) at path "[DIR]"
+    provostctl: 1 of 1 nodes sent no bundle
+      hint: check that this works: ssh cn001 provost gather
     "#);
 }

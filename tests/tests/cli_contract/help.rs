@@ -145,7 +145,7 @@ fn of_wrong_usage_of_provostctl() {
     assert_snapshot!(run("provostctl show ../x").transcript(), @"
     exit status 2
     ----- stderr -----
-    error: invalid value '../x' for '<NODE>': it can't be a node's name
+    error: invalid value '../x' for '<NODE>': not a node's name
       hint: name one node, such as cn001
 
     For more information, try '--help'.
@@ -153,17 +153,17 @@ fn of_wrong_usage_of_provostctl() {
     assert_snapshot!(run("provostctl --admin ftp://x nodes").transcript(), @"
     exit status 2
     ----- stderr -----
-    error: invalid value 'ftp://x' for '--admin <URL>': it is neither unix:PATH nor http://ADDRESS:PORT
+    error: invalid value 'ftp://x' for '--admin <URL>': expected unix:PATH or http://ADDRESS:PORT
 
     For more information, try '--help'.
     ");
-    assert_snapshot!(run("provostctl wait-for cn001 --status happy").transcript(), @"
+    assert_snapshot!(run("provostctl wait-for cn001 --status happy").transcript(), @r#"
     exit status 2
     ----- stderr -----
-    error: invalid value 'happy' for '--status <STATUS>': no node ever has it; it is one of defined, installing, booting, netbooting, postbooting, booted, failed, or syncing, synced
+    error: invalid value 'happy' for '--status <STATUS>': unknown status "happy"; expected one of defined, installing, booting, netbooting, postbooting, booted, failed, syncing, synced
 
     For more information, try '--help'.
-    ");
+    "#);
     assert_snapshot!(
         run("provostctl wait-for cn001 --status booted --timeout 20").transcript(), @"
     exit status 2
