@@ -120,7 +120,6 @@ fn a_failures_lines_are_errors_and_warnings_in_syslog() {
 }
 
 #[test]
-#[ignore = "the runner doesn't open its spans yet"]
 fn debug_messages_show_how_long_the_run_the_fetching_and_each_step_took() {
     let (_cluster, node) = cluster("good");
     let quiet = node.provost(&["boot"]).expect(0);

@@ -1,37 +1,37 @@
-//! Answers to reports, and the run that heeds them.
+//! Answers to reports, and the run that they are for.
 
 use serde::Deserialize;
 use tokio::sync::watch;
 
-/// What the management node answers to a report.
+/// A management node's answer to a report.
 #[derive(Deserialize)]
-pub(crate) struct Answer {
-    /// The last record of the report that it has on its disk.
-    pub(crate) acked: u64,
+pub(super) struct Answer {
+    /// The last record of the report that is on its disk.
+    pub(super) acked: u64,
     #[serde(default)]
     directive: Option<String>,
     #[serde(default)]
     reason: Option<String>,
 }
 
-/// Where the reports of a run that is going on come from.
-pub(crate) struct Present {
-    pub(crate) run: String,
+/// The run that goes on while its records are reported.
+pub(super) struct CurrentRun {
+    pub(super) id: String,
     /// Why the management node wants nothing more to run, while it does.
-    pub(crate) hold: watch::Sender<Option<String>>,
+    pub(super) hold: watch::Sender<Option<String>>,
 }
 
 impl Answer {
-    /// Reads the answer to a report whose last record is `last`. Whoever claims to have what was
-    /// never sent has nothing.
-    pub(crate) fn read(text: &[u8], last: u64) -> Option<Self> {
+    /// Reads the answer to a report whose last record is `last`. An answer that acknowledges what
+    /// was never sent is none.
+    pub(super) fn read(text: &[u8], last: u64) -> Option<Self> {
         serde_json::from_slice(text).ok().filter(|answer: &Self| answer.acked <= last)
     }
 }
 
-impl Present {
-    /// Lets the run know whether it is to go on.
-    pub(crate) fn heed(&self, answer: Answer) {
+impl CurrentRun {
+    /// Passes on whether the run may go on.
+    pub(super) fn handle(&self, answer: Answer) {
         let held = answer.directive.as_deref() == Some("hold");
         let unknown = || "the management node holds this node and doesn't say why".to_owned();
         let hold = held.then(|| answer.reason.unwrap_or_else(unknown));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use provost_record::{Outcome, Phase, Record, Service};
 
-use super::post::Post;
+use super::delivery::Delivery;
 use super::spool::Spool;
 use crate::failure::Failure;
 use crate::fetch::Connection;
@@ -15,7 +15,11 @@ use crate::settings::secrets::secrets;
 const TIME: Duration = Duration::from_secs(10);
 
 /// Sends that a run of `service` failed before its first record. Returns whether a server took it.
-pub async fn report_refusal(connection: &Connection, service: Service, failure: &Failure) -> bool {
+pub(super) async fn report_refusal(
+    connection: &Connection,
+    service: Service,
+    failure: &Failure,
+) -> bool {
     let start = Record {
         service: service.to_string(),
         node: connection.settings.node.clone(),
@@ -37,13 +41,13 @@ pub async fn report_refusal(connection: &Connection, service: Service, failure: 
 
 /// Sends `records`, which no journal took, to the first server that takes them. Returns whether one
 /// did. Nothing is tried twice: the console has it already.
-pub async fn report_unwritten(connection: &Connection, mut records: Vec<Record>) -> bool {
+pub(super) async fn report_unwritten(connection: &Connection, mut records: Vec<Record>) -> bool {
     let Connection { settings, client, paths, .. } = connection;
     let secrets = secrets(settings, &BTreeMap::new());
     for text in records.iter_mut().flat_map(Record::texts_mut) {
         *text = secrets.hide(text).into_owned();
     }
-    let mut post = Post::new(settings, client, paths, Spool::new(paths), None);
+    let mut delivery = Delivery::new(settings, client, paths, Spool::new(paths), None);
     let time = settings.report_deadline.duration().min(TIME);
-    tokio::time::timeout(time, post.tell(&records)).await.unwrap_or(false)
+    tokio::time::timeout(time, delivery.send_unwritten(&records)).await.unwrap_or(false)
 }

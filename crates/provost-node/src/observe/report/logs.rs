@@ -27,14 +27,14 @@ pub(crate) struct Waiting {
 }
 
 /// Notes that `log` of `run` is to be uploaded, until it is.
-pub fn keep(paths: &Paths, run: &str, log: &Path) {
+pub(super) fn keep(paths: &Paths, run: &str, log: &Path) {
     let name = log.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = folder(paths);
     let note = || {
         std::fs::create_dir_all(&folder)?;
         std::os::unix::fs::symlink(log, folder.join(format!("{run}.{name}")))
     };
-    // The record says as much; the log itself stays on this node in any case.
+    // Without the note the log is not uploaded; it stays on this node.
     let _ = note();
     let waiting = waiting(paths);
     waiting.iter().rev().skip(MOST_WAITING).for_each(Waiting::done);
@@ -65,9 +65,9 @@ fn folder(paths: &Paths) -> PathBuf {
 }
 
 impl Waiting {
-    /// It needn't be uploaded any more.
+    /// Forgets it: it needn't be uploaded any more.
     pub(crate) fn done(&self) {
-        // A note that stays only makes the log go twice.
+        // If the note stays, the log is uploaded twice.
         let _ = std::fs::remove_file(&self.note);
     }
 
@@ -86,7 +86,7 @@ impl Waiting {
 }
 
 fn excerpt(path: &Path, name: &str) -> io::Result<Vec<u8>> {
-    // Whatever a script has put there: a pipe without a writer must not stop the run.
+    // A script may have replaced it: a pipe without a writer must not stop the run.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let mut file = File::options().read(true).custom_flags(flags).open(path)?;
     let len = file.metadata()?.len();

@@ -8,7 +8,10 @@ use provost_record::{Cause, Record, Service};
 use tokio::sync::watch;
 
 use super::direct::{report_refusal, report_unwritten};
-use super::{Reporter, Spool, keep_log, report_rest};
+use super::logs;
+use super::reporter::Reporter;
+use super::rest::report_rest;
+use super::spool::Spool;
 use crate::failure::Failure;
 use crate::fetch::Connection;
 use crate::observe::observer::{Observer, RunContext, StepContext, StepEnd};
@@ -44,7 +47,7 @@ impl Observer for Reporting {
     fn step_ended(&mut self, step: StepContext<'_>, end: StepEnd<'_>) {
         let has_run = !matches!(end.record.cause, Some(Cause::Missing | Cause::Exec));
         if self.reporter.is_some() && end.record.is_failure() && end.retry.is_none() && has_run {
-            keep_log(self.paths(), &self.connection.run, step.log);
+            logs::keep(self.paths(), &self.connection.run, step.log);
         }
     }
 
@@ -67,9 +70,9 @@ impl Observer for Reporting {
                 return Ok(());
             }
             let spool = Spool::new(paths);
-            let before = spool.unreported_at_all();
+            let before = spool.unreported_total();
             let result = report_rest(settings, client, paths, limit).await;
-            let left = spool.unreported_at_all();
+            let left = spool.unreported_total();
             tracing::info!("{} records reported, {left} left", before.saturating_sub(left));
             result
         })

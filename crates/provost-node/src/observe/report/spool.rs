@@ -9,16 +9,16 @@ use provost_record::{Entry, Journal, Service};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::settings::Paths;
+use crate::settings::{Input, Paths};
 
 /// How much of a journal is read at once, in bytes; longer than any entry.
 const PIECE: u64 = 1 << 20;
-/// The same, while nobody takes what is read, in bytes: a dead server must not cost a run more with
-/// each record.
+/// The same while no server takes what is read, in bytes: a dead server must not cost a run more
+/// with each record.
 const PROBE: u64 = 16 << 10;
 
-/// How much of a journal before its cursor is read in turn, in bytes, until the last record that
-/// was acknowledged is found: most are short.
+/// How much of a journal before its cursor is read, in bytes: one after the other, until the last
+/// record that was acknowledged is found. Most records are short.
 const NEAR: [u64; 3] = [2 << 10, 64 << 10, PIECE];
 
 /// The last record that the management node has acknowledged.
@@ -35,24 +35,25 @@ pub struct Spool {
     paths: Paths,
     /// How far each journal has been reported, once that was found out.
     reported: HashMap<Service, Reported>,
-    /// Whether nobody has taken yet what was read last.
+    /// Whether no server has taken yet what was read last.
     is_stuck: bool,
     /// The journal that is being written, and how much of it is surely on the disk, in bytes.
-    /// What a power cut could still take back must not be told.
+    /// What a power cut could still take back must not be reported.
     live: Option<(Service, watch::Receiver<u64>)>,
 }
 
 /// How far a journal has been reported.
 struct Reported {
-    /// What the cursor's file says, and which file the journal is: if one of them is another now,
-    /// then so is the place.
+    /// The cursor, as its file has it.
     cursor: Option<Cursor>,
+    /// Which file the journal is: its inode. If this or the cursor has changed, so has `from`.
     journal: Option<u64>,
     /// Where in the journal the rest begins, in bytes.
     from: u64,
 }
 
 impl Spool {
+    /// The spool of a command that writes no journal.
     pub fn new(paths: &Paths) -> Self {
         Self { paths: paths.clone(), reported: HashMap::new(), is_stuck: false, live: None }
     }
@@ -74,8 +75,8 @@ impl Spool {
         }
     }
 
-    /// How many records aren't acknowledged.
-    pub fn unreported_at_all(&self) -> usize {
+    /// How many records of all services aren't acknowledged.
+    pub fn unreported_total(&self) -> usize {
         Service::ALL.into_iter().map(|service| self.unreported(service)).sum()
     }
 
@@ -118,7 +119,7 @@ impl Spool {
                 return entry.end;
             }
         }
-        // After a rotation or a mending it may be elsewhere, or gone.
+        // After a rotation or a repair it may be elsewhere, or gone.
         let all = Journal::read(&journal, 0).unwrap_or_default();
         all.iter().rfind(|e| is_last(e)).map_or(0, |e| e.end)
     }
@@ -154,4 +155,9 @@ impl Spool {
     fn cursor_file(&self, service: Service) -> PathBuf {
         self.paths.state.join(format!("report/{service}.json"))
     }
+}
+
+/// How many records are still to be reported to the management node, if it takes records.
+pub fn unreported(input: &Input) -> usize {
+    if input.takes_records() { Spool::new(&input.paths()).unreported_total() } else { 0 }
 }

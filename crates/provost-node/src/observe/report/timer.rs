@@ -1,4 +1,4 @@
-//! The timer of systemd that goes on with what a run could not report.
+//! The systemd timer that reports what a run could not.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use rustix::process::{Pid, PidfdFlags};
 use crate::settings::Paths;
 
 const UNIT: &str = "provost-report.timer";
-/// How long systemd may take to hear of it.
+/// How long systemctl may take.
 const TIME: Duration = Duration::from_secs(2);
 
-/// Starts the timer where there is one. Says whether systemd took it.
+/// Starts the timer, where it is installed. Returns whether systemd took it.
 pub fn start(paths: &Paths) -> bool {
     let here = paths.etc.join("systemd/system");
     let folders =
@@ -30,6 +30,6 @@ pub fn start(paths: &Paths) -> bool {
     };
     let ended =
         poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Timespec::try_from(TIME).ok().as_ref());
-    // One that hangs is left alone; nobody waits for it.
+    // A systemctl that hangs is left alone.
     matches!(ended, Ok(1)) && child.wait().is_ok_and(|status| status.success())
 }

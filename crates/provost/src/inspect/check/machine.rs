@@ -28,7 +28,7 @@ pub(super) fn look(paths: &Paths, node: &str, guard: Guard, takes_records: bool)
     });
     findings.push(attempts(&paths.state, Some(node).filter(|_| takes_records), guard));
     let (what, left) = match takes_records {
-        true => ("records", Spool::new(paths).unreported_at_all()),
+        true => ("records", Spool::new(paths).unreported_total()),
         false => (
             "words to the install monitor",
             status_messages(&paths.state).iter().filter(|m| m.is_waiting()).count(),

@@ -1,22 +1,24 @@
+//! The lock of those who report.
+
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 
 use crate::settings::Paths;
 
-/// The right to report. Only one process has it at a time, so that nothing is sent twice and no
-/// cursor goes back; the kernel takes it from one that was killed.
-pub(crate) struct Turn {
+/// The right to report. One process has it at a time, so that nothing is sent twice and no cursor
+/// goes back. The kernel takes it from a process that is killed.
+pub(super) struct ReportLock {
     _file: File,
 }
 
-impl Turn {
+impl ReportLock {
     /// Takes it. None while another process has it.
-    pub(crate) fn take(paths: &Paths) -> io::Result<Option<Self>> {
+    pub(super) fn take(paths: &Paths) -> io::Result<Option<Self>> {
         let folder = paths.state.join("report");
         std::fs::create_dir_all(&folder)?;
         let mut options = File::options();
-        // Whoever may open it could keep it.
+        // Anybody who may open it could keep it.
         options.mode(0o600);
         let file = options.create(true).truncate(false).write(true).open(folder.join("lock"))?;
         match file.try_lock() {

@@ -1,0 +1,161 @@
+//! Delivers what is in the spool, to the first server that takes it.
+
+use provost_record::{Entry, Record, Service};
+use reqwest::Client;
+
+use super::answer::{Answer, CurrentRun};
+use super::error::ReportError;
+use super::lock::ReportLock;
+use super::logs;
+use super::servers::{Response, Servers};
+use super::spool::Spool;
+use crate::failure::Failure;
+use crate::settings::{Paths, Settings};
+
+/// The most records of one report.
+const MOST_RECORDS: usize = 500;
+
+/// Delivers records and logs.
+pub(super) struct Delivery {
+    servers: Servers,
+    paths: Paths,
+    spool: Spool,
+    current: Option<CurrentRun>,
+}
+
+impl Delivery {
+    /// Of what is in `spool`; in a run that goes on, `current`.
+    pub(super) fn new(
+        settings: &Settings,
+        client: &Client,
+        paths: &Paths,
+        spool: Spool,
+        current: Option<CurrentRun>,
+    ) -> Self {
+        Self { servers: Servers::new(settings, client), paths: paths.clone(), spool, current }
+    }
+
+    /// Delivers all records, then the logs of failed steps. `refused` gets a message about each of
+    /// them that the management node will never take.
+    pub(super) async fn deliver(
+        &mut self,
+        refused: &mut impl FnMut(&str),
+    ) -> Result<(), ReportError> {
+        let _lock = self.lock()?;
+        for service in Service::ALL {
+            loop {
+                let entries = self.spool.next(service);
+                if entries.is_empty() {
+                    break;
+                }
+                for run in entries.chunk_by(|a, b| a.record.run == b.record.run) {
+                    for batch in run.chunks(MOST_RECORDS) {
+                        self.deliver_records(service, batch, refused).await?;
+                    }
+                }
+            }
+        }
+        for log in logs::waiting(&self.paths) {
+            // One that was removed: there is nothing left to send.
+            if let Some(packed) = log.packed().await {
+                let response = self.servers.send_log(&log.run, &log.name, packed).await?;
+                if let Response::Refused(why) = response {
+                    refused(&format!("the log {} of run {} is refused: {why}", log.name, log.run));
+                }
+            }
+            log.done();
+        }
+        Ok(())
+    }
+
+    /// Sends records that are in no journal, once to each server until one takes them. Returns
+    /// whether one did.
+    pub(super) async fn send_unwritten(&mut self, records: &[Record]) -> bool {
+        let Ok(json) = serde_json::to_string(records) else { return false };
+        let last = records.last().map_or(0, |record| record.seq);
+        for _ in 0..self.servers.count() {
+            match self.servers.send_records(json.clone()).await {
+                Ok(Response::Taken(answer))
+                    if Answer::read(&answer, last).is_some_and(|a| a.acked == last) =>
+                {
+                    return true;
+                }
+                Ok(Response::Taken(_)) => drop(self.servers.acknowledged_nothing()),
+                Ok(Response::Refused(_)) => return false,
+                // The next server has its turn.
+                Err(_) => {}
+            }
+        }
+        false
+    }
+
+    fn lock(&self) -> Result<ReportLock, ReportError> {
+        let failed = |why: String, hint: &str| {
+            ReportError::Retry(Failure::local(format!("beginning to report: {why}"), hint))
+        };
+        match ReportLock::take(&self.paths) {
+            Ok(Some(lock)) => Ok(lock),
+            Ok(None) => Err(failed("another process reports".into(), "let it finish")),
+            Err(e) => Err(failed(e.to_string(), "see that STATE is on a writable file system")),
+        }
+    }
+
+    async fn deliver_records(
+        &mut self,
+        service: Service,
+        entries: &[Entry],
+        refused: &mut impl FnMut(&str),
+    ) -> Result<(), ReportError> {
+        let mut rest = entries;
+        while !rest.is_empty() {
+            let texts: Vec<&str> = rest.iter().map(|e| e.json.get()).collect();
+            match self.servers.send_records(format!("[{}]", texts.join(","))).await? {
+                Response::Taken(answer) => rest = self.acknowledge(service, rest, &answer).await?,
+                Response::Refused(why) if rest.len() == 1 => {
+                    let (run, seq) = (&rest[0].record.run, rest[0].record.seq);
+                    refused(&format!(
+                        "record {seq} of run {run:?} stays on this node; the management node \
+                         refuses it: {why}"
+                    ));
+                    return self.move_cursor(service, &rest[0]).await;
+                }
+                // One of them is to blame; the others must not wait for it.
+                Response::Refused(_) => {
+                    for entry in rest {
+                        let one = std::slice::from_ref(entry);
+                        Box::pin(self.deliver_records(service, one, refused)).await?;
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what an answer acknowledges, and returns the `entries` that it doesn't.
+    async fn acknowledge<'e>(
+        &mut self,
+        service: Service,
+        entries: &'e [Entry],
+        answer: &[u8],
+    ) -> Result<&'e [Entry], ReportError> {
+        let answer = Answer::read(answer, entries.last().map_or(0, |e| e.record.seq));
+        let acked = |a: &Answer| entries.iter().rposition(|e| e.record.seq <= a.acked);
+        let Some((answer, at)) = answer.and_then(|a| acked(&a).map(|at| (a, at))) else {
+            return Err(self.servers.acknowledged_nothing());
+        };
+        let last = &entries[at];
+        if let Some(current) = self.current.as_ref().filter(|run| run.id == last.record.run) {
+            current.handle(answer);
+        }
+        self.move_cursor(service, last).await?;
+        Ok(&entries[at + 1..])
+    }
+
+    async fn move_cursor(&mut self, service: Service, last: &Entry) -> Result<(), ReportError> {
+        self.spool.acknowledged(service, last).await.map_err(|e| {
+            let message = format!("noting what was reported: {e}");
+            ReportError::Retry(Failure::local(message, "make room on the file system of STATE"))
+        })
+    }
+}

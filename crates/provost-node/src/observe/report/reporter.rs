@@ -1,0 +1,178 @@
+//! The task that reports while a run goes on.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use provost_exec::Orders;
+use provost_record::Service;
+use reqwest::Client;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tracing::Instrument;
+
+use super::answer::CurrentRun;
+use super::delivery::Delivery;
+use super::error::ReportError;
+use super::flush::flush;
+use super::spool::Spool;
+use super::{logs, timer};
+use crate::backoff::{Backoff, Jitter};
+use crate::failure::Failure;
+use crate::settings::{Paths, Settings};
+
+/// The waits after reports that failed. A management node that is back is reported to within 5 s,
+/// the time of the report included.
+const BACKOFF: Backoff = Backoff {
+    first: Duration::from_millis(500),
+    most: Duration::from_secs(3),
+    jitter: Jitter::Full,
+};
+/// The least time between the beginnings of two reports, so that short scripts share one. The last
+/// one, which tells of a failure, doesn't wait.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// The reporting task of a run. It reads the journals and never holds a script up.
+pub(super) struct Reporter {
+    task: JoinHandle<()>,
+    finishing: watch::Sender<bool>,
+    deadline: Duration,
+    paths: Paths,
+    spool: Spool,
+    problems: Arc<Mutex<Problems>>,
+    hold: watch::Receiver<Option<String>>,
+}
+
+/// What the task couldn't report.
+#[derive(Default)]
+struct Problems {
+    /// A message about each record and log that the management node will never take.
+    refused: Vec<String>,
+    /// Why the last report failed, if it did.
+    last: Option<Failure>,
+}
+
+impl Reporter {
+    /// Starts to report what earlier runs have left, and then the records of the run `run`: they are
+    /// in the journal of the service `live`, of which so many bytes are surely on the disk.
+    pub(super) fn spawn(
+        settings: &Settings,
+        client: &Client,
+        paths: &Paths,
+        live: (Service, watch::Receiver<u64>),
+        run: &str,
+    ) -> Self {
+        let (finishing, finish) = watch::channel(false);
+        let (held, hold) = watch::channel(None);
+        let news = live.1.clone();
+        let current = CurrentRun { id: run.to_owned(), hold: held };
+        let spool = Spool::of_run(paths, live);
+        let delivery = Delivery::new(settings, client, paths, spool, Some(current));
+        let problems = Arc::default();
+        let task = work(delivery, news, finish, Arc::clone(&problems));
+        Self {
+            task: tokio::spawn(task.in_current_span()),
+            finishing,
+            deadline: settings.report_deadline.duration(),
+            paths: paths.clone(),
+            spool: Spool::new(paths),
+            problems,
+            hold,
+        }
+    }
+
+    /// Why the management node wants nothing more to run, while it does: its answer to the last
+    /// report of this run.
+    pub(super) fn hold(&self) -> watch::Receiver<Option<String>> {
+        self.hold.clone()
+    }
+
+    /// Gives the rest its time. Returns a message about each thing that isn't reported.
+    pub(super) async fn finish(mut self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
+        self.finishing.send_replace(true);
+        flush(&mut self.task, self.deadline, orders).await;
+        self.task.abort();
+        let left = self.spool.unreported_total();
+        let logs = logs::waiting(&self.paths).len();
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut messages = std::mem::take(&mut problems.refused);
+        if left + logs > 0 {
+            let what = [(left, "record"), (logs, "log")].into_iter().filter(|(n, _)| *n > 0);
+            let what: Vec<String> = what.map(|(n, what)| count(n, what)).collect();
+            let what = what.join(" and ");
+            let timer = if timer::start(&self.paths) { "a timer, " } else { "" };
+            messages.push(format!(
+                "{what} could not be reported yet; what is left is kept, and goes with {timer}the \
+                 next run or `provost report`"
+            ));
+            messages.extend(problems.last.take().map(|failure| failure.to_string()));
+        }
+        messages
+    }
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+async fn work(
+    mut delivery: Delivery,
+    mut news: watch::Receiver<u64>,
+    mut finish: watch::Receiver<bool>,
+    problems: Arc<Mutex<Problems>>,
+) {
+    let problems = || problems.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut failed = 0;
+    loop {
+        news.mark_unchanged();
+        let began = Instant::now();
+        let refused = &mut |text: &str| problems().refused.push(text.to_owned());
+        let delivered = delivery.deliver(refused).await;
+        let finishing = *finish.borrow_and_update();
+        let Err(error) = delivered else {
+            failed = 0;
+            problems().last = None;
+            if finishing {
+                // What was recorded while a report was on its way goes with another one.
+                if news.has_changed().unwrap_or(false) {
+                    continue;
+                }
+                return;
+            }
+            if !next(&mut news, &mut finish, began).await {
+                return;
+            }
+            continue;
+        };
+        tracing::debug!("{}", error.failure());
+        let aborts = matches!(error, ReportError::Abort(_));
+        problems().last = Some(error.into_failure());
+        if aborts && finishing {
+            // Another try would only repeat it: the next run may know better.
+            return;
+        }
+        failed += 1;
+        tokio::select! {
+            () = tokio::time::sleep(BACKOFF.wait(failed)) => {}
+            _ = finish.changed() => {}
+        }
+    }
+}
+
+/// Waits until there is something to report and it is time. Returns false if there is nothing to
+/// come any more.
+async fn next(
+    news: &mut watch::Receiver<u64>,
+    finish: &mut watch::Receiver<bool>,
+    began: Instant,
+) -> bool {
+    tokio::select! {
+        changed = news.changed() => if changed.is_err() { return false },
+        _ = finish.changed() => return true,
+    }
+    tokio::select! {
+        () = tokio::time::sleep_until(began + INTERVAL) => {}
+        _ = finish.changed() => {}
+    }
+    true
+}

@@ -1,0 +1,42 @@
+//! Reports what earlier runs have left.
+
+use std::time::Duration;
+
+use provost_record::Cause;
+use reqwest::Client;
+use tokio::time::Instant;
+
+use super::delivery::Delivery;
+use super::error::ReportError;
+use super::spool::Spool;
+use crate::failure::Failure;
+use crate::settings::{Paths, Settings};
+
+/// The wait between two reports.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Reports what earlier runs have left, within `limit`.
+pub(super) async fn report_rest(
+    settings: &Settings,
+    client: &Client,
+    paths: &Paths,
+    limit: Duration,
+) -> Result<(), Failure> {
+    let until = Instant::now() + limit;
+    let mut delivery = Delivery::new(settings, client, paths, Spool::new(paths), None);
+    let hint = "see why the server is slow, or raise `deadline` under [report]";
+    let mut last = Failure::new(Cause::Fetch, "reporting: not done in time", hint);
+    loop {
+        let mut refused = |text: &str| tracing::warn!("{text}");
+        match tokio::time::timeout_at(until, delivery.deliver(&mut refused)).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(ReportError::Abort(failure))) => return Err(failure),
+            Ok(Err(ReportError::Retry(failure))) => last = failure,
+            Err(_) => return Err(last),
+        }
+        if Instant::now() + PAUSE >= until {
+            return Err(last);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}

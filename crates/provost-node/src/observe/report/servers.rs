@@ -1,0 +1,137 @@
+//! One request to the management node, at the server whose turn it is.
+
+use std::time::Duration;
+
+use provost_record::Cause;
+use reqwest::{Client, RequestBuilder, StatusCode, Url};
+
+use super::error::ReportError;
+use crate::failure::Failure;
+use crate::http::{ErrorBody, body, reason};
+use crate::settings::{Settings, Token};
+
+/// How long one request may take.
+const REQUEST: Duration = Duration::from_secs(10);
+/// The longest answer that is read, in bytes.
+const MOST_ANSWER: usize = 16 * 1024;
+
+/// What a server made of a request.
+pub(super) enum Response {
+    /// It took it; its answer.
+    Taken(Vec<u8>),
+    /// It understood it and will never take it; why.
+    Refused(String),
+}
+
+/// The servers of one management node, which are tried in turn.
+pub(super) struct Servers {
+    client: Client,
+    /// At least one.
+    urls: Vec<Url>,
+    /// The server that took the last request, or is next to be tried.
+    at: usize,
+    node: String,
+    token: Option<Token>,
+}
+
+impl Servers {
+    pub(super) fn new(settings: &Settings, client: &Client) -> Self {
+        Self {
+            client: client.clone(),
+            urls: settings.servers.clone(),
+            at: 0,
+            node: settings.node.clone(),
+            token: settings.token.clone(),
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.urls.len()
+    }
+
+    /// Sends a JSON array of records.
+    pub(super) async fn send_records(&mut self, json: String) -> Result<Response, ReportError> {
+        let request = self.client.post(self.url(&["records"]));
+        self.send(request.header("content-type", "application/json").body(json)).await
+    }
+
+    /// Uploads the log `name` of `run`, which is packed by gzip.
+    pub(super) async fn send_log(
+        &mut self,
+        run: &str,
+        name: &str,
+        packed: Vec<u8>,
+    ) -> Result<Response, ReportError> {
+        let request = self.client.put(self.url(&["runs", run, "logs", name]));
+        self.send(request.header("content-encoding", "gzip").body(packed)).await
+    }
+
+    /// The server has acknowledged nothing: the next one has its turn.
+    pub(super) fn acknowledged_nothing(&mut self) -> ReportError {
+        let message = format!("reporting to {}: it acknowledged nothing", self.server());
+        let hint = "see what answers at that address: it doesn't seem to be provostd";
+        self.pass_on(Failure::new(Cause::Fetch, message, hint))
+    }
+
+    fn server(&self) -> &Url {
+        &self.urls[self.at]
+    }
+
+    fn url(&self, path: &[&str]) -> Url {
+        let mut url = self.server().clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            // A script's name may have characters that mean something in a URL.
+            segments.pop_if_empty().extend(["v1", "nodes", &self.node]).extend(path);
+        }
+        url
+    }
+
+    fn pass_on(&mut self, failure: Failure) -> ReportError {
+        self.at = (self.at + 1) % self.urls.len();
+        ReportError::Retry(failure)
+    }
+
+    async fn send(&mut self, request: RequestBuilder) -> Result<Response, ReportError> {
+        let mut request = request.timeout(REQUEST);
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(&token.0);
+        }
+        let answer = async {
+            let response = request.send().await?;
+            Ok((response.status(), body(response, MOST_ANSWER).await?))
+        };
+        let (status, answer) = answer.await.map_err(|e: reqwest::Error| {
+            let message = format!("reporting to {}: {}", self.server(), reason(&e));
+            let hint = "see that provostd runs there and that this node can reach it";
+            self.pass_on(Failure::new(Cause::Fetch, message, hint))
+        })?;
+        if status.is_success() {
+            return Ok(Response::Taken(answer));
+        }
+        let refusal = ErrorBody::parse(&answer);
+        let why = refusal.error.map_or(status.to_string(), |error| format!("{status}: {error}"));
+        if matches!(status, StatusCode::UNPROCESSABLE_ENTITY | StatusCode::PAYLOAD_TOO_LARGE) {
+            return Ok(Response::Refused(why));
+        }
+        let message = format!("reporting to {}: it answers {why}", self.server());
+        let hint = refusal.hint.unwrap_or_else(|| hint(status).to_owned());
+        let failure = Failure::new(Cause::Fetch, message, hint);
+        let is_transient = !status.is_client_error() || matches!(status.as_u16(), 408 | 425 | 429);
+        // Another server may be the right one for reports: a cache serves files alone.
+        if is_transient || self.at + 1 < self.urls.len() {
+            return Err(self.pass_on(failure));
+        }
+        self.at = 0;
+        Err(ReportError::Abort(failure))
+    }
+}
+
+/// What to do about an error status that comes without a hint.
+fn hint(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 | 403 => "give this node its token: `provostctl token NODE`, then token_file",
+        404 | 405 => "see that it is provostd that listens there, not a plain web server",
+        _ => "see the daemon's log",
+    }
+}
