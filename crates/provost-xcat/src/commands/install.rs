@@ -9,7 +9,7 @@ use provost_node::install::{UNITS, put, put_link, this_program};
 use provost_node::observe::console::complain;
 use provost_node::settings::{Input, Origin, Paths};
 use provost_node::state::root::is_unfinished;
-use provost_record::{Cause, ExitCode};
+use provost_record::ExitCode;
 
 use crate::handover;
 
@@ -59,13 +59,13 @@ impl Installation {
     fn of(input: &Input) -> Result<Self, Failure> {
         let paths = input.paths();
         let program = this_program().map_err(|e| {
-            let message = format!("finding this program's own file: {e}");
-            Failure::config(message, "call it by its path: /usr/bin/provost")
+            let hint = "call it by its path: /usr/bin/provost";
+            Failure::local("finding this program's own file", hint).caused_by(e)
         })?;
         let mut command = quoted(&program);
         let (config, origin) = input.config();
         if *origin != Origin::Default {
-            let config = std::path::absolute(config).map_err(|e| failed(config, &e))?;
+            let config = std::path::absolute(config).map_err(|e| failed(config, e))?;
             command += &format!(" --config {}", quoted(&config));
         }
         let is_unfinished = is_unfinished(&paths);
@@ -78,11 +78,11 @@ impl Installation {
             let path = self.xcat.join(name);
             // A node that xCAT hasn't installed has only the first.
             if name == PROGRAMS[0] || path.exists() {
-                self.put_wrapper(name, &path).map_err(|e| failed(&path, &e))?;
+                self.put_wrapper(name, &path).map_err(|e| failed(&path, e))?;
             }
         }
-        hand_over(&self.xcatpost, &self.xcat).map_err(|e| failed(&self.xcatpost, &e))?;
-        self.enable_at_boot().map_err(|e| failed(&self.etc.join(UNIT), &e))?;
+        hand_over(&self.xcatpost, &self.xcat).map_err(|e| failed(&self.xcatpost, e))?;
+        self.enable_at_boot().map_err(|e| failed(&self.etc.join(UNIT), e))?;
         let program = self.program.display();
         complain(&format!(
             "to go back: provost install --remove; or remove {program}, and what was there before \
@@ -162,13 +162,13 @@ impl Installation {
     fn remove(&self) -> Result<(), Failure> {
         for name in PROGRAMS {
             let path = self.xcat.join(name);
-            restore(&path).map_err(|e| failed(&path, &e))?;
+            restore(&path).map_err(|e| failed(&path, e))?;
         }
-        handover::take_line(&self.xcatpost).map_err(|e| failed(&self.xcatpost, &e))?;
+        handover::take_line(&self.xcatpost).map_err(|e| failed(&self.xcatpost, e))?;
         let unit = self.etc.join(UNIT);
         if is_ours(&unit) {
             let removed = remove_file(&self.link()).and_then(|()| remove_file(&unit));
-            removed.map_err(|e| failed(&unit, &e))?;
+            removed.map_err(|e| failed(&unit, e))?;
             complain(&format!("{} is removed", unit.display()));
         }
         // Those with other files in them stay.
@@ -248,8 +248,7 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
-fn failed(path: &Path, e: &io::Error) -> Failure {
+fn failed(path: &Path, e: io::Error) -> Failure {
     let hint = "run it as root, and see that this is a writable file system";
-    let message = format!("putting {} in its place: {e}", path.display());
-    Failure::new(Cause::Local, message, hint)
+    Failure::local(format!("putting {} in its place", path.display()), hint).caused_by(e)
 }

@@ -21,5 +21,5 @@ pub(super) fn mirror(manifest: &Manifest, from: &Path, paths: &Paths) -> Result<
         complete(next.path(), &folder, None, &library::folder(&paths.state))?;
         next.take_place()
     };
-    make().map_err(|e| disk(&folder, "putting the scripts there, too", &e))
+    make().map_err(|e| disk(&folder, "putting the scripts there, too", e))
 }

@@ -64,7 +64,7 @@ async fn fetch(
     };
     let lists = MyPostscript::parse(&text).map_err(|e| {
         let message = format!("{e}; it is that of {}, from {from}", settings.node);
-        FetchError::give_up(Failure::config(message, e.hint()))
+        FetchError::abort(Failure::config(message, e.hint()))
     })?;
     Ok(ServedMypostscript { text, lists, from, is_from_xcatd })
 }

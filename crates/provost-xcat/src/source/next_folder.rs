@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use provost_node::failure::Failure;
 use provost_node::fetch::mounts::mounts;
-use provost_record::Cause;
 use tempfile::TempDir;
 
 /// The prefix of a folder that is being filled or emptied, which is no place for scripts.
@@ -106,7 +105,7 @@ pub(super) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// The failure of a step in `folder`.
-pub(super) fn disk(folder: &Path, doing: &str, e: &io::Error) -> Failure {
+pub(super) fn disk(folder: &Path, doing: &str, e: io::Error) -> Failure {
     let folder = folder.display();
     let hint = match e.kind() {
         ErrorKind::StorageFull => format!("make room on the file system of {folder}"),
@@ -115,5 +114,5 @@ pub(super) fn disk(folder: &Path, doing: &str, e: &io::Error) -> Failure {
         }
         _ => format!("run as root, and see that {folder} is on a writable file system"),
     };
-    Failure::new(Cause::Local, format!("{doing}, {folder}: {e}"), hint)
+    Failure::local(format!("{doing}, {folder}"), hint).caused_by(e)
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use provost_exec::{Ended, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor};
+use provost_exec::{Ended, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace};
 use provost_node::failure::Failure;
 use provost_record::Cause;
 use tokio::sync::watch;
@@ -60,14 +60,14 @@ impl Evaluation<'_> {
         // What is in there is secret: it is removed at the end, and after a run that was killed.
         let _ = std::fs::remove_dir_all(self.state.join(FOLDER));
         let folder = tempfile::Builder::new().prefix(FOLDER).rand_bytes(0).tempdir_in(self.state);
-        let folder = folder.map_err(|e| self.disk(&e))?;
+        let folder = folder.map_err(|e| self.disk(e))?;
         let preamble = folder.path().join("mypostscript");
         let write = || {
             let mut options = File::options();
             let mut file = options.write(true).create_new(true).mode(0o600).open(&preamble)?;
             file.write_all(self.preamble.as_bytes())
         };
-        write().map_err(|e| self.disk(&e))?;
+        write().map_err(|e| self.disk(e))?;
         let exported = folder.path().join("exported");
         let step = self.step(&preamble, &exported, folder.path().join("log"));
         let outcome = executor.execute(&step, orders, |_| {}).await;
@@ -91,7 +91,7 @@ impl Evaluation<'_> {
             folder: "/bin".into(),
             env: vec![("PATH".to_owned(), PATH.to_owned())],
             log,
-            trace: provost_exec::Trace::Off,
+            trace: Trace::Off,
             bash_trace: None,
             trace_lines: false,
             xtrace: false,
@@ -152,10 +152,10 @@ impl Evaluation<'_> {
         Failure::config(message, hint)
     }
 
-    fn disk(&self, e: &std::io::Error) -> Failure {
-        let message = format!("evaluating the mypostscript in {}: {e}", self.state.display());
+    fn disk(&self, e: io::Error) -> Failure {
+        let message = format!("evaluating the mypostscript in {}", self.state.display());
         let hint = "see that it is on a writable file system with some room";
-        Failure::new(Cause::Local, message, hint)
+        Failure::local(message, hint).caused_by(e)
     }
 }
 

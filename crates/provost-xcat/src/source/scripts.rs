@@ -60,7 +60,7 @@ impl ScriptsFolder {
         // A link stays one.
         let folder = paths.xcatpost.canonicalize().unwrap_or_else(|_| paths.xcatpost.clone());
         let next =
-            NextFolder::begin(&folder).map_err(|e| disk(&folder, "making a folder there", &e))?;
+            NextFolder::begin(&folder).map_err(|e| disk(&folder, "making a folder there", e))?;
         let stored = std::fs::read(file(&paths.state));
         let stored = stored.ok().and_then(|text| serde_json::from_slice(&text).ok());
         let (state, stored) = (paths.state.clone(), stored.unwrap_or_default());
@@ -83,12 +83,11 @@ impl ScriptsFolder {
         let good = if conditions.is_empty() { &good[..3] } else { &good };
         let response = source.ask(at, conditions, good).await?;
         let failed =
-            |e: &io::Error| FetchError::abort(disk(&self.folder, "putting scripts there", e));
+            |e: io::Error| FetchError::abort(disk(&self.folder, "putting scripts there", e));
         let script = match (response.status(), known) {
             (StatusCode::OK, _) => self.take(url, path, response, &failed).await?,
             (StatusCode::NOT_MODIFIED, Some((script, folder))) => {
-                link_or_copy(&folder.join(path), &self.next.path().join(path))
-                    .map_err(|e| failed(&e))?;
+                link_or_copy(&folder.join(path), &self.next.path().join(path)).map_err(failed)?;
                 script
             }
             _ => return Ok(None),
@@ -112,7 +111,7 @@ impl ScriptsFolder {
         url: String,
         path: &str,
         mut response: Response,
-        failed: &impl Fn(&io::Error) -> FetchError,
+        failed: &impl Fn(io::Error) -> FetchError,
     ) -> Result<Script, FetchError> {
         let version = Version::of(response.headers());
         let to = self.next.path().join(path);
@@ -125,7 +124,7 @@ impl ScriptsFolder {
             }
             File::options().write(true).create_new(true).mode(0o600).open(&to)
         };
-        let mut file = create().map_err(|e| failed(&e))?;
+        let mut file = create().map_err(failed)?;
         let mut size = 0;
         while let Some(bytes) = response.chunk().await.map_err(|e| broken(&url, &e))? {
             size += bytes.len() as u64;
@@ -135,9 +134,9 @@ impl ScriptsFolder {
                 let hint = "keep there what nodes run; big files belong elsewhere";
                 return Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)));
             }
-            file.write_all(&bytes).map_err(|e| failed(&e))?;
+            file.write_all(&bytes).map_err(failed)?;
         }
-        let (sha256, policy) = look(&to, size).map_err(|e| failed(&e))?;
+        let (sha256, policy) = look(&to, size).map_err(failed)?;
         let policy = policy.map_err(|e| {
             let message = format!("reading the header of {url}: {e}");
             FetchError::give_up(Failure::new(Cause::Verify, message, e.hint()))
@@ -145,7 +144,7 @@ impl ScriptsFolder {
         // As xCAT has it: every file can be run.
         let mode = Mode::Program;
         let permissions = PermissionsExt::from_mode(mode.bits());
-        file.set_permissions(permissions).map_err(|e| failed(&e))?;
+        file.set_permissions(permissions).map_err(failed)?;
         let entry = FileEntry { path: path.to_owned(), mode, size, sha256, policy };
         Ok(Script { url, version, entry })
     }
@@ -161,18 +160,18 @@ impl ScriptsFolder {
         for path in self.arrived.borrow().keys() {
             if !stored.scripts.iter().any(|script| script.entry.path == *path) {
                 let removed = std::fs::remove_file(next.join(path));
-                removed.map_err(|e| disk(&self.folder, "removing what is no longer served", &e))?;
+                removed.map_err(|e| disk(&self.folder, "removing what is no longer served", e))?;
             }
         }
         let library = library::folder(&self.state);
         complete(next, &self.folder, Some(&stored.mypostscript), &library)
-            .map_err(|e| disk(&self.folder, "completing what was fetched", &e))?;
+            .map_err(|e| disk(&self.folder, "completing what was fetched", e))?;
         let switched = self.next.take_place();
-        switched.map_err(|e| disk(&self.folder, "switching to the new scripts", &e))?;
+        switched.map_err(|e| disk(&self.folder, "switching to the new scripts", e))?;
         if stored != self.stored {
             let text = serde_json::to_vec(&stored).map_err(io::Error::other);
             let written = text.and_then(|text| atomic::write(&file(&self.state), &text));
-            written.map_err(|e| disk(&self.state, "remembering what was fetched", &e))?;
+            written.map_err(|e| disk(&self.state, "remembering what was fetched", e))?;
         }
         Ok(stored)
     }

@@ -72,10 +72,10 @@ impl UnmodifiedScripts {
                 Ok(Fetched { server: Some(server), passed_over, ..fetched })
             }
             Err(Unserved { why, is_silence }) => {
-                let NotFetched { mut passed_over, failure } = why;
                 if !((is_silence || refusals.is_any()) && settings.fetch.last_good) {
-                    return Err(NotFetched { passed_over, failure });
+                    return Err(why);
                 }
+                let NotFetched { mut passed_over, failure } = why;
                 passed_over.push(failure);
                 match last_good(scripts) {
                     Ok((stored, lists)) => {

@@ -86,7 +86,7 @@ impl MessageQueue {
             if failure.is_none() {
                 message.delivery = Delivery::Read;
             }
-            message.error = failure.as_ref().map(|failure| failure.message.clone());
+            message.error = failure.as_ref().map(|failure| failure.text());
             message.hint = failure.as_ref().map(|failure| failure.hint.clone());
         })
         .await;
