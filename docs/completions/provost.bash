@@ -380,7 +380,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__run)
-            opts="-P -v -h --config --verbose --help"
+            opts="-x -P -v -h --trace-lines --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

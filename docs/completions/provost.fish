@@ -53,6 +53,7 @@ complete -c provost -n "__fish_provost_using_subcommand kickstart" -s v -l verbo
 complete -c provost -n "__fish_provost_using_subcommand kickstart" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand run" -s P -d 'A list of scripts with their arguments, as in "s1 p1 p2,s2"' -r
 complete -c provost -n "__fish_provost_using_subcommand run" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand run" -s x -l trace-lines -d 'Also log each line that bash runs, builtins and functions too, in this one run'
 complete -c provost -n "__fish_provost_using_subcommand run" -s v -l verbose -d 'Say what the running script prints, terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand run" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand status" -l format -r -f -a "text\t'For people'

@@ -128,3 +128,22 @@ fn a_script_chooses_how_closely_it_is_watched() {
         assert_eq!(stage["errorLine"].is_string(), line, "{stage}");
     }
 }
+
+#[test]
+fn one_run_shows_builtins_and_functions_as_well() {
+    let greet = "#!/bin/bash\ngreet() { echo \"hello $1\"; }\ngreet \"$1\"\ntrue\nls /nowhere\n";
+    let (_cluster, node) = cluster(&[("greets", greet)]);
+    for flag in ["-x", "--trace-lines"] {
+        // What follows the script's name is the script's own.
+        node.provost(&["run", flag, "greets", "-x"]).expect(1);
+        let log = node.provost(&["log", "greets"]).expect(0).stdout;
+        let traced = ["+ greet -x\n", "+ echo 'hello -x'\n", "+ true\n"];
+        for line in [&traced[..], &["| hello -x\n", "$ ls /nowhere\n"]].concat() {
+            assert!(log.contains(line), "{line}{log}");
+        }
+        assert_eq!(node.status()["stages"][1]["exitCode"], 2);
+    }
+    node.provost(&["run", "greets"]).expect(1);
+    let log = node.provost(&["log", "greets"]).expect(0).stdout;
+    assert!(log.starts_with("| hello \n$ ls /nowhere\n"), "{log}");
+}

@@ -158,8 +158,17 @@ struct StampArgs {
 }
 
 #[derive(Args)]
-#[group(required = true, multiple = false)]
 struct RunArgs {
+    /// Also log each line that bash runs, builtins and functions too, in this one run
+    #[arg(long, short = 'x')]
+    trace_lines: bool,
+    #[command(flatten)]
+    scripts: Scripts,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Scripts {
     /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
     #[arg(short = 'P', value_name = "LIST")]
     list: Option<String>,
@@ -253,8 +262,9 @@ fn run() -> ExitCode {
     match command {
         Command::Boot => run(&RunRequest::Boot),
         Command::Kickstart => run(&RunRequest::Postscripts),
-        Command::Run(args) => match steps(args.list, args.script) {
-            Ok(steps) => run(&RunRequest::named(steps)),
+        Command::Run(RunArgs { trace_lines, scripts }) => match steps(scripts.list, scripts.script)
+        {
+            Ok(steps) => run(&RunRequest::Named { steps, environment: Vec::new(), trace_lines }),
             Err(failure) => refuse(&failure),
         },
         Command::Check { format } => inspect::check(&input, format == Format::Json),

@@ -218,7 +218,7 @@ impl Steps<'_> {
     }
 
     fn prepare(&self, scheduled: &ScheduledStep, log: PathBuf, reboots: u32) -> PreparedStep {
-        let ScheduledStep { step, policy, environment, .. } = scheduled;
+        let ScheduledStep { step, policy, environment, trace_lines, .. } = scheduled;
         let wishes = Wishes::beside(&log);
         let mut env = environment.clone();
         env.extend(wishes.environment());
@@ -234,7 +234,7 @@ impl Steps<'_> {
             log,
             trace: policy.trace,
             bash_trace: Some(self.run.paths.state.join("trace.bash")),
-            trace_lines: false,
+            trace_lines: *trace_lines,
             limits: Limits {
                 timeout: policy.timeout,
                 slow: limits.slow.duration(),

@@ -22,15 +22,12 @@ pub enum RunRequest {
         steps: Vec<Step>,
         /// Variables beside those of the plan.
         environment: Vec<(String, String)>,
+        /// Whether bash shows builtins and functions in the log as well.
+        trace_lines: bool,
     },
 }
 
 impl RunRequest {
-    /// These steps, with the plan's environment.
-    pub fn named(steps: Vec<Step>) -> Self {
-        Self::Named { steps, environment: Vec::new() }
-    }
-
     /// The service that does it.
     pub fn service(&self) -> Service {
         match self {

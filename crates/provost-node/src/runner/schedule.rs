@@ -27,6 +27,8 @@ pub(crate) struct ScheduledStep {
     pub(crate) marker: Option<Marker>,
     /// Why it needn't run, if it needn't.
     pub(crate) skip: Option<String>,
+    /// Whether bash shows builtins and functions in the log as well.
+    pub(crate) trace_lines: bool,
     /// Its whole environment, but for what depends on the try.
     pub(crate) environment: Vec<(String, String)>,
 }
@@ -107,6 +109,7 @@ fn schedule_step(
         policy: StepPolicy::resolve(policy, run.settings.run.timeout.duration()),
         skip: skip(run.service, when, &step, marker.as_ref(), markers),
         marker,
+        trace_lines: matches!(request, RunRequest::Named { trace_lines: true, .. }),
         environment,
         step,
     }

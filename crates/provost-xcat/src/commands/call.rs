@@ -118,7 +118,8 @@ impl Call {
                 let steps = Step::parse_list(list).map_err(|e| Failure::config(&e, e.hint()))?;
                 // As xCAT's scripts know it.
                 let security = is_security.then(|| ("UPDATESECURITY".to_owned(), "1".to_owned()));
-                RunRequest::Named { steps, environment: security.into_iter().collect() }
+                let environment = security.into_iter().collect();
+                RunRequest::Named { steps, environment, trace_lines: false }
             }
         };
         Ok(Self { request, flags, is_update: true })
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn the_arguments_of_updatenode_are_read() {
         let call = read(&format!("1 -m 10.0.0.1:80 's1 p1 p2,s2' {TAIL} -F -V")).ok().unwrap();
-        let RunRequest::Named { steps, environment } = &call.request else { panic!() };
+        let RunRequest::Named { steps, environment, .. } = &call.request else { panic!() };
         let steps: Vec<String> = steps.iter().map(Step::to_string).collect();
         assert_eq!(steps, ["s1 p1 p2", "s2"]);
         assert!(environment.is_empty());
