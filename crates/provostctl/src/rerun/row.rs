@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use provost_record::terminal::escape_cell;
 use provost_record::{Cause, wording};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -111,7 +112,7 @@ impl Row {
     }
 }
 
-/// The first stage that failed, as `STAGE: OUTCOME at line N of FILE: MESSAGE`.
+/// The first stage that failed, as `STAGE: OUTCOME at line N of FILE: MESSAGE`, escaped.
 fn failed_stage(report: &str) -> Option<String> {
     let status: Status = serde_json::from_str(report).ok()?;
     let failed = |stage: &Stage| stage.result == Some(provost_record::Outcome::Failure);
@@ -131,7 +132,7 @@ fn failed_stage(report: &str) -> Option<String> {
     if let Some(last) = stage.error_message.as_deref().and_then(|message| message.lines().last()) {
         text += &format!(": {last}");
     }
-    Some(text)
+    Some(escape_cell(&text))
 }
 
 /// The error of a run that has not begun, or the last line.
@@ -150,10 +151,13 @@ mod tests {
         let report = r#"{"node": "cn001", "stages": [
             {"stage": "fetch", "result": "success"},
             {"stage": "disk", "result": "failure", "cause": "exit", "exitCode": 7,
-             "errorLine": "12 main /x/disk", "errorMessage": "mkfs\nno space"},
+             "errorLine": "12 main /x/disk", "errorMessage": "mkfs\nno space\u001b[2J"},
             {"stage": "slurm"}]}"#;
         let text = failed_stage(report);
-        assert_eq!(text.as_deref(), Some("disk: exit status 7 at line 12 of /x/disk: no space"));
+        assert_eq!(
+            text.as_deref(),
+            Some("disk: exit status 7 at line 12 of /x/disk: no space\\u{1b}[2J")
+        );
         assert_eq!(failed_stage("Killed\n"), None);
         assert_eq!(failed_stage(r#"{"stages": []}"#), None);
     }
