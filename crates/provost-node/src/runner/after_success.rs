@@ -4,35 +4,39 @@ use std::time::Duration;
 
 use provost_record::{Cause, Record, Service};
 
-use super::attempt::{Try, not_noted};
-use super::dispatcher::{failed, milliseconds, ran};
+use super::clock::milliseconds;
+use super::outcome::{failed, not_noted};
 use super::schedule::ScheduledStep;
-use super::steps::Steps;
 use crate::failure::Failure;
-use crate::state::markers::Marker;
-use crate::state::progress::{Again, Paused};
+use crate::observe::observer::RunContext;
+use crate::state::journal::Recorder;
+use crate::state::markers::{Marker, Markers};
+use crate::state::progress::{Again, Paused, Progress};
 
-/// What follows a try.
-pub(crate) enum Next {
-    /// The step is over.
-    Step,
-    /// The run goes on after a reboot.
-    Reboot(Box<Paused>),
-    /// It is tried again after this wait.
-    Retry(Duration),
+/// A step that has succeeded.
+pub(crate) struct AfterSuccess<'a> {
+    pub(crate) run: &'a RunContext,
+    pub(crate) progress: &'a Progress,
+    pub(crate) journal: &'a Recorder,
+    pub(crate) markers: &'a Markers,
+    /// How long the run has run.
+    pub(crate) ran: Duration,
+    /// How often the step has run.
+    pub(crate) tries: u32,
+    /// How many reboots it has asked for before.
+    pub(crate) reboots: u32,
 }
 
-impl Steps<'_> {
+impl AfterSuccess<'_> {
     /// Writes the marker and what the run needs to go on after the reboot `wish`. Each is on the
     /// disk before the record that says so, in an order in which a power cut between any two loses
-    /// neither.
-    pub(crate) fn after_success(
+    /// neither. Returns the record, and the run as it waits for the reboot, if it does.
+    pub(crate) fn note(
         &self,
         scheduled: &ScheduledStep,
         mut end: Record,
         wish: Option<String>,
-        this: Try,
-    ) -> (Record, Next) {
+    ) -> (Record, Option<Paused>) {
         let again = scheduled.policy.resumes;
         let script = &scheduled.step.script;
         let mut paused = None;
@@ -40,7 +44,7 @@ impl Steps<'_> {
         if let Some(reason) = wish {
             tracing::info!("{script}: asks for a reboot: {reason}");
             if let Some(failure) = self.refuse_reboot(again) {
-                return (failed(end, &failure), Next::Step);
+                return (failed(end, &failure), None);
             }
             end.cause = Some(Cause::Reboot);
             match self.run.service {
@@ -48,8 +52,8 @@ impl Steps<'_> {
                     marker = marker.filter(|_| !again);
                     let again = again.then(|| Again {
                         step: scheduled.step.clone(),
-                        reboots: this.reboots + 1,
-                        tries: this.number,
+                        reboots: self.reboots + 1,
+                        tries: self.tries,
                     });
                     paused = Some(self.pause(scheduled, &end, marker.clone(), again));
                 }
@@ -60,14 +64,14 @@ impl Steps<'_> {
         let state = &self.run.paths.state;
         if let Some(Err(e)) = paused.as_ref().map(|paused| paused.write(state)) {
             let failure = not_noted(format!("with its request to reboot: {e}"));
-            return (failed(end, &failure), Next::Step);
+            return (failed(end, &failure), None);
         }
         if let Some(Err(e)) = marker.map(|marker| self.markers.put(&marker)) {
             // What it may have noted is noted no more; else it would count as done.
             let _ = Paused::forget(state);
-            return (failed(end, &not_noted(e.to_string())), Next::Step);
+            return (failed(end, &not_noted(e.to_string())), None);
         }
-        (end, paused.map_or(Next::Step, |paused| Next::Reboot(Box::new(paused))))
+        (end, paused)
     }
 
     /// Why the step gets no reboot, if it gets none.
@@ -104,7 +108,7 @@ impl Steps<'_> {
         }
         progress.again = again;
         progress.reboots += 1;
-        progress.ran_ms = milliseconds(ran(self.run, self.progress, self.executor));
+        progress.ran_ms = milliseconds(self.ran);
         Paused {
             run: self.run.id.clone(),
             attempt: self.run.attempt,

@@ -3,20 +3,23 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use provost_exec::{Limits, Outcome as Executed, Step as ExecStep};
+use provost_exec::{Limits, Orders, Outcome as Executed, Step as ExecStep, Supervisor};
 use provost_record::{Cause, Outcome, Phase, Record, Stage};
+use tokio::sync::watch;
 
-use super::after_success::Next;
-use super::dispatcher::{failed, ran};
-use super::outcome;
+use super::after_success::AfterSuccess;
+use super::clock::ran;
+use super::observers::Observers;
+use super::outcome::{self, failed, not_noted};
 use super::run_failure::RunFailure;
 use super::schedule::ScheduledStep;
-use super::steps::Steps;
 use super::wishes::Wishes;
 use crate::backoff::{Backoff, Jitter};
-use crate::failure::Failure;
-use crate::observe::observer::{Observer, StepContext, StepEnd};
-use crate::state::progress::Paused;
+use crate::fetch::Fetched;
+use crate::observe::observer::{Observer, RunContext, StepContext, StepEnd};
+use crate::state::journal::Recorder;
+use crate::state::markers::Markers;
+use crate::state::progress::{Paused, Progress};
 
 /// The wait before a step is tried again.
 const BACKOFF: Backoff =
@@ -32,15 +35,15 @@ pub(crate) struct PreparedStep {
 
 /// Which try of a step this is.
 #[derive(Clone, Copy)]
-pub(crate) struct Try {
+struct Try {
     /// Since it first began in this run, from 1.
-    pub(crate) number: u32,
+    number: u32,
     /// How often it may still be tried.
     left: u32,
     /// How many failed since this boot.
     failed: u32,
     /// How many reboots it has asked for.
-    pub(crate) reboots: u32,
+    reboots: u32,
 }
 
 impl Try {
@@ -50,7 +53,34 @@ impl Try {
     }
 }
 
-impl Steps<'_> {
+/// What running one step after the other takes.
+pub(crate) struct StepRunner<'a> {
+    pub(crate) run: &'a RunContext,
+    pub(crate) fetched: &'a Fetched,
+    pub(crate) schedule: &'a [ScheduledStep],
+    pub(crate) markers: &'a Markers,
+    pub(crate) observers: &'a mut Observers,
+    pub(crate) journal: &'a mut Recorder,
+    pub(crate) executor: &'a mut Supervisor,
+    pub(crate) orders: &'a mut watch::Receiver<Orders>,
+    pub(crate) progress: &'a mut Progress,
+    /// How many steps the run has, on both sides of its reboots.
+    pub(crate) total: usize,
+    /// What comes after the step that runs.
+    pub(crate) next: Option<PreparedStep>,
+}
+
+/// What follows a try.
+enum Next {
+    /// The step is over.
+    Step,
+    /// The run goes on after a reboot.
+    Reboot(Box<Paused>),
+    /// It is tried again after this wait.
+    Retry(Duration),
+}
+
+impl StepRunner<'_> {
     /// One step, with all its tries. Returns its last record, and the run as it waits for the reboot
     /// that the step wants, if it does.
     #[tracing::instrument(name = "step", skip_all, fields(stage = %self.schedule[at].step.script))]
@@ -149,7 +179,18 @@ impl Steps<'_> {
         let mut next = Next::Step;
         if !end.is_failure() {
             end.skipped = wishes.skip();
-            (end, next) = self.after_success(scheduled, end, wishes.reboot(), this);
+            let success = AfterSuccess {
+                run: self.run,
+                progress: self.progress,
+                journal: self.journal,
+                markers: self.markers,
+                ran: ran(self.run, self.progress, self.executor),
+                tries: this.number,
+                reboots: this.reboots,
+            };
+            let paused;
+            (end, paused) = success.note(scheduled, end, wishes.reboot());
+            next = paused.map_or(Next::Step, |paused| Next::Reboot(Box::new(paused)));
         } else if let Some(wait) = self.wait_after(&end, this).filter(|w| *w < self.time_left()) {
             next = Next::Retry(wait);
         }
@@ -264,11 +305,4 @@ impl Steps<'_> {
         let ran = ran(self.run, self.progress, self.executor);
         self.run.settings.run.deadline.duration().saturating_sub(ran)
     }
-}
-
-/// That a step is done, or isn't, could not be noted.
-pub(crate) fn not_noted(why: String) -> Failure {
-    let message = format!("how far it is could not be noted in STATE: {why}");
-    let hint = "make room on the file system of STATE; it runs again then";
-    Failure::local(message, hint)
 }

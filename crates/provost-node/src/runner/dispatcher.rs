@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use provost_exec::{Orders, Secrets, Supervisor};
-use provost_record::{ExitCode, Outcome, Phase, Record, Service, wording};
+use provost_exec::{Orders, Supervisor};
+use provost_record::{ExitCode, Outcome, Phase, Service, wording};
 use tokio::sync::watch;
 
+use super::attempt::StepRunner;
+use super::clock::{milliseconds, ran};
 use super::fetch_stage::FetchStage;
 use super::guard::Guard;
 use super::observers::Observers;
@@ -18,7 +20,6 @@ use crate::failure::Failure;
 use crate::fetch::Fetched;
 use crate::fetch::source::Source;
 use crate::install::Install;
-use crate::observe::logging;
 use crate::observe::notices::{put_up, take_down};
 use crate::observe::observer::{Observer, RunContext};
 use crate::observe::report::waiting_runs;
@@ -123,12 +124,12 @@ impl Dispatcher<'_> {
         self.may_run(&fetched, &schedule)?;
         self.observers.planned(&self.run, &fetched, schedule.len()).await;
         let markers = Markers::new(&self.run.paths.state);
-        let steps = Steps {
+        let hold = self.observers.hold();
+        let runner = StepRunner {
             run: &self.run,
             fetched: &fetched,
             schedule: &schedule,
             markers: &markers,
-            hold: self.observers.hold(),
             observers: &mut self.observers,
             journal: &mut self.journal,
             executor: &mut self.executor,
@@ -137,7 +138,7 @@ impl Dispatcher<'_> {
             progress: &mut self.progress,
             next: None,
         };
-        steps.run().await
+        Steps { runner, hold }.run().await
     }
 
     /// The first stage: settings, bundle and plan. It fails with the first mistake in the settings,
@@ -197,34 +198,5 @@ impl Dispatcher<'_> {
             let failure = Failure::local(message, "make room there, and start again");
             RunFailure::before([], &failure)
         })
-    }
-}
-
-/// Lets none of `secrets` into messages and records from now on.
-pub(crate) fn hide(secrets: Secrets, journal: &mut Recorder) {
-    logging::hide(secrets.clone());
-    journal.hide(secrets);
-}
-
-/// How long `run` has run, on both sides of its reboots, pauses left out.
-pub(crate) fn ran(run: &RunContext, progress: &Progress, executor: &Supervisor) -> Duration {
-    let here = run.began.elapsed().saturating_sub(executor.paused());
-    Duration::from_millis(progress.ran_ms) + here
-}
-
-/// In whole milliseconds, as records have it.
-pub(crate) fn milliseconds(duration: Duration) -> u64 {
-    duration.as_millis().try_into().unwrap_or(u64::MAX)
-}
-
-/// The end of a stage that failed by `failure`.
-pub(crate) fn failed(end: Record, failure: &Failure) -> Record {
-    Record {
-        result: Some(Outcome::Failure),
-        cause: Some(failure.cause),
-        error_message: Some(failure.text()),
-        hint: Some(failure.hint.clone()),
-        skipped: None,
-        ..end
     }
 }

@@ -6,13 +6,15 @@ use provost_exec::{Orders, Supervisor};
 use provost_record::{JournalError, Outcome, Phase, Record, wording};
 use tokio::sync::watch;
 
-use super::dispatcher::{failed, hide, milliseconds};
+use super::clock::milliseconds;
+use super::outcome::failed;
 use super::request::RunRequest;
 use super::run_failure::RunFailure;
 use super::schedule::{ScheduledStep, names, schedule};
 use crate::failure::Failure;
 use crate::fetch::age;
 use crate::fetch::{Fetched, NotFetched, Source};
+use crate::observe::logging;
 use crate::observe::observer::RunContext;
 use crate::settings::secrets::secrets;
 use crate::state::journal::Recorder;
@@ -63,7 +65,9 @@ impl FetchStage<'_> {
         end.duration_ms = Some(milliseconds(began.elapsed()));
         match result {
             Ok((fetched, steps)) => {
-                hide(secrets(&self.run.settings, &fetched.plan.env), self.journal);
+                let secrets = secrets(&self.run.settings, &fetched.plan.env);
+                logging::hide(secrets.clone());
+                self.journal.hide(secrets);
                 end.result = Some(Outcome::Success);
                 end.stages = names(&steps);
                 if let Some(offline) = &fetched.offline {

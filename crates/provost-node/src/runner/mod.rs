@@ -3,6 +3,7 @@
 mod after_success;
 mod attempt;
 mod begin;
+mod clock;
 mod dispatcher;
 mod environment;
 mod fetch_stage;

@@ -7,6 +7,8 @@ use provost_exec::{Ended, NotStarted, Outcome as Executed, Why};
 use provost_plan::Step;
 use provost_record::{Cause, Outcome, Record};
 
+use crate::failure::Failure;
+
 /// A line of output that begins so is the script's own hint.
 const HINT: &str = "hint: ";
 /// How many lines of output stand in a record.
@@ -119,6 +121,25 @@ pub(crate) fn fill(
         record.command = place.command.as_ref().map(|c| c.chars().take(MOST_COMMAND).collect());
     }
     record
+}
+
+/// The end of a stage that failed by `failure`.
+pub(crate) fn failed(end: Record, failure: &Failure) -> Record {
+    Record {
+        result: Some(Outcome::Failure),
+        cause: Some(failure.cause),
+        error_message: Some(failure.text()),
+        hint: Some(failure.hint.clone()),
+        skipped: None,
+        ..end
+    }
+}
+
+/// That a step is done, or isn't, could not be noted.
+pub(crate) fn not_noted(why: String) -> Failure {
+    let message = format!("how far it is could not be noted in STATE: {why}");
+    let hint = "make room on the file system of STATE; it runs again then";
+    Failure::local(message, hint)
 }
 
 fn few(leaked: &[String]) -> Vec<String> {

@@ -1,48 +1,31 @@
 //! The steps of a run, one after the other, up to the first that stops it.
 
 use provost_bundle::OnFailure;
-use provost_exec::{Orders, Supervisor};
 use provost_record::{Cause, ExitCode, Record, Service};
 use tokio::sync::watch;
 
-use super::attempt::PreparedStep;
-use super::dispatcher::ran;
+use super::attempt::StepRunner;
+use super::clock::ran;
 use super::guard::held_there;
-use super::observers::Observers;
 use super::run_failure::RunFailure;
 use super::schedule::{ScheduledStep, names};
 use crate::failure::Failure;
-use crate::fetch::Fetched;
-use crate::observe::observer::RunContext;
-use crate::state::journal::Recorder;
 use crate::state::library;
-use crate::state::markers::Markers;
-use crate::state::progress::{FirstFailure, Paused, Progress};
+use crate::state::progress::{FirstFailure, Paused};
 
-/// What running the steps takes.
+/// The steps of a run.
 pub(crate) struct Steps<'a> {
-    pub(crate) run: &'a RunContext,
-    pub(crate) fetched: &'a Fetched,
-    pub(crate) schedule: &'a [ScheduledStep],
-    pub(crate) markers: &'a Markers,
+    pub(crate) runner: StepRunner<'a>,
     /// Why the management node wants nothing more to run, while it does.
     pub(crate) hold: Option<watch::Receiver<Option<String>>>,
-    pub(crate) observers: &'a mut Observers,
-    pub(crate) journal: &'a mut Recorder,
-    pub(crate) executor: &'a mut Supervisor,
-    pub(crate) orders: &'a mut watch::Receiver<Orders>,
-    pub(crate) progress: &'a mut Progress,
-    /// How many steps the run has, on both sides of its reboots.
-    pub(crate) total: usize,
-    /// What comes after the step that runs.
-    pub(crate) next: Option<PreparedStep>,
 }
 
 impl Steps<'_> {
     /// Runs them. Returns the run as it waits for a reboot, if it has to.
     pub(crate) async fn run(mut self) -> Result<Option<Paused>, RunFailure> {
-        let (schedule, logs) = (self.schedule, self.run.paths.scripts(&self.run.id));
-        let state = &self.run.paths.state;
+        let (schedule, logs) =
+            (self.runner.schedule, self.runner.run.paths.scripts(&self.runner.run.id));
+        let state = &self.runner.run.paths.state;
         library::install(state)
             .and_then(|()| provost_exec::install_trace(state))
             .and_then(|_| std::fs::create_dir_all(&logs))
@@ -52,23 +35,24 @@ impl Steps<'_> {
                 RunFailure::before(schedule, &Failure::local(message, hint))
             })?;
         for (at, scheduled) in schedule.iter().enumerate() {
-            self.executor.pause(self.orders).await;
+            self.runner.executor.pause(self.runner.orders).await;
             if let Some(failure) = self.stop_before(scheduled) {
                 return Err(RunFailure::before(&schedule[at..], &failure));
             }
-            let (record, paused) = self.step(at).await?;
+            let (record, paused) = self.runner.step(at).await?;
             if paused.is_some() {
                 return Ok(paused);
             }
-            self.progress.over.push(scheduled.step.clone());
+            self.runner.progress.over.push(scheduled.step.clone());
             let rest = &schedule[at + 1..];
             if record.is_failure() {
                 self.after_failure(scheduled, record, rest)?;
-            } else if self.run.service == Service::Run && record.cause == Some(Cause::Reboot) {
+            } else if self.runner.run.service == Service::Run && record.cause == Some(Cause::Reboot)
+            {
                 leave_reboot_to_admin(scheduled, rest)?;
             }
         }
-        match self.progress.failure.take() {
+        match self.runner.progress.failure.take() {
             Some(first) => Err(RunFailure::by_step(ExitCode::PostscriptFailed, first, Vec::new())),
             None => Ok(None),
         }
@@ -77,21 +61,21 @@ impl Steps<'_> {
     /// What keeps the run from going on with a step.
     fn stop_before(&self, scheduled: &ScheduledStep) -> Option<Failure> {
         let script = &scheduled.step.script;
-        if let Some(signal) = self.orders.borrow().stop {
+        if let Some(signal) = self.runner.orders.borrow().stop {
             let message = format!("the run was ended by {signal} before {script}");
             return Some(Failure::new(Cause::Interrupted, message, "start it again"));
         }
-        let deadline = self.run.settings.run.deadline;
-        if ran(self.run, self.progress, self.executor) >= deadline.duration() {
+        let deadline = self.runner.run.settings.run.deadline;
+        if ran(self.runner.run, self.runner.progress, self.runner.executor) >= deadline.duration() {
             let message = format!("the run's {deadline} were over before {script}");
             let hint = "see in provost status what took so long, or raise `deadline` under [run]";
             return Some(Failure::new(Cause::Timeout, message, hint));
         }
-        if self.run.service == Service::Run {
+        if self.runner.run.service == Service::Run {
             return None;
         }
         let hold = self.hold.as_ref()?.borrow().clone()?;
-        Some(held_there(&hold, &self.run.node))
+        Some(held_there(&hold, &self.runner.run.node))
     }
 
     /// What the failure of a step means for the run, of which `rest` is left.
@@ -102,15 +86,19 @@ impl Steps<'_> {
         rest: &[ScheduledStep],
     ) -> Result<(), RunFailure> {
         let step_stopped = record.cause == Some(Cause::Interrupted);
-        let stopped = step_stopped || self.orders.borrow().stop.is_some();
+        let stopped = step_stopped || self.runner.orders.borrow().stop.is_some();
         let on_failure = scheduled.policy.on_failure;
         if on_failure == OnFailure::Ignore && !stopped {
             tracing::info!("{}: its failure is ignored, as it says", scheduled.step.script);
             return Ok(());
         }
         let (error_line, error_message) = (record.error_line, record.error_message);
-        let first =
-            self.progress.failure.get_or_insert(FirstFailure { error_line, error_message }).clone();
+        let first = self
+            .runner
+            .progress
+            .failure
+            .get_or_insert(FirstFailure { error_line, error_message })
+            .clone();
         match on_failure {
             _ if stopped => {
                 let mut failure = RunFailure::by_step(ExitCode::Interrupted, first, names(rest));

@@ -41,6 +41,10 @@ pub(super) fn look(paths: &Paths, node: &str, guard: Guard, takes_records: bool)
             Finding::note("reports", format!("{what} that are not reported yet: {n}"), hint)
         }
     });
+    findings.extend(provost_exec::can_trace().err().map(|why| {
+        let hint = "give provost root with CAP_SYS_PTRACE, and let its container allow ptrace(2)";
+        Finding::note("trace", format!("the commands of scripts aren't logged: {why}"), hint)
+    }));
     findings
 }
 

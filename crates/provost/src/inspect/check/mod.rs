@@ -4,7 +4,6 @@ mod machine;
 mod server;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use provost_bundle::Limit;
 use provost_exec::Secrets;
@@ -18,8 +17,6 @@ use provost_node::observe::console::{exit, harmless, print};
 use provost_node::settings::secrets::secrets;
 use provost_node::settings::{Input, Overridden, Settings};
 
-/// How long each server, and this machine's own disks, may take. All are asked at once.
-const LIMIT: Duration = Duration::from_secs(10);
 /// How long a server may take to connect, or be silent, where the settings allow for more.
 const PATIENCE: Limit = Limit::seconds(4);
 
@@ -77,12 +74,16 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
     let machine = async {
         let look =
             tokio::task::spawn_blocking(move || machine::look(&paths, &node, guard, takes_records));
-        tokio::time::timeout(LIMIT, look).await.ok().and_then(Result::ok).unwrap_or_else(|| {
-            let message =
-                format!("looking at STATE and LOG: not done within {} s", LIMIT.as_secs());
-            let failure = Failure::config(message, "see whether a network file system is dead");
-            vec![Finding::failed("state", &failure)]
-        })
+        tokio::time::timeout(server::LIMIT, look).await.ok().and_then(Result::ok).unwrap_or_else(
+            || {
+                let message = format!(
+                    "looking at STATE and LOG: not done within {} s",
+                    server::LIMIT.as_secs()
+                );
+                let failure = Failure::config(message, "see whether a network file system is dead");
+                vec![Finding::failed("state", &failure)]
+            },
+        )
     };
     let servers = async {
         let client = match provost_node::http::client(&settings) {
@@ -95,7 +96,7 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
         let tries = settings.servers.iter().map(|base| server::attempt(&client, base, &settings));
         futures_util::future::join_all(tries).await
     };
-    let monitor = try_monitor(&settings, LIMIT);
+    let monitor = try_monitor(&settings, server::LIMIT);
     let (mut findings, servers, monitor) =
         runtime.block_on(async { tokio::join!(machine, servers, monitor) });
     // What hangs in the kernel isn't waited for.

@@ -1,5 +1,5 @@
 use provost_record::wording;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use provost_bundle::Manifest;
@@ -8,7 +8,6 @@ use provost_record::Cause;
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Client, Response, StatusCode, Url};
 
-use super::LIMIT;
 use crate::xcat;
 use provost_node::failure::Failure;
 use provost_node::fetch::{Server, broken, http_date};
@@ -16,6 +15,9 @@ use provost_node::finding::{Finding, ServerCheck};
 use provost_node::http::{ErrorBody, body};
 use provost_node::settings::Settings;
 use provost_node::state::attempts::held_there;
+
+/// How long each server, and this machine's own disks, may take. All are asked at once.
+pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
 /// How far a node's clock may be off. No node that asks a time server is; beyond it records of
 /// several nodes stand in a wrong order, and certificates and leases begin to be refused.
