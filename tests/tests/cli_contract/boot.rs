@@ -104,7 +104,7 @@ fn of_a_boot_with_retries() {
     provost:   command: exit 3
     provost:   | it printed nothing
     provost: hint: on the node, provost log flaky shows all it printed; mend it, then: provost run flaky
-    provost: [1/1] flaky: tried again in [DURATION], 1 more at the most
+    provost: [1/1] flaky: retrying in [DURATION] (0 retries left)
     provost: [1/1] flaky: FAILED (exit status 3, [DURATION])
     provost: error: flaky: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/flaky
     provost:   command: exit 3
@@ -186,15 +186,19 @@ fn of_a_script_whose_interpreter_is_missing() {
 fn of_an_unknown_configuration_key() {
     let (_cluster, node) = site(&[("hello", HELLO)]);
     node.configure("serverz = []\n");
-    assert_snapshot!(node.provost(&["boot"]).transcript(), @"
+    assert_snapshot!(node.provost(&["boot"]).transcript(), @r#"
     exit status 2
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: error: no server is configured to fetch from
+    provost: hint: set `servers` in provost.toml, e.g. servers = ["http://10.0.0.1:8480"]
+    provost: error: [trust] is empty: there is no key to verify a bundle by
+    provost: hint: set [trust] keys = ["RW…"] to the line that `provostctl key new` printed (`unsigned = true` would run anything)
     provost: fetch: FAILED
     provost: error: [DIR]/nodes/cn001/provost.toml:3: serverz: unknown field `serverz`, expected one of `node`, `servers`, `token_file`, `source`, `trust`, `paths`, `fetch`, `run`, `report`, `log`, `guard`
     provost: hint: fix that line; an unknown key may be a typing error
     provost: boot FAILED after [DURATION]
-    ");
+    "#);
 }
 
 #[test]
@@ -221,6 +225,8 @@ fn of_a_configuration_without_server() {
     exit status 2
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: error: [trust] is empty: there is no key to verify a bundle by
+    provost: hint: set [trust] keys = ["RW…"] to the line that `provostctl key new` printed (`unsigned = true` would run anything)
     provost: fetch: FAILED
     provost: error: no server is configured to fetch from
     provost: hint: set `servers` in provost.toml, e.g. servers = ["http://10.0.0.1:8480"]
