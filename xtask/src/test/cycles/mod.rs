@@ -20,10 +20,6 @@ use crate::cargo;
 use arrows::Arrows;
 use modules::Modules;
 
-/// Crates that may have cycles for now. One that has none left is an error, so that none comes
-/// back.
-const EXCEPTIONS: &[&str] = &[];
-
 /// Fails if a crate of the workspace has an import cycle.
 pub(crate) fn check() -> Result<()> {
     let mut wrong = Vec::new();
@@ -40,12 +36,8 @@ pub(crate) fn check() -> Result<()> {
                 }
             }
         }
-        let excepted = EXCEPTIONS.contains(&name.as_str());
-        match (found, excepted) {
-            (0, true) => wrong.push(format!("{name} has none: remove it from EXCEPTIONS")),
-            (0, false) => {}
-            (_, true) => println!("ALLOWED for now: {found} in {name}"),
-            (_, false) => wrong.push(format!("{found} in {name}")),
+        if found > 0 {
+            wrong.push(format!("{found} in {name}"));
         }
     }
     if !wrong.is_empty() {
