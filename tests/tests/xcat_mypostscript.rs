@@ -182,7 +182,7 @@ fn a_mypostscript_that_makes_no_sense_runs_nothing_and_says_where() {
         (lists("A=1\nX=a b\nexport X\n"), &["line 2", "the value of X has more than one word"]),
         // Only bash knows.
         (lists("A=1\nexport X='that's'\n"), &["the value of X: ", "line 2: unexpected EOF"]),
-        (lists("A=(1\n"), &["line", "mend the xCAT table"]),
+        (lists("A=(1\n"), &["line", "fix the xCAT table"]),
         (lists("A=1\nexit 0\n"), &["ends the shell before its end"]),
         (lists("kill -9 $$\n"), &["SIGKILL"]),
         ("NODE=cn1\n".to_owned(), &["no list of scripts"]),

@@ -1,7 +1,7 @@
 //! A time as date(1) prints it.
 
-/// The time in UTC, without the time library's formatter, which would double the size of this crate's
-/// part of the binary.
+/// The time in UTC, without the time library's formatter, which is as large as all the rest that writes
+/// the log.
 pub(super) fn date(time: jiff::Timestamp) -> String {
     const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     const MONTHS: [&str; 12] =
