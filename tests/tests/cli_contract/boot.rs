@@ -46,7 +46,7 @@ fn of_a_boot_whose_script_fails() {
     provost:   command: sh -c 'echo no disk >&2; exit 7'
     provost:   | setting up
     provost:   | no disk
-    provost: hint: on the node, provost log broken shows all it printed; mend it, then: provost run broken
+    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
     provost: boot FAILED after [DURATION]
     ");
 }
@@ -64,7 +64,7 @@ fn of_a_boot_that_goes_on_after_a_failure() {
     provost: error: broken: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/broken
     provost:   command: exit 3
     provost:   | it printed nothing
-    provost: hint: on the node, provost log broken shows all it printed; mend it, then: provost run broken
+    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
     provost: [2/2] later: ok ([DURATION])
     provost: boot FAILED after [DURATION]
     ");
@@ -83,7 +83,7 @@ fn of_a_boot_that_ignores_a_failure() {
     provost: error: broken: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/broken
     provost:   command: exit 3
     provost:   | it printed nothing
-    provost: hint: on the node, provost log broken shows all it printed; mend it, then: provost run broken
+    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
     provost: broken: its failure is ignored, as it says
     provost: [2/2] later: ok ([DURATION])
     provost: boot ended well after [DURATION]
@@ -103,13 +103,13 @@ fn of_a_boot_with_retries() {
     provost: error: flaky: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/flaky
     provost:   command: exit 3
     provost:   | it printed nothing
-    provost: hint: on the node, provost log flaky shows all it printed; mend it, then: provost run flaky
-    provost: [1/1] flaky: retrying in [DURATION] (0 retries left)
+    provost: hint: on the node, provost log flaky shows all it printed; fix it, then: provost run flaky
+    provost: [1/1] flaky: retrying in [DURATION] (1 retry left)
     provost: [1/1] flaky: FAILED (exit status 3, [DURATION])
     provost: error: flaky: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/flaky
     provost:   command: exit 3
     provost:   | it printed nothing
-    provost: hint: on the node, provost log flaky shows all it printed; mend it, then: provost run flaky
+    provost: hint: on the node, provost log flaky shows all it printed; fix it, then: provost run flaky
     provost: boot FAILED after [DURATION]
     ");
 }
@@ -161,7 +161,7 @@ fn of_a_script_that_is_killed_by_a_signal() {
     provost: [1/1] killed: FAILED (killed by SIGSEGV, [DURATION])
     provost: error: killed: killed by SIGSEGV
     provost:   | it printed nothing
-    provost: hint: on the node, provost log killed shows all it printed; mend it, then: provost run killed
+    provost: hint: on the node, provost log killed shows all it printed; fix it, then: provost run killed
     provost: boot FAILED after [DURATION]
     ");
 }
@@ -440,7 +440,7 @@ fn of_a_node_that_the_management_node_holds() {
     provost:   command: sh -c 'echo no disk >&2; exit 7'
     provost:   | setting up
     provost:   | no disk
-    provost: hint: on the node, provost log broken shows all it printed; mend it, then: provost run broken
+    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
     provost: boot FAILED after [DURATION]
     ");
 }
@@ -471,7 +471,7 @@ fn of_a_kickstart_whose_script_fails() {
     provost:   command: sh -c 'echo no disk >&2; exit 7'
     provost:   | setting up
     provost:   | no disk
-    provost: hint: on the node, provost log broken shows all it printed; mend it, then: provost run broken
+    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
     provost: kickstart FAILED after [DURATION]
     ");
 }

@@ -203,7 +203,7 @@ fn of_a_node_that_failed() {
                commands  1, 1 failed
                output    setting up
                          no disk
-               hint      on the node, provost log broken shows all it printed; mend it, then: provost run broken
+               hint      on the node, provost log broken shows all it printed; fix it, then: provost run broken
                log       provostctl log cn001 broken
       not run  later
     ");
@@ -223,7 +223,7 @@ fn of_a_node_that_failed() {
     waiting until cn001 is booted, for at most 20m, until [TIME]
     0 of 1 booted; 1 failed
     provostctl: cn001 failed: broken: exit status 7: 4 setup [DIR]/nodes/cn001/state/bundle/broken
-      hint: on the node, provost log broken shows all it printed; mend it, then: provost run broken
+      hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
       hint: provostctl show cn001
     ");
     assert_snapshot!(cluster.ctl(&["release", "cn001"]).transcript(), @"

@@ -77,7 +77,7 @@ fn of_a_run_that_failed() {
       output   setting up
                no disk
       log  [DIR]/nodes/cn001/log/scripts/[ID]/02-broken.log
-      hint     on the node, provost log broken shows all it printed; mend it, then: provost run broken
+      hint     on the node, provost log broken shows all it printed; fix it, then: provost run broken
     ");
     assert_snapshot!(node.provost(&["status", "--format", "json"]).transcript(), @r#"
     exit status 0
@@ -114,7 +114,7 @@ fn of_a_run_that_failed() {
           "command": "sh -c 'echo no disk >&2; exit 7'",
           "commands": 1,
           "commandsFailed": 1,
-          "hint": "on the node, provost log broken shows all it printed; mend it, then: provost run broken",
+          "hint": "on the node, provost log broken shows all it printed; fix it, then: provost run broken",
           "durationMs": [N],
           "log": "[DIR]/nodes/cn001/log/scripts/[ID]/02-broken.log"
         }
@@ -156,7 +156,7 @@ fn of_the_log_of_a_run_that_failed() {
       commands 1, 1 failed
       output   setting up
                no disk
-      hint     on the node, provost log broken shows all it printed; mend it, then: provost run broken
+      hint     on the node, provost log broken shows all it printed; fix it, then: provost run broken
 
     where the time went, of [DURATION] in all:
       [DURATION] [N] %  [STAGE]
@@ -189,7 +189,7 @@ fn of_a_bundle_of_logs() {
       commands 1, 1 failed
       output   setting up
                no disk
-      hint     on the node, provost log broken shows all it printed; mend it, then: provost run broken
+      hint     on the node, provost log broken shows all it printed; fix it, then: provost run broken
 
     where the time went, of [DURATION] in all:
       [DURATION] [N] %  [STAGE]

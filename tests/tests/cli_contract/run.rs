@@ -31,7 +31,7 @@ fn of_a_list() {
     provost:   command: sh -c 'echo no disk >&2; exit 7'
     provost:   | setting up
     provost:   | no disk
-    provost: hint: on the node, provost log broken shows all it printed; mend it, then: provost run broken
+    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
     provost: run FAILED after [DURATION]
     ");
 }

@@ -58,7 +58,7 @@ pub struct StepEnd<'a> {
     pub record: &'a Record,
     /// Why the step's log is incomplete, if it is.
     pub log_error: Option<&'a str>,
-    /// The wait before the next try and how many tries are left after that, if there is one.
+    /// The wait before the next try, if there is one, and how many tries are left with it.
     pub retry: Option<(Duration, u32)>,
 }
 

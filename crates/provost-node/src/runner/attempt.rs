@@ -200,7 +200,7 @@ impl StepRunner<'_> {
             Next::Reboot(_) => self.journal.put_durably(end.clone()).await?,
             Next::Step | Next::Retry(_) => self.journal.put(end.clone())?,
         }
-        let retry = if let Next::Retry(wait) = next { Some((wait, this.left - 1)) } else { None };
+        let retry = if let Next::Retry(wait) = next { Some((wait, this.left)) } else { None };
         let log_error = executed.log_error.as_deref();
         self.observers.step_ended(context, StepEnd { record: &end, log_error, retry });
         synced?;

@@ -42,7 +42,7 @@ pub(crate) fn fill(
     };
     let name = &step.script;
     let again = format!(
-        "on the node, provost log {name} shows all it printed; mend it, then: provost run {name}"
+        "on the node, provost log {name} shows all it printed; fix it, then: provost run {name}"
     );
     let mut lines = executed.last_lines.clone();
     let mut hint = again.clone();
