@@ -9,7 +9,8 @@ echo begin
 mkdir \"$DIR\"
 sh -c 'echo within; ls /nowhere/at/all; exit 3' || true
 sh -c 'kill -9 $$' 2>/dev/null || true
-(setsid sleep 3 >/dev/null 2>&1 &)
+setsid sleep 3 >/dev/null 2>&1 &
+until read -r comm </proc/$!/comm && [ \"$comm\" = sleep ]; do :; done
 printf 'no end of line'
 env A=1 cat /nowhere/at/all
 ";
