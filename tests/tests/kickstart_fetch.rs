@@ -93,7 +93,7 @@ fn a_node_without_a_token_says_what_it_lacks() {
     let Some((cluster, root)) = site() else { return };
     root.sh(&cluster.post_script(&[]))
         .expect(3)
-        .says(&["hint: make a token with `provostctl token NODE`"]);
+        .says(&["hint: create a token (provostctl token NODE)"]);
     assert!(root.text("/dev/console").contains("the kickstart FAILED with 3"));
 }
 
@@ -106,5 +106,5 @@ fn a_management_node_without_the_program_says_where_it_looked() {
     cluster.start();
     let refused = cluster.ctl(&["snippet", "kickstart", "cn001"]).expect(1);
     let place = cluster.path("nowhere/provost").display().to_string();
-    refused.says(&[&place, "hint: on the management node: put the static provost there"]);
+    refused.says(&[&place, "hint: on the management node: install the static provost there"]);
 }
