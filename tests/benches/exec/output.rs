@@ -52,7 +52,9 @@ pub(crate) fn measure(table: &mut Table) {
 
 /// The two peaks of memory that stand at the end of `log`, in MB: the keeper's, the runner's.
 fn peaks(cluster: &Cluster, log: &str) -> [f64; 2] {
-    let end = shell(&cluster.path(""), &format!("tail -n 2 '{log}'")).output().unwrap();
+    let end = shell(&cluster.path(""), &format!("grep -a ' stdout F ' '{log}' | tail -n 2"))
+        .output()
+        .unwrap();
     let end = String::from_utf8(end.stdout).unwrap();
     let mut peaks = end
         .lines()
