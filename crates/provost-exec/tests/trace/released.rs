@@ -62,9 +62,9 @@ fn a_time_out_ends_all_that_is_traced() {
     assert!(pids.lines().all(|pid| status(pid).is_empty()), "{ran:?}");
 }
 
-/// The kernel lets go on what a tracer leaves that is killed.
+/// The runner reports that its keeper was lost, traced as untraced.
 #[test]
-fn a_killed_keeper_leaves_nobody_stopped() {
+fn a_killed_keeper_is_reported_as_lost() {
     let bench = Bench::new();
     // What the runner kills when it has lost its keeper must not be among it: it hides from that.
     let script = "#!/bin/bash\n\
