@@ -13,7 +13,7 @@
 # The script's own traps for EXIT, ERR, HUP, INT and TERM run as well. A SIGTERM is handled when the
 # command in the foreground has ended; systemd sends it to that command as well.
 # A script that becomes another program by `exec` has no end: the next start closes it as
-# interrupted.
+# interrupted. A service that systemd stops in order is recorded as interrupted as well.
 
 #= OpenShift's service records
 #
@@ -35,12 +35,14 @@ record_service_stage_start() {
     _provost_record_write stage-start --stage "$1"
 }
 
-#: record_service_stage_success
-#: Records that the open stage has succeeded.
+#: record_service_stage_success [PATH]
+#: Records that the open stage has succeeded, once what it wrote is on the disk: the file system of
+#: PATH, by default of the working folder. So a marker that a power cut leaves stands for outputs
+#: that it left as well.
 #: Status: 0; ends the script with 1 if no stage is open.
-#: Example: record_service_stage_success
+#: Example: record_service_stage_success /opt/openshift
 record_service_stage_success() {
-    _provost_record_stage_end success
+    _provost_record_stage_end success "${1:-.}"
 }
 
 #: record_service_stage_failure
@@ -58,7 +60,7 @@ _provost_record_misuse() {
     builtin exit 1
 }
 
-# _provost_record_stage_end success|failure [PLACE COMMAND [WORD…]]
+# _provost_record_stage_end success [PATH] | failure [PLACE COMMAND [WORD…]]
 _provost_record_stage_end() {
     local stage=$_provost_record_stage
     if [[ -z $stage ]]; then
@@ -71,7 +73,7 @@ _provost_record_stage_end() {
     fi
     _provost_record_stage=
     if [[ $1 == success ]]; then
-        _provost_record_write stage-end --stage "$stage" --result success
+        _provost_record_write stage-end --stage "$stage" --result success ${2:+--sync "$2"}
     else
         _provost_record_failure "${2-}" "${3-}"
         _provost_record_write stage-end --stage "$stage" --result failure \
@@ -83,13 +85,17 @@ _provost_record_stage_end() {
 _provost_record_failure() {
     local message=''
     if [[ -n ${INVOCATION_ID-} ]] && command -v journalctl >/dev/null; then
-        message=$(journalctl --quiet --lines=3 --output=cat _SYSTEMD_INVOCATION_ID="$INVOCATION_ID" \
-            2>/dev/null) || message=''
+        # Neither what bash prints of a command that a signal ended, nor a hint, counts.
+        message=$(journalctl --quiet --lines=12 --output=cat \
+            _SYSTEMD_INVOCATION_ID="$INVOCATION_ID" 2>/dev/null |
+            sed -E '/^(.*: line [0-9]+: +[0-9]+ )?Terminated( .*)?$/d; /^hint: /d' |
+            tail -n 3) || message=''
     fi
     _provost_record_words=()
     [[ -z $1 ]] || _provost_record_words+=(--error-line "$1")
     [[ -z $message ]] || _provost_record_words+=(--error-message "$message")
     [[ -z $2 ]] || _provost_record_words+=(--command "$2")
+    [[ -z $_provost_record_called ]] || _provost_record_words+=(--called-from "$_provost_record_called")
 }
 
 # _provost_record_write EVENT WORD…: one entry. Never fails.
@@ -127,6 +133,7 @@ _provost_record_end() {
     fi
     if [[ -n $_provost_record_signal ]]; then
         words=(--signal "SIG$_provost_record_signal")
+        ! _provost_record_is_stopped || words+=(--cause interrupted)
     else
         words=(--exit-code "$status")
     fi
@@ -137,6 +144,16 @@ _provost_record_end() {
     _provost_record_failure "$_provost_record_place" "$_provost_record_command"
     _provost_record_write service-end --result failure \
         ${_provost_record_words[@]+"${_provost_record_words[@]}"} "${words[@]}"
+}
+
+# Whether systemd stops the unit in order: by `systemctl stop`, a reboot or a restart, and not because it
+# took too long.
+_provost_record_is_stopped() {
+    local facts
+    [[ $_provost_record_signal == TERM && -n $_provost_record_unit ]] || return 1
+    facts=$(timeout 2 systemctl show --property=Result --property=Job "$_provost_record_unit" \
+        2>/dev/null) || return 1
+    [[ $'\n'$facts$'\n' == *$'\nResult=success\n'* && $'\n'$facts == *$'\nJob='[1-9]* ]]
 }
 
 # The EXIT trap: the script's own action first, because it may change the status. If that ends the
@@ -155,6 +172,7 @@ _provost_record_leave() {
     if [[ -z $_provost_record_place && ${_provost_record_failed[2]} -eq $1 ]]; then
         _provost_record_place=${_provost_record_failed[0]}
         _provost_record_command=${_provost_record_failed[1]}
+        _provost_record_called=${_provost_record_failed[3]}
     fi
     _provost_record_at_exit=$1
     return "$1"
@@ -232,6 +250,7 @@ exit() {
         if [[ $_provost_record_at_exit != "$status" ]]; then
             _provost_record_place="${BASH_LINENO[0]} ${FUNCNAME[1]:-main} ${BASH_SOURCE[1]-}"
             _provost_record_command="exit${*:+ $*}"
+            _provost_record_called=${FUNCNAME[2]:+"${BASH_LINENO[1]} ${FUNCNAME[2]} ${BASH_SOURCE[2]-}"}
         fi
         [[ -z $_provost_record_at_exit ]] || _provost_record_end "$status"
     fi
@@ -255,14 +274,16 @@ _provost_record_by_shell() {
         cause='exit'
         [[ -z ${given[signal]-} ]] || cause=signal
         [[ -n ${given[signal]-}${given["exit-code"]-} ]] || cause=
+        cause=${given[cause]-$cause}
     fi
+    [[ -z ${given[sync]-} ]] || sync -f -- "${given[sync]}" 2>/dev/null || sync
     TZ=UTC0 printf -v time '%(%Y-%m-%dT%H:%M:%SZ)T' -1
     pairs=(timestamp "$time" preCommand "${given["pre-command"]-}" postCommand
         "${given["post-command"]-}" stage "${given[stage]-}" phase "$phase"
         result "${given[result]-}" errorLine "${given["error-line"]-}"
         errorMessage "${given["error-message"]-}" service "${given[service]}" run "$run"
         exitCode "${given["exit-code"]-}" signal "${given[signal]-}" cause "$cause"
-        command "${given[command]-}")
+        command "${given[command]-}" calledFrom "${given["called-from"]-}")
     set -- "${pairs[@]}"
     while (($# > 1)); do
         key=$1 value=$2
@@ -274,6 +295,8 @@ _provost_record_by_shell() {
         fi
         entry+="${entry:+,}\"$key\":$value"
     done
+    # Of a step of provost: its runner reads them there.
+    [[ -z ${PROVOST_RECORDS-} ]] || printf '{%s}\n' "$entry" >>"$PROVOST_RECORDS" || :
     _provost_record_append "$file" "{$entry}" "$event" "$time"
 }
 
@@ -475,17 +498,17 @@ _provost_record_layout='
 
 # Sets _provost_record_name to the service's name.
 _provost_record_set_name() {
-    local line unit
-    _provost_record_name=${SERVICE_NAME-}
-    if [[ -z $_provost_record_name ]]; then
+    local line
+    _provost_record_name=${SERVICE_NAME-} _provost_record_unit=''
+    # A step is called as its script; its unit is provost's.
+    if [[ -z ${PROVOST_STAGE-} ]]; then
         while read -r line; do
-            unit=${line##*/}
+            line=${line##*/}
             # The unit of a session's manager contains everything that is started by hand.
-            if [[ $unit == *.service && $unit != user@*.service ]]; then
-                _provost_record_name=${unit%.service}
-            fi
+            [[ $line != *.service || $line == user@*.service ]] || _provost_record_unit=$line
         done </proc/self/cgroup
     fi
+    _provost_record_name=${_provost_record_name:-${_provost_record_unit%.service}}
     if [[ -z $_provost_record_name ]]; then
         _provost_record_name=${0##*/}
         _provost_record_name=${_provost_record_name%.sh}
@@ -501,7 +524,9 @@ _provost_record_begin() {
     _provost_record_stage='' _provost_record_signal='' _provost_record_own=''
     _provost_record_ended='' _provost_record_at_exit='' _provost_record_words=()
     # Where the script called exit; and the last command that failed: line, text, exit status.
-    _provost_record_place='' _provost_record_command='' _provost_record_failed=('' '' 0)
+    # With it, where the function was called that it is in.
+    _provost_record_place='' _provost_record_command='' _provost_record_called=''
+    _provost_record_failed=('' '' 0 '')
     _provost_record_set_name
     _provost_record_run=''
     { _provost_record_process "$$"; } 2>/dev/null || :
@@ -528,10 +553,8 @@ if [[ -z ${_provost_record_is_on-} || $_provost_record_is_on != "$$" ]]; then
     *) _provost_record_errtrace=yes && set -E ;;
     esac
     # Not in a function, so that the script's own action finds everything unchanged.
-    builtin trap '_provost_record_failed=("$LINENO ${FUNCNAME[0]:-main} ${BASH_SOURCE[0]-}" "$BASH_COMMAND" "$?")
-        [[ -z $_provost_record_at_exit || $- != *e* ]] ||
-            _provost_record_end "${_provost_record_failed[2]}"
-        _provost_record_status "${_provost_record_failed[2]}" || eval "$_provost_record_own_err"' ERR
+    # And in one line, because lines of the trap would count as the script's.
+    builtin trap '_provost_record_failed=("$LINENO ${FUNCNAME[0]:-main} ${BASH_SOURCE[0]-}" "$BASH_COMMAND" "$?" "${FUNCNAME[1]:+${BASH_LINENO[0]} ${FUNCNAME[1]} ${BASH_SOURCE[1]-}}"); [[ -z $_provost_record_at_exit || $- != *e* ]] || _provost_record_end "${_provost_record_failed[2]}"; _provost_record_status "${_provost_record_failed[2]}" || eval "$_provost_record_own_err"' ERR
     for _provost_record_word in HUP INT TERM; do
         trap - "$_provost_record_word"
     done

@@ -29,18 +29,22 @@ file_block() {
     _provost_word file_block name "$2" "PATH NAME" || return
     _provost_begin file_block || return
     _provost_old
-    _provost_awk BLOCK="$2" 'function block(    line, status) {
+    (
+        # The operand `-` is stdin to each awk; `getline < "-"` isn't to that of busybox.
+        export BLOCK="$2"
+        exec awk 'function block(    i) {
             if (done) return
             done = 1
             print "# begin " ENVIRON["BLOCK"]
-            while ((status = (getline line < "-")) > 0) print line
-            if (status < 0) exit 1
+            for (i = 1; i <= count; i++) print new[i]
             print "# end " ENVIRON["BLOCK"]
         }
+        from_stdin { new[++count] = $0; next }
         $0 == "# begin " ENVIRON["BLOCK"] { inside = 1; block(); next }
         $0 == "# end " ENVIRON["BLOCK"] && inside { inside = 0; next }
         !inside { print }
-        END { block() }' || _provost_give_up file_block || return
+        END { block() }' from_stdin=1 - from_stdin= "$_provost_old" >"$tmp"
+    ) || _provost_give_up file_block || return
     _provost_commit file_block "wrote the block $2 of"
 }
 
@@ -91,7 +95,7 @@ file_set() {
     _provost_awk KEY="$2" VALUE="$3" "$_provost_ini_functions"'
         { lines[NR] = $0; if (is_key($0)) at = NR }
         END {
-            for (i = 1; i <= NR; i++) print i == at ? with_value(lines[i]) : lines[i]
+            for (i = 1; i <= NR; i++) print (i == at ? with_value(lines[i]) : lines[i])
             if (!at) print ENVIRON["KEY"] "=" quoted("", ENVIRON["VALUE"])
         }' || _provost_give_up file_set || return
     _provost_commit file_set "set $2 in"
@@ -127,7 +131,7 @@ ini_set() {
             line = ENVIRON["KEY"] "=" ENVIRON["VALUE"]
             if (!at && !seen && ENVIRON["SECTION"] == "" && !last) { print line; done = 1 }
             for (i = 1; i <= NR; i++) {
-                print i == at ? with_value(lines[i]) : lines[i]
+                print (i == at ? with_value(lines[i]) : lines[i])
                 if (!at && i == last) { print line; done = 1 }
             }
             if (!at && !done) {

@@ -92,12 +92,16 @@ _provost() {
             return 0
             ;;
         provost__subcmd__analyze)
-            opts="-v -h --format --config --verbose --help"
+            opts="-v -h --file --format --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
@@ -114,7 +118,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__boot)
-            opts="-v -h --config --verbose --help"
+            opts="-v -h --continue --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -220,7 +224,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__kickstart)
-            opts="-v -h --config --verbose --help"
+            opts="-v -h --continue --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -238,7 +242,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__log)
-            opts="-v -h --output --commands --failed --format --config --verbose --help"
+            opts="-f -v -h --follow --output --commands --failed --format --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -278,7 +282,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__record)
-            opts="-v -h --file --service --stage --result --run --pre-command --post-command --error-line --error-message --command --exit-code --signal --config --verbose --help service-start service-end stage-start stage-end"
+            opts="-v -h --file --service --stage --result --run --pre-command --post-command --error-line --called-from --error-message --command --exit-code --cause --sync --signal --config --verbose --help service-start service-end stage-start stage-end"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -316,6 +320,10 @@ _provost() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --called-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --error-message)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -325,6 +333,14 @@ _provost() {
                     return 0
                     ;;
                 --exit-code)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cause)
+                    COMPREPLY=($(compgen -W "interrupted" -- "${cur}"))
+                    return 0
+                    ;;
+                --sync)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -428,7 +444,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__status)
-            opts="-v -h --format --config --verbose --help"
+            opts="-v -h --wait --format --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

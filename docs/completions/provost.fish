@@ -25,68 +25,73 @@ function __fish_provost_using_subcommand
 end
 
 complete -c provost -n "__fish_provost_needs_command" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_needs_command" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_needs_command" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_needs_command" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_needs_command" -s V -l version -d 'Print version'
 complete -c provost -n "__fish_provost_needs_command" -f -a "boot" -d 'Run what this boot needs'
 complete -c provost -n "__fish_provost_needs_command" -f -a "kickstart" -d 'Run the postscripts, from an installer, and leave in the new root what its boots need'
 complete -c provost -n "__fish_provost_needs_command" -f -a "run" -d 'Run one script, or a list, whether or not it has run before'
-complete -c provost -n "__fish_provost_needs_command" -f -a "status" -d 'Say how the last run went'
+complete -c provost -n "__fish_provost_needs_command" -f -a "status" -d 'Show the result of the last run'
 complete -c provost -n "__fish_provost_needs_command" -f -a "log" -d 'Show a script\'s newest log: each command, what it printed and how it ended; without a name, of the script that failed or ran last'
-complete -c provost -n "__fish_provost_needs_command" -f -a "check" -d 'Say what this node goes by, who says so, and whether it would do; changes nothing'
-complete -c provost -n "__fish_provost_needs_command" -f -a "gather" -d 'Put records, logs and the machine\'s facts into one file, log-bundle-ID.tar.gz'
-complete -c provost -n "__fish_provost_needs_command" -f -a "analyze" -d 'Say what went wrong, where the time went, and what else looks wrong'
-complete -c provost -n "__fish_provost_needs_command" -f -a "report" -d 'Report what could not be reported yet'
+complete -c provost -n "__fish_provost_needs_command" -f -a "check" -d 'Show the effective configuration and where each value comes from, and check that it works'
+complete -c provost -n "__fish_provost_needs_command" -f -a "gather" -d 'Collect records, logs and the machine\'s facts in one file, log-bundle-ID.tar.gz'
+complete -c provost -n "__fish_provost_needs_command" -f -a "analyze" -d 'Show why the last run failed, where the time went, and what else looks wrong'
+complete -c provost -n "__fish_provost_needs_command" -f -a "report" -d 'Send the records that could not be sent yet'
 complete -c provost -n "__fish_provost_needs_command" -f -a "record" -d 'Add an entry to the journal of a service that is not run by provost, as lib-sh does'
 complete -c provost -n "__fish_provost_needs_command" -f -a "fetch" -d 'Fetch one file for a script, verified by its digest, as lib-sh does'
-complete -c provost -n "__fish_provost_needs_command" -f -a "release" -d 'Let a node run again that the guard holds'
-complete -c provost -n "__fish_provost_needs_command" -f -a "stamp" -d 'Mark in an image what has been done there: the steps named, else all that don\'t run each time'
+complete -c provost -n "__fish_provost_needs_command" -f -a "release" -d 'Release this node if the guard holds it'
+complete -c provost -n "__fish_provost_needs_command" -f -a "stamp" -d 'Mark steps as done in an image: the named ones, or all that don\'t run each time'
 complete -c provost -n "__fish_provost_needs_command" -f -a "install" -d 'Have xCAT\'s own programs on this node call provost, or no longer'
 complete -c provost -n "__fish_provost_needs_command" -f -a "xcatdsklspost" -d 'Do what xCAT\'s program of that name does, as its boot unit and updatenode call it'
 complete -c provost -n "__fish_provost_needs_command" -f -a "xcatinstallpost" -d 'Do what xCAT\'s program of that name does: the first boot of a node that xCAT has installed'
-complete -c provost -n "__fish_provost_needs_command" -f -a "reboot-request" -d 'In a script: have the node rebooted when the script has ended well'
+complete -c provost -n "__fish_provost_needs_command" -f -a "reboot-request" -d 'In a script: request a reboot of the node after the script has succeeded'
 complete -c provost -n "__fish_provost_using_subcommand boot" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand boot" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand boot" -l continue -d 'Run what the last one left unfinished: from the step on that failed, as published now'
+complete -c provost -n "__fish_provost_using_subcommand boot" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand boot" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand kickstart" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand kickstart" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand kickstart" -l continue -d 'Run what the last one left unfinished: from the step on that failed, as published now'
+complete -c provost -n "__fish_provost_using_subcommand kickstart" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand kickstart" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand run" -s P -d 'A list of scripts with their arguments, as in "s1 p1 p2,s2"' -r
 complete -c provost -n "__fish_provost_using_subcommand run" -l config -d 'The configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand run" -s x -l trace-lines -d 'Also log each line that bash runs, builtins and functions too, in this one run'
-complete -c provost -n "__fish_provost_using_subcommand run" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand run" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand run" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand status" -l format -r -f -a "text\t'For people'
 json\t'One document, for programs'"
 complete -c provost -n "__fish_provost_using_subcommand status" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand status" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand status" -l wait -d 'First wait until the run that is in progress has ended'
+complete -c provost -n "__fish_provost_using_subcommand status" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provost -n "__fish_provost_using_subcommand log" -l format -r -f -a "text\t'For people'
 json\t'One document, for programs'"
 complete -c provost -n "__fish_provost_using_subcommand log" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand log" -s f -l follow -d 'Show what a running script\'s log grows by, until the script ends; without a name, of the one that runs'
 complete -c provost -n "__fish_provost_using_subcommand log" -l output -d 'What was printed alone, each line with its time and stream'
 complete -c provost -n "__fish_provost_using_subcommand log" -l commands -d 'A table of the commands: start (UTC), duration, exit status, command'
 complete -c provost -n "__fish_provost_using_subcommand log" -l failed -d 'Only the commands that failed, each with the end of what was printed'
-complete -c provost -n "__fish_provost_using_subcommand log" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand log" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provost -n "__fish_provost_using_subcommand check" -l format -r -f -a "text\t'For people'
 json\t'One document, for programs'"
 complete -c provost -n "__fish_provost_using_subcommand check" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand check" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand check" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provost -n "__fish_provost_using_subcommand gather" -l to -d 'The folder for it' -r -F
 complete -c provost -n "__fish_provost_using_subcommand gather" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand gather" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand gather" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand gather" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand analyze" -l file -d 'The bundle, instead of the argument' -r -F
 complete -c provost -n "__fish_provost_using_subcommand analyze" -l format -r -f -a "text\t'For people'
 json\t'One document, for programs'"
 complete -c provost -n "__fish_provost_using_subcommand analyze" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand analyze" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand analyze" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand analyze" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provost -n "__fish_provost_using_subcommand report" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand report" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand report" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand report" -s h -l help -d 'Print help'
-complete -c provost -n "__fish_provost_using_subcommand record" -l file -d 'The journal, an array of records; it and its folder are made, and a damaged one is mended' -r -F
+complete -c provost -n "__fish_provost_using_subcommand record" -l file -d 'The journal, an array of records; it and its folder are made, and a damaged one is repaired' -r -F
 complete -c provost -n "__fish_provost_using_subcommand record" -l service -d 'The service\'s name; that of the file without its ending, if none is given' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -l stage -d 'The stage\'s name' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -l result -d 'How it ended' -r -f -a "success\t''
@@ -95,37 +100,40 @@ complete -c provost -n "__fish_provost_using_subcommand record" -l run -d 'The p
 complete -c provost -n "__fish_provost_using_subcommand record" -l pre-command -d 'The command before the service that this entry is of' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -l post-command -d 'The command after the service that this entry is of' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -l error-line -d 'Where it failed, as LINE FUNCTION FILE' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l called-from -d 'Where that function was called, as LINE FUNCTION FILE' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -l error-message -d 'The last lines of output' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -l command -d 'The command that failed' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -l exit-code -d 'The exit status' -r
+complete -c provost -n "__fish_provost_using_subcommand record" -l cause -d 'Why it ended, if its exit status or signal isn\'t all: it was stopped in order' -r -f -a "interrupted\t''"
+complete -c provost -n "__fish_provost_using_subcommand record" -l sync -d 'Before a success is recorded, write the file system of this file or folder to the disk' -r -F
 complete -c provost -n "__fish_provost_using_subcommand record" -l signal -d 'The signal that ended it, e.g. SIGTERM' -r
 complete -c provost -n "__fish_provost_using_subcommand record" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand record" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand record" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand record" -s h -l help -d 'Print help'
-complete -c provost -n "__fish_provost_using_subcommand fetch" -l sha256 -d 'Its SHA-256, in hexadecimal; what has another is never written to FILE' -r
+complete -c provost -n "__fish_provost_using_subcommand fetch" -l sha256 -d 'Its SHA-256, in hexadecimal; a file with another one is not written' -r
 complete -c provost -n "__fish_provost_using_subcommand fetch" -l to -d 'Where it goes' -r -F
 complete -c provost -n "__fish_provost_using_subcommand fetch" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand fetch" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand fetch" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand fetch" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand release" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand release" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand release" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand release" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand stamp" -l root -d 'The image\'s root folder' -r -F
 complete -c provost -n "__fish_provost_using_subcommand stamp" -s P -d 'A list of scripts with their arguments, as in "s1 p1 p2,s2"' -r
 complete -c provost -n "__fish_provost_using_subcommand stamp" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand stamp" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand stamp" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand stamp" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand install" -l config -d 'The configuration file' -r -F
 complete -c provost -n "__fish_provost_using_subcommand install" -l xcat -d 'xcatdsklspost, and on a node that xCAT has installed xcatinstallpost, too'
 complete -c provost -n "__fish_provost_using_subcommand install" -l remove -d 'Put back what was there before'
-complete -c provost -n "__fish_provost_using_subcommand install" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand install" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand install" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand xcatdsklspost" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand xcatdsklspost" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand xcatdsklspost" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand xcatdsklspost" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand xcatinstallpost" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand xcatinstallpost" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand xcatinstallpost" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand xcatinstallpost" -s h -l help -d 'Print help'
 complete -c provost -n "__fish_provost_using_subcommand reboot-request" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand reboot-request" -s v -l verbose -d 'Say what the running script prints, terminal or not'
+complete -c provost -n "__fish_provost_using_subcommand reboot-request" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand reboot-request" -s h -l help -d 'Print help'

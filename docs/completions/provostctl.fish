@@ -29,15 +29,20 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -s h -l help -d 'Pri
 complete -c provostctl -n "__fish_provostctl_needs_command" -s V -l version -d 'Print version'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "key" -d 'Create keys that sign what is published'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "publish" -d 'Check scripts and site.toml, sign them, and publish them for the nodes'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "plan" -d 'Show what a node will run, in order and with which environment, and the section of site.toml that each comes from'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "import" -d 'Write a site.toml from another system\'s tables'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "token" -d 'Create new tokens that replace the nodes\' old ones; prints a line "NODE TOKEN" each'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'List nodes and their status'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'Show failures grouped by cause and the other nodes by status, or list nodes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "show" -d 'Show what a node ran, and why it failed'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show the log of a script that failed, from the newest run that has one: each command, what it printed and how it ended'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Release nodes that the guard holds, so that they run at their next start'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "remove" -d 'Remove nodes from what provostd knows: status, runs, logs and token. A node that still reports needs a new token'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "gather" -d 'Collect the log bundles of `provost gather` from nodes by ssh; for a node that can\'t be reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn\'t'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rerun" -d 'Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 124 some took too long'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rerun" -d 'Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 2 there is no such script, 124 some took too long'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "continue" -d 'Run on nodes by ssh what their last boot left unfinished, from the script on that failed (`provost boot --continue`). Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 124 some took too long'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "boot" -d 'Run on nodes by ssh all that a boot needs (`provost boot`). Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 124 some took too long'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "snippet" -d 'Print the script that an installer runs at its end, such as a kickstart\'s %post'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "watch" -d 'Show failures grouped by cause and the other nodes by status, live, until you end it'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "wait-for" -d 'Wait until all nodes have a status; also waits for provostd itself. Exit statuses: 0 all have it, 1 one failed, 2 wrong usage, 124 time is up'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new" -s h -l help -d 'Print help'
@@ -49,8 +54,24 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l site -
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l scripts -d 'The folder of scripts; all of it is published' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l key -d 'The secret key that signs it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l refresh-key -d 'Who may refresh it and nothing else: the line that provostd logs at its start' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l generation-above -d 'Number the bundle and all plans above N: where nodes have seen N, and nothing here knows it' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l format -d 'How to print what --lint-only finds' -r -f -a "text\t'For people'
+json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l refresh -d 'Sign again what has not changed, so that it can be used for longer'
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l check -d 'Do everything but writing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l diff -d 'Show in full what would change, and write nothing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l lint-only -d 'Look for mistakes in scripts and site.toml, and do no more; with shellcheck\'s errors, if it is installed. Exit statuses: 0 there is none, 1 there is one'
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l no-lint -d 'Publish scripts in spite of syntax errors'
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l site -d 'What nodes run' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l script -d 'List the nodes that run this script instead' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -f -a "xcat" -d 'From the output of an xCAT management node; lists what can\'t be carried over'
@@ -59,23 +80,39 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l status -d 'Only nodes with this status or updatestatus' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l stage -d 'Only nodes that are or failed in this stage' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l cause -d 'Only nodes that failed for this cause: a word such as timeout, or the ID of @cause:ID' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l since -d 'Only nodes that changed their status within this time, such as 10m' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l sort -d 'The order of the rows' -r -f -a "name\t'By name'
+status\t'By status, in the order of a node\'s life'
+since\t'The newest status first'
+stage\t'By stage and cause'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -s o -l output -d 'Print the names alone, as one folded set for other tools: -o NODES' -r -f -a "NODES\t'The names, such as cn[001-512]'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l format -d 'How to print it' -r -f -a "text\t'For people'
 json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l failed -d 'Only nodes whose kickstart, boot or last rerun failed'
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l group -d 'Group the failures by cause, as on a terminal without NODES'
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l long -d 'A row for each node, as in a pipe or with NODES'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l format -d 'How to print it' -r -f -a "text\t'For people'
 json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l ssh-config -d 'With --follow, a configuration file for ssh in place of yours' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l format -d 'How to print it' -r -f -a "text\t'For people'
 json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand log" -s f -l follow -d 'Show by ssh what a running script\'s log grows by, until the script ends'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l output -d 'What was printed alone, each line with its time and stream'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l commands -d 'A table of the commands: start (UTC), duration, exit status, command'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l failed -d 'Only the commands that failed, each with the end of what was printed'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l fanout -d 'How many nodes at once' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l timeout -d 'How long a node may take' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
@@ -90,11 +127,30 @@ json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s P -d 'A list of scripts with their arguments, such as "s1 p1 p2,s2"' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l fanout -d 'How many nodes at once' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l timeout -d 'How long a node may take' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l format -d 'How to print the summary' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l fanout -d 'How many nodes at once' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l timeout -d 'How long a node may take' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l format -d 'How to print the summary' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l server -d 'The URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in order. Without it, provostd\'s own guess' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l token -d 'Create a new token for the node and write it into the script; for one node only. Without it, the installer\'s kernel command line needs provost.token='
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand watch" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand watch" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l status -d 'A status or an updatestatus, preferably one that lasts, such as booted or synced' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l timeout -d 'How long to wait, such as 90s or 1h 30m' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l since -d 'Count a boot\'s status, and a failure, only if it is newer than this: "now", or a time such as 10m' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l any -d 'Count a status of any time'
+complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l settle -d 'Wait until each node has the status or has failed, then list both'
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -s h -l help -d 'Print help'

@@ -66,7 +66,7 @@ impl Chroot {
         self.shell(script).output().unwrap().into()
     }
 
-    /// Starts a command there that goes on. Whoever began it ends it: it keeps the root.
+    /// Starts a command there that goes on. The caller ends it: it keeps the root in use.
     pub fn spawn(&self, command: &str) -> Child {
         let quiet = format!("exec {command} >/dev/null 2>&1");
         self.shell(&quiet).spawn().unwrap()

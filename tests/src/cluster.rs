@@ -69,7 +69,13 @@ impl Cluster {
         let path = |name: &str| self.path(name).display().to_string();
         let (site, scripts, www) = (path("site.toml"), path("scripts"), path("www"));
         let key = path("key/provost.key");
-        self.ctl(&["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www])
+        let mut args =
+            vec!["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www];
+        // A web server of these tests has this group (see WebServer).
+        if rustix::process::geteuid().is_root() {
+            args.extend(["--group", "65534"]);
+        }
+        self.ctl(&args)
     }
 
     /// Adds to the configuration of daemons that are started from now on.
@@ -202,6 +208,8 @@ impl Node {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(self.path("fakes")).chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(folders).unwrap());
+        // Not those of the machine under the test.
+        command.env("SERVICE_RECORDS_DIR", self.path("openshift"));
         command
     }
 

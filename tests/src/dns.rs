@@ -18,7 +18,7 @@ impl Dns {
         let told = Arc::clone(&answers);
         std::thread::spawn(move || {
             let mut question = [0; 512];
-            // Whoever asks may have gone.
+            // The client may have gone.
             while let Ok((n, from)) = socket.recv_from(&mut question) {
                 if told.load(Ordering::Relaxed) {
                     let _ = socket.send_to(&answer(&question[..n]), from);

@@ -105,7 +105,7 @@ impl Ground {
         &self.node
     }
 
-    /// Whoever runs on the node: runner, keepers, scripts, and what scripts have started.
+    /// All that runs on the node: runner, keepers, scripts, and what scripts have started.
     pub fn processes(&self) -> Vec<Process> {
         processes::marked(&self.mark)
     }

@@ -77,7 +77,7 @@ pub fn all_gone(mark: &str, limit: Duration) -> Vec<Process> {
         if Instant::now() >= until {
             return left;
         }
-        // A zombie has ended already; it goes when its parent takes leave of it, or goes itself.
+        // A zombie has ended already; it goes when its parent reaps it, or goes itself.
         let whom = if process.state == 'Z' { process.parent } else { process.pid };
         if let Some(pidfd) = open(whom) {
             ready(&pidfd, until.saturating_duration_since(Instant::now()));
@@ -102,7 +102,7 @@ pub fn until(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
 }
 
 /// Kills whoever carries `mark`: nothing that a test starts may outlive it. All are stopped
-/// first, since there may be some that multiply.
+/// first, because there may be some that multiply.
 pub fn kill(mark: &str) {
     let until = Instant::now() + Duration::from_secs(10);
     while Instant::now() < until {

@@ -53,7 +53,7 @@ fn what_is_right_is_served_as_a_web_server_does() {
     assert!(text.starts_with("HTTP/1.1 200 ") && text.contains("content-length: 16\r\n"), "{text}");
     assert_eq!(end, None);
     assert!(get(&server, "/nothing").0.starts_with("HTTP/1.1 404 "));
-    std::fs::set_permissions(folder.path().join("file"), PermissionsExt::from_mode(0o640)).unwrap();
+    std::fs::set_permissions(folder.path().join("file"), PermissionsExt::from_mode(0o600)).unwrap();
     assert!(get(&server, "/file").0.starts_with("HTTP/1.1 403 "));
     // Two requests on one connection.
     let get = "GET /nothing HTTP/1.1\r\n\r\n";

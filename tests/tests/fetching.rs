@@ -87,8 +87,9 @@ fn a_cold_start_takes_one_pack_a_warm_one_no_body_and_a_changed_file_comes_alone
     let changed = [
         "/manifest.toml 200",
         "/manifest.toml.minisig 200",
-        // Written anew, as it was: another ETag, and no signature is asked for.
+        // It names the bundle that it belongs to.
         "/plans/cn001.toml 200",
+        "/plans/cn001.toml.minisig 200",
         "objects 200",
     ];
     assert_eq!(fetched(&server, &mut from), changed);
@@ -194,7 +195,7 @@ fn a_transfer_that_breaks_off_goes_on_from_there() {
     let (_cluster, server, node) = cluster(&[THREE[0], THREE[1], ("bulk", &bulky)]);
     server.fault("/packs/", Times::Next(1), Fault::Truncate(50_000));
     server.fault("/packs/", Times::Next(1), Fault::Reset(60_000));
-    node.provost(&["boot"]).expect(0).says(&["retrying for up to", "/packs/"]);
+    node.provost(&["boot"]).expect(0).says(&["still trying, for up to", "/packs/"]);
     let packs = pack_requests(&server);
     assert_eq!(packs.len(), 3);
     assert_eq!(packs[0].request.path, "/packs/newest.tar.zst");

@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use provost_tests::faults::{Fault, Faulty, Times};
+use provost_tests::faults::{Exchange, Fault, Faulty, Times};
 use provost_tests::{Cluster, Node};
 use serde_json::{Value, json};
 
@@ -47,9 +47,11 @@ fn refused(path: &str, fault: Fault) -> (Value, usize) {
     configure(&cluster, &node, &[server.address()], "deadline = \"4s\"\n");
     node.provost(&["boot"]).expect(3);
     let ends = fetch_ends(&node, "boot");
-    assert_eq!(ends.len(), 1, "{ends:?}");
-    assert!(!ends[0]["hint"].as_str().unwrap().is_empty());
-    (ends[0].clone(), server.asked(path))
+    // Before it, at most that it is still trying.
+    assert!(ends.len() <= 2, "{ends:?}");
+    let end = ends.last().unwrap();
+    assert!(!end["hint"].as_str().unwrap().is_empty());
+    (end.clone(), server.asked(path))
 }
 
 #[track_caller]
@@ -93,10 +95,36 @@ fn what_may_pass_is_tried_until_it_does_and_a_wish_to_wait_is_heeded() {
         server.fault("/manifest.toml", Times::Next(1), Fault::RetryAfter(status, 1));
         configure(&cluster, &node, &[server.address()], "");
         let begun = Instant::now();
-        node.provost(&["boot"]).expect(0).says(&[&status.to_string(), "retrying for up to"]);
+        node.provost(&["boot"]).expect(0).says(&[&status.to_string(), "still trying, for up to"]);
         assert!(begun.elapsed() >= Duration::from_secs(1));
         assert_eq!(server.asked("/manifest.toml"), 2);
     }
+}
+
+#[test]
+fn a_fetch_that_keeps_failing_is_told_long_before_its_deadline() {
+    let (cluster, node) = cluster();
+    let server = Faulty::before(cluster.daemon().nodes());
+    server.fault("/plans/cn001.toml", Times::Always, Fault::Status(500));
+    configure(&cluster, &node, &[server.address()], "deadline = \"5m\"\n");
+    let mut boot = node.spawn(&["boot"]);
+    let told = |exchanges: &[Exchange]| {
+        let body =
+            |exchange: &Exchange| String::from_utf8_lossy(&exchange.request.body).into_owned();
+        exchanges
+            .iter()
+            .any(|e| e.answer.is_some() && body(e).contains("still trying, for up to 5"))
+    };
+    assert!(server.until(Duration::from_secs(60), told));
+    let seen = cluster.status("cn001");
+    assert_eq!(seen["status"], "netbooting");
+    assert_eq!(seen["stage"], "fetch");
+    says(&seen, "errorMessage", &["still trying", "/plans/cn001.toml", "500"]);
+    server.mend();
+    assert!(boot.wait().unwrap().success());
+    let seen = cluster.status("cn001");
+    assert_eq!((&seen["status"], &seen["errorMessage"]), (&json!("booted"), &Value::Null));
+    assert_eq!(fetch_ends(&node, "boot").len(), 2);
 }
 
 #[test]
@@ -155,7 +183,7 @@ fn a_server_that_was_passed_over_is_recorded_though_the_next_one_served() {
         first.fault("/manifest.toml", Times::Always, fault);
         let second = cluster.daemon().nodes();
         configure(&cluster, &node, &[first.address(), &second], "");
-        node.provost(&["boot"]).expect(0).says(&[first.address(), "hint: ", "ended well"]);
+        node.provost(&["boot"]).expect(0).says(&[first.address(), "hint: ", "succeeded"]);
         let ends = fetch_ends(&node, "boot");
         assert_eq!((&ends[0]["result"], &ends[0]["cause"]), (&json!("failure"), &json!(cause)));
         says(&ends[0], "errorMessage", &[first.address(), "(1 try in "]);
@@ -185,11 +213,12 @@ fn where_all_fail_each_is_recorded_and_the_one_that_says_most_is_the_last() {
     configure(&cluster, &node, &servers, "deadline = \"2s\"\n");
     node.provost(&["boot"]).expect(3);
     let ends = fetch_ends(&node, "boot");
-    assert_eq!(ends.len(), 3);
-    says(&ends[0], "errorMessage", &["127.0.0.1:1", " tries in "]);
-    says(&ends[1], "errorMessage", &[forbidden.address(), "403"]);
-    says(&ends[2], "errorMessage", &[bad.address()]);
-    assert_eq!(ends[2]["cause"], "verify");
+    assert_eq!(ends.len(), 4);
+    says(&ends[0], "errorMessage", &["still trying, for up to 2s: ", "127.0.0.1:1"]);
+    says(&ends[1], "errorMessage", &["127.0.0.1:1", " tries in "]);
+    says(&ends[2], "errorMessage", &[forbidden.address(), "403"]);
+    says(&ends[3], "errorMessage", &[bad.address()]);
+    assert_eq!(ends[3]["cause"], "verify");
 }
 
 #[test]
@@ -219,7 +248,7 @@ fn an_older_bundle_or_plan_is_refused_and_told_as_that() {
         std::fs::write(&seen, "bundle = 1\nplan = \"x\"\n").unwrap();
         node.provost(&["boot"]).expect(2).says(&["generations.toml", "hint: "]);
         std::fs::remove_file(&seen).unwrap();
-        node.provost(&["boot"]).expect(0);
+        node.provost(&["boot"]).expect(3).says(&["was published with bundle", "hint: "]);
     }
 }
 

@@ -70,11 +70,16 @@ fn a_dead_name_server_is_named_and_one_that_isnt_needed_does_no_harm() {
     let conf = format!("nameserver {DEAD}\n");
     let begun = Instant::now();
     if let Some(out) = boot(&node, "", &conf) {
-        out.expect(3).says(&["looking up the name mgmt", "no name server answers", DEAD, "hint: "]);
+        out.expect(3).says(&[
+            "looking up the name mgmt",
+            "no name server responded",
+            DEAD,
+            "hint: ",
+        ]);
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     }
     if let Some(out) = boot(&node, "127.0.0.1 mgmt\n", &conf) {
-        assert!(!out.expect(0).stderr.contains("retrying for up to"));
+        assert!(!out.expect(0).stderr.contains("still trying"));
     }
 }
 

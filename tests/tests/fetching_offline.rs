@@ -46,7 +46,7 @@ fn a_boot_goes_on_with_what_was_fetched_last_and_says_so() {
             }
         }
         let out = node.provost(&["boot"]).expect(0);
-        out.says(&["no server answers", "last good bundle", "bundle 1 of", "two: ok"]);
+        out.says(&["no server responded", "last good bundle", "bundle 1 of", "two: ok"]);
         let fetch = node.status()["stages"][0].clone();
         assert_eq!(fetch["result"], "success");
         assert!(fetch["skipped"].as_str().unwrap().contains("last good"), "{fetch}");

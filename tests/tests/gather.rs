@@ -75,13 +75,41 @@ fn all_that_tells_what_went_wrong_is_in_one_file_and_nothing_secret() {
     assert!(read(&folder, "published/plan.toml").contains("[redacted:DB_PASSWORD]"));
 }
 
+/// As in a bundle of OpenShift's installer.
+#[test]
+fn failed_units_journals_and_the_network_are_where_openshift_has_them() {
+    let (_cluster, node) = failed();
+    let fake = |name: &str, text: &str| {
+        let path = node.path("fakes").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    };
+    let list = "a.service loaded failed failed The a";
+    fake("systemctl", &format!("case $* in *--no-legend*) echo {list} ;; *) echo \"$*\" ;; esac"));
+    fake("journalctl", "echo \"$*\"");
+    std::fs::create_dir(node.path("openshift")).unwrap();
+    std::fs::write(node.path("openshift/bootkube.json"), "[]").unwrap();
+    let (_, folder) = gathered(&node);
+    assert_eq!(read(&folder, "failed-units.txt"), format!("{list}\n"));
+    assert!(read(&folder, "unit-status/a.service.txt").starts_with("status a.service"));
+    assert!(read(&folder, "unit-status/a.service.log").contains("--unit=a.service"));
+    let journal = read(&folder, "bootstrap/journals/bootkube.log");
+    assert!(journal.contains("--unit=bootkube.service"), "{journal}");
+    read(&folder, "bootstrap/journals/provost-boot.log");
+    for name in ["ip-addr.txt", "ip-route.txt", "hostname.txt", "resolv.conf"] {
+        read(&folder, &format!("bootstrap/network/{name}"));
+    }
+    assert_eq!(read(&folder, "bootstrap/services/bootkube.json"), "[]");
+}
+
 #[test]
 fn the_cause_comes_first_then_where_the_time_went_then_what_else_looks_wrong() {
     let (_cluster, node) = failed();
-    let here = node.provost(&["analyze"]).expect(0).stdout;
+    let here = node.provost(&["analyze"]).expect(1).stdout;
     let (bundle, _) = gathered(&node);
     let bundle = bundle.to_str().unwrap();
-    let there = node.provost(&["analyze", bundle]).expect(0).stdout;
+    let there = node.provost(&["analyze", bundle]).expect(1).stdout;
     for text in [&here, &there] {
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in\n{text}"));
         assert!(at("4 install ") < at("where the time went"), "{text}");
@@ -89,7 +117,7 @@ fn the_cause_comes_first_then_where_the_time_went_then_what_else_looks_wrong() {
         assert!(at("%  bad") < at("what else"), "{text}");
         at("fine left processes behind: ");
     }
-    let json = node.provost(&["analyze", bundle, "--format", "json"]).expect(0).json();
+    let json = node.provost(&["analyze", bundle, "--format", "json"]).expect(1).json();
     assert_eq!(json["cause"]["stage"], "bad");
     assert_eq!(json["cause"]["exitCode"], 1);
     let slowest = &json["blame"][0];
@@ -112,14 +140,14 @@ fn slow_commands_and_ignored_failures_are_named() {
     std::fs::write(log, lines).unwrap();
     let (bundle, _) = gathered(&node);
     for source in [&[][..], &[bundle.to_str().unwrap()]] {
-        let text = node.provost(&[&["analyze"], source].concat()).expect(0).stdout;
+        let text = node.provost(&[&["analyze"], source].concat()).expect(1).stdout;
         let parts = [
             "the slowest commands:\n       7.0 s  fine: sleep 7\n",
             "went on:\n  - fine: systemctl is-active sshd: exit status 3\n",
         ];
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
         let json = [&["analyze", "--format", "json"], source].concat();
-        let json = node.provost(&json).expect(0).json();
+        let json = node.provost(&json).expect(1).json();
         let slow = serde_json::json!({"stage": "fine", "command": "sleep 7", "durationMs": 7000});
         assert_eq!(json["slowest"][0], slow);
         assert_eq!(

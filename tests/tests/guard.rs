@@ -61,13 +61,14 @@ fn a_kickstart_that_always_fails_is_held_though_every_report_is_lost() {
     std::fs::create_dir_all(node.path("etc")).unwrap();
     let motd = || std::fs::read_to_string(node.path("etc/motd.d/provost")).unwrap_or_default();
     for _ in 0..3 {
-        node.provost(&["kickstart"]).expect(1).says(&["could not be reported"]);
+        node.provost(&["kickstart"]).expect(1).says(&["not sent yet"]);
     }
     assert_eq!(ran(&cluster), 3);
     let out = node.provost(&["kickstart"]).expect(4);
     out.says(&[
         "this node is held",
         "3 runs in a row",
+        ", exit status ",
         "provost release",
         "provostctl release cn001",
     ]);
@@ -147,6 +148,24 @@ fn the_management_node_shows_who_is_held_and_can_release_it() {
     does(&cluster, "exit 0");
     node.provost(&["boot"]).expect(0).says(&["the management node has released this node"]);
     assert_eq!(cluster.status("cn001")["status"], "booted");
+}
+
+#[test]
+fn a_node_that_was_released_on_both_sides_is_not_held_by_what_it_reports_late() {
+    let cluster = cluster();
+    let node = cluster.node("cn001");
+    let files = Faulty::of(cluster.www());
+    use_server(&cluster, &node, files.address());
+    for _ in 0..3 {
+        node.provost(&["boot"]).expect(1).says(&["not sent yet"]);
+    }
+    node.provost(&["release"]).expect(0);
+    cluster.ctl(&["release", "cn001"]).expect(0);
+    does(&cluster, "sleep 1");
+    node.configure(&cluster.settings_for(&[&cluster.daemon().nodes()]));
+    node.provost(&["boot"]).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booted");
+    assert_eq!(cluster.ctl_json(&["show", "cn001"])["runs"].as_array().unwrap().len(), 4);
 }
 
 #[test]

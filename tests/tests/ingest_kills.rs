@@ -15,7 +15,7 @@ use serde_json::Value;
 const NODES: usize = 4;
 /// How often the daemon is killed.
 const KILLS: usize = 40;
-/// How long it lives at the most.
+/// How long it lives at most.
 const LIFE: Duration = Duration::from_millis(300);
 /// How often nodes may fail.
 const UNGUARDED: &str = "[guard]\nmax_attempts = 1000000\n";

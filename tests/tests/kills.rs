@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// How many runs are killed.
 const KILLS: usize = 300;
-/// How often one node is killed: few times, since the first lives have the most to lose.
+/// How often one node is killed: few times, because the first lives have the most to lose.
 const KILLS_EACH: usize = 4;
 /// How many nodes at once live and die.
 const WORKERS: usize = 3;
@@ -116,7 +116,7 @@ fn measure(cluster: &Cluster) -> Span {
     Span { time, calls: count.into_iter().collect() }
 }
 
-/// One life of a node. Says whether it was killed; it has to end well otherwise.
+/// One life of a node. Says whether it was killed; it has to succeed otherwise.
 fn live(node: &Node, death: &Death) -> bool {
     let inject;
     let trace: &[&str] = match death {
@@ -155,7 +155,7 @@ fn live_and_die(node: &Node, rng: &mut Rng, span: &Span) -> usize {
     while kills < KILLS_EACH {
         kills += usize::from(live(node, &Death::draw(rng, span)));
         if node.path("log/services/boot.json").exists() {
-            // Whole at every instant, whoever reads it.
+            // Whole at every instant, for any reader.
             node.journal("boot");
         }
     }
@@ -188,7 +188,7 @@ fn check(cluster: &Cluster, node: &Node) {
     assert_eq!(last.last().unwrap()["result"], "success", "{name}: {last:#?}");
     for run in cut {
         let end = run.last().unwrap();
-        // One that was killed after its end has ended well.
+        // One that was killed after its end has succeeded.
         assert!(end["result"] == "success" || end["cause"] == "interrupted", "{name}: {run:#?}");
     }
     for script in ["first", "second", "last"] {

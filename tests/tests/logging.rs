@@ -60,13 +60,13 @@ fn each_line_of_provost_log_has_its_time_and_the_last_ones_of_a_failure_are_ther
     assert!(text.lines().last().unwrap().contains(" boot FAILED after "), "{text}");
 }
 
-/// `place` has provost.log's name; the run has to end well, and soon, all the same.
+/// `place` has provost.log's name; the run has to succeed, and soon, all the same.
 fn runs_with_log(place: impl FnOnce(PathBuf)) {
     let (cluster, node) = cluster("good");
     std::fs::create_dir_all(node.path("log")).unwrap();
     place(log(&node, "provost.log"));
     let begun = Instant::now();
-    node.provost(&["boot"]).expect(0).says(&["boot ended well"]);
+    node.provost(&["boot"]).expect(0).says(&["boot succeeded"]);
     assert!(begun.elapsed() < FLUSH, "{:?}", begun.elapsed());
     assert_eq!(cluster.status("cn001")["status"], "booted");
 }
@@ -79,7 +79,7 @@ fn a_full_disk_under_provost_log_neither_fails_a_run_nor_holds_it_up() {
 
 #[test]
 fn a_provost_log_that_hangs_does_not_hold_up_a_run() {
-    // Whoever opens it waits until somebody reads, and nobody does; see fifo(7).
+    // An open waits until there is a reader, and nobody does; see fifo(7).
     runs_with_log(|log| {
         let made = std::process::Command::new("mkfifo").arg(log).status().unwrap();
         assert!(made.success());
@@ -140,6 +140,6 @@ fn a_filter_that_can_not_be_read_is_said_and_costs_nothing() {
     let (_cluster, node) = cluster("good");
     let output = node.command(&["boot"]).env("PROVOST_LOG", "provost=loud").output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && text.contains("boot ended well"), "{text}");
+    assert!(output.status.success() && text.contains("boot succeeded"), "{text}");
     assert!(text.contains("provost: warning: reading PROVOST_LOG=\"provost=loud\""), "{text}");
 }

@@ -78,7 +78,7 @@ fn syslog_by_tcp_is_framed_and_comes_whole() {
     }
     assert_eq!(rest, "");
     assert!(messages[0].contains("boot of cn001 begins"), "{messages:?}");
-    assert!(messages.last().unwrap().contains("boot ended well"), "{messages:?}");
+    assert!(messages.last().unwrap().contains("boot succeeded"), "{messages:?}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn notices_can_be_turned_off_and_do_no_harm_where_there_is_no_etc() {
 fn a_console_that_takes_nothing_does_not_hold_up_a_run() {
     let (cluster, node) = cluster("good");
     let (_reader, writer) = std::io::pipe().unwrap();
-    // Full: whoever writes to it waits until somebody reads, and nobody does.
+    // Full: a writer waits for a reader, and there is none.
     rustix::fs::fcntl_setfl(&writer, rustix::fs::OFlags::NONBLOCK).unwrap();
     while (&writer).write(&[b'x'; 4096]).is_ok() {}
     rustix::fs::fcntl_setfl(&writer, rustix::fs::OFlags::empty()).unwrap();
@@ -179,7 +179,7 @@ fn a_console_that_takes_nothing_does_not_hold_up_a_run() {
     assert!(end.join().unwrap().success());
     assert_eq!(cluster.status("cn001")["status"], "booted");
     let log = std::fs::read_to_string(node.path("log/provost.log")).unwrap();
-    assert!(log.contains("boot ended well"), "{log}");
+    assert!(log.contains("boot succeeded"), "{log}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn the_logs_of_old_runs_go_but_for_those_that_are_needed() {
         node.provost(&["run", "one"]).expect(0);
     }
 
-    // Whoever looks at a journal leaves it as it is: what a run reserved there is gone.
+    // A reader of a journal leaves it as it is: what a run reserved there is gone.
     for service in ["boot", "run"] {
         let text = std::fs::read(node.path(&format!("log/services/{service}.json"))).unwrap();
         assert!(text.ends_with(b"}\n]\n"), "{service}: {} bytes", text.len());

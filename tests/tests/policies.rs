@@ -131,7 +131,7 @@ fn what_failed_is_not_done() {
     let cluster = cluster("[\"step\"]", &[("step", &fails)]);
     let node = cluster.node("cn001");
     for _ in 0..2 {
-        node.provost(&["boot"]).expect(0).says(&["its failure is ignored"]);
+        node.provost(&["boot"]).expect(0).says(&["ignored (on_failure"]);
         assert_eq!(ran(&cluster), ["step"]);
     }
     let publish = |text: &str| {
@@ -305,7 +305,7 @@ fn what_is_done_in_an_image_is_not_done_again_at_boot() {
     std::fs::create_dir(&image).unwrap();
     node.provost(&["stamp", "--root", root, "always"]).expect(2).says(&["each time", "hint: "]);
     node.provost(&["stamp", "--root", root, "nothing"]).expect(2).says(&["no such script"]);
-    node.provost(&["stamp", "--root", root, "change", "a"]).expect(0).says(&["1 stamped"]);
+    node.provost(&["stamp", "--root", root, "change", "a"]).expect(0).says(&["1 step stamped"]);
     assert!(!node.path("state").exists(), "the builder's own state stays as it is");
     // The node boots with what its image has.
     let state = image.join(node.path("state").strip_prefix("/").unwrap());
@@ -313,6 +313,10 @@ fn what_is_done_in_an_image_is_not_done_again_at_boot() {
     node.provost(&["boot"]).expect(0);
     assert_eq!(ran(&cluster), ["change b", "always"]);
     let list = ["stamp", "--root", root, "-P", "change a,change c"];
-    node.provost(&list).expect(0).says(&["stamped: change c", "2 stamped"]);
-    node.provost(&["stamp", "--root", root]).expect(0).says(&["change a", "change b", "2 stamped"]);
+    node.provost(&list).expect(0).says(&["stamped: change c", "2 steps stamped"]);
+    node.provost(&["stamp", "--root", root]).expect(0).says(&[
+        "change a",
+        "change b",
+        "2 steps stamped",
+    ]);
 }

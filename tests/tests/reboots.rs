@@ -63,7 +63,7 @@ fn a_run_goes_on_after_its_reboot_at_the_next_step() {
         &[("one", STEP), ("asks", &asks("when = \"once\"")), ("two", STEP)],
     );
     let out = node.provost(&["boot"]).expect(0);
-    out.says(&["asks: asks for a reboot: new firmware", "goes on after that"]);
+    out.says(&["asks: requests a reboot: new firmware", "continues after that"]);
     assert_eq!(node.reboots(), ["systemctl reboot"]);
     let journal = node.journal("boot");
     let end = journal.last().unwrap();
@@ -76,7 +76,7 @@ fn a_run_goes_on_after_its_reboot_at_the_next_step() {
     assert!(said.contains("waits for a reboot"), "{said}");
     assert_eq!(cluster.status("cn001")["status"], "netbooting");
 
-    node.provost(&["boot"]).expect(0).says(&["goes on, run", "[3/3] two: ok", "boot ended well"]);
+    node.provost(&["boot"]).expect(0).says(&["continues, run", "[3/3] two: ok", "boot succeeded"]);
     assert_eq!(ran(&cluster), ["one", "asks", "two"]);
     let journal = node.journal("boot");
     let run = &journal[0]["run"];
@@ -148,7 +148,7 @@ fn a_script_that_always_reboots_ends_in_held() {
             node.provost(&["boot"]).expect(0);
         }
         let out = node.provost(&["boot"]).expect(1);
-        out.says(&["asks for another reboot", "may have 3", "max_reboots"]);
+        out.says(&["requests another reboot", "of at most 3", "max_reboots"]);
         assert_eq!(node.reboots().len(), 3 * attempt);
         let told = cluster.status("cn001");
         assert_eq!((&told["status"], &told["cause"]), (&json!("failed"), &json!("reboot")));
@@ -172,7 +172,7 @@ fn a_runner_that_dies_before_the_reboot_loses_nothing_and_does_nothing_twice() {
     assert_eq!(node.provost(&["boot"]).code, None, "it was killed");
     fake(&node, good.trim_start_matches("#!/bin/sh\n"));
     // It may not have reboooted: so it asks, and runs nothing.
-    node.provost(&["boot"]).expect(0).says(&["the machine is to reboot"]);
+    node.provost(&["boot"]).expect(0).says(&["rebooting the machine"]);
     assert_eq!((ran(&cluster), node.reboots().len()), (vec!["asks".to_owned()], 1));
     node.provost(&["boot"]).expect(0);
     assert_eq!((ran(&cluster).join(" "), node.reboots().len()), ("asks two".to_owned(), 1));
@@ -207,7 +207,7 @@ fn a_machine_that_does_not_reboot_is_told_of_and_the_run_goes_on_later() {
     let (cluster, node) =
         cluster("[\"asks\", \"two\"]", &[("asks", &asks("leak = \"warn\"")), ("two", STEP)]);
     fake(&node, "echo no bus >&2; exit 1");
-    node.provost(&["boot"]).expect(1).says(&["asking the machine to reboot", "no bus", "by hand"]);
+    node.provost(&["boot"]).expect(1).says(&["rebooting the machine: ", "no bus", "by hand"]);
     node.provost(&["boot"]).expect(0);
     assert_eq!(ran(&cluster), ["asks", "two"]);
 }
@@ -223,7 +223,7 @@ fn neither_an_installer_nor_an_admin_is_rebooted_under_the_hand() {
     assert_eq!(ran(&cluster), ["asks", "two"]);
     node.provost(&["run", "asks"]).expect(0).says(&["reboot this node"]);
     let out = node.provost(&["run", "-P", "asks,two x"]).expect(1);
-    out.says(&["asks for a reboot before", "provost run -P \"two x\""]);
+    out.says(&["requests a reboot before", "provost run -P \"two x\""]);
     let end = node.journal("run").pop().unwrap();
     assert_eq!((&end["cause"], &end["notRun"]), (&json!("reboot"), &json!(["two"])));
     publish(&cluster, "[\"again\", \"two\"]");

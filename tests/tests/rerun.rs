@@ -30,8 +30,8 @@ fn each_node_is_told_of_and_a_dead_one_holds_nobody_up() {
     };
 
     let out = rerun("cn[001-003]", &["args", "a b", "-x", "it's", "$HOME;`id`", ""]).expect(1);
-    assert!(out.stdout.contains("cn001  ok") && out.stdout.contains("cn002  ok"), "{}", out.stdout);
-    assert!(out.stdout.contains("cn003  unreachable"), "{}", out.stdout);
+    assert!(out.stdout.contains("    2  ok           cn[001-002]\n"), "{}", out.stdout);
+    assert!(out.stdout.contains("    1  unreachable  cn003\n"), "{}", out.stdout);
     assert!(out.stderr.contains("[3/3] ") && out.stderr.contains("hint: "), "{}", out.stderr);
     let log = node.provost(&["log", "args"]).expect(0).stdout;
     for line in ["<a b>", "<-x>", "<it's>", "<$HOME;`id`>", "<>"] {
@@ -39,7 +39,12 @@ fn each_node_is_told_of_and_a_dead_one_holds_nobody_up() {
     }
 
     let out = rerun("cn[001-002]", &["-P", "args x,bad"]).expect(1);
-    assert!(out.stdout.contains("cn002  failed  1"), "{}", out.stdout);
+    // Both failed in the same way, which is shown once, with what the script said.
+    let failed =
+        "    2  failed       cn[001-002]\n                    bad: exit status 1 at line 3 of ";
+    assert!(out.stdout.contains(failed), "{}", out.stdout);
+    assert_eq!(out.stdout.matches(" well\n").count(), 1, "{}", out.stdout);
+    assert!(out.stdout.contains("hint: see all its output"), "{}", out.stdout);
     assert!(out.stderr.contains("provostctl show cn001"), "{}", out.stderr);
     assert_eq!(cluster.status("cn001")["updatestatus"], "failed");
 
@@ -56,6 +61,51 @@ fn each_node_is_told_of_and_a_dead_one_holds_nobody_up() {
     assert!(json[0]["detail"].as_str().unwrap_or_default().contains("bad"), "{json}");
 }
 
+/// A script that no node has is refused before any node is asked.
+#[test]
+fn a_script_that_is_not_published_is_refused_at_once() {
+    let cluster = cluster();
+    for args in [&["args x"][..], &["-P", "args x,agrs"], &["agrs", "args"]] {
+        let out = cluster.ctl(&[&["rerun", "--ssh-config", "/dev/null", "cn001"], args].concat());
+        let out = out.expect(2);
+        assert!(out.stderr.contains(" is published\n"), "{}", out.stderr);
+        assert!(
+            out.stderr.contains("hint: publish it, or name one of: args, bad"),
+            "{}",
+            out.stderr
+        );
+        assert_eq!(out.stdout, "");
+    }
+}
+
+/// `provostctl continue` finishes what failed, and `provostctl boot` does all again.
+#[test]
+fn nodes_whose_boot_failed_are_booted_by_one_command() {
+    let cluster = cluster();
+    let Some(mut network) = Network::new(&cluster) else { return };
+    let nodes = ["cn001", "cn002"].map(|name| cluster.node(name));
+    nodes.iter().for_each(|node| network.join(node));
+    let mark = cluster.path("fixed").display().to_string();
+    cluster.script("later", &format!("#!/bin/sh\n[ -e '{mark}' ]\n"));
+    let site = "[nodes.\"cn[001-002]\"]\npostscripts = [\"args a\", \"later\", \"args b\"]\n";
+    cluster.site(site).publish().expect(0);
+    let config = network.config();
+    let on_both = |command: &str| cluster.ctl(&[command, "--ssh-config", &config, "cn[001-002]"]);
+    let out = on_both("boot").expect(1);
+    assert!(out.stdout.contains("    2  failed       cn[001-002]\n"), "{}", out.stdout);
+    assert!(out.stdout.contains("then: provost boot --continue\n"), "{}", out.stdout);
+    std::fs::write(&mark, "").unwrap();
+    let failed = cluster.ctl(&["continue", "--ssh-config", &config, "@failed"]);
+    assert!(failed.expect(0).stdout.contains("    2  ok           cn[001-002]\n"));
+    for node in &nodes {
+        assert_eq!(cluster.status(node.name())["status"], "booted");
+        let skipped = node.status()["stages"][1]["skipped"].clone();
+        assert_eq!(skipped, "it was done in the run before");
+    }
+    on_both("boot").expect(0);
+    assert!(nodes[0].status()["stages"][1].get("skipped").is_none());
+}
+
 #[test]
 fn a_node_that_takes_too_long_is_ended_and_leaves_nothing_behind() {
     let cluster = cluster();
@@ -68,8 +118,8 @@ fn a_node_that_takes_too_long_is_ended_and_leaves_nothing_behind() {
     let args = ["rerun", "--ssh-config", &config, "--timeout", "3s", "cn[001-002]", "hang"];
     let out = cluster.ctl(&args).expect(124);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
-    assert!(out.stdout.contains("cn001  timeout"), "{}\n{}", out.stdout, out.stderr);
-    assert!(out.stdout.contains("cn002  timeout"), "{}\n{}", out.stdout, out.stderr);
+    let late = "    2  timeout      cn[001-002]\n                    not finished within 3s";
+    assert!(out.stdout.contains(late), "{}\n{}", out.stdout, out.stderr);
     // The run on the node has ended, too, and says why.
     let ended = || node.status()["stages"][1]["cause"] == "interrupted";
     assert!(processes::until(Duration::from_secs(30), ended), "{}", node.status());
@@ -99,7 +149,7 @@ fn bundles_come_from_nodes_and_from_the_store_where_a_node_is_dead() {
     assert!(bundles[0].contains("/log-bundle-cn001-") && bundles[1].contains("-cn002-"));
     for bundle in bundles {
         // The records, and where it was uploaded the log, tell the same of both.
-        let json = node.provost(&["analyze", bundle, "--format", "json"]).expect(0).json();
+        let json = node.provost(&["analyze", bundle, "--format", "json"]).expect(1).json();
         assert_eq!(json["cause"]["stage"], "bad", "{bundle}: {json}");
         let tar = std::process::Command::new("tar").args(["-tzf", bundle]).output().unwrap();
         let names = String::from_utf8(tar.stdout).unwrap();

@@ -1,5 +1,5 @@
 //! The cases that started this product. Each ends with the cause in `provostctl show NODE`, five
-//! seconds at the most after the management node can be reached.
+//! seconds at most after the management node can be reached.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::os::unix::fs::PermissionsExt;
@@ -67,6 +67,10 @@ fn a_file_of_the_wrong_mode_on_the_server_is_named_with_its_mend() {
         eprintln!("SKIPPED: it takes nginx, and root to start it");
         return;
     };
+    let [site, scripts, key, www] = ["site.toml", "scripts", "key/provost.key", "www"]
+        .map(|name| cluster.path(name).display().to_string());
+    let publish = ["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www];
+    cluster.ctl(&[&publish[..], &["--group", "nogroup"]].concat()).expect(0);
     let node = cluster.node("cn001");
     node.configure(&cluster.settings_for(&[server.address()]));
     let packs = cluster.www().join("packs");
@@ -115,7 +119,7 @@ fn a_server_that_accepts_and_never_answers_is_told_when_it_answers_again() {
     server.mend();
     let told = waiting.is_told_soon_after(Instant::now());
     let url = format!("http://{}/", server.address());
-    is_told(&told, "fetch", &[&url, "sent nothing", "tr"], &["stuck", "stall_timeout"]);
+    is_told(&told, "fetch", &[&url, "sent nothing", "tr"], &["hangs", "stall_timeout"]);
     assert_eq!(boot.wait().unwrap().code(), Some(3));
     accounts::all_is_told(&cluster, &node, "boot");
 }
@@ -133,7 +137,7 @@ fn a_server_that_never_answered_is_told_by_the_next_report() {
     let begun = Instant::now();
     let out = node.provost(&["boot"]).expect(3);
     assert!(begun.elapsed() < LONG, "{:?}", begun.elapsed());
-    out.says(&["could not be reported yet", "hint: "]);
+    out.says(&["not sent yet", "hint: "]);
     assert_eq!(cluster.status("cn001")["status"], "defined");
     let waiting = Waiting::for_failure_of(&cluster, "cn001");
     server.mend();
@@ -176,7 +180,7 @@ fn a_dead_dns_is_told_with_the_name_and_who_was_asked() {
     dns.answer();
     let told = waiting.is_told_soon_after(Instant::now());
     let asked = dns.address().to_string();
-    is_told(&told, "fetch", &["mn.cluster.test", "no name server answers", &asked], &["address"]);
+    is_told(&told, "fetch", &["mn.cluster.test", "no name server responded", &asked], &["address"]);
     assert_eq!(boot.wait().unwrap().code(), Some(3));
     accounts::all_is_told(&cluster, &node, "boot");
 }

@@ -83,7 +83,7 @@ fn xcatd_is_who_has_the_known_certificate_or_one_for_its_address() {
     let xcats = xcatd("mn.cluster", named, XCATS_BEGIN);
     node.configure(&format!("xcatd_port = {}\n", xcats.port()));
     let told = node.provost(&["check"]).expect(0).stdout;
-    assert!(told.contains("anybody could have answered as xcatd"), "{told}");
+    assert!(told.contains("any machine could have answered as xcatd"), "{told}");
 
     known(xcats.certificate(), &xcats);
     let out = node.boot(0);
@@ -124,7 +124,7 @@ fn old_xcatd(hello: &'static str, answer: Vec<u8>) -> u16 {
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            // Whoever came may have gone.
+            // The client may have gone.
             let _ = stream.write_all(hello.as_bytes());
             let _ = stream.read(&mut [0; 4096]);
             let _ = stream.write_all(&answer);
@@ -183,7 +183,7 @@ fn a_mypostscript_that_makes_no_sense_runs_nothing_and_says_where() {
         // Only bash knows.
         (lists("A=1\nexport X='that's'\n"), &["the value of X: ", "line 2: unexpected EOF"]),
         (lists("A=(1\n"), &["line", "fix the xCAT table"]),
-        (lists("A=1\nexit 0\n"), &["ends the shell before its end"]),
+        (lists("A=1\nexit 0\n"), &["ends the shell early"]),
         (lists("kill -9 $$\n"), &["SIGKILL"]),
         ("NODE=cn1\n".to_owned(), &["no list of scripts"]),
         (mypostscript("", &["tell; rm -rf /"], &[]), &["line", "`;`"]),
@@ -336,7 +336,7 @@ fn a_hostile_preamble_is_over_in_time_and_leaves_nobody() {
     node.configure("[run]\ntimeout = \"2s\"\n");
     server.mypostscript("cn1", &mypostscript("sleep 1000\nexport A=1\n", &["tell"], &[]));
     node.boot(2);
-    says(&node.fetched(), "config", &["not done within 2 s"]);
+    says(&node.fetched(), "config", &["not finished within 2 s"]);
     let big = "A=$(head -c 100000000 /dev/zero | tr '\\0' x)\nexport A\n";
     server.mypostscript("cn1", &mypostscript(big, &["tell"], &[]));
     node.boot(2);

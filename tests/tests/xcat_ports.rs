@@ -73,7 +73,7 @@ fn web(mut stream: TcpStream) -> String {
         "GET /install/postscripts/one HTTP/1.1" => "200 OK\r\nContent-Length: 2\r\n\r\n#!",
         _ => "404 Not Found\r\nContent-Length: 0\r\n\r\n",
     };
-    // Whoever asks may have gone.
+    // The client may have gone.
     let _ = write!(stream, "HTTP/1.1 {}", answer.replacen("\r\n", "\r\nConnection: close\r\n", 1));
     asked
 }

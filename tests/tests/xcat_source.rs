@@ -244,13 +244,9 @@ fn a_node_can_go_on_with_what_it_had_where_no_server_answers() {
     drop(web);
     std::fs::remove_file(node.path("told")).unwrap();
     let out = node.boot(0);
-    assert!(
-        out.stderr.contains("the last good scripts and mypostscript are used"),
-        "{}",
-        out.stderr
-    );
+    assert!(out.stderr.contains("using the last good scripts and mypostscript"), "{}", out.stderr);
     assert!(node.path("told").exists());
-    // Whom a lease names beside it may serve other things.
+    // Whom a lease names next to it may serve other things.
     let Some(other) = XcatServer::new().web(WebKind::Nginx) else { return };
     let with = |servers: [&str; 2]| {
         let text = format!(

@@ -30,7 +30,7 @@ fn cluster(script: &str, daemon: &str) -> Cluster {
     cluster
 }
 
-/// A node with one script, which is published beside xCAT's own.
+/// A node with one script, which is published next to xCAT's own.
 struct Ground {
     cluster: Cluster,
     web: Faulty,
@@ -122,11 +122,11 @@ fn each_fault_is_told_with_its_own_words_and_the_rest_goes_later() {
         let monitor = Monitor::start(habit);
         let ground = Ground::new("#!/bin/sh\n", &monitor);
         ground.configure("[report]\ndeadline = \"10s\"\n");
-        let told = ["could not be told yet: ", words, "hint: "];
+        let told = ["telling the install monitor ", words, "hint: "];
         ground.provost(&["boot"]).expect(0).says(&told);
         let text = ground.provost(&["status"]).expect(0).stdout;
-        assert!(text.contains("not told yet") && text.contains("hint"), "{habit:?}: {text}");
-        let out = ground.provost(&["report"]).expect(3).says(&["could not be told yet: "]);
+        assert!(text.contains("not sent yet") && text.contains("hint"), "{habit:?}: {text}");
+        let out = ground.provost(&["report"]).expect(3).says(&["telling the install monitor "]);
         assert_eq!(out.stderr.matches("hint: ").count(), 1, "{}", out.stderr);
         monitor.mend();
         ground.configure("");
@@ -137,12 +137,12 @@ fn each_fault_is_told_with_its_own_words_and_the_rest_goes_later() {
     };
     std::thread::scope(|scope| {
         for (habit, words) in [
-            (Silent, "no greeting in"),
+            (Silent, "no greeting within"),
             (Closes, "getent hosts"),
-            (Leaves, "instead of an answer"),
-            (Forgets, "instead of an answer"),
+            (Leaves, "without an answer"),
+            (Forgets, "without an answer"),
             (Garbage, "HTTP/1.1 400 Bad Request \\u{1b}[31m"),
-            (Trickles, "no greeting in"),
+            (Trickles, "no greeting within"),
         ] {
             scope.spawn(move || later(habit, words));
         }
@@ -164,7 +164,7 @@ fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
     let ground = Ground::new("#!/bin/sh\n", &monitor);
     ground.configure(SHORTEST);
     ground.provost(&["kickstart"]).expect(0).says(&[
-        "could not be told yet: next",
+        "telling the install monitor next",
         "Connection refused",
         "nodeset cn001 boot",
     ]);
@@ -176,7 +176,7 @@ fn a_kickstart_and_the_boot_after_it_are_told_in_the_words_of_xcat() {
     assert_eq!(ground.told(), pairs(&kept));
     let checked = || ground.provost(&["check"]).stdout;
     let told = checked();
-    assert!(told.contains("words to the install monitor that are not reported yet: 2"), "{told}");
+    assert!(told.contains("2 status messages not sent yet"), "{told}");
     monitor.listen();
     ground.configure("");
     ground.provost(&["run", "one"]).expect(0);
@@ -260,7 +260,7 @@ fn a_kernel_that_is_too_old_does_not_have_the_node_install_itself_again() {
     let ground = Ground::new("#!/bin/sh\n", &monitor);
     let old = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=pidfd_open:error=ENOSYS"];
     let out = ground.node.command_by(&old, &["kickstart"]).output().unwrap();
-    Out::from(out).expect(2).says(&["Linux 5.3", "the management node knows"]);
+    Out::from(out).expect(2).says(&["Linux 5.3", "reported to the management node"]);
     assert_eq!(monitor.said(), ["next", FAILED]);
 }
 
@@ -286,7 +286,7 @@ fn a_check_says_whether_the_monitor_greets_the_node_and_tells_it_nothing() {
     monitor.behave(Closes);
     expect(&["closed the connection without a greeting", "hint: see on the management node"]);
     monitor.behave(Silent);
-    expect(&["no greeting in 5 s"]);
+    expect(&["no greeting within 5 s"]);
     monitor.behave(Right);
     monitor.refuse();
     expect(&["Connection refused"]);
@@ -315,7 +315,7 @@ fn beyond_its_deadline(ground: &Ground) -> (std::process::Child, impl FnOnce() -
     ground.configure(SHORT);
     let mut run = ground.node.spawn(&["kickstart"]);
     let mut lines = BufReader::new(run.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.contains("trying on for up to 57 s")));
+    assert!(lines.any(|line| line.contains("retrying for up to 57 s")));
     (run, move || lines.collect::<Vec<_>>().join("\n"))
 }
 
@@ -337,13 +337,13 @@ fn a_signal_ends_the_wait_for_next() {
     let (mut run, rest) = beyond_its_deadline(&ground);
     let began = Instant::now();
     rustix::process::kill_process(Pid::from_child(&run), Signal::TERM).unwrap();
-    // The installation has ended well before.
+    // The installation has succeeded before.
     assert!(run.wait().unwrap().success());
     assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
     assert!(rest().contains("nodeset cn001 boot"));
     // Nothing that waits for a boot goes on for so long: a timer does then.
     let began = Instant::now();
-    ground.provost(&["boot"]).expect(0).says(&["could not be told yet: next"]);
+    ground.provost(&["boot"]).expect(0).says(&["telling the install monitor next"]);
     assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
 }
 

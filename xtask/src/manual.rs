@@ -1,4 +1,4 @@
-//! Man pages and completions: made of the command lines, kept beside them.
+//! Man pages and completions: made of the command lines, kept next to them.
 
 use std::fs;
 use std::path::Path;

@@ -13,9 +13,11 @@ mod path;
 mod policy;
 #[cfg(feature = "publish")]
 mod publish;
+mod refresh;
 mod signature;
 mod trust;
 mod unpack;
+mod validity;
 mod verify;
 
 pub use arrival::{Arrival, ArrivalError};
@@ -25,8 +27,14 @@ pub use manifest::{FileEntry, Manifest, ManifestError, Mode, Pack, object_path};
 pub use path::{PathError, check_path};
 pub use policy::{HeaderError, Leak, OnFailure, Policy, Resume, Trace, When};
 #[cfg(feature = "publish")]
-pub use publish::{KeyError, Problem, Publication, PublishError, Published, SecretKey, publish};
+pub use publish::{
+    Access, Changes, FileChange, FileVersion, Generations, Input, KeyError, PlanChange, Prepared,
+    Problem, Publication, PublishError, Published, SecretKey, Source, Used, check_input, prepare,
+    publish,
+};
+pub use refresh::Refresh;
 pub use signature::{PublicKey, PublicKeyError};
 pub use trust::{Trust, TrustError, Verdict};
 pub use unpack::{UnpackError, unpack};
+pub use validity::Validity;
 pub use verify::{Mismatch, Verifying};

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{self, Flaw};
-use crate::{Digest, Policy, check_path};
+use crate::{Digest, Policy, Validity, check_path};
 
 /// What one generation of the bundle consists of: every file with its mode, size, digest and policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,9 +16,19 @@ pub struct Manifest {
     pub generation: u64,
     /// When this generation was published.
     pub created: Timestamp,
+    /// When it was signed: later than `created`, if it was signed again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<Timestamp>,
+    /// From when on nodes without a memory refuse it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Timestamp>,
     /// The publisher's public key, so that a node that trusts a manifest by its digest can check
     /// the plans that go with it.
     pub key: String,
+    /// The public key of who may say that this may be used for longer, and nothing else: see
+    /// [`Refresh`](crate::Refresh).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh_key: Option<String>,
     /// All files in one archive.
     pub pack: Pack,
     /// The files, in order of their paths.
@@ -99,6 +109,11 @@ impl Manifest {
     /// The manifest's text.
     pub fn to_toml(&self) -> Result<String, ManifestError> {
         toml::to_string(self).or_else(|e| refuse(e.to_string()))
+    }
+
+    /// Until when it may be used; none in what older versions published.
+    pub fn validity(&self) -> Option<Validity> {
+        Some(Validity { made: self.made?, expires: self.expires? })
     }
 
     /// The file at `path`.
@@ -202,6 +217,9 @@ mod tests {
             format: Manifest::FORMAT,
             generation: 42,
             created: "2026-11-20T17:00:00Z".parse().unwrap(),
+            made: None,
+            expires: None,
+            refresh_key: None,
             key: KEY.to_owned(),
             pack: Pack { sha256: Digest::of(b"pack"), size: 4 },
             files: paths.iter().map(entry).collect(),

@@ -29,6 +29,12 @@ pub fn check_path(path: &str) -> Result<(), PathError> {
     if path.chars().any(char::is_control) {
         return refuse("it has a control character");
     }
+    if path.chars().any(is_format) {
+        return refuse("it has an invisible character, which can change how a name is shown");
+    }
+    if path.contains('\\') {
+        return refuse("it has a backslash");
+    }
     for component in path.split('/') {
         match component {
             "" => return refuse("it has an empty part"),
@@ -41,6 +47,17 @@ pub fn check_path(path: &str) -> Result<(), PathError> {
         }
     }
     Ok(())
+}
+
+/// Whether Unicode has it as a format character (category Cf, such as U+202E, which turns the
+/// direction of text), or as a separator of lines or paragraphs.
+fn is_format(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}'
+        | '\u{8e2}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}'
+        | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0001}' | '\u{e0020}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -67,6 +84,11 @@ mod tests {
             "a\nb",
             "a\0",
             "\u{9b}2J",
+            "txt.\u{202e}hs",
+            "a\u{2066}b",
+            "a\u{200b}b",
+            "a\u{feff}",
+            "a\\b",
             &long,
         ] {
             assert!(check_path(bad).is_err(), "{bad:?}");

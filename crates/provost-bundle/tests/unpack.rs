@@ -28,6 +28,9 @@ fn manifest(files: &[(&str, Mode)]) -> Manifest {
         format: Manifest::FORMAT,
         generation: 1,
         created: "2026-11-20T17:00:00Z".parse().unwrap(),
+        made: None,
+        expires: None,
+        refresh_key: None,
         key: KEY.to_owned(),
         pack: Pack { sha256: Digest::of(b""), size: 1 << 20 },
         files: files.iter().map(entry).collect(),
@@ -205,7 +208,7 @@ fn from_disk(archive: &[u8], breaks_at: usize) -> (Result<(), UnpackError>, usiz
     let pack = zstd::encode_all(archive, 1).unwrap();
     manifest.pack.size = pack.len() as u64;
     let (tell, told) = mpsc::channel();
-    // Whoever hangs is left behind.
+    // A thread that hangs is left behind.
     std::thread::spawn(move || {
         let (into, read) = (tempfile::tempdir().unwrap(), AtomicUsize::new(0));
         let disk = Disk { pack: &pack, read: &read, breaks_at };

@@ -1,12 +1,12 @@
 //! One program under supervision: its process tree, its time-outs, its output and its outcome.
 //!
 //! The executor owns a child and its clock. It knows no server and decides nothing about the
-//! run: it reports what happens, and whoever called it decides.
+//! run: it reports what happens, and its caller decides.
 //!
 //! It works in a process of its own, the *keeper*, which is small, outlives the runner if it must,
 //! and is the parent of every orphan of the scripts that it runs. So nothing runs unwatched after
-//! the runner was killed, and a daemon that a script starts on purpose keeps somebody who reads
-//! what it prints.
+//! the runner was killed, and a daemon that a script starts on purpose keeps a
+//! reader of its output.
 
 mod keeper;
 mod orders;
@@ -19,9 +19,9 @@ mod supervisor;
 mod trace;
 
 pub use orders::Orders;
-pub use outcome::{Ended, Event, Outcome, Usage};
+pub use outcome::{EndCause, Event, Outcome, Usage};
 pub use output::Secrets;
-pub use place::{Place, install as install_trace};
+pub use place::Place;
 pub use process::{NotStarted, Why};
 pub use step::{LeakPolicy, Limits, Step, Trace};
 pub use supervisor::Supervisor;

@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 use crate::place::Place;
 use crate::process::NotStarted;
 
-/// What is worth telling while the program runs.
+/// What the keeper reports while the program runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// It takes longer than [`Limits::slow`].
     Slow,
     /// It took too long, or the run is to end: the tree has got SIGTERM.
     Terminating,
-    /// It did not heed SIGTERM in time: the tree has got SIGKILL.
+    /// SIGTERM did not end it in time: the tree has got SIGKILL.
     Killing,
-    /// The last line that it printed; told a few times a second at the most.
+    /// The last line that it printed; reported at most a few times a second.
     Line(String),
 }
 
@@ -22,7 +22,7 @@ pub enum Event {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// How the program ended.
-    pub ended: Ended,
+    pub end: EndCause,
     /// Where in the script it failed, where that is known.
     pub place: Option<Place>,
     /// How many processes began a command, if commands were traced.
@@ -35,7 +35,7 @@ pub struct Outcome {
     pub leaked: Vec<String>,
     /// Wall time by the monotonic clock, pauses left out.
     pub duration: Duration,
-    /// How long ago the program itself had ended when this was told.
+    /// How long before this was reported the program itself had ended.
     pub ended_ago: Duration,
     /// What the program and its waited-for descendants used.
     pub usage: Usage,
@@ -45,9 +45,9 @@ pub struct Outcome {
 
 impl Outcome {
     /// Of something that never ran, or of which no more is known.
-    pub(crate) fn bare(ended: Ended, duration: Duration) -> Self {
+    pub(crate) fn bare(end: EndCause, duration: Duration) -> Self {
         Self {
-            ended,
+            end,
             place: None,
             commands: 0,
             commands_failed: 0,
@@ -63,17 +63,17 @@ impl Outcome {
 
 /// How a program ended.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Ended {
+pub enum EndCause {
     /// By itself, with this status.
     Exit(i32),
-    /// By a signal that nobody here has sent.
+    /// By a signal that Provost did not send.
     Signal {
         /// Its name, e.g. `SIGSEGV`.
         name: String,
         /// Whether the kernel wrote a core file.
         core: bool,
     },
-    /// By itself and well, but it left descendants behind, which it must not.
+    /// By itself with status 0, but it left descendants behind, which its policy forbids.
     Leaked,
     /// It took longer than this and was ended.
     TimedOut(Duration),

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use provost_bundle::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::output::Secrets;
@@ -20,9 +21,10 @@ pub struct Step {
     pub log: PathBuf,
     /// What is found out about its commands.
     pub trace: Trace,
-    /// The file that bash reads first, so as to tell where a script fails
-    /// (see [`install_trace`](crate::install_trace)); not used if `trace` is off.
-    pub bash_trace: Option<PathBuf>,
+    /// The digest that the program must have to be run, if it was verified.
+    pub digest: Option<Digest>,
+    /// Whether bash notes where a bash script fails; it doesn't if `trace` is off.
+    pub bash_trace: bool,
     /// Whether bash shows each command of a bash script in the log, builtins and functions, too.
     pub trace_lines: bool,
     /// Whether bash runs it if it is a shell script, and shows each command, as xCAT's debug mode
@@ -32,7 +34,7 @@ pub struct Step {
     pub limits: Limits,
     /// What becomes of descendants that outlive it.
     pub leak: LeakPolicy,
-    /// Whether [`Event::Line`] is wanted.
+    /// Whether [`Event::Line`] is reported.
     pub lines: bool,
     /// What must not be seen in its output.
     pub secrets: Secrets,
@@ -56,7 +58,7 @@ pub enum Trace {
 pub struct Limits {
     /// After this the tree gets SIGTERM.
     pub timeout: Duration,
-    /// After this [`Event::Slow`] is told, once.
+    /// After this [`Event::Slow`] is reported, once.
     pub slow: Duration,
     /// So long after SIGTERM the tree gets SIGKILL.
     pub grace: Duration,

@@ -4,19 +4,26 @@
 //! where the [`Durability`] says so, and renamed to the target. See rename(2): the rename is
 //! atomic for all readers. It is durable only after an fsync(2) of the folder.
 //!
+//! A file that is there is [opened](open) and [read](read()) in one way, whatever has been put in its
+//! place.
+//!
 //! No function creates the target's folder, unless its name says so. An error is the failed call's
 //! own; where that was about the folder, it names the folder. The caller adds the path and what it
 //! is about.
 
 mod durability;
+mod group;
 mod new_file;
+mod open;
 
 use std::io;
 use std::path::Path;
 
 pub use durability::{Durability, sync_folder};
 use durability::{context, folder_of, sync_name};
+pub use group::group_id;
 pub use new_file::NewFile;
+pub use open::{Refusal, check_len, open, open_bounded, open_to_read, read, refusal};
 
 /// Replaces the file at `path` by `bytes`. Its mode is 0600.
 pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {

@@ -1,6 +1,6 @@
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -20,7 +20,12 @@ impl NewFile {
     pub fn at(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
         let folder = folder_of(&path);
-        let file = NamedTempFile::new_in(folder).map_err(context("creating a file in", folder))?;
+        let file = tempfile::Builder::new()
+            // Not by `new_in`, whose errors name the temporary file.
+            .make_in(folder, |path| {
+                File::options().read(true).write(true).create_new(true).mode(0o600).open(path)
+            })
+            .map_err(context("creating a file in", folder))?;
         Ok(Self { file, path })
     }
 
@@ -66,5 +71,15 @@ impl NewFile {
             Durability::Crash => Ok(()),
             Durability::PowerCut => self.file.as_file().sync_all(),
         }
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

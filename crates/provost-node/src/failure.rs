@@ -49,6 +49,20 @@ impl Failure {
         Self { source: Some(Arc::new(source)), ..self }
     }
 
+    /// Whether it comes from a missing right of this user.
+    pub fn is_denied(&self) -> bool {
+        let mut next: Option<&(dyn Error + 'static)> =
+            self.source.as_ref().map(|source| &**source as &(dyn Error + 'static));
+        while let Some(error) = next {
+            let io = error.downcast_ref::<io::Error>();
+            if io.is_some_and(|e| e.kind() == io::ErrorKind::PermissionDenied) {
+                return true;
+            }
+            next = error.source();
+        }
+        false
+    }
+
     /// What was tried and why it failed, with all sources.
     pub fn text(&self) -> String {
         match &self.source {

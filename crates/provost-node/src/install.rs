@@ -25,7 +25,7 @@ pub const UNITS: [(&str, &str); 3] = [
 /// Where a package installs its units.
 const PACKAGED: [&str; 2] = ["/usr/lib/systemd/system", "/lib/systemd/system"];
 /// The first line of a configuration that may be overwritten.
-const HEAD: &str = "# Written by provost kickstart: what the installer was told.\n";
+const HEAD: &str = "# Written by provost kickstart: the installer's settings.\n";
 
 /// The installation into the root that this process sees.
 pub struct Install<'a> {
@@ -83,7 +83,7 @@ impl<'a> Install<'a> {
     }
 
     /// Writes the settings that only the installer knows: from the environment, its kernel's command
-    /// line, its host's name. A file of the admin's is left as it is; a drop-in beside it gets them.
+    /// line, its host's name. A file of the admin's is left as it is; a drop-in next to it gets them.
     /// Those in xcatinfo are in the new root already, where `updatenode -M` changes them.
     fn put_settings(&self, settings: &Settings) -> Result<(), Failure> {
         let (main, _) = self.input.config();
@@ -173,7 +173,7 @@ pub fn put_link(to: &Path, link: &Path) -> io::Result<()> {
 
 fn failed(path: &Path, e: io::Error) -> Failure {
     let message = format!("installing {} for this node's boots", path.display());
-    let hint = "see that the new root is writable, and /proc mounted in it";
+    let hint = "check that the new root is writable and /proc is mounted in it";
     Failure::local(message, hint).caused_by(e)
 }
 

@@ -3,14 +3,12 @@
 
 pub mod backoff;
 pub mod failure;
-#[allow(missing_docs, reason = "still to be documented")]
 pub mod fetch;
 pub mod finding;
 pub mod http;
 pub mod install;
-#[allow(missing_docs, reason = "still to be documented")]
 pub mod observe;
-#[allow(missing_docs, reason = "still to be documented")]
+pub mod room;
 pub mod runner;
 pub mod settings;
 pub mod state;

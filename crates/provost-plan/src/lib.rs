@@ -3,11 +3,13 @@
 //!
 //! A node only reads its plan. Sites and node ranges are behind the feature `site`.
 
+mod folded;
 pub mod mypostscript;
 mod name;
 #[cfg(feature = "site")]
 pub mod nodes;
 mod plan;
+pub mod secret;
 #[cfg(feature = "site")]
 mod site;
 mod step;
@@ -15,5 +17,5 @@ mod step;
 pub use name::is_node_name;
 pub use plan::{Plan, PlanError};
 #[cfg(feature = "site")]
-pub use site::{Site, SiteError};
+pub use site::{Explained, Site, SiteError};
 pub use step::{Step, StepError};

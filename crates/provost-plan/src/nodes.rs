@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use nodeset::{IdRangeList, Parser};
 
+use crate::folded;
 use crate::name::is_node_name;
 
 /// The most nodes that one text may name.
@@ -64,18 +65,9 @@ pub fn fold(names: &[String]) -> String {
     let has_letter = |name: &&str| name.contains(|c: char| c.is_ascii_alphabetic());
     let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let (foldable, rest): (Vec<&str>, Vec<&str>) = names.into_iter().partition(has_letter);
-    let mut text = foldable.join(",");
-    // The library fails on long numbers, and folds `a3,a04` into a text that it can't read again;
-    // then the names are not folded.
-    if let Ok(set) = Parser::default().parse::<IdRangeList>(&text) {
-        let folded = set.to_string();
-        let back: BTreeSet<String> = expand(&folded).into_iter().flatten().collect();
-        if back.iter().eq(&foldable) {
-            text = folded;
-        }
-    }
-    let parts = [text, rest.join(",")];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
+    let mut text = folded::fold(&foldable);
+    text.extend(rest.into_iter().map(str::to_owned));
+    text.join(",")
 }
 
 /// The parts between commas that are outside brackets.
@@ -223,6 +215,8 @@ mod tests {
         assert_eq!(fold("1-5 cn1"), "cn1,1-5");
         assert_eq!(fold("n99999999999999999999 n1"), "n1,n99999999999999999999");
         assert_eq!(fold("a3 a04"), "a04,a3");
+        assert_eq!(fold("n1 n01 n10 n2"), "n[01,10],n[1-2]");
+        assert_eq!(fold("r1n1.x r1n2.x r2n1.x r2n2.x r3n1.x"), "r3n1.x,r[1-2]n[1-2].x");
         assert_eq!(super::fold(&[]), "");
         assert_eq!(super::fold(&expand("cn[00001-99999]").unwrap()), "cn[00001-99999]");
     }

@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+use provost_bundle::Validity;
 use provost_bundle::document::{self, Flaw};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,16 @@ pub struct Plan {
     /// part of [`body`](Self::body).
     #[serde(skip_serializing)]
     pub generation: u64,
+    /// The generation of the manifest that it belongs to. The publisher sets this and the next two
+    /// as well; what an xCAT management node gives has none of them.
+    #[serde(default, skip_serializing)]
+    pub manifest: Option<u64>,
+    /// When it was signed.
+    #[serde(default, skip_serializing)]
+    pub made: Option<Timestamp>,
+    /// From when on nodes without a memory refuse it.
+    #[serde(default, skip_serializing)]
+    pub expires: Option<Timestamp>,
     /// Whether the postbootscripts run at every boot of an installed node, not only at the first.
     #[serde(default)]
     pub runbootscripts: bool,
@@ -57,13 +69,18 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The plan's text without its generation, which is the first line, `generation = N`, of a
-    /// published plan.
+    /// Until when it may be used; none in what older versions published.
+    pub fn validity(&self) -> Option<Validity> {
+        Some(Validity { made: self.made?, expires: self.expires? })
+    }
+
+    /// The plan's text without what the publisher sets, which stands in the first lines of a published
+    /// plan, from `generation = N` on.
     pub fn body(&self) -> Result<String, PlanError> {
         self.check().or_else(refuse)?;
         let body = toml::to_string(self).or_else(|e| refuse(e.to_string()))?;
-        // Leaves room for the generation.
-        match body.len() as u64 + 64 <= Self::MAX_BYTES {
+        // Leaves room for the first lines.
+        match body.len() as u64 + 256 <= Self::MAX_BYTES {
             true => Ok(body),
             false => Err(PlanError(Flaw {
                 what: format!("the plan of {} has {} bytes", self.node, body.len()),
@@ -111,6 +128,9 @@ mod tests {
             format: Plan::FORMAT,
             node: "cn001".to_owned(),
             generation: 7,
+            manifest: None,
+            made: None,
+            expires: None,
             runbootscripts: true,
             env: BTreeMap::from([("MASTER".to_owned(), "10.0.0.1 \"quoted\"\nline".to_owned())]),
             postscripts: vec![Step::parse("syslog").unwrap(), Step::parse("s 'a b' ''").unwrap()],

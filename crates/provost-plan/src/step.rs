@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt;
 
 use provost_bundle::check_path;
@@ -92,7 +93,20 @@ impl Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = std::iter::once(&self.script).chain(&self.args);
-        f.write_str(&shell_words::join(words))
+        for (at, word) in words.enumerate() {
+            f.write_str(if at > 0 { " " } else { "" })?;
+            f.write_str(&quote(word))?;
+        }
+        Ok(())
+    }
+}
+
+/// A word as a shell reads it.
+fn quote(word: &str) -> Cow<'_, str> {
+    match shell_words::quote(word) {
+        // To shell-words it is a plain character; here a bare one is the end of the line.
+        Cow::Borrowed(plain) if plain.contains('\r') => Cow::Owned(format!("'{plain}'")),
+        quoted => quoted,
     }
 }
 
@@ -237,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_step_reads_back(args in prop::collection::vec("[ -~äß\t\n]{0,8}", 0..4)) {
+        fn a_step_reads_back(args in prop::collection::vec("[ -~äß\t\n\r]{0,8}", 0..4)) {
             let step = Step { script: "s".to_owned(), args };
             prop_assert_eq!(Step::parse(&step.to_string()), Ok(step));
         }

@@ -2,7 +2,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitCode {
-    /// Everything that had to run has run, and ended well.
+    /// Everything that had to run has run and succeeded.
     Done = 0,
     /// A postscript failed.
     PostscriptFailed = 1,

@@ -5,20 +5,29 @@
 //! its own reader can read ours; [`judge`](judge()) judges a journal as that reader does.
 
 mod exit_code;
+mod inner;
 mod journal;
 mod judge;
+mod own_stages;
 mod paint;
 mod record;
 mod runs;
+mod service_file;
 pub mod step_log;
 pub mod terminal;
+mod unfinished;
+mod verdict;
 pub mod wording;
 mod words;
 
 pub use exit_code::ExitCode;
+pub use inner::Inner;
 pub use journal::{Entry, Journal, JournalError, Repair};
 pub use judge::{Judgement, judge};
 pub use paint::Paint;
 pub use record::{Invalid, Record, now};
 pub use runs::{Run, Stage, runs};
+pub use service_file::{Unreadable, service_records};
+pub use unfinished::Unfinished;
+pub use verdict::{State, Verdict};
 pub use words::{Cause, Outcome, Phase, Service};

@@ -1,7 +1,8 @@
 use jiff::{Timestamp, Unit};
 use serde::{Deserialize, Serialize};
 
-use crate::{Cause, Outcome, Phase, Service};
+use crate::inner::titled;
+use crate::{Cause, Inner, Outcome, Phase, Service};
 
 /// One event of a run. The same bytes stand in the node's journal, on the wire and in the store.
 ///
@@ -10,7 +11,8 @@ use crate::{Cause, Outcome, Phase, Service};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
-    /// When, UTC, in whole seconds.
+    /// When, UTC, in whole seconds; the epoch where another writer gave no time.
+    #[serde(default, deserialize_with = "crate::service_file::time")]
     pub timestamp: Timestamp,
     /// The pre-command's name, in an entry of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +47,7 @@ pub struct Record {
     /// 1, 2, 3 … within the run, without a gap.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seq: u64,
-    /// On `service start`: which try this is since the last run that ended well. On the `stage
+    /// On `service start`: which try this is since the last run that succeeded. On the `stage
     /// start` of a step that is retried, or goes on after a reboot: which try of it, from 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
@@ -80,6 +82,9 @@ pub struct Record {
     /// The command that failed inside the script, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The caller's line where `error_line` is in a function: `LINE FUNCTION FILE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called_from: Option<String>,
     /// How many processes the step started by exec.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub commands: u64,
@@ -98,6 +103,9 @@ pub struct Record {
     /// On a failed `service end`: what never ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_run: Vec<String>,
+    /// On a `stage end`: the stages that the script itself recorded, and how each ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inner: Vec<Inner>,
     /// Wall time in milliseconds, by the monotonic clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -149,12 +157,14 @@ impl Record {
             signal: None,
             cause: None,
             command: None,
+            called_from: None,
             commands: 0,
             commands_failed: 0,
             hint: None,
             skipped: None,
             leaked: Vec::new(),
             not_run: Vec::new(),
+            inner: Vec::new(),
             duration_ms: None,
             user_ms: None,
             system_ms: None,
@@ -162,16 +172,42 @@ impl Record {
         }
     }
 
+    /// When its run began, by the node's clock: a run's id says so (UUIDv7, RFC 9562).
+    pub fn run_began(&self) -> Timestamp {
+        let time = uuid::Uuid::parse_str(&self.run).ok().and_then(|id| id.get_timestamp());
+        let at = time.map(|time| time.to_unix()).and_then(|(seconds, nanoseconds)| {
+            Timestamp::new(seconds.try_into().ok()?, nanoseconds.try_into().ok()?).ok()
+        });
+        at.unwrap_or(self.timestamp)
+    }
+
     /// Whether this is the end of something that failed.
     pub fn is_failure(&self) -> bool {
         self.result == Some(Outcome::Failure)
     }
 
+    /// What failed, of a step's end: `mount_scratch`, or `mount_scratch: apply`.
+    pub fn title(&self) -> String {
+        titled(self.stage.as_deref().unwrap_or_default(), self.result, &self.inner)
+    }
+
     /// The texts that may come from a script, its arguments or its output.
     pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let Self { error_line, error_message, command, hint, skipped, args, leaked, .. } = self;
-        let texts = [error_line, error_message, command, hint, skipped];
-        texts.into_iter().flatten().chain(args).chain(leaked)
+        let Self {
+            error_line,
+            error_message,
+            command,
+            hint,
+            skipped,
+            args,
+            leaked,
+            inner,
+            called_from,
+            ..
+        } = self;
+        let texts = [error_line, error_message, command, called_from, hint, skipped];
+        let inner = inner.iter_mut().flat_map(Inner::texts_mut);
+        texts.into_iter().flatten().chain(args).chain(leaked).chain(inner)
     }
 
     /// Returns an error for a record that can't be reported: a management node files records by
@@ -187,6 +223,8 @@ impl Record {
             Err(Invalid::Lacks("service"))
         } else if !Service::ALL.iter().any(known) {
             Err(Invalid::Service(self.service.clone()))
+        } else if self.timestamp == Timestamp::default() {
+            Err(Invalid::Lacks("timestamp"))
         } else if self.node.is_empty() {
             Err(Invalid::Lacks("node"))
         } else if uuid::Uuid::parse_str(&self.run).is_err() {
@@ -278,5 +316,19 @@ mod tests {
         assert!(why(&record).contains("result"));
         record.result = Some(Outcome::Success);
         assert!(record.check_reportable().is_ok());
+    }
+}
+
+#[cfg(test)]
+mod run_tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_run_says_when_it_began() {
+        let began = |run: &str| Record { run: run.into(), ..Record::new(Phase::ServiceEnd) };
+        let record = began("01a20688-7483-775c-a77a-2ab58dcfbd19");
+        assert_eq!(record.run_began().as_millisecond(), 0x01a2_0688_7483);
+        let record = began("a");
+        assert_eq!(record.run_began(), record.timestamp);
     }
 }

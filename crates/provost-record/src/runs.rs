@@ -1,11 +1,12 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::inner::titled;
 use crate::record::is_zero;
-use crate::{Cause, Outcome, Phase, Record};
+use crate::{Cause, Inner, Outcome, Phase, Record};
 
 /// The stage that is no script.
-const FETCH: &str = "fetch";
+pub(crate) const FETCH: &str = "fetch";
 
 /// One run, as its records describe it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -24,7 +25,7 @@ pub struct Run {
     /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
-    /// Which try this was since the last run that ended well.
+    /// Which try this was since the last run that succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
     /// The bundle's generation.
@@ -47,6 +48,12 @@ pub struct Run {
     /// What never ran, where the run failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_run: Vec<String>,
+    /// What was to run, in order, where that is known.
+    #[serde(skip)]
+    pub planned: Vec<String>,
+    /// The machine's boot in which it began.
+    #[serde(skip)]
+    pub boot_id: Option<String>,
     /// Milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -85,6 +92,9 @@ pub struct Stage {
     /// The command that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The caller's line where it failed in a function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub called_from: Option<String>,
     /// How many processes it started by exec.
     #[serde(skip_serializing_if = "is_zero")]
     pub commands: u64,
@@ -103,6 +113,9 @@ pub struct Stage {
     /// Milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
+    /// The stages that the script itself recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inner: Vec<Inner>,
     /// Failures that it recovered from: tries that failed; of `fetch`, servers that failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed_over: Vec<String>,
@@ -119,6 +132,16 @@ impl Run {
 }
 
 impl Stage {
+    /// What failed: `mount_scratch`, or `mount_scratch: apply` if it was in a stage of its own.
+    pub fn title(&self) -> String {
+        titled(&self.stage, self.result, &self.inner)
+    }
+
+    /// Whether it succeeded, and the run goes on after the reboot that it asked for.
+    pub fn wants_reboot(&self) -> bool {
+        self.result == Some(Outcome::Success) && self.cause == Some(Cause::Reboot)
+    }
+
     /// The name of the log of the `index`th stage of a run, without its extension. `fetch` is stage
     /// 0, so that the first postscript's log is `01-NAME`; a script in a subfolder keeps its
     /// name in one path element. A retry has a log of its own.
@@ -156,11 +179,15 @@ impl Run {
             Phase::ServiceStart => {
                 self.started = self.started.or(Some(record.timestamp));
                 self.attempt = record.attempt;
+                self.boot_id.clone_from(&record.boot_id);
             }
             Phase::StageStart => self.begin(record),
             Phase::StageEnd => {
                 self.bundle = record.bundle.or(self.bundle);
                 self.plan = record.plan.or(self.plan);
+                if !record.stages.is_empty() {
+                    self.planned.clone_from(&record.stages);
+                }
                 let ends = |s: &&mut Stage| Some(&s.stage) == record.stage.as_ref();
                 if let Some(stage) = self.stages.iter_mut().rfind(ends) {
                     stage.end(record);
@@ -218,11 +245,13 @@ impl Stage {
         self.error_line.clone_from(&record.error_line);
         self.error_message.clone_from(&record.error_message);
         self.command.clone_from(&record.command);
+        self.called_from.clone_from(&record.called_from);
         self.commands = record.commands;
         self.commands_failed = record.commands_failed;
         self.hint.clone_from(&record.hint);
         self.skipped.clone_from(&record.skipped);
         self.leaked.clone_from(&record.leaked);
+        self.inner.clone_from(&record.inner);
         self.duration_ms = record.duration_ms;
     }
 }

@@ -22,14 +22,15 @@ pub fn error_chain(error: &(dyn Error + '_)) -> String {
 }
 
 /// How a stage that failed has ended, in a few words: `exit status 7`, `killed by SIGSEGV`,
-/// `time-out`, or the [`Cause`]'s own word. What a node sends as `signal` isn't escaped here.
+/// `time-out`, or the [`Cause`] in words. What a node sends as `signal` isn't escaped here.
 pub fn outcome(cause: Option<Cause>, exit_code: Option<i32>, signal: Option<&str>) -> String {
     match (cause, exit_code, signal) {
+        // Its exit status is a shell's for it.
+        (Some(cause @ Cause::Exec), ..) => cause.words().to_owned(),
         (_, Some(code), _) => exit_status(code),
         (Some(Cause::Interrupted), _, Some(signal)) => format!("interrupted by {signal}"),
         (_, _, Some(signal)) => format!("killed by {signal}"),
-        (Some(Cause::Timeout), ..) => "time-out".to_owned(),
-        (Some(cause), ..) => cause.to_string(),
+        (Some(cause), ..) => cause.words().to_owned(),
         (None, ..) => "failed".to_owned(),
     }
 }
@@ -45,6 +46,17 @@ pub fn commands(commands: u64, failed: u64) -> Option<String> {
         (0, _) => None,
         (commands, 0) => Some(commands.to_string()),
         (commands, failed) => Some(format!("{commands}, {failed} failed")),
+    }
+}
+
+/// A number of things: `1 record`, `2 records`, `2 retries`.
+pub fn count(n: impl std::fmt::Display, what: &str) -> String {
+    let n = n.to_string();
+    match what.strip_suffix('y') {
+        _ if n == "1" => format!("1 {what}"),
+        // Not after a vowel: days.
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{n} {stem}ies"),
+        _ => format!("{n} {what}s"),
     }
 }
 
@@ -86,7 +98,7 @@ mod tests {
             (None, None, Some("SIGSEGV"), "killed by SIGSEGV"),
             (Some(Cause::Interrupted), None, Some("SIGTERM"), "interrupted by SIGTERM"),
             (Some(Cause::Timeout), None, None, "time-out"),
-            (Some(Cause::Local), None, None, "local"),
+            (Some(Cause::Local), None, None, "local error"),
             (None, None, None, "failed"),
         ] {
             assert_eq!(outcome(cause, code, signal), words);
@@ -97,6 +109,13 @@ mod tests {
     fn commands_are_counted() {
         let words = [(0, 0), (12, 0), (12, 3)].map(|(all, failed)| commands(all, failed));
         assert_eq!(words, [None, Some("12".to_owned()), Some("12, 3 failed".to_owned())]);
+    }
+
+    #[test]
+    fn one_thing_is_singular() {
+        let words =
+            [(0, "record"), (1, "retry"), (2, "retry"), (3, "day")].map(|(n, w)| count(n, w));
+        assert_eq!(words, ["0 records", "1 retry", "2 retries", "3 days"]);
     }
 
     #[test]

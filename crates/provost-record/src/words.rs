@@ -42,9 +42,9 @@ impl Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It ended well.
+    /// It succeeded.
     Success,
-    /// It didn't.
+    /// It failed.
     Failure,
 }
 
@@ -103,6 +103,26 @@ impl Cause {
     }
 }
 
+impl Cause {
+    /// The same for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Exit | Self::Signal => "failed",
+            Self::Timeout => "time-out",
+            Self::Interrupted => "interrupted",
+            Self::Missing => "missing script",
+            Self::Exec => "could not be started",
+            Self::Fetch => "fetch error",
+            Self::Verify => "verification error",
+            Self::Config => "configuration error",
+            Self::Local => "local error",
+            Self::Held => "held",
+            Self::Reboot => "reboot error",
+            Self::Lost => "lost",
+        }
+    }
+}
+
 impl std::fmt::Display for Cause {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.as_str())
@@ -131,6 +151,16 @@ impl Service {
             Self::Kickstart => "kickstart",
             Self::Boot => "boot",
             Self::Run => "run",
+        }
+    }
+
+    /// The command that runs what a run of it left unfinished. An admin's own run has none: what it
+    /// ran is on its command line.
+    pub fn continue_command(self) -> Option<&'static str> {
+        match self {
+            Self::Kickstart => Some("provost kickstart --continue"),
+            Self::Boot => Some("provost boot --continue"),
+            Self::Run => None,
         }
     }
 }

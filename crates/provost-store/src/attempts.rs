@@ -1,19 +1,23 @@
 use std::collections::VecDeque;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// How many attempts are known by the id of their run. The current run is one of the newest, so
 /// more aren't needed to leave it out of the count.
 const KNOWN: usize = 16;
 
+/// A run that began longer than this before a release, as it seems, has a clock that is wrong, as
+/// machines without a battery have. It counts: the guard must hold such a node, too.
+const RIGHT_CLOCK: SignedDuration = SignedDuration::from_hours(30 * 24);
+
 /// What the guard decides by: how often a node has tried without success.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Runs of kickstart and boot that didn't end well after the last that did, or after an
+    /// Runs of kickstart and boot that failed after the last that did, or after an
     /// admin released the node. One that is running counts: a power cut leaves it so.
     pub attempts: u32,
-    /// When an admin released the node, by the server's clock; none after a run that ended well.
+    /// When an admin released the node, by the server's clock; none after a run that succeeded.
     pub released: Option<Timestamp>,
 }
 
@@ -37,8 +41,16 @@ pub(crate) struct Attempts {
 }
 
 impl Attempts {
-    /// A run begins.
-    pub(crate) fn begin(&mut self, run: &str) {
+    /// A run began at `began`, by the node's clock. One from before the release doesn't count,
+    /// however late it is reported: a node may have more of them in its spool.
+    pub(crate) fn begin(&mut self, run: &str, began: Timestamp) {
+        let is_forgotten = |released: Timestamp| {
+            let before = released.duration_since(began);
+            before.is_positive() && before < RIGHT_CLOCK
+        };
+        if self.released.is_some_and(is_forgotten) {
+            return;
+        }
         self.count = self.count.saturating_add(1);
         self.newest.push_back(run.to_owned());
         if self.newest.len() > KNOWN {
@@ -46,7 +58,7 @@ impl Attempts {
         }
     }
 
-    /// A run has ended well: only those that began after it count.
+    /// A run has succeeded: only those that began after it count.
     pub(crate) fn end_well(&mut self, run: &str) {
         if let Some(at) = self.newest.iter().position(|known| known == run) {
             self.newest.drain(..=at);
@@ -84,7 +96,7 @@ mod tests {
     #[test]
     fn what_is_kept_does_not_grow_with_what_is_counted() {
         let mut attempts = Attempts::default();
-        (0..1000).for_each(|n| attempts.begin(&n.to_string()));
+        (0..1000).for_each(|n| attempts.begin(&n.to_string(), Timestamp::UNIX_EPOCH));
         assert_eq!(attempts.newest.len(), KNOWN);
         assert_eq!(attempts.standing(None).attempts, 1000);
         assert_eq!(attempts.standing(Some("999")).attempts, 999);
@@ -92,8 +104,24 @@ mod tests {
         attempts.held("998");
         attempts.held("998");
         assert_eq!(attempts.standing(None).attempts, 999);
-        attempts.begin("1000");
+        attempts.begin("1000", Timestamp::UNIX_EPOCH);
         attempts.end_well("997");
+        assert_eq!(attempts.standing(None).attempts, 2);
+    }
+
+    #[test]
+    fn a_run_from_before_the_release_never_counts_in_whatever_order_it_is_reported() {
+        let at = |seconds: i64| Timestamp::from_second(1_800_000_000 + seconds).unwrap();
+        let mut attempts = Attempts::default();
+        attempts.begin("reported", at(0));
+        assert_eq!(attempts.release(at(100)), 1);
+        for run in ["spooled 3", "after", "spooled 1", "spooled 2", "reported"] {
+            attempts.begin(run, at(if run == "after" { 101 } else { 99 }));
+        }
+        assert_eq!(attempts.standing(Some("after")).attempts, 0);
+        assert_eq!(attempts.standing(None).attempts, 1);
+        // Its clock began in 1970.
+        attempts.begin("wrong clock", Timestamp::UNIX_EPOCH);
         assert_eq!(attempts.standing(None).attempts, 2);
     }
 }

@@ -5,7 +5,9 @@
 
 mod attempts;
 mod claim;
+mod failures;
 mod node;
+mod quota;
 mod status;
 mod store;
 
@@ -14,11 +16,13 @@ mod sqlite;
 
 pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
-pub use node::{Detail, Node, Status, UpdateStatus};
+pub use failures::{FailureGroup, failed_at, failure_groups, failure_id, has_failed};
+pub use node::{Detail, Node, Seen, Status, UpdateStatus};
+pub use quota::{Quota, Quotas};
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use status::NodeState;
 pub use store::{
-    Answer, EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, Report, Store, StoreError, StoredRun,
-    Token, UploadedLog,
+    Answer, EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_RUNS, Report, Store, StoreError,
+    StoredRun, Token, UploadedLog,
 };

@@ -22,7 +22,7 @@ pub enum Status {
     Netbooting,
     /// It boots what was installed.
     Postbooting,
-    /// Its boot ended well.
+    /// Its boot succeeded.
     Booted,
     /// Its kickstart or boot has failed.
     Failed,
@@ -60,7 +60,7 @@ impl Status {
 pub enum UpdateStatus {
     /// It is running.
     Syncing,
-    /// It ended well.
+    /// It succeeded.
     Synced,
     /// It failed.
     Failed,
@@ -78,6 +78,17 @@ impl UpdateStatus {
             Self::Failed => "failed",
         }
     }
+}
+
+/// The newest generations that a node has reported; 0 where it has reported none. It refuses older
+/// ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Seen {
+    /// Of the bundle.
+    pub bundle: u64,
+    /// Of its plan.
+    pub plan: u64,
 }
 
 /// A node as it is shown. What is unknown is absent.

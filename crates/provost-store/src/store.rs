@@ -1,6 +1,7 @@
 use std::error::Error;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use provost_record::Record;
@@ -8,11 +9,15 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
-use crate::{Claim, Node, Released, Standing};
+use crate::quota::OverQuota;
+use crate::{Claim, Node, Released, Seen, Standing};
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
 /// processes that a script has left behind.
 pub const MAX_RECORD: usize = 256 * 1024;
+
+/// How many runs of a node are given back at once.
+pub const MAX_RUNS: usize = 200;
 
 /// How many events a subscriber may be behind before it misses some.
 pub const EVENT_BACKLOG: usize = 1024;
@@ -120,8 +125,7 @@ pub trait Store: Send + Sync + 'static {
     ) -> Answer<'a, Ingested>;
 
     /// Stores a claim about a node; an unknown node becomes known. Returns whether the claim is
-    /// accepted: not while a kickstart or boot is running that reports with a token. `at` is the
-    /// server's time.
+    /// accepted: not of a node that has ever reported with a token. `at` is the server's time.
     fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool>;
 
     /// Every record that is newly stored, every node that is lost and every claim that is accepted,
@@ -131,14 +135,25 @@ pub trait Store: Send + Sync + 'static {
     /// All nodes, by name.
     fn nodes(&self) -> Answer<'_, Vec<Node>>;
 
+    /// Those of `names` that are known, by name.
+    fn nodes_named(&self, names: Vec<String>) -> Answer<'_, Vec<Node>>;
+
     /// One node.
     fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>>;
 
-    /// A node's runs, the one whose first record arrived last first.
+    /// What each node has fetched.
+    fn seen(&self) -> Answer<'_, Vec<(String, Seen)>>;
+
+    /// A node's newest runs, at most [`MAX_RUNS`], the one whose first record arrived last first;
+    /// fewer where their records have more than 8 MiB. Of one run with more, the first records
+    /// and the last one.
     fn runs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<StoredRun>>;
 
-    /// A run by its id. If two nodes use the same id, it is the first one's.
-    fn run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<StoredRun>>;
+    /// The node of a run. If two nodes use the same id, it is the first one's.
+    fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>>;
+
+    /// The records of that run after the seq `after`, with their seqs, about 1 MiB at most.
+    fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>>;
 
     /// Stores a log, whole or not at all, in place of an earlier one of the same name.
     fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()>;
@@ -172,12 +187,22 @@ pub trait Store: Send + Sync + 'static {
         at: Timestamp,
     ) -> Answer<'_, Result<Vec<Released>, Vec<String>>>;
 
+    /// Removes nodes and all that is known of them: status, runs, logs, token; all or none: `Err` has
+    /// the unknown ones.
+    fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>>;
+
     /// Sets nodes' tokens, all or none, each in place of the node's earlier one. An unknown node
     /// becomes known. Returns the nodes that were unknown. `at` is the server's time.
     fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>>;
 
     /// The node whose token has this digest.
     fn token_owner(&self, sha256: [u8; 32]) -> Answer<'_, Option<String>>;
+
+    /// Whether a node has ever reported with its token.
+    fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool>;
+
+    /// Checks that the store can be read, is whole and can be written.
+    fn check(&self) -> Answer<'_, ()>;
 }
 
 /// Why the store failed.
@@ -186,6 +211,7 @@ pub trait Store: Send + Sync + 'static {
 pub struct StoreError {
     doing: String,
     hint: String,
+    retry_after: Option<Duration>,
     source: Box<dyn Error + Send + Sync>,
 }
 
@@ -196,7 +222,23 @@ impl StoreError {
         hint: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
-        Self { doing: doing.into(), hint: hint.into(), source: source.into() }
+        Self { doing: doing.into(), hint: hint.into(), retry_after: None, source: source.into() }
+    }
+
+    /// A node has sent `what`, and is over its quota.
+    pub(crate) fn over_quota(node: &str, what: &str, error: OverQuota) -> Self {
+        let hint = format!(
+            "see what it sends: provostctl show {node}; or raise {what}_mib_per_hour or {what}_mib \
+             under [quota] in provostd.toml"
+        );
+        let retry_after = Some(error.retry_after);
+        let doing = format!("storing {what} of {node}");
+        Self { doing, hint, retry_after, source: error.into() }
+    }
+
+    /// For a node that is over its quota: when it may try again.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     /// What an admin can do about it.

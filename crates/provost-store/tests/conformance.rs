@@ -41,6 +41,9 @@ async fn tokens(store: &dyn Store) {
     let names: Vec<_> = nodes.iter().map(|n| (n.name.as_str(), n.status)).collect();
     assert_eq!(names, [("cn001", Status::Defined), ("cn002", Status::Defined)]);
     assert!(store.node("nobody").await.unwrap().is_none());
+    let named = ["cn002", "nobody", "cn001"].map(str::to_owned).to_vec();
+    let named = store.nodes_named(named).await.unwrap();
+    assert_eq!(named.iter().map(|n| n.name.as_str()).collect::<Vec<_>>(), ["cn001", "cn002"]);
 }
 
 async fn records(store: &dyn Store) {
@@ -61,9 +64,11 @@ async fn records(store: &dyn Store) {
     let node = store.node("cn001").await.unwrap().unwrap();
     assert_eq!(node.status, Status::Failed);
     assert_eq!(node.last_seen, Some(at()));
-    let run = store.run("a").await.unwrap().unwrap();
-    assert_eq!((run.node.as_str(), run.reports.len()), ("cn001", 3));
-    assert_eq!(run.reports[0].json.get(), first[0].json.get(), "unknown keys are kept");
+    assert_eq!(store.node_of_run("a").await.unwrap().as_deref(), Some("cn001"));
+    let records = store.records("a", 0).await.unwrap();
+    assert_eq!(records.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(records[0].1.get(), first[0].json.get(), "unknown keys are kept");
+    assert_eq!(store.records("a", 2).await.unwrap().len(), 1);
     let heard: Vec<Event> = std::iter::from_fn(|| events.try_recv().ok()).collect();
     assert_eq!(heard.len(), 3, "one event for each record that was new");
     assert!(matches!(&heard[0], Event::Record(json) if json.get() == first[0].json.get()));
@@ -74,7 +79,7 @@ async fn records(store: &dyn Store) {
         report("cn001", "a", u64::MAX, json!({"phase": "service start"})),
     ];
     assert!(store.ingest("cn001", bad, at()).await.is_err());
-    assert_eq!(store.run("a").await.unwrap().unwrap().reports.len(), 3);
+    assert_eq!(store.records("a", 0).await.unwrap().len(), 3);
 }
 
 async fn runs_of_two_nodes(store: &dyn Store) {
@@ -92,9 +97,9 @@ async fn runs_of_two_nodes(store: &dyn Store) {
     // A node that claims another's run gets a run of its own and hides nothing.
     let claimed = store.ingest("cn002", vec![report("cn002", "a", 1, start)], at()).await.unwrap();
     assert_eq!(claimed.fresh, 1);
-    assert_eq!(store.run("a").await.unwrap().unwrap().node, "cn001");
+    assert_eq!(store.node_of_run("a").await.unwrap().as_deref(), Some("cn001"));
     assert_eq!(store.runs("cn002").await.unwrap().len(), 1);
-    assert!(store.run("nothing").await.unwrap().is_none());
+    assert!(store.node_of_run("nothing").await.unwrap().is_none());
     assert!(store.runs("nobody").await.unwrap().is_empty());
 }
 
@@ -203,21 +208,6 @@ async fn claims(store: &dyn Store) {
     );
     assert_eq!(store.standing("old001", None).await.unwrap().attempts, 0, "no run is known");
 
-    // What a token proves stands in its place, and as long as it goes on, nothing else does.
-    let start = json!({"phase": "service start"});
-    store.ingest("old001", vec![record("c1", 1, start)], at()).await.unwrap();
-    assert_eq!((node().await.status, node().await.claimed_by), (Status::Netbooting, None));
-    while events.try_recv().is_ok() {}
-    assert!(!store.claim(status(Status::Booted, None), at()).await.unwrap());
-    assert!(events.try_recv().is_err(), "what doesn't count isn't told");
-    assert_eq!(node().await.status, Status::Netbooting);
-    let end = json!({"phase": "service end", "result": "failure", "cause": "fetch"});
-    store.ingest("old001", vec![record("c1", 2, end)], at()).await.unwrap();
-    assert_eq!(node().await.run.as_deref(), Some("c1"));
-    assert!(store.claim(status(Status::Booted, None), at()).await.unwrap());
-    let booted = node().await;
-    assert_eq!((booted.status, booted.run, booted.detail.cause), (Status::Booted, None, None));
-
     let program = |name: &str| {
         claim(ClaimContent::Program { program: name.to_owned(), appstatus: "up".to_owned() })
     };
@@ -227,6 +217,21 @@ async fn claims(store: &dyn Store) {
     }
     assert_eq!((taken, node().await.appstatus.len()), (32, 32), "it doesn't grow for ever");
     assert!(store.claim(program("0"), at()).await.unwrap());
+
+    // What a token proves stands in its place, and nothing else ever does again.
+    let start = json!({"phase": "service start"});
+    assert!(!store.has_reported("old001").await.unwrap());
+    store.ingest("old001", vec![record("c1", 1, start)], at()).await.unwrap();
+    assert!(store.has_reported("old001").await.unwrap());
+    assert_eq!((node().await.status, node().await.claimed_by), (Status::Netbooting, None));
+    let end = json!({"phase": "service end", "result": "failure", "cause": "fetch"});
+    store.ingest("old001", vec![record("c1", 2, end)], at()).await.unwrap();
+    while events.try_recv().is_ok() {}
+    let before = node().await;
+    assert!(!store.claim(status(Status::Booted, None), at()).await.unwrap());
+    assert!(!store.claim(program("0"), at()).await.unwrap());
+    assert!(events.try_recv().is_err(), "what doesn't count isn't told");
+    assert_eq!(node().await, before);
 }
 
 fn at() -> Timestamp {

@@ -1,10 +1,8 @@
 //! The node's command: runs this node's scripts by `provost-node`, and shows what became of them.
 
 mod cli;
-mod fetch;
 mod inspect;
 mod kinds;
-mod record;
 mod xcat;
 
 pub use cli::{command, main};

@@ -2,17 +2,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use provost_bundle::Limit;
 use provost_record::step_log::view::{Part, Reader, View};
 
 use crate::client::{Admin, Client};
 use crate::failure::Failure;
 use crate::format::Format;
-use crate::node_set::{NodeName, NodeSet};
-use crate::wait_for::Goal;
+use crate::node_query::NodeQuery;
+use crate::node_set::NodeName;
+use crate::on_nodes::OnNodes;
 use crate::{
-    gather, import, key, log, nodes, output, publish, release, rerun, show, snippet, token,
-    wait_for,
+    gather, import, key, log, nodes, output, plan, publish, release, remove, rerun, show, snippet,
+    token, wait_for, watch,
 };
 
 /// Create keys, publish what nodes run, and show what they report
@@ -39,22 +39,19 @@ enum Command {
     Key(KeyCommand),
     /// Check scripts and site.toml, sign them, and publish them for the nodes
     Publish(publish::Publish),
+    /// Show what a node will run, in order and with which environment, and the section of site.toml
+    /// that each comes from
+    Plan(plan::Plan),
     /// Write a site.toml from another system's tables
     #[command(subcommand)]
     Import(ImportCommand),
     /// Create new tokens that replace the nodes' old ones; prints a line "NODE TOKEN" each
     Token {
-        /// Names and ranges, such as cn[001-512]
-        nodes: NodeSet,
+        /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
+        nodes: NodeQuery,
     },
-    /// List nodes and their status
-    Nodes {
-        /// Names and ranges, such as cn[001-512]; without them, all nodes
-        nodes: Option<NodeSet>,
-        /// How to print it
-        #[arg(long, value_enum, default_value_t)]
-        format: Format,
-    },
+    /// Show failures grouped by cause and the other nodes by status, or list nodes
+    Nodes(nodes::Nodes),
     /// Show what a node ran, and why it failed
     Show {
         /// The node
@@ -75,33 +72,45 @@ enum Command {
     },
     /// Release nodes that the guard holds, so that they run at their next start
     Release {
-        /// Names and ranges, such as cn[001-512]
-        nodes: NodeSet,
+        /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
+        nodes: NodeQuery,
+    },
+    /// Remove nodes from what provostd knows: status, runs, logs and token. A node that still reports
+    /// needs a new token
+    Remove {
+        /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
+        nodes: NodeQuery,
     },
     /// Collect the log bundles of `provost gather` from nodes by ssh; for a node that can't be
     /// reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn't
     Gather(gather::Gather),
     /// Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well,
-    /// 1 a node failed or couldn't be reached, 124 some took too long
+    /// 1 a node failed or couldn't be reached, 2 there is no such script, 124 some took too long
     Rerun(rerun::Rerun),
+    /// Run on nodes by ssh what their last boot left unfinished, from the script on that failed
+    /// (`provost boot --continue`). Exit statuses: 0 all is well, 1 a node failed or couldn't be
+    /// reached, 124 some took too long
+    Continue(OnNodes),
+    /// Run on nodes by ssh all that a boot needs (`provost boot`). Exit statuses: 0 all is well, 1 a
+    /// node failed or couldn't be reached, 124 some took too long
+    Boot(OnNodes),
     /// Print the script that an installer runs at its end, such as a kickstart's %post
     Snippet(snippet::Snippet),
+    /// Show failures grouped by cause and the other nodes by status, live, until you end it
+    Watch(watch::Watch),
     /// Wait until all nodes have a status; also waits for provostd itself. Exit statuses: 0 all have
     /// it, 1 one failed, 2 wrong usage, 124 time is up
-    WaitFor {
-        /// Names and ranges, such as cn[001-512]
-        nodes: NodeSet,
-        /// A status or an updatestatus, preferably one that lasts, such as booted or synced
-        #[arg(long)]
-        status: Goal,
-        /// How long to wait, such as 90s or 1h 30m
-        #[arg(long, default_value = "20m")]
-        timeout: Limit,
-    },
+    WaitFor(wait_for::WaitFor),
 }
 
 #[derive(Args)]
 struct LogView {
+    /// Show by ssh what a running script's log grows by, until the script ends
+    #[arg(long, short, conflicts_with_all = ["commands", "failed", "format"])]
+    follow: bool,
+    /// With --follow, a configuration file for ssh in place of yours
+    #[arg(long, value_name = "FILE", requires = "follow")]
+    ssh_config: Option<PathBuf>,
     /// What was printed alone, each line with its time and stream
     #[arg(long, conflicts_with_all = ["commands", "failed"])]
     output: bool,
@@ -160,7 +169,8 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Key(KeyCommand::New { out }) => return key::new(&out),
-        Command::Publish(publish) => return publish.run(),
+        Command::Publish(publish) => return publish.run(&cli.admin),
+        Command::Plan(plan) => return plan.run(),
         Command::Import(ImportCommand::Xcat(xcat)) => return xcat.run(),
         _ => {}
     }
@@ -168,31 +178,32 @@ fn run(cli: Cli) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|e| Failure::of(&e, "check the limits of this process (ulimit -n)"))?;
-    if let Command::Rerun(rerun) = cli.command {
-        return runtime.block_on(rerun.run());
-    }
     let client = Client::new(&cli.admin)?;
-    if let Command::Gather(gather) = cli.command {
-        return runtime.block_on(gather.run(&client));
-    }
     runtime.block_on(async {
         match cli.command {
-            Command::Key(_)
-            | Command::Publish(_)
-            | Command::Import(_)
-            | Command::Rerun(_)
-            | Command::Gather(_) => Ok(()),
-            Command::Token { nodes } => token::token(&client, &nodes).await,
-            Command::Nodes { nodes, format } => nodes::nodes(&client, nodes.as_ref(), format).await,
+            Command::Key(_) | Command::Publish(_) | Command::Plan(_) | Command::Import(_) => Ok(()),
+            Command::Rerun(rerun) => rerun.run(&client).await,
+            Command::Gather(gather) => gather.run(&client).await,
+            Command::Continue(on) => on.run(&client, &["provost", "boot", "--continue"]).await,
+            Command::Boot(on) => on.run(&client, &["provost", "boot"]).await,
+            Command::Token { nodes } => token::token(&client, &nodes.resolve(&client).await?).await,
+            Command::Nodes(nodes) => nodes.run(&client).await,
             Command::Show { node, format } => show::show(&client, &node, format).await,
+            Command::Log { node, script, view } if view.follow => {
+                log::follow(view.ssh_config.as_deref(), &node, &script, view.output).await
+            }
             Command::Log { node, script, view } => {
                 log::log(&client, &node, &script, view.view()).await
             }
-            Command::Release { nodes } => release::release(&client, &nodes).await,
-            Command::Snippet(snippet) => snippet.run(&client).await,
-            Command::WaitFor { nodes, status, timeout } => {
-                wait_for::wait_for(&client, &nodes, status, timeout).await
+            Command::Release { nodes } => {
+                release::release(&client, &nodes.resolve(&client).await?).await
             }
+            Command::Remove { nodes } => {
+                remove::remove(&client, &nodes.resolve(&client).await?).await
+            }
+            Command::Snippet(snippet) => snippet.run(&client).await,
+            Command::Watch(watch) => watch.run(&client).await,
+            Command::WaitFor(wait) => wait.run(&client).await,
         }
     })
 }

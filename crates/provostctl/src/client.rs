@@ -204,7 +204,10 @@ impl Client {
             .downcast_ref::<io::Error>()
             .is_some_and(|e| e.kind() == io::ErrorKind::PermissionDenied);
         let hint = match forbidden {
-            true => "run this as the user that provostd runs as",
+            true => {
+                "run this as a member of the group provost-operators; to read only, of \
+                 provost-readers: --admin unix:DATA/read.sock"
+            }
             false => {
                 "check that provostd runs (systemctl status provostd), or use --admin unix:DATA/admin.sock"
             }

@@ -12,7 +12,8 @@ type EventStream = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<reqw
 /// The daemon's stream of events, filtered by nodes.
 pub(crate) struct Events {
     stream: EventStream,
-    nodes: HashSet<String>,
+    /// None for all nodes.
+    nodes: Option<HashSet<String>>,
 }
 
 #[derive(Deserialize)]
@@ -21,28 +22,27 @@ struct OfNode {
 }
 
 impl Events {
-    pub(crate) fn new(response: Response, nodes: HashSet<String>) -> Self {
+    pub(crate) fn new(response: Response, nodes: Option<HashSet<String>>) -> Self {
         Self { stream: Box::pin(response.bytes_stream().eventsource()), nodes }
     }
 
-    /// Waits for an event of the nodes, or one about missed events. The error is why there won't be
-    /// more.
-    pub(crate) async fn next(&mut self) -> Result<(), String> {
+    /// Waits for an event of the nodes, and returns the node's name; none for one about missed events,
+    /// which may be of any node. The error is why there won't be more.
+    pub(crate) async fn next(&mut self) -> Result<Option<String>, String> {
         loop {
             match self.stream.next().await {
-                Some(Ok(event)) if self.concerns(&event) => return Ok(()),
-                Some(Ok(_)) => {}
+                Some(Ok(event)) => {
+                    let of = serde_json::from_str::<OfNode>(&event.data).ok();
+                    let Some(node) = of.and_then(|of| of.node) else { return Ok(None) };
+                    if self.nodes.as_ref().is_none_or(|nodes| nodes.contains(&node)) {
+                        return Ok(Some(node));
+                    }
+                }
                 Some(Err(e)) => {
                     return Err(format!("reading provostd's events: {}", error_chain(&e)));
                 }
                 None => return Err("reading provostd's events: provostd has stopped".into()),
             }
         }
-    }
-
-    /// An event without a node is about missed events, which may be of any node.
-    fn concerns(&self, event: &Event) -> bool {
-        let node = serde_json::from_str::<OfNode>(&event.data).ok().and_then(|of| of.node);
-        node.is_none_or(|node| self.nodes.contains(&node))
     }
 }

@@ -2,7 +2,7 @@ use std::str::FromStr;
 
 use provost_plan::nodes;
 
-/// The nodes that the command line names.
+/// Nodes, each once.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeSet {
     pub(crate) names: Vec<String>,
@@ -11,15 +11,6 @@ pub(crate) struct NodeSet {
 /// One node.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeName(pub(crate) String);
-
-impl FromStr for NodeSet {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names = nodes::expand(text).map_err(|e| format!("{e}\n  hint: {}", e.hint()))?;
-        Ok(Self { names })
-    }
-}
 
 impl FromStr for NodeName {
     type Err = String;

@@ -1,3 +1,4 @@
+use provost_record::wording;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -23,8 +24,7 @@ pub(crate) async fn release(client: &Client, nodes: &NodeSet) -> Result<(), Fail
 fn line(released: &Released) -> String {
     let what = match released.attempts {
         0 => "it had no attempts".into(),
-        1 => "1 attempt forgotten".into(),
-        n => format!("{n} attempts forgotten"),
+        n => format!("{} forgotten", wording::count(n, "attempt")),
     };
     format!("{}: {what}\n", released.node)
 }

@@ -39,7 +39,7 @@ impl View<'_> {
         if let Some((latest, older)) = runs.split_first() {
             self.line("");
             self.run(latest);
-            // After a rerun that ended well, the node's status is still about this older run.
+            // After a rerun that succeeded, the node's status is still about this older run.
             let why = older.iter().find(|run| Some(&run.run) == self.node.run.as_ref());
             if let Some(why) = why {
                 self.line("");
@@ -106,7 +106,7 @@ impl View<'_> {
         }
         title.push_str(": ");
         title.push_str(&match run.result {
-            Some(Outcome::Success) => self.paint.good("ended well"),
+            Some(Outcome::Success) => self.paint.good("succeeded"),
             Some(Outcome::Failure) => self.paint.bad("failed"),
             None => self.paint.busy("running"),
         });
@@ -180,6 +180,10 @@ impl View<'_> {
             }
             None => self.line(&format!("  {}  {what}", self.paint.busy("running"))),
         }
+        for inner in &stage.inner {
+            let title = escape_cell(&inner.title(&stage.stage));
+            self.line(&format!("           {title}  {}", escape_cell(&inner.words())));
+        }
         for failure in &stage.passed_over {
             self.fact("passed over", Some(failure));
         }
@@ -187,8 +191,12 @@ impl View<'_> {
 
     fn failure(&mut self, index: usize, stage: &Stage) {
         let outcome = wording::outcome(stage.cause, stage.exit_code, stage.signal.as_deref());
+        let inner = stage.title();
+        let inner = inner.strip_prefix(&stage.stage).and_then(|rest| rest.strip_prefix(": "));
+        let outcome = inner.map_or(outcome.clone(), |inner| format!("{inner}: {outcome}"));
         self.fact("outcome", Some(&outcome));
         self.fact("line", stage.error_line.as_deref());
+        self.fact("caller", stage.called_from.as_deref());
         self.fact("command", stage.command.as_deref());
         let commands = wording::commands(stage.commands, stage.commands_failed);
         self.fact("commands", commands.as_deref());

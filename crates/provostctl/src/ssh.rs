@@ -1,13 +1,13 @@
 //! Commands on nodes by the system's OpenSSH client: a few nodes at once, each with a time-out.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use provost_bundle::Limit;
 use provost_record::terminal::escape_cell;
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -22,8 +22,10 @@ const END_TIMEOUT: Duration = Duration::from_secs(5);
 const LINES: usize = 20;
 /// The longest line on stderr that is kept, in bytes.
 const LINE: u64 = 4096;
+/// How much of what a node prints is read at once, in bytes.
+const PIECE: usize = 64 << 10;
 /// ssh's own failure, in place of the command's exit status.
-const SSH_FAILED: i32 = 255;
+pub(crate) const SSH_FAILED: i32 = 255;
 
 /// How nodes are reached.
 #[derive(clap::Args)]
@@ -120,19 +122,56 @@ impl Ssh {
     }
 
     fn command(&self, node: &str, shell: &str, stdout: Stdio) -> Command {
-        let mut ssh = Command::new("ssh");
-        if let Some(config) = &self.ssh_config {
-            ssh.arg("-F").arg(config);
-        }
-        ssh.args(["-o", "BatchMode=yes", "-o", CONNECT])
-            .args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4", "--"])
-            .args([node, shell])
-            .stdin(Stdio::piped())
-            .stdout(stdout)
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        ssh
+        command(self.ssh_config.as_deref(), node, shell, stdout)
     }
+}
+
+fn command(config: Option<&Path>, node: &str, shell: &str, stdout: Stdio) -> Command {
+    let mut ssh = Command::new("ssh");
+    if let Some(config) = config {
+        ssh.arg("-F").arg(config);
+    }
+    ssh.args(["-o", "BatchMode=yes", "-o", CONNECT])
+        .args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4", "--"])
+        .args([node, shell])
+        .stdin(Stdio::piped())
+        .stdout(stdout)
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    ssh
+}
+
+/// Runs `remote` on one node for as long as it takes, and passes what it prints to `printed` as it
+/// comes. The last lines on stderr come back, escaped.
+pub(crate) async fn stream(
+    config: Option<&Path>,
+    node: &str,
+    remote: &Remote<'_>,
+    mut printed: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<(ExitStatus, Vec<String>)> {
+    let mut child = command(config, node, &remote.shell(), Stdio::piped()).spawn()?;
+    // Kept open: the remote side ends the command when it is closed.
+    let _stdin = child.stdin.take();
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let mut lines = Vec::new();
+    let show = async {
+        let Some(mut stdout) = stdout else { return Ok(()) };
+        let mut piece = vec![0; PIECE];
+        loop {
+            match stdout.read(&mut piece).await? {
+                0 => return Ok(()),
+                n => printed(&piece[..n])?,
+            }
+        }
+    };
+    let keep = async {
+        match stderr {
+            Some(stderr) => keep_lines(stderr, &mut lines).await,
+            None => Ok(()),
+        }
+    };
+    tokio::try_join!(show, keep)?;
+    Ok((child.wait().await?, lines))
 }
 
 async fn run(mut ssh: Command, limit: Limit) -> RemoteResult {

@@ -1,102 +1,105 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::{Timestamp, tz::TimeZone};
-use provost_bundle::Limit;
+use provost_bundle::{Limit, LimitError};
 use provost_plan::nodes::fold;
 use provost_record::terminal::escape_cell;
-use provost_store::{Node, Status, UpdateStatus};
-use reqwest::Response;
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use provost_store::{Node, Status};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::client::Client;
-use crate::events::Events;
 use crate::failure::{Failure, TIMED_OUT, WRONG};
+use crate::fleet::Fleet;
+use crate::goal::Goal;
+use crate::node_query::NodeQuery;
 use crate::node_set::NodeSet;
 use crate::nodes::ending;
 use crate::output;
 
-/// The pause between an event and the request for the nodes, so that a burst of events costs one
-/// request.
-const BURST: Duration = Duration::from_millis(200);
 /// The pause before a retry to reach the daemon.
 const RETRY: Duration = Duration::from_secs(1);
 /// How many different failures are shown.
 const MOST_FAILURES: usize = 20;
 
-/// The status to wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Goal {
-    Status(Status),
-    Update(UpdateStatus),
-}
-
-impl FromStr for Goal {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let status = Status::ALL.into_iter().find(|s| s.as_str() == text).map(Self::Status);
-        // `failed` is a status first.
-        let update = UpdateStatus::ALL.into_iter().find(|s| s.as_str() == text).map(Self::Update);
-        status.or(update).ok_or_else(|| {
-            let words = Status::ALL.map(Status::as_str).join(", ");
-            format!("unknown status {text:?}; expected one of {words}, syncing, synced")
-        })
-    }
-}
-
-impl Goal {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Status(status) => status.as_str(),
-            Self::Update(status) => status.as_str(),
-        }
-    }
-
-    fn is_reached(self, node: &Node) -> bool {
-        match self {
-            Self::Status(status) => node.status == status,
-            Self::Update(status) => node.updatestatus == Some(status),
-        }
-    }
-
-    fn is_missed_by(self, node: &Node) -> bool {
-        match self {
-            Self::Status(_) => node.status == Status::Failed && !self.is_reached(node),
-            Self::Update(_) => node.updatestatus == Some(UpdateStatus::Failed),
-        }
-    }
-
-    /// The node's status of the goal's kind.
-    fn current(self, node: &Node) -> &'static str {
-        match self {
-            Self::Status(_) => node.status.as_str(),
-            Self::Update(_) => node.updatestatus.map_or("not rerun", UpdateStatus::as_str),
-        }
-    }
-}
-
 /// `provostctl wait-for`.
-pub(crate) async fn wait_for(
-    client: &Client,
-    nodes: &NodeSet,
-    goal: Goal,
-    limit: Limit,
-) -> Result<(), Failure> {
-    let deadline = Instant::now() + limit.duration();
-    output::note(&format!(
-        "waiting until {} {} {}, for at most {limit}, until {}",
-        nodes.folded(),
-        if nodes.names.len() == 1 { "is" } else { "are" },
-        goal.as_str(),
-        ends_at(limit),
-    ));
-    let mut wait =
-        Wait { client, nodes, goal, found: Vec::new(), shown: String::new(), lost: None };
-    match timeout_at(deadline, wait.follow()).await {
-        Ok(result) => result,
-        Err(_) => Err(wait.missing(limit).with_code(TIMED_OUT)),
+#[derive(clap::Args)]
+pub(crate) struct WaitFor {
+    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
+    nodes: NodeQuery,
+    /// A status or an updatestatus, preferably one that lasts, such as booted or synced
+    #[arg(long)]
+    status: Goal,
+    /// How long to wait, such as 90s or 1h 30m
+    #[arg(long, default_value = "20m")]
+    timeout: Limit,
+    /// Count a boot's status, and a failure, only if it is newer than this: "now", or a time such as
+    /// 10m
+    #[arg(long, value_name = "D", default_value = "1m")]
+    since: Since,
+    /// Count a status of any time
+    #[arg(long, conflicts_with = "since")]
+    any: bool,
+    /// Wait until each node has the status or has failed, then list both
+    #[arg(long)]
+    settle: bool,
+}
+
+/// From when on a status counts.
+#[derive(Clone, Copy, Debug)]
+enum Since {
+    Now,
+    Ago(Limit),
+}
+
+impl FromStr for Since {
+    type Err = LimitError;
+
+    fn from_str(text: &str) -> Result<Self, LimitError> {
+        if text == "now" { Ok(Self::Now) } else { text.parse().map(Self::Ago) }
+    }
+}
+
+impl WaitFor {
+    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+        let nodes = self.nodes.resolve(client).await?;
+        let (goal, limit) = (self.status, self.timeout);
+        let deadline = Instant::now() + limit.duration();
+        output::note(&format!(
+            "waiting until {} {} {}, for at most {limit}, until {}",
+            nodes.folded(),
+            if nodes.names.len() == 1 { "is" } else { "are" },
+            goal.as_str(),
+            ends_at(limit),
+        ));
+        let earliest = match self.since {
+            // Each boot leaves the status and comes to it again.
+            _ if self.any || !goal.is_of_a_boot() => Some(Timestamp::MIN),
+            Since::Now => None,
+            Since::Ago(limit) => Timestamp::now().checked_sub(limit.duration()).ok(),
+        };
+        let mut wait = Wait {
+            fleet: Fleet::new(client, Some(&nodes)),
+            nodes: &nodes,
+            goal,
+            settle: self.settle,
+            earliest,
+            before: None,
+            shown: String::new(),
+            lost: None,
+        };
+        let result = timeout_at(deadline, wait.follow()).await;
+        output::end_progress(&wait.shown);
+        match result {
+            Ok(result) => {
+                if self.settle {
+                    output::print(wait.arrived().as_bytes())?;
+                }
+                result
+            }
+            Err(_) => Err(wait.missing(limit).with_code(TIMED_OUT)),
+        }
     }
 }
 
@@ -106,22 +109,15 @@ fn ends_at(limit: Limit) -> String {
     end.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
-/// The end of following the events.
-enum Verdict {
-    /// All nodes have the status.
-    Reached,
-    /// A node won't get it.
-    Missed(Failure),
-    /// The daemon can't be reached.
-    StreamLost(Failure),
-}
-
 struct Wait<'a> {
-    client: &'a Client,
+    fleet: Fleet<'a>,
     nodes: &'a NodeSet,
     goal: Goal,
-    /// Those of the nodes that the daemon knows, as of the last request.
-    found: Vec<Node>,
+    settle: bool,
+    /// A status that is older doesn't count, unless it has changed meanwhile; none for now.
+    earliest: Option<Timestamp>,
+    /// The nodes' status when the wait began, and since when they had it.
+    before: Option<HashMap<String, (Status, Option<Timestamp>)>>,
     /// The progress that was shown last.
     shown: String,
     /// Why the daemon can't be reached, if it can't.
@@ -133,91 +129,98 @@ impl Wait<'_> {
     /// can't be reached, at the beginning and later.
     async fn follow(&mut self) -> Result<(), Failure> {
         loop {
-            let lost = match self.client.events().await {
-                Ok(events) => {
+            match self.fleet.update().await {
+                Ok(()) => {
                     self.lost = None;
-                    match self.follow_stream(events).await {
-                        Verdict::Reached => return Ok(()),
-                        Verdict::Missed(failure) => return Err(failure),
-                        Verdict::StreamLost(failure) => failure,
+                    if let Some(result) = self.judge() {
+                        return result;
                     }
                 }
-                Err(failure) if failure.is_transient => failure,
+                Err(lost) if lost.is_transient => {
+                    if self.lost.is_none() {
+                        output::end_progress(&std::mem::take(&mut self.shown));
+                        let error = escape_cell(&lost.error);
+                        output::note(&format!("{error}; retrying every {} s", RETRY.as_secs()));
+                    }
+                    self.lost = Some(lost);
+                    sleep(RETRY).await;
+                }
                 Err(failure) => return Err(failure.with_code(WRONG)),
-            };
-            if self.lost.is_none() {
-                let error = escape_cell(&lost.error);
-                output::note(&format!("{error}; retrying every {} s", RETRY.as_secs()));
-            }
-            self.lost = Some(lost);
-            sleep(RETRY).await;
-        }
-    }
-
-    async fn follow_stream(&mut self, stream: Response) -> Verdict {
-        let nodes: HashSet<String> = self.nodes.names.iter().cloned().collect();
-        let mut events = Events::new(stream, nodes);
-        // At once for what happened before the stream began.
-        let mut look_at = Some(Instant::now());
-        loop {
-            tokio::select! {
-                event = events.next() => match event {
-                    Ok(()) => {
-                        look_at.get_or_insert_with(|| Instant::now() + BURST);
-                    }
-                    Err(why) => {
-                        let hint = "check that provostd runs: systemctl status provostd";
-                        return Verdict::StreamLost(Failure::new(why, hint));
-                    }
-                },
-                () = sleep_until(look_at.unwrap_or_else(Instant::now)), if look_at.is_some() => {
-                    look_at = None;
-                    match self.client.nodes(Some(self.nodes)).await {
-                        Ok(found) => self.found = found,
-                        Err(failure) => return Verdict::StreamLost(failure),
-                    }
-                    let names: HashSet<&str> =
-                        self.nodes.names.iter().map(String::as_str).collect();
-                    self.found.retain(|node| names.contains(node.name.as_str()));
-                    if let Some(verdict) = self.judge() {
-                        return verdict;
-                    }
-                }
             }
         }
     }
 
-    /// The verdict on the nodes as they are; none as long as there is something to wait for.
-    fn judge(&mut self) -> Option<Verdict> {
-        let there = self.found.iter().filter(|node| self.goal.is_reached(node)).count();
+    /// The result with the nodes as they are; none as long as there is something to wait for.
+    fn judge(&mut self) -> Option<Result<(), Failure>> {
+        if self.before.is_none() {
+            if let Some(failure) = self.unknown() {
+                return Some(Err(failure));
+            }
+            let before = |node: &Node| (node.name.clone(), (node.status, node.since));
+            self.before = Some(self.fleet.nodes.values().map(before).collect());
+        }
+        let there = self.fleet.nodes.values().filter(|node| self.has_arrived(node)).count();
         let all = self.nodes.names.len();
         let rest = self.rest().into_iter().map(|(word, names)| format!("; {} {word}", names.len()));
         let progress =
             format!("{there} of {all} {}{}", self.goal.as_str(), rest.collect::<String>());
         if progress != self.shown {
-            output::note(&progress);
+            output::progress(&progress);
             self.shown = progress;
         }
         if there == all {
-            return Some(Verdict::Reached);
+            return Some(Ok(()));
         }
         let failed: Vec<&Node> =
-            self.found.iter().filter(|node| self.goal.is_missed_by(node)).collect();
-        (!failed.is_empty()).then(|| Verdict::Missed(why(&failed)))
+            self.fleet.nodes.values().filter(|node| self.has_failed(node)).collect();
+        let is_done = if self.settle { there + failed.len() == all } else { !failed.is_empty() };
+        is_done.then(|| Err(why(&failed)))
+    }
+
+    fn unknown(&self) -> Option<Failure> {
+        let is_unknown = |name: &&String| !self.fleet.nodes.contains_key(*name);
+        let unknown: Vec<String> = self.nodes.names.iter().filter(is_unknown).cloned().collect();
+        let error = format!("unknown to provostd: {}", fold(&unknown));
+        let hint =
+            "list all nodes: provostctl nodes; or create their tokens: provostctl token NODES";
+        (!unknown.is_empty()).then(|| Failure::new(error, hint).with_code(WRONG))
+    }
+
+    fn has_arrived(&self, node: &Node) -> bool {
+        self.goal.is_reached(node) && self.counts(node)
+    }
+
+    fn has_failed(&self, node: &Node) -> bool {
+        self.goal.is_missed_by(node) && self.counts(node)
+    }
+
+    /// Whether the node's status is new enough. A node's clock may be wrong, but its status doesn't
+    /// change without a boot.
+    fn counts(&self, node: &Node) -> bool {
+        let before = self.before.as_ref().and_then(|before| before.get(&node.name));
+        before != Some(&(node.status, node.since))
+            || self.earliest.is_some_and(|at| node.since.is_none_or(|since| since >= at))
+    }
+
+    /// The nodes that have the status, as one line.
+    fn arrived(&self) -> String {
+        let there = self.fleet.nodes.values().filter(|node| self.has_arrived(node));
+        let there: Vec<String> = there.map(|node| node.name.clone()).collect();
+        let names = if there.is_empty() { String::new() } else { format!(": {}", fold(&there)) };
+        format!("{} {}{names}\n", there.len(), self.goal.as_str())
     }
 
     /// The nodes that don't have the status yet, by the one that they have.
-    fn rest(&self) -> BTreeMap<&'static str, Vec<String>> {
-        let found: BTreeMap<&str, &Node> =
-            self.found.iter().map(|node| (node.name.as_str(), node)).collect();
+    fn rest(&self) -> BTreeMap<String, Vec<String>> {
         let mut by_word = BTreeMap::<_, Vec<String>>::new();
-        for name in &self.nodes.names {
-            let word = match found.get(name.as_str()) {
-                Some(node) if self.goal.is_reached(node) => continue,
-                Some(node) => self.goal.current(node),
-                None => "unknown to provostd",
+        for node in self.fleet.nodes.values().filter(|node| !self.has_arrived(node)) {
+            let current = self.goal.current(node);
+            let is_old = self.goal.is_reached(node) || self.goal.is_missed_by(node);
+            let word = match is_old && !self.counts(node) {
+                true => format!("{current} before"),
+                false => current.to_owned(),
             };
-            by_word.entry(word).or_default().push(name.clone());
+            by_word.entry(word).or_default().push(node.name.clone());
         }
         by_word
     }
@@ -231,7 +234,11 @@ impl Wait<'_> {
             self.rest().into_iter().map(|(word, names)| format!("\n{} {word}", fold(&names)));
         let goal = self.goal.as_str();
         let error = format!("after {limit} not all are {goal}:{}", rest.collect::<String>());
-        let hint = "see what a node does: provostctl show NODE; or wait longer: --timeout D";
+        let is_old = |node: &Node| self.goal.is_reached(node) && !self.counts(node);
+        let hint = match self.fleet.nodes.values().any(is_old) {
+            true => "count a status that is older: --any, or --since D",
+            false => "see what a node does: provostctl show NODE; or wait longer: --timeout D",
+        };
         Failure::new(error, hint)
     }
 }

@@ -1,43 +1,54 @@
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
+use futures_util::stream;
+use jiff::Timestamp;
+use provost_bundle::Manifest;
 use provost_plan::nodes;
 use provost_record::{Run, Stage, now, runs};
-use provost_store::{Node, Released, StoredRun, UploadedLog};
+use provost_store::{Node, Released, StoreError, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::app::App;
 use crate::installer::InstallerNeeds;
 use crate::refusal::{self, Refusal};
-use crate::{events, host, tokens};
+use crate::{body, events, health, host, ranges, tokens};
 
 /// The longest request, in bytes: a hundred thousand names.
 const MAX_REQUEST: usize = 4 * 1024 * 1024;
 
+/// How many names a message has.
+const MAX_FOLDED: usize = 512;
+
 /// The read-only part of the admin API, for the listener at `bound`.
 pub(crate) fn read_only(app: Arc<App>, bound: SocketAddr) -> Router {
+    over_read_socket(app).layer(axum::middleware::from_fn_with_state(bound, host::check))
+}
+
+/// The read-only part, for the socket of those who may read.
+pub(crate) fn over_read_socket(app: Arc<App>) -> Router {
     let refused = || post(only_over_the_socket);
-    router(app, refused(), refused())
-        .layer(axum::middleware::from_fn_with_state(bound, host::check))
+    router(app, refused(), refused(), refused())
 }
 
 /// The whole admin API.
 pub(crate) fn whole(app: Arc<App>) -> Router {
-    router(app, post(create_tokens), post(release))
+    router(app, post(create_tokens), post(release), post(remove))
 }
 
 fn router(
     app: Arc<App>,
     tokens: MethodRouter<Arc<App>>,
     release: MethodRouter<Arc<App>>,
+    remove: MethodRouter<Arc<App>>,
 ) -> Router {
     Router::new()
         .route("/v1/nodes", get(list))
@@ -46,9 +57,12 @@ fn router(
         .route("/v1/runs/{run}/logs/{name}", get(log))
         .route("/v1/events", get(async |State(app): Shared| events::stream(&app)))
         .route("/v1/installer", get(installer))
+        .route("/v1/scripts", get(scripts))
         .route("/v1/tokens", tokens)
         .route("/v1/release", release)
-        .route("/healthz", get(health))
+        .route("/v1/remove", remove)
+        .route("/v1/generations", get(generations))
+        .route("/healthz", get(health::health))
         .route("/metrics", get(metrics))
         .with_state(app)
         .layer(axum::middleware::map_response(refusal::in_json))
@@ -65,15 +79,14 @@ async fn list(
     State(app): Shared,
     Query(filter): Query<Filter>,
 ) -> Result<Json<Vec<Node>>, Refusal> {
-    let mut all = app.store.nodes().await?;
-    if let Some(text) = filter.nodes {
-        let names: HashSet<String> = expand(&text)?.into_iter().collect();
-        all.retain(|node| names.contains(&node.name));
-    }
-    Ok(Json(all))
+    let nodes = match filter.nodes {
+        Some(text) => app.store.nodes_named(expand(&text)?).await?,
+        None => app.store.nodes().await?,
+    };
+    Ok(Json(nodes))
 }
 
-/// A node and all of its runs.
+/// A node and its newest runs.
 #[derive(Serialize)]
 struct Shown<'a> {
     node: Node,
@@ -91,10 +104,13 @@ async fn show(State(app): Shared, Path(name): Path<String>) -> Result<Response, 
     let node = app.store.node(&name).await?.ok_or_else(|| {
         absent(format!("unknown node {name:?}"), "list all nodes: provostctl nodes")
     })?;
+    // Fails only where the semaphore is closed, which nothing does.
+    let permit = Arc::clone(&app.histories).acquire_owned().await.ok();
     let stored = app.store.runs(&name).await?;
     let uploaded: BTreeSet<UploadedLog> = app.store.logs(&name).await?.into_iter().collect();
     let runs = stored.iter().flat_map(|run| shown_runs(run, &uploaded)).collect();
-    Ok(Json(Shown { node, runs }).into_response())
+    let response = Json(Shown { node, runs }).into_response();
+    Ok(response.map(|sent| body::keep(permit, sent)))
 }
 
 fn shown_runs<'a>(stored: &'a StoredRun, uploaded: &BTreeSet<UploadedLog>) -> Vec<ShownRun<'a>> {
@@ -111,39 +127,56 @@ fn shown_runs<'a>(stored: &'a StoredRun, uploaded: &BTreeSet<UploadedLog>) -> Ve
 }
 
 async fn records(State(app): Shared, Path(run): Path<String>) -> Result<Response, Refusal> {
-    let stored = stored_run(&app, &run).await?;
-    let records: Vec<&RawValue> = stored.reports.iter().map(|r| &*r.json).collect();
-    Ok(Json(records).into_response())
+    node_of_run(&app, &run).await?;
+    let parts = stream::try_unfold(Some(0), move |after| {
+        let (app, run) = (Arc::clone(&app), run.clone());
+        async move {
+            let Some(after) = after else { return Ok(None) };
+            let part = app.store.records(&run, after).await?;
+            let mut text = String::new();
+            for (_, json) in &part {
+                text.push(if after == 0 && text.is_empty() { '[' } else { ',' });
+                text.push_str(json.get());
+            }
+            let last = part.last().map(|(seq, _)| *seq);
+            if last.is_none() {
+                text.push_str(if after == 0 { "[]" } else { "]" });
+            }
+            Ok::<_, StoreError>(Some((text, last)))
+        }
+    });
+    let kind = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    Ok((kind, Body::from_stream(parts)).into_response())
 }
 
 async fn log(
     State(app): Shared,
     Path((run, name)): Path<(String, String)>,
+    requested: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let stored = stored_run(&app, &run).await?;
+    let node = node_of_run(&app, &run).await?;
     let missing = || {
-        let what = format!("node {} has uploaded no log {name:?} of run {run}", stored.node);
+        let what = format!("node {node} has uploaded no log {name:?} of run {run}");
         let hint = format!(
-            "only the logs of failed scripts are uploaded; read it on the node: ssh {} provost log",
-            stored.node
+            "only the logs of failed scripts are uploaded; read it on the node: ssh {node} provost log"
         );
         absent(what, hint)
     };
     let log = UploadedLog { run: run.clone(), name: name.clone() };
     // A name that can't be a file's is that of no log.
-    let known = app.store.logs(&stored.node).await?.contains(&log);
-    let bytes = if known { app.store.log(&stored.node, &log).await? } else { None };
+    let known = app.store.logs(&node).await?.contains(&log);
+    let bytes = if known { app.store.log(&node, &log).await? } else { None };
     // The bytes are a script's, so no client may take them for anything but text.
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/plain")),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     ];
-    Ok((headers, bytes.ok_or_else(missing)?).into_response())
+    Ok((headers, ranges::in_range(&requested, bytes.ok_or_else(missing)?)).into_response())
 }
 
-async fn stored_run(app: &App, run: &str) -> Result<StoredRun, Refusal> {
-    let stored = app.store.run(run).await?;
-    stored.ok_or_else(|| {
+async fn node_of_run(app: &App, run: &str) -> Result<String, Refusal> {
+    let node = app.store.node_of_run(run).await?;
+    node.ok_or_else(|| {
         absent(format!("unknown run {run:?}"), "list a node's runs: provostctl show NODE")
     })
 }
@@ -169,9 +202,18 @@ async fn installer(State(app): Shared) -> Result<Json<InstallerNeeds>, Refusal> 
     InstallerNeeds::of(&app).await.map(Json)
 }
 
+/// The names of the published scripts; null where nothing is published here.
+async fn scripts(State(app): Shared) -> Json<serde_json::Value> {
+    let text = tokio::fs::read(app.www.join("manifest.toml")).await.ok();
+    let manifest = text.and_then(|text| Manifest::parse(&text).ok());
+    let names = manifest
+        .map(|manifest| manifest.files.into_iter().map(|file| file.path).collect::<Vec<String>>());
+    Json(serde_json::json!({ "scripts": names }))
+}
+
 async fn create_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {
     let nodes = NodesRequest::read(&app, body).await?;
-    tracing::info!("new tokens for {}", nodes::fold(&nodes));
+    tracing::info!("new tokens for {}", short(&nodes));
     Ok(Json(tokens::create(&*app.store, nodes, now()).await?).into_response())
 }
 
@@ -184,9 +226,10 @@ struct ShownRelease {
 
 async fn release(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRelease>>, Refusal> {
     let nodes = NodesRequest::read(&app, body).await?;
-    let all = nodes::fold(&nodes);
-    let released = app.store.release(nodes, now()).await?.map_err(|unknown| {
-        let unknown = nodes::fold(&unknown);
+    let all = short(&nodes);
+    // Not cut to a second: a run may have begun in the same one.
+    let released = app.store.release(nodes, Timestamp::now()).await?.map_err(|unknown| {
+        let unknown = short(&unknown);
         absent(
             format!("no node was released: unknown {unknown}"),
             "list all nodes: provostctl nodes",
@@ -197,6 +240,50 @@ async fn release(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRelease
     Ok(Json(released.into_iter().map(shown).collect()))
 }
 
+/// A node that was removed.
+#[derive(Serialize)]
+struct ShownRemoval {
+    node: String,
+}
+
+async fn remove(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRemoval>>, Refusal> {
+    let nodes = NodesRequest::read(&app, body).await?;
+    app.store.remove(nodes.clone()).await?.map_err(|unknown| {
+        let unknown = short(&unknown);
+        absent(
+            format!("no node was removed: unknown {unknown}"),
+            "list all nodes: provostctl nodes",
+        )
+    })?;
+    tracing::info!("removed {}", short(&nodes));
+    Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))
+}
+
+/// The newest generations that nodes have reported.
+#[derive(Serialize)]
+struct ShownGenerations<'a> {
+    /// The published folder that this daemon serves.
+    www: &'a std::path::Path,
+    bundle: u64,
+    plans: BTreeMap<String, u64>,
+}
+
+/// No site has published so often: a greater number is a node's mistake, or malice.
+const MAX_GENERATION: u64 = 1 << 40;
+
+async fn generations(State(app): Shared) -> Result<Response, Refusal> {
+    let plausible = |generation: &u64| (1..=MAX_GENERATION).contains(generation);
+    let seen = app.store.seen().await?;
+    let bundle = seen.iter().map(|(_, seen)| seen.bundle).filter(plausible).max();
+    let plans = seen.into_iter().map(|(node, seen)| (node, seen.plan));
+    Ok(Json(ShownGenerations {
+        www: &app.www,
+        bundle: bundle.unwrap_or_default(),
+        plans: plans.filter(|(_, plan)| plausible(plan)).collect(),
+    })
+    .into_response())
+}
+
 async fn only_over_the_socket() -> Refusal {
     Refusal::new(
         StatusCode::FORBIDDEN,
@@ -205,17 +292,21 @@ async fn only_over_the_socket() -> Refusal {
     )
 }
 
-async fn health(State(app): Shared) -> Result<Response, Refusal> {
-    app.store.node("").await?;
-    Ok(Json(serde_json::json!({ "status": "ok" })).into_response())
-}
-
 async fn metrics(State(app): Shared) -> Result<Response, Refusal> {
     let page = app.metrics.page(&app.store.nodes().await?).map_err(|e| {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), "report this as a bug")
     })?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], page).into_response())
+}
+
+/// Names as one text; of many only the first are
+/// named.
+fn short(names: &[String]) -> String {
+    match names.len().checked_sub(MAX_FOLDED) {
+        None | Some(0) => nodes::fold(names),
+        Some(more) => format!("{} and {more} more", nodes::fold(&names[..MAX_FOLDED])),
+    }
 }
 
 fn expand(text: &str) -> Result<Vec<String>, Refusal> {

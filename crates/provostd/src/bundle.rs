@@ -106,7 +106,8 @@ impl Published {
                     format!("reading {file} on the management node: {error}"),
                     format!(
                         "on the management node: let provostd's user read it and enter the \
-                         folders above it: namei -l {file}; or publish again"
+                         folders above it: namei -l {file}; or publish again, plans with \
+                         --group and a group of its user"
                     ),
                 )
             }

@@ -64,14 +64,17 @@ async fn serve(config: &Config) -> Result<(), DaemonError> {
     let daemon = Daemon::start(config).await?;
     let at = daemon.addresses();
     tracing::info!(data = %config.data.display(), www = %config.www.display(), "serving");
-    tracing::info!("nodes at http://{}, admins at http://{}", at.nodes, at.admin);
+    tracing::info!("nodes at http://{}", at.nodes);
+    if let Some(admin) = at.admin {
+        tracing::info!("admins at http://{admin}");
+        if !admin.ip().is_loopback() {
+            tracing::warn!("every machine that reaches {admin} can read all records and logs");
+        }
+    }
     if let Some(at) = at.monitor {
         tracing::info!(
             "xCAT's nodes at {at}: a machine with a node's address can report for that node"
         );
-    }
-    if !at.admin.ip().is_loopback() {
-        tracing::warn!("every machine that reaches {} can read all records and logs", at.admin);
     }
     notify_systemd(NotifyState::Ready);
     tokio::select! {

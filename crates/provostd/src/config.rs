@@ -3,6 +3,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use provost_bundle::Limit;
+use provost_store::{Quota, Quotas};
 use serde::Deserialize;
 
 /// `provostd.toml`.
@@ -20,15 +21,22 @@ pub struct Config {
     /// The nodes' listener.
     #[serde(default = "listen")]
     pub listen: SocketAddr,
-    /// The admins' listener: read-only, and without authentication.
-    #[serde(default = "admin")]
-    pub admin: SocketAddr,
+    /// The admins' listener over TCP: read-only, and without authentication, so there is none unless
+    /// it is named.
+    pub admin: Option<SocketAddr>,
+    /// The group whose members may use `DATA/admin.sock`: a name, or a number.
+    pub operators: Option<String>,
+    /// The group whose members may use `DATA/read.sock`.
+    pub readers: Option<String>,
     /// What installers get.
     #[serde(default)]
     pub node: NodeConfig,
     /// When a node is held.
     #[serde(default)]
     pub guard: Guard,
+    /// How much is stored of each node.
+    #[serde(default)]
+    pub quota: QuotaConfig,
     /// How long after a node was due to report it counts as lost.
     #[serde(default = "lost_after")]
     pub lost_after: Limit,
@@ -119,6 +127,40 @@ impl Default for Guard {
     }
 }
 
+/// How much is stored of each node, in MiB.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct QuotaConfig {
+    /// Of its records within an hour.
+    pub records_mib_per_hour: u32,
+    /// Of its records in all.
+    pub records_mib: u32,
+    /// Of its logs within an hour.
+    pub logs_mib_per_hour: u32,
+    /// Of its logs in all.
+    pub logs_mib: u32,
+}
+
+impl Default for QuotaConfig {
+    fn default() -> Self {
+        Self { records_mib_per_hour: 64, records_mib: 1024, logs_mib_per_hour: 64, logs_mib: 1024 }
+    }
+}
+
+impl QuotaConfig {
+    /// In bytes, as the store has them.
+    pub(crate) fn quotas(&self) -> Quotas {
+        let quota = |per_hour: u32, all: u32| Quota {
+            per_hour: u64::from(per_hour) << 20,
+            all: u64::from(all) << 20,
+        };
+        Quotas {
+            records: quota(self.records_mib_per_hour, self.records_mib),
+            logs: quota(self.logs_mib_per_hour, self.logs_mib),
+        }
+    }
+}
+
 /// Which store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
@@ -150,10 +192,6 @@ fn data() -> PathBuf {
 
 fn listen() -> SocketAddr {
     ([0, 0, 0, 0], 8480).into()
-}
-
-fn admin() -> SocketAddr {
-    ([127, 0, 0, 1], 8481).into()
 }
 
 fn lost_after() -> Limit {
@@ -192,8 +230,9 @@ impl ConfigError {
             Self::Unreadable { .. } => "name a readable provostd.toml: provostd --config FILE".into(),
             Self::Invalid { .. } => {
                 "use these keys: data, www, store (\"sqlite\"), listen and admin (\"ADDRESS:PORT\"), \
-                 lost_after, [guard] max_attempts, [node] binary, and [xcat] monitor, xcatd, \
-                 tls_cert, tls_key and dns"
+                 operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
+                 records_mib, logs_mib_per_hour and logs_mib, and [xcat] monitor, xcatd, tls_cert, \
+                 tls_key and dns"
                     .into()
             }
         }
@@ -236,8 +275,7 @@ mod tests {
     #[test]
     fn a_missing_key_has_a_default_and_an_unknown_one_is_refused() {
         let config: Config = toml::from_str("www = '/srv/www'").unwrap();
-        assert_eq!((config.listen.port(), config.admin.port()), (8480, 8481));
-        assert!(config.admin.ip().is_loopback());
+        assert_eq!((config.listen.port(), config.admin), (8480, None));
         assert_eq!(config.store, StoreKind::Sqlite);
         assert_eq!((config.guard.max_attempts.get(), config.lost_after), (3, Limit::seconds(60)));
         assert!(error("www = '/w'\nlisten_on = 1").contains("listen_on"));

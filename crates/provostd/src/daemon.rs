@@ -1,7 +1,7 @@
-use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,27 +11,37 @@ use provost_fs::Durability;
 use provost_store::{Sqlite, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
-use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::watch;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
 use crate::config::{Config, StoreKind};
+use crate::connections::ConnectionLimits;
 use crate::error::DaemonError;
 use crate::listener::{self, Stop};
 use crate::node_program::NodeProgram;
+use crate::refresher::Refresher;
 use crate::silence::Silence;
+use crate::socket::AdminSockets;
 use crate::xcat::{self, Xcat};
 use crate::{admin_api, nodes_api};
 
-/// How many connections the nodes' listener serves at once. Each uses a file descriptor, and one
-/// more for the file that is sent.
+/// How many connections the nodes' listener serves at once, at most. Each uses a file descriptor, and
+/// one more for the file that is sent.
 const NODE_CONNECTIONS: usize = 8192;
 /// How many connections each of the admins' listeners serves at once.
-const ADMIN_CONNECTIONS: usize = 256;
+const ADMIN_CONNECTIONS: ConnectionLimits = ConnectionLimits::whole(256);
 /// File descriptors for all connections.
 const FILES: u64 = 32_768;
+/// File descriptors for what isn't a node's connection: the store, admins, xCAT's nodes.
+const OTHER_FILES: u64 = 2048;
+/// How many clients may wait in the kernel's queue of a listener. Above that the kernel drops their
+/// first packet, which costs each a second.
+const BACKLOG: u32 = 4096;
+/// How many histories of nodes are read and sent at once.
+const HISTORIES: usize = 16;
 /// How long running requests may take after SIGTERM.
 const LAST_REQUESTS: Duration = Duration::from_secs(3);
 
@@ -40,8 +50,9 @@ const LAST_REQUESTS: Duration = Duration::from_secs(3);
 pub struct Addresses {
     /// The nodes' listener.
     pub nodes: SocketAddr,
-    /// The admins' listener.
-    pub admin: SocketAddr,
+    /// The admins' listener over TCP, if it is configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub admin: Option<SocketAddr>,
     /// Where xCAT's nodes report their status, if it is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub monitor: Option<SocketAddr>,
@@ -53,8 +64,8 @@ pub struct Addresses {
 /// A daemon that serves.
 pub struct Daemon {
     addresses: Addresses,
-    socket: PathBuf,
-    listen_file: PathBuf,
+    /// What is removed at the end: the sockets, and the file with the addresses.
+    files: [PathBuf; 3],
     /// The listeners, and the watch for lost nodes.
     tasks: JoinSet<()>,
     stop: watch::Sender<bool>,
@@ -68,35 +79,45 @@ impl Daemon {
         let data = &config.data;
         let lock = lock(data)?;
         let store: Arc<dyn Store> = match config.store {
-            StoreKind::Sqlite => Arc::new(Sqlite::open(data)?),
+            StoreKind::Sqlite => Arc::new(Sqlite::open_with(data, config.quota.quotas())?),
         };
-        raise_file_limit();
-        let bound = Bound::all(config).await?;
+        let files = raise_file_limit();
+        let bound = Bound::all(config)?;
         let addresses = bound.addresses;
-        let socket = data.join("admin.sock");
-        let local = bind_socket(&socket).map_err(DaemonError::file("creating", &socket))?;
+        let AdminSockets { operate, read } = AdminSockets::bind(config)?;
 
         let (stop, stopped) = Stop::new();
         let app = Arc::new(App {
             silence: Silence::new(Arc::clone(&store), config.lost_after.duration()),
             store,
+            data: data.clone(),
             www: config.www.clone(),
+            refresher: Refresher::new(data),
             node_program: Arc::new(NodeProgram::new(config.node.binary.clone())),
             nodes_at: addresses.nodes,
             guard: config.guard,
             bodies: Default::default(),
+            histories: Arc::new(Semaphore::new(HISTORIES)),
+            over_quota: Default::default(),
             metrics: Default::default(),
             stop: stopped.clone(),
         });
         let mut tasks = JoinSet::new();
-        bound.serve(&app, config.xcat.dns, &mut tasks);
+        bound.serve(&app, config.xcat.dns, node_connections(files), &mut tasks);
         let whole = admin_api::whole(Arc::clone(&app));
-        tasks.spawn(listener::serve(local, whole, ADMIN_CONNECTIONS, stopped.clone()));
+        tasks.spawn(listener::serve(operate.listener, whole, ADMIN_CONNECTIONS, stopped.clone()));
+        let reading = admin_api::over_read_socket(Arc::clone(&app));
+        tasks.spawn(listener::serve(read.listener, reading, ADMIN_CONNECTIONS, stopped.clone()));
         tasks.spawn(async move { app.silence.watch(stopped).await });
 
         let listen_file = data.join("listen.json");
-        write_json(&listen_file, &addresses).map_err(DaemonError::file("writing", &listen_file))?;
-        Ok(Self { addresses, socket, listen_file, tasks, stop, _lock: lock })
+        if let Err(error) = write_json(&listen_file, &addresses) {
+            // On a full disk nodes still get what is published.
+            let hint = format!("make room on the file system of {}", data.display());
+            tracing::warn!(hint, "writing {}: {error}", listen_file.display());
+        }
+        let files = [listen_file, operate.path, read.path];
+        Ok(Self { addresses, files, tasks, stop, _lock: lock })
     }
 
     /// Where it listens.
@@ -107,7 +128,7 @@ impl Daemon {
     /// Ends in order: accepts nothing new, answers running requests for a while, and closes the
     /// connections of the others.
     pub async fn stop(mut self) {
-        for file in [&self.listen_file, &self.socket] {
+        for file in &self.files {
             // The next daemon replaces one that stays.
             let _ = std::fs::remove_file(file);
         }
@@ -123,16 +144,17 @@ impl Daemon {
 /// The TCP listeners that the configuration names.
 struct Bound {
     nodes: TcpListener,
-    admin: TcpListener,
+    admin: Option<(TcpListener, SocketAddr)>,
     monitor: Option<TcpListener>,
     xcatd: Option<(TlsAcceptor, TcpListener)>,
     addresses: Addresses,
 }
 
 impl Bound {
-    async fn all(config: &Config) -> Result<Self, DaemonError> {
-        let (nodes, nodes_at) = bind("listen", config.listen).await?;
-        let (admin, admin_at) = bind("admin", config.admin).await?;
+    fn all(config: &Config) -> Result<Self, DaemonError> {
+        let (nodes, nodes_at) = bind("listen", config.listen)?;
+        let admin = config.admin.map(|address| bind("admin", address)).transpose()?;
+        let admin_at = admin.as_ref().map(|(_, at)| *at);
         let mut bound = Self {
             nodes,
             admin,
@@ -141,13 +163,13 @@ impl Bound {
             addresses: Addresses { nodes: nodes_at, admin: admin_at, monitor: None, xcatd: None },
         };
         if let Some(address) = config.xcat.monitor {
-            let (listener, at) = bind("xcat.monitor", address).await?;
+            let (listener, at) = bind("xcat.monitor", address)?;
             bound.monitor = Some(listener);
             bound.addresses.monitor = Some(at);
         }
         if let Some(xcatd) = &config.xcat.xcatd {
             let tls = xcat::acceptor(xcatd)?;
-            let (listener, at) = bind("xcat.xcatd", xcatd.listen).await?;
+            let (listener, at) = bind("xcat.xcatd", xcatd.listen)?;
             bound.xcatd = Some((tls, listener));
             bound.addresses.xcatd = Some(at);
         }
@@ -155,14 +177,22 @@ impl Bound {
     }
 
     /// Serves each listener in a task of its own.
-    fn serve(self, app: &Arc<App>, dns: bool, tasks: &mut JoinSet<()>) {
+    fn serve(
+        self,
+        app: &Arc<App>,
+        dns: bool,
+        connections: ConnectionLimits,
+        tasks: &mut JoinSet<()>,
+    ) {
         let stop = || app.stop.clone();
         let nodes = self.nodes.tap_io(listener::tune);
         let router = nodes_api::router(Arc::clone(app));
-        tasks.spawn(listener::serve(nodes, router, NODE_CONNECTIONS, stop()));
-        let admin = self.admin.tap_io(listener::tune);
-        let router = admin_api::read_only(Arc::clone(app), self.addresses.admin);
-        tasks.spawn(listener::serve(admin, router, ADMIN_CONNECTIONS, stop()));
+        tasks.spawn(listener::serve(nodes, router, connections, stop()));
+        if let Some((listener, at)) = self.admin {
+            let router = admin_api::read_only(Arc::clone(app), at);
+            let listener = listener.tap_io(listener::tune);
+            tasks.spawn(listener::serve(listener, router, ADMIN_CONNECTIONS, stop()));
+        }
         let xcat = Arc::new(Xcat::new(Arc::clone(app), dns));
         if let Some(listener) = self.monitor {
             let xcat = Arc::clone(&xcat);
@@ -194,23 +224,22 @@ fn lock(data: &Path) -> Result<File, DaemonError> {
     Ok(lock)
 }
 
-async fn bind(
-    key: &'static str,
-    address: SocketAddr,
-) -> Result<(TcpListener, SocketAddr), DaemonError> {
+fn bind(key: &'static str, address: SocketAddr) -> Result<(TcpListener, SocketAddr), DaemonError> {
     let failed = |source| DaemonError::Listen { key, address, source };
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let listener = listen(address).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     Ok((listener, bound))
 }
 
-/// Binds the admin socket. This daemon has the folder's lock, so a socket that is there is of a
-/// daemon that died.
-fn bind_socket(path: &Path) -> io::Result<UnixListener> {
-    provost_fs::remove(path, Durability::Crash)?;
-    let listener = UnixListener::bind(path)?;
-    std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
-    Ok(listener)
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // As TcpListener::bind does: the ports of connections that have just ended are free.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Writes a file that is made anew at each start.
@@ -220,14 +249,21 @@ fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     provost_fs::replace(path, &json, Durability::Crash)
 }
 
-/// Asks for as many file descriptors as the connection limits need; with fewer, clients wait
-/// longer.
-fn raise_file_limit() {
+/// The nodes' connections that `files` file descriptors are enough for.
+fn node_connections(files: u64) -> ConnectionLimits {
+    let enough = files.saturating_sub(OTHER_FILES.min(files / 2)) / 2;
+    ConnectionLimits::shared(NODE_CONNECTIONS.min(enough as usize).max(1))
+}
+
+/// Asks for as many file descriptors as the connection limits need. Returns how many there are.
+fn raise_file_limit() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let needed = maximum.map_or(FILES, |most| most.min(FILES));
     if current.is_some_and(|current| current < needed)
         && let Err(e) = setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum })
     {
         tracing::warn!("raising the limit of open files to {needed}: {e}");
+        return current.unwrap_or(needed);
     }
+    needed
 }

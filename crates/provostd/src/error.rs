@@ -19,6 +19,14 @@ pub enum DaemonError {
         /// Why it failed.
         source: io::Error,
     },
+    /// A group of the configuration.
+    #[error("giving a socket to the group {group}")]
+    Group {
+        /// Its name.
+        group: String,
+        /// Why it failed.
+        source: io::Error,
+    },
     /// Another daemon has the data.
     #[error("locking {}: another provostd uses it", .0.display())]
     Busy(PathBuf),
@@ -53,6 +61,10 @@ impl DaemonError {
             Self::File { .. } => {
                 "check that provostd's user may write to the folder `data` of provostd.toml".into()
             }
+            Self::Group { group, .. } => format!(
+                "create the group and make provostd's user its member, or change `operators` and \
+                 `readers` in provostd.toml: getent group {group}"
+            ),
             Self::Busy(data) => {
                 format!("stop it (fuser -v {}), or choose another `data`", data.display())
             }

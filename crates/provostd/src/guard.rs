@@ -1,7 +1,7 @@
 use std::num::NonZeroU32;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use provost_record::Record;
+use provost_record::{Record, wording};
 use provost_store::Standing;
 use serde::Serialize;
 
@@ -28,16 +28,15 @@ pub(crate) enum Directive {
 }
 
 impl Directive {
-    /// Decides by a node's attempts; `budget` is how many may not end well.
+    /// Decides by a node's attempts; `budget` is how many may fail.
     pub(crate) fn of(standing: Standing, budget: NonZeroU32) -> Self {
         let attempts = standing.attempts;
         if attempts < budget.get() {
             return Self::Proceed;
         }
-        let tries = if attempts == 1 { "attempt has" } else { "attempts have" };
         let reason = format!(
-            "{attempts} {tries} not ended well since the last that did; max_attempts in \
-             provostd.toml is {budget}"
+            "{} failed since the last success; max_attempts in provostd.toml is {budget}",
+            wording::count(attempts, "attempt")
         );
         Self::Hold { reason }
     }

@@ -27,7 +27,8 @@ pub(crate) async fn ingest(app: &App, node: &str, body: &[u8]) -> Result<Acknowl
     };
     let last = last.record.clone();
     let begun = Instant::now();
-    let ingested = app.store.ingest(node, batch, now()).await?;
+    let ingested = app.store.ingest(node, batch, now()).await;
+    let ingested = ingested.map_err(|error| app.refused_by_store(node, error))?;
     app.metrics.ingested(ingested, begun.elapsed());
     app.silence.note(ingested.due);
     let directive = Directive::after(&last, ingested.standing, app.guard.max_attempts);

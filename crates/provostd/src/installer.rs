@@ -25,6 +25,8 @@ pub(crate) struct InstallerNeeds {
     key: String,
     /// Of the program, which is served at `/bin/SHA256/provost`.
     sha256: Digest,
+    /// The generation of the bundle: an installer needs no older one.
+    generation: u64,
 }
 
 impl InstallerNeeds {
@@ -40,7 +42,12 @@ impl InstallerNeeds {
         let text = tokio::fs::read(&path).await.map_err(|e| unpublished(&e))?;
         let manifest = Manifest::parse(&text).map_err(|e| unpublished(&e))?;
         let sha256 = app.node_program.digest().await?;
-        Ok(Self { server: address(app.nodes_at).ok(), key: manifest.key, sha256 })
+        Ok(Self {
+            server: address(app.nodes_at).ok(),
+            key: manifest.key,
+            sha256,
+            generation: manifest.generation,
+        })
     }
 }
 

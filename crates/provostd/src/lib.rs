@@ -4,14 +4,17 @@
 mod admin_api;
 mod app;
 mod bodies;
+mod body;
 mod bundle;
 mod cli;
 mod config;
+mod connections;
 mod daemon;
 mod encoding;
 mod error;
 mod events;
 mod guard;
+mod health;
 mod host;
 mod ingest;
 mod installer;
@@ -19,13 +22,19 @@ mod listener;
 mod metrics;
 mod node_program;
 mod nodes_api;
+mod pace;
+mod ranges;
+mod refresher;
 mod refusal;
 mod silence;
+mod socket;
 mod tokens;
 mod xcat;
 
 pub use cli::{command, main};
-pub use config::{Config, ConfigError, Guard, NodeConfig, StoreKind, XcatConfig, Xcatd};
+pub use config::{
+    Config, ConfigError, Guard, NodeConfig, QuotaConfig, StoreKind, XcatConfig, Xcatd,
+};
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;
 pub use xcat::TlsError;

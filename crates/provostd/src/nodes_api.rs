@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 use crate::app::App;
 use crate::bodies::HeldBody;
 use crate::bundle::Published;
+use crate::connections::Connection;
 use crate::encoding::Encoding;
 use crate::refusal::{self, Refusal};
 use crate::{guard, ingest, tokens};
@@ -29,6 +30,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/manifest.toml", get(manifest))
         .route("/manifest.toml.minisig", get(manifest_signature))
+        .route("/refresh.toml", get(refresh))
+        .route("/refresh.toml.minisig", get(refresh_signature))
         .route("/objects/{folder}/{name}", get(object))
         .route("/packs/{name}", get(pack))
         .route("/bin/{sha256}/provost", get(node_program))
@@ -40,6 +43,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 }
 
 type Shared = State<Arc<App>>;
+/// The connection that a request has come by.
+type By = Extension<Arc<Connection>>;
 
 async fn manifest(State(app): Shared, request: Request<Body>) -> Response {
     Published::Manifest("manifest.toml").serve(&app.www, request).await
@@ -47,6 +52,14 @@ async fn manifest(State(app): Shared, request: Request<Body>) -> Response {
 
 async fn manifest_signature(State(app): Shared, request: Request<Body>) -> Response {
     Published::Manifest("manifest.toml.minisig").serve(&app.www, request).await
+}
+
+async fn refresh(State(app): Shared) -> Response {
+    app.refresher.serve(&app.www, false).await
+}
+
+async fn refresh_signature(State(app): Shared) -> Response {
+    app.refresher.serve(&app.www, true).await
 }
 
 async fn object(
@@ -77,13 +90,14 @@ async fn node_program(
 
 async fn plan(
     State(app): Shared,
+    Extension(by): By,
     Path(name): Path<String>,
     request: Request<Body>,
 ) -> Result<Response, Refusal> {
     let Some(plan) = Published::plan(&name) else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
-    tokens::check(&*app.store, request.headers(), plan.node).await?;
+    tokens::check(&*app.store, request.headers(), plan.node, &by).await?;
     let current = guard::current_run(request.headers());
     let standing = app.store.standing(plan.node, current).await?;
     let mut response = plan.plan.serve(&app.www, request).await;
@@ -95,21 +109,23 @@ async fn plan(
 
 async fn records(
     State(app): Shared,
+    Extension(by): By,
     Path(node): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<ingest::Acknowledgement>, Refusal> {
-    let body = read_own(&app, &headers, &node, body, MAX_BATCH).await?;
+    let body = read_own(&app, &by, &headers, &node, body, MAX_BATCH).await?;
     ingest::ingest(&app, &node, &body.bytes).await.map(Json)
 }
 
 async fn log(
     State(app): Shared,
+    Extension(by): By,
     Path((node, run, name)): Path<(String, String, String)>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Refusal> {
-    let mut body = read_own(&app, &headers, &node, body, MAX_LOG).await?;
+    let mut body = read_own(&app, &by, &headers, &node, body, MAX_LOG).await?;
     let encoding = Encoding::of(&headers)?;
     if !ingest::is_run_id(&run) || !is_log_name(&name) {
         return Err(Refusal::new(
@@ -131,7 +147,8 @@ async fn log(
         }
         None => None,
     };
-    app.store.put_log(&node, UploadedLog { run, name }, bytes).await?;
+    let stored = app.store.put_log(&node, UploadedLog { run, name }, bytes).await;
+    stored.map_err(|error| app.refused_by_store(&node, error))?;
     app.metrics.log_stored();
     Ok(StatusCode::NO_CONTENT)
 }
@@ -139,12 +156,13 @@ async fn log(
 /// The body of a request that only `node` itself may send.
 async fn read_own<'a>(
     app: &'a App,
+    by: &Connection,
     headers: &HeaderMap,
     node: &str,
     body: Body,
     most: usize,
 ) -> Result<HeldBody<'a>, Refusal> {
-    if let Err(refusal) = tokens::check(&*app.store, headers, node).await {
+    if let Err(refusal) = tokens::check(&*app.store, headers, node, by).await {
         app.bodies.drain(body).await;
         return Err(refusal);
     }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
@@ -11,6 +13,8 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) error: String,
     pub(crate) hint: String,
+    /// When the client may try again, where that isn't soon.
+    retry_after: Option<Duration>,
 }
 
 /// After how many seconds a client may try again.
@@ -22,13 +26,18 @@ impl Refusal {
         error: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
-        Self { status, error: error.into(), hint: hint.into() }
+        Self { status, error: error.into(), hint: hint.into(), retry_after: None }
     }
 }
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, error_chain(&error), error.hint())
+        let status = match error.retry_after() {
+            Some(_) => StatusCode::TOO_MANY_REQUESTS,
+            None => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        let refusal = Self::new(status, error_chain(&error), error.hint());
+        Self { retry_after: error.retry_after(), ..refusal }
     }
 }
 
@@ -49,6 +58,9 @@ impl IntoResponse for Refusal {
         let mut headers = HeaderMap::new();
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
+        if let Some(wait) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, wait.as_secs().max(1).into());
         }
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -6,6 +6,7 @@ use provost_store::{Store, Token};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::connections::Connection;
 use crate::refusal::Refusal;
 
 /// A node's new token. It is shown only once.
@@ -47,11 +48,12 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-/// Accepts a request only if it has the token of `node`.
+/// Accepts a request only if it has the token of `node`. Its connection then counts as a node's.
 pub(crate) async fn check(
     store: &dyn Store,
     headers: &HeaderMap,
     node: &str,
+    by: &Connection,
 ) -> Result<(), Refusal> {
     let token = headers
         .get(header::AUTHORIZATION)
@@ -65,7 +67,10 @@ pub(crate) async fn check(
     };
     let token = token.ok_or_else(|| unknown("the request has no token"))?;
     match store.token_owner(digest(token)).await? {
-        Some(owner) if owner == node => Ok(()),
+        Some(owner) if owner == node => {
+            by.has_token();
+            Ok(())
+        }
         Some(owner) => Err(Refusal::new(
             StatusCode::FORBIDDEN,
             format!("the token is {owner}'s, and the request is about {node:?}"),

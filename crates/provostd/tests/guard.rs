@@ -124,7 +124,7 @@ async fn what_was_counted_outlives_the_daemon() {
 async fn only_the_socket_releases() {
     let server = Server::start().await;
     server.token("cn001").await;
-    let url = format!("http://{}/v1/release", server.daemon.addresses().admin);
+    let url = format!("http://{}/v1/release", server.daemon.addresses().admin.unwrap());
     let ask = server.http.post(url).json(&json!({"nodes": ["cn001"]}));
     assert_eq!(refused(ask).await, 403);
 }

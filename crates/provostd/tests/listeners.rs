@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use provostd::Daemon;
+use provostd::{Config, Daemon};
 use reqwest::Method;
 use serde_json::{Value, json};
 use server::{Server, config, refused, response};
@@ -273,7 +273,7 @@ async fn a_store_that_fails_asks_the_node_to_come_back() {
 #[tokio::test]
 async fn only_the_socket_changes_anything() {
     let server = Server::start().await;
-    let tokens = format!("http://{}/v1/tokens", server.daemon.addresses().admin);
+    let tokens = format!("http://{}/v1/tokens", server.daemon.addresses().admin.unwrap());
     let ask = server.http.post(tokens).json(&json!({"nodes": ["cn001"]}));
     let (status, body) = response(ask).await;
     assert_eq!(status, 403);
@@ -295,7 +295,7 @@ async fn only_the_socket_changes_anything() {
 async fn a_page_of_somebody_elses_reads_nothing_by_a_name_that_leads_here() {
     let server = Server::start().await;
     server.token("cn001").await;
-    let url = format!("http://{}/v1/nodes", server.daemon.addresses().admin);
+    let url = format!("http://{}/v1/nodes", server.daemon.addresses().admin.unwrap());
     let ask = |host: &str| server.http.get(&url).header("host", host);
     assert_eq!(refused(ask("evil.example")).await, 421);
     assert_eq!(refused(ask("evil.example:8481")).await, 421);
@@ -326,4 +326,42 @@ async fn the_data_is_the_daemons_own() {
     assert_eq!(alive.status(), 200);
     next.stop().await;
     assert!(!data.join("listen.json").exists());
+}
+
+#[tokio::test]
+async fn no_local_user_reads_all_records_unless_the_configuration_lets_him() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { admin: None, ..config(&folder) };
+    let server = Server::start_with(folder, &config).await;
+    let data = server.folder.path().join("data");
+    let listen: Value =
+        serde_json::from_slice(&fs::read(data.join("listen.json")).unwrap()).unwrap();
+    assert_eq!(listen.get("admin"), None, "{listen}");
+    let mode = |name: &str| fs::metadata(data.join(name)).unwrap().mode() & 0o777;
+    assert_eq!((mode(""), mode("admin.sock"), mode("read.sock")), (0o700, 0o600, 0o600));
+}
+
+#[tokio::test]
+async fn one_group_operates_and_another_one_only_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let groups = (Some("4711".to_owned()), Some("4712".to_owned()));
+    let config = Config { operators: groups.0, readers: groups.1, ..config(&folder) };
+    let server = Server::start_with(folder, &config).await;
+    let data = server.folder.path().join("data");
+    for (name, group) in [("admin.sock", 4711), ("read.sock", 4712)] {
+        let socket = fs::metadata(data.join(name)).unwrap();
+        assert_eq!((socket.mode() & 0o777, socket.gid()), (0o660, group), "{name}");
+    }
+    assert_eq!(fs::metadata(&data).unwrap().mode() & 0o777, 0o711, "they get to the sockets");
+    assert_eq!(fs::metadata(data.join("provost.db")).unwrap().mode() & 0o077 & 0o022, 0);
+
+    let reader = reqwest::Client::builder().no_proxy().tls_certs_only([]);
+    let reader = reader.unix_socket(data.join("read.sock")).build().unwrap();
+    assert_eq!(reader.get("http://localhost/v1/nodes").send().await.unwrap().status(), 200);
+    for path in ["/v1/tokens", "/v1/release", "/v1/remove"] {
+        let ask = reader.post(format!("http://localhost{path}")).json(&json!({"nodes": ["cn001"]}));
+        assert_eq!(refused(ask).await, 403, "{path}");
+    }
+    let ask = server.socket.post("http://localhost/v1/tokens").json(&json!({"nodes": ["cn001"]}));
+    assert_eq!(ask.send().await.unwrap().status(), 200);
 }

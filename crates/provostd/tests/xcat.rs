@@ -117,7 +117,7 @@ async fn what_a_node_says_is_its_status() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_token_proves_is_not_overwritten_while_it_goes_on() {
+async fn a_user_of_a_node_that_reports_with_a_token_hides_no_failure_and_reads_no_plan() {
     let server = with_nodes(1, false).await;
     let token = server.token("cn001").await;
     let record = |seq, more: Value| {
@@ -133,10 +133,13 @@ async fn what_a_token_proves_is_not_overwritten_while_it_goes_on() {
     server.report("cn001", &token, &record(2, end)).await;
     let node = server.node_object("cn001").await;
     assert_eq!((&node["status"], &node["cause"]), (&json!("failed"), &json!("interrupted")));
-    // It went back to xCAT's scripts.
-    say(&server, address(1), b"installstatus booted\n").await.unwrap();
-    let node = server.node_object("cn001").await;
-    assert_eq!((&node["status"], &node["run"]), (&json!("booted"), &Value::Null));
+    // Any user of the node can say so from its address, and hides no failure by it.
+    for line in ["installstatus booted\n", "next\n", "hpcbootstatus gpfs=active\n"] {
+        assert_eq!(say(&server, address(1), line.as_bytes()).await.unwrap(), "done\n");
+        assert_eq!(server.node_object("cn001").await, node, "{line}");
+    }
+    // Nor does he read its plan's secrets.
+    assert_eq!(say(&server, address(1), b"getpostscript\n").await.unwrap(), "");
     // Nothing of it comes to the node's plan, which asks for a token as ever.
     let plan = server.node(Method::GET, "/plans/cn001.toml").send().await.unwrap();
     assert_eq!(plan.status(), 401);

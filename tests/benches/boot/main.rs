@@ -1,4 +1,4 @@
-//! What a whole cold boot costs, beside the least that it could: one `curl` of all scripts into
+//! What a whole cold boot costs, next to the least that it could: one `curl` of all scripts into
 //! `tar`, and a bare loop over those that run.
 //!
 //! `cargo xtask bench boot` runs it with the node's binary as nodes get it, as root and with an

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long `command` takes, which must end well.
+/// How long `command` takes, which must succeed.
 pub(crate) fn time(command: &mut Command) -> Duration {
     let began = Instant::now();
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();

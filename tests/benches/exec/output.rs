@@ -11,7 +11,7 @@ use crate::{median, shell, time};
 const ROUNDS: usize = 7;
 /// What the script prints, in MB.
 const PRINTED: f64 = 1000.0;
-/// Lines of 60 bytes; then the peak of memory of whoever runs it, and of that one's parent.
+/// Lines of 60 bytes; then the peak of memory of the runner, and of its parent.
 const LOUD: &str = r#"#!/bin/bash
 yes 'a line of sixty bytes, as installers of packages print them' | head -c 1000000000
 parent=$(awk '/^PPid/ { print $2 }' /proc/$PPID/status)
@@ -26,7 +26,7 @@ pub(crate) fn measure(table: &mut Table) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let (mut keeper, mut runner) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        // Whoever comes first finds the memory that was given back last: they take turns.
+        // The first one gets the memory that was freed last, so they take turns.
         for ours_now in [round % 2 == 0, round % 2 == 1] {
             if ours_now {
                 node.provost(&["run", "loud"]).expect(0);

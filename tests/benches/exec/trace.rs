@@ -92,7 +92,7 @@ fn timed(before: &str, work: &str) -> String {
     )
 }
 
-/// Compiles a program beside the scripts.
+/// Compiles a program next to the scripts.
 fn compile(cluster: &Cluster, name: &str, source: &str) {
     let file = cluster.path(&format!("{name}.c"));
     std::fs::write(&file, source).unwrap();

@@ -33,7 +33,8 @@ pub(super) fn file(folder: &Path, request: &Request) -> Answer {
     }
     let path = folder.join(request.path.trim_start_matches('/'));
     match std::fs::metadata(&path) {
-        Ok(about) if about.is_dir() || about.permissions().mode() & 0o004 == 0 => {
+        // The server is in the group of the plans.
+        Ok(about) if about.is_dir() || about.permissions().mode() & 0o044 == 0 => {
             page(403, "Forbidden")
         }
         Ok(_) => match std::fs::read(&path) {

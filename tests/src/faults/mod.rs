@@ -16,7 +16,7 @@ use std::time::Duration;
 /// What goes wrong with the answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// There is none. The other side gives up, or waits until the server is mended.
+    /// There is none. The other side gives up, or waits until the server is repaired.
     Stall,
     /// There is none: the server ends its side of the connection in order, and listens on.
     HalfClose,

@@ -77,7 +77,7 @@ impl Faulty {
         self
     }
 
-    /// Nothing goes wrong any more. Whoever waits for an answer in vain is cut off.
+    /// Nothing goes wrong any more. Clients that wait for an answer are cut off.
     pub fn mend(&self) {
         let mut state = self.inner.state();
         state.rules.clear();

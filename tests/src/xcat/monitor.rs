@@ -19,7 +19,7 @@ pub struct Monitor {
     _keeper: OwnedFd,
 }
 
-/// What it does with whoever comes.
+/// What it does with a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Habit {
     /// It greets, reads a line, says `done`.
@@ -81,7 +81,7 @@ impl Monitor {
                 if !inner.lock().listens {
                     return;
                 }
-                // Whoever comes may go at any time.
+                // A client may go at any time.
                 let _ = inner.visit(&stream);
             }
         });

@@ -75,7 +75,13 @@ enum Met {
 pub(crate) fn ends(known: Known, servers: &[Server]) -> (BTreeSet<End>, bool) {
     let mut all: Vec<Vec<One>> = vec![Vec::new()];
     for server in servers {
-        let possible = at(known, server);
+        let mut possible = at(known, server);
+        // A node that knows none takes the newest that a server offers, if that is heard in time. What
+        // is wrong with an older one may not be met then.
+        let is_newer = |other: &Server| other.state > server.state;
+        if known.has.is_none() && servers.iter().any(is_newer) {
+            possible.insert(One::Verify);
+        }
         let with = |before: &Vec<One>, one| before.iter().copied().chain([one]).collect();
         all = all.iter().flat_map(|b| possible.iter().map(|one| with(b, *one))).collect();
     }

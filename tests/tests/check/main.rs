@@ -1,4 +1,4 @@
-//! `provost check`: what a node goes by, who said so, and whether it would do.
+//! `provost check`: the effective configuration, where each value comes from, and whether it works.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod node;

@@ -37,7 +37,7 @@ fn a_good_node_is_told_so_and_nothing_is_changed() {
         assert_eq!(out.json()["node"], "cn001");
         for (what, part) in [
             ("configuration", "ok "),
-            ("server", "answers in"),
+            ("server", "responded in"),
             ("clock", "ok this node's clock is"),
             ("signature", "signed by key"),
             ("token", "takes it"),
@@ -45,7 +45,7 @@ fn a_good_node_is_told_so_and_nothing_is_changed() {
             ("state", "ok "),
             ("log", "ok "),
             ("run", "ok none"),
-            ("guard", "ok 0 attempts"),
+            ("guard", "ok 0 failed attempts"),
             ("reports", "ok none"),
         ] {
             one(out, what, &[part]);
@@ -119,8 +119,8 @@ fn what_a_file_says_in_vain_is_noted() {
     let (_cluster, node) = cluster();
     let mut command = node.command(&["check", "--format", "json"]);
     let out: Out = command.env("PROVOST_NODE", "cn9").output().unwrap().into();
-    one(&out, "configuration", &["note `node` of file", "environment PROVOST_NODE says otherwise"]);
-    assert!(!check(&node).stdout.contains("does not count"));
+    one(&out, "configuration", &["note `node` of file", "overridden by environment PROVOST_NODE"]);
+    assert!(!check(&node).stdout.contains("has no effect"));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_state_that_can_not_be_written_is_told() {
     std::fs::write(node.path("provost.toml"), text).unwrap();
     let out = check(&node).expect(2);
     one(&out, "state", &["failed", "/proc/provost"]);
-    one(&out, "log", &["failed", "file/log can't be written"]);
+    one(&out, "log", &["failed", "writing to "]);
     one(&out, "plan", &["ok "]);
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     if !mounts.lines().any(|mount| mount.contains(" /dev/shm tmpfs ")) {
@@ -160,10 +160,10 @@ fn a_run_that_goes_on_and_records_that_wait_are_noted() {
         cluster.key()
     ));
     node.provost(&["boot"]).expect(3);
-    one(&check(&node).expect(3), "reports", &["note", "not reported yet: 4", "provost report"]);
+    one(&check(&node).expect(3), "reports", &["note", "4 records not sent yet", "provost report"]);
     let lock = std::fs::File::open(node.path("state/lock")).unwrap();
     lock.lock().unwrap();
-    one(&check(&node).expect(3), "run", &["note", "one is going on"]);
+    one(&check(&node).expect(3), "run", &["note", "one is in progress"]);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_node_that_is_held_is_told_by_whom() {
     let (cluster, node) = cluster();
     cluster.script("one", "#!/bin/sh\nexit 1\n");
     cluster.publish().expect(0);
-    one(&check(&node).expect(0), "guard", &["ok 0 attempts", "held at 3"]);
+    one(&check(&node).expect(0), "guard", &["ok 0 failed attempts", "the limit is 3"]);
     for _ in 0..3 {
         node.provost(&["boot"]).expect(1);
     }
@@ -180,7 +180,7 @@ fn a_node_that_is_held_is_told_by_whom() {
     one(&out, "guard", &["note the management node holds this node: 3 attempts", "provostctl"]);
     cluster.ctl(&["release", "cn001"]).expect(0);
     node.provost(&["release"]).expect(0);
-    one(&check(&node).expect(0), "guard", &["ok 0 attempts"]);
+    one(&check(&node).expect(0), "guard", &["ok 0 failed attempts"]);
 }
 
 /// The real places, in a namespace of their own.

@@ -66,7 +66,7 @@ fn what_is_dead_costs_no_more_than_15_s_and_hides_nothing_else() {
     assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
     assert!(!node.path("state").exists());
     one(&out, "server", &["failed", &dead[0], "sent nothing for too long"]);
-    one(&out, "server", &["failed", &dead[1], "not done within 10 s"]);
+    one(&out, "server", &["failed", &dead[1], "not finished within 10 s"]);
     one(&out, "server", &["failed", &dead[2], "refused"]);
     one(&out, "configuration", &["ok "]);
     one(&out, "state", &["ok "]);
@@ -120,7 +120,7 @@ fn an_unknown_token_and_another_nodes_are_told_apart() {
     std::fs::remove_file(node.path("token")).unwrap();
     let out = check(&node).expect(2);
     one(&out, "configuration", &["failed", "reading the token"]);
-    one(&out, "token", &["failed", "there is no token, and the server wants one"]);
+    one(&out, "token", &["failed", "there is no token, and the server requires one"]);
     one(&out, "signature", &["ok "]);
 }
 
@@ -159,5 +159,5 @@ fn a_clock_that_is_off_is_told_in_seconds() {
     one(&check(&node).expect(0), "clock", &["note", " s behind that of http://"]);
     let garbage = "soon";
     configure(&cluster, &node, &[server(of_another_time(cluster.path("www"), garbage))]);
-    one(&check(&node).expect(0), "clock", &["note", "doesn't say what time it is"]);
+    one(&check(&node).expect(0), "clock", &["note", "sends no time"]);
 }

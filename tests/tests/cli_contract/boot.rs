@@ -15,7 +15,7 @@ fn of_a_boot_that_succeeds() {
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 2 scripts to run ([DURATION])
     provost: [1/2] hello: ok ([DURATION])
     provost: [2/2] again: ok ([DURATION])
-    provost: boot ended well after [DURATION]
+    provost: boot succeeded after [DURATION]
     ");
 }
 
@@ -28,7 +28,7 @@ fn of_a_verbose_boot() {
     provost: boot of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] hello: ok ([DURATION])
-    provost: boot ended well after [DURATION]
+    provost: boot succeeded after [DURATION]
     ");
 }
 
@@ -46,7 +46,7 @@ fn of_a_boot_whose_script_fails() {
     provost:   command: sh -c 'echo no disk >&2; exit 7'
     provost:   | setting up
     provost:   | no disk
-    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
+    provost: hint: see all its output on the node: provost log broken; fix it, then: provost boot --continue
     provost: boot FAILED after [DURATION]
     ");
 }
@@ -64,7 +64,7 @@ fn of_a_boot_that_goes_on_after_a_failure() {
     provost: error: broken: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/broken
     provost:   command: exit 3
     provost:   | it printed nothing
-    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
+    provost: hint: see all its output on the node: provost log broken; fix it, then: provost boot --continue
     provost: [2/2] later: ok ([DURATION])
     provost: boot FAILED after [DURATION]
     ");
@@ -74,7 +74,7 @@ fn of_a_boot_that_goes_on_after_a_failure() {
 fn of_a_boot_that_ignores_a_failure() {
     let policy = "#!/bin/bash\n# /// provost\n# on_failure = \"ignore\"\n# ///\nexit 3\n";
     let (_cluster, node) = site(&[("broken", policy), ("later", HELLO)]);
-    assert_snapshot!(node.provost(&["boot"]).transcript(), @"
+    assert_snapshot!(node.provost(&["boot"]).transcript(), @r#"
     exit status 0
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
@@ -83,11 +83,11 @@ fn of_a_boot_that_ignores_a_failure() {
     provost: error: broken: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/broken
     provost:   command: exit 3
     provost:   | it printed nothing
-    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
-    provost: broken: its failure is ignored, as it says
+    provost: hint: see all its output on the node: provost log broken; fix it, then: provost run broken
+    provost: broken: failed; ignored (on_failure = "ignore")
     provost: [2/2] later: ok ([DURATION])
-    provost: boot ended well after [DURATION]
-    ");
+    provost: boot succeeded after [DURATION]
+    "#);
 }
 
 #[test]
@@ -103,13 +103,13 @@ fn of_a_boot_with_retries() {
     provost: error: flaky: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/flaky
     provost:   command: exit 3
     provost:   | it printed nothing
-    provost: hint: on the node, provost log flaky shows all it printed; fix it, then: provost run flaky
+    provost: hint: see all its output on the node: provost log flaky; fix it, then: provost boot --continue
     provost: [1/1] flaky: retrying in [DURATION] (1 retry left)
     provost: [1/1] flaky: FAILED (exit status 3, [DURATION])
     provost: error: flaky: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/flaky
     provost:   command: exit 3
     provost:   | it printed nothing
-    provost: hint: on the node, provost log flaky shows all it printed; fix it, then: provost run flaky
+    provost: hint: see all its output on the node: provost log flaky; fix it, then: provost boot --continue
     provost: boot FAILED after [DURATION]
     ");
 }
@@ -126,9 +126,9 @@ fn of_a_boot_with_scripts_that_need_not_run() {
     provost: boot of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 3 scripts to run ([DURATION])
     provost: [1/3] once: skipped: done on [TIME]; it runs once
-    provost: [2/3] manual: skipped: it runs by hand only: provost run manual
+    provost: [2/3] manual: skipped: it runs only by hand: provost run manual
     provost: [3/3] hello: ok ([DURATION])
-    provost: boot ended well after [DURATION]
+    provost: boot succeeded after [DURATION]
     ");
 }
 
@@ -141,11 +141,11 @@ fn of_a_script_that_takes_too_long() {
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
-    provost: [1/1] slow: is being ended (SIGTERM)
+    provost: [1/1] slow: terminating (SIGTERM)
     provost: [1/1] slow: FAILED (time-out, [DURATION])
     provost: error: slow: time-out
     provost:   | it printed nothing
-    provost: hint: it was ended after [DURATION]; see where it hangs with provost log slow, or raise its `timeout`
+    provost: hint: see where it hangs: provost log slow; fix it or raise its `timeout` ([DURATION] now), then: provost boot --continue
     provost: boot FAILED after [DURATION]
     ");
 }
@@ -161,7 +161,7 @@ fn of_a_script_that_is_killed_by_a_signal() {
     provost: [1/1] killed: FAILED (killed by SIGSEGV, [DURATION])
     provost: error: killed: killed by SIGSEGV
     provost:   | it printed nothing
-    provost: hint: on the node, provost log killed shows all it printed; fix it, then: provost run killed
+    provost: hint: see all its output on the node: provost log killed; fix it, then: provost boot --continue
     provost: boot FAILED after [DURATION]
     ");
 }
@@ -174,10 +174,10 @@ fn of_a_script_whose_interpreter_is_missing() {
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
-    provost: [1/1] odd: FAILED (exec, [DURATION])
-    provost: error: odd: exec
+    provost: [1/1] odd: FAILED (could not be started, [DURATION])
+    provost: error: odd: could not be started
     provost:   | starting [DIR]/nodes/cn001/state/bundle/odd: its first line names the interpreter /usr/bin/nowhere, which isn't on this node
-    provost: hint: install /usr/bin/nowhere on the node, or change the script's first line
+    provost: hint: install /usr/bin/nowhere on the node, or change the script's first line; then: provost boot --continue
     provost: boot FAILED after [DURATION]
     ");
 }
@@ -258,10 +258,10 @@ fn of_an_unsigned_boot() {
     exit status 0
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
-    provost: WARNING: [trust] says `unsigned = true`: anybody on the way could have changed what runs here as root
+    provost: WARNING: [trust] says `unsigned = true`: anybody on the network path could have changed what runs here as root
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] hello: ok ([DURATION])
-    provost: boot ended well after [DURATION]
+    provost: boot succeeded after [DURATION]
     ");
 }
 
@@ -311,11 +311,11 @@ fn of_a_token_that_the_server_does_not_know() {
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
     provost: fetch: FAILED
-    provost: error: fetching http://127.0.0.1:[PORT]/plans/cn001.toml: the server answers 401 Unauthorized: the token is unknown ([N] tries in [DURATION])
+    provost: error: fetching http://127.0.0.1:[PORT]/plans/cn001.toml: the server responded 401 Unauthorized: the token is unknown ([N] tries in [DURATION])
     provost: hint: create a token (provostctl token NODE), and write it to the node's token_file
     provost: boot FAILED after [DURATION]
-    provost: 4 records could not be reported yet; what is left is kept, and goes with the next run or `provost report`
-    provost: reporting to http://127.0.0.1:[PORT]/: it answers 401 Unauthorized: the token is unknown
+    provost: 4 records not sent yet; sending again with the next run or `provost report`
+    provost: reporting to http://127.0.0.1:[PORT]/: it responded 401 Unauthorized: the token is unknown
     provost: hint: create a token (provostctl token NODE), and write it to the node's token_file
     ");
 }
@@ -329,7 +329,7 @@ fn of_a_node_without_a_plan() {
     ----- stderr -----
     provost: boot of cn999 begins, run [ID]
     provost: fetch: FAILED
-    provost: error: fetching http://127.0.0.1:[PORT]/plans/cn999.toml: the server answers 404 Not Found: plans/cn999.toml is not published ([N] tries in [DURATION])
+    provost: error: fetching http://127.0.0.1:[PORT]/plans/cn999.toml: the server responded 404 Not Found: plans/cn999.toml is not published ([N] tries in [DURATION])
     provost: hint: on the management node: name this node in site.toml, then provostctl publish, to the folder that provostd.toml calls www
     provost: boot FAILED after [DURATION]
     ");
@@ -345,14 +345,14 @@ fn of_a_server_that_is_down() {
     exit status 3
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
-    provost: fetch: fetching http://127.0.0.1:[PORT]/[DOCUMENT]: Connection refused (os error 111); retrying for up to 1s
+    provost: fetch: still trying, for up to 1s: fetching http://127.0.0.1:[PORT]/[DOCUMENT]: Connection refused (os error 111)
     provost: fetch: FAILED
     provost: error: fetching http://127.0.0.1:[PORT]/[DOCUMENT]: Connection refused (os error 111) ([N] tries in [DURATION])
-    provost: hint: see that the server runs and that this node can reach it: curl -v that URL
+    provost: hint: check that the server runs and that this node can reach it: curl -v URL
     provost: boot FAILED after [DURATION]
-    provost: 4 records could not be reported yet; what is left is kept, and goes with the next run or `provost report`
+    provost: 4 records not sent yet; sending again with the next run or `provost report`
     provost: reporting to http://127.0.0.1:[PORT]/: Connection refused (os error 111)
-    provost: hint: see that provostd runs there and that this node can reach it
+    provost: hint: check that provostd runs there and that this node can reach it
     ");
 }
 
@@ -367,14 +367,14 @@ fn of_a_boot_from_what_was_fetched_before() {
     exit status 3
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
-    provost: fetch: fetching http://127.0.0.1:[PORT]/[DOCUMENT]: Connection refused (os error 111); retrying for up to 1s
+    provost: fetch: still trying, for up to 1s: fetching http://127.0.0.1:[PORT]/[DOCUMENT]: Connection refused (os error 111)
     provost: fetch: FAILED
     provost: error: fetching http://127.0.0.1:[PORT]/[DOCUMENT]: Connection refused (os error 111) ([N] tries in [DURATION])
-    provost: hint: see that the server runs and that this node can reach it: curl -v that URL
+    provost: hint: check that the server runs and that this node can reach it: curl -v URL
     provost: boot FAILED after [DURATION]
-    provost: 4 records could not be reported yet; what is left is kept, and goes with the next run or `provost report`
+    provost: 4 records not sent yet; sending again with the next run or `provost report`
     provost: reporting to http://127.0.0.1:[PORT]/: Connection refused (os error 111)
-    provost: hint: see that provostd runs there and that this node can reach it
+    provost: hint: check that provostd runs there and that this node can reach it
     ");
 }
 
@@ -388,18 +388,21 @@ fn of_a_node_that_is_held_and_released() {
     exit status 4
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
-    provost: error: this node is held: 1 run in a row did not end well, the last was the boot of [TIME]
-    provost: hint: find the cause with `provost status` and `provost log`, fix it, then: `provost release` here, or `provostctl release cn001` on the management node
+    provost: error: this node is held: 1 run in a row failed, the last was the boot of [TIME]: broken, exit status 7, no disk
+    provost: hint: see why the last run failed: provost log; fix it, then: provost release && provost boot --continue, or on the management node: provostctl release cn001 && provostctl continue cn001
     provost: boot FAILED after [DURATION]
     ");
     assert_snapshot!(node.provost(&["status"]).transcript(), @"
     exit status 0
     ----- stdout -----
+    cn001: UNFINISHED: the boot of [TIME]: broken failed (exit status 7); this node is held: 1 run in a row failed, the last was the boot of [TIME]: broken, exit status 7, no disk
+      to go on: provost release && provost boot --continue
+
     cn001: boot FAILED, began [TIME], took [DURATION]
 
     boot: held
-      output   this node is held: 1 run in a row did not end well, the last was the boot of [TIME]
-      hint     find the cause with `provost status` and `provost log`, fix it, then: `provost release` here, or `provostctl release cn001` on the management node
+      output   this node is held: 1 run in a row failed, the last was the boot of [TIME]: broken, exit status 7, no disk
+      hint     see why the last run failed: provost log; fix it, then: provost release && provost boot --continue, or on the management node: provostctl release cn001 && provostctl continue cn001
     ");
     assert_snapshot!(node.provost(&["release"]).transcript(), @"
     exit status 0
@@ -425,8 +428,8 @@ fn of_a_node_that_the_management_node_holds() {
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
-    provost: error: the management node holds this node: 3 attempts have not ended well since the last that did; max_attempts in provostd.toml is 3
-    provost: hint: find the cause with `provost status` and `provost log`, fix it, then: `provost release` here, or `provostctl release cn001` on the management node
+    provost: error: the management node holds this node: 3 attempts failed since the last success; max_attempts in provostd.toml is 3
+    provost: hint: see why the last run failed: provost log; fix it, then: provost release && provost boot --continue, or on the management node: provostctl release cn001 && provostctl continue cn001
     provost: boot FAILED after [DURATION]
     ");
     cluster.ctl(&["release", "cn001"]).expect(0);
@@ -440,7 +443,7 @@ fn of_a_node_that_the_management_node_holds() {
     provost:   command: sh -c 'echo no disk >&2; exit 7'
     provost:   | setting up
     provost:   | no disk
-    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
+    provost: hint: see all its output on the node: provost log broken; fix it, then: provost boot --continue
     provost: boot FAILED after [DURATION]
     ");
 }
@@ -454,7 +457,7 @@ fn of_a_kickstart() {
     provost: kickstart of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] hello: ok ([DURATION])
-    provost: kickstart ended well after [DURATION]
+    provost: kickstart succeeded after [DURATION]
     ");
 }
 
@@ -471,7 +474,7 @@ fn of_a_kickstart_whose_script_fails() {
     provost:   command: sh -c 'echo no disk >&2; exit 7'
     provost:   | setting up
     provost:   | no disk
-    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
+    provost: hint: see all its output on the node: provost log broken; fix it, then: provost kickstart --continue
     provost: kickstart FAILED after [DURATION]
     ");
 }
@@ -488,10 +491,10 @@ fn of_reports_that_nobody_takes() {
     provost: boot of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] hello: ok ([DURATION])
-    provost: boot ended well after [DURATION]
-    provost: 6 records could not be reported yet; what is left is kept, and goes with the next run or `provost report`
-    provost: reporting to http://127.0.0.1:[PORT]/: it answers 405 Method Not Allowed
-    provost: hint: see that it is provostd that listens there, not a plain web server
+    provost: boot succeeded after [DURATION]
+    provost: 6 records not sent yet; sending again with the next run or `provost report`
+    provost: reporting to http://127.0.0.1:[PORT]/: it responded 405 Method Not Allowed
+    provost: hint: check that provostd listens there, not a plain web server
     ");
     files.refuse();
     assert_snapshot!(node.provost(&["report"]).transcript(), @"
@@ -499,7 +502,7 @@ fn of_reports_that_nobody_takes() {
     ----- stderr -----
     provost: 0 records reported, 6 left
     provost: error: reporting to http://127.0.0.1:[PORT]/: Connection refused (os error 111)
-    provost: hint: see that provostd runs there and that this node can reach it
+    provost: hint: check that provostd runs there and that this node can reach it
     ");
 }
 

@@ -111,13 +111,11 @@ fn of_no_nodes() {
     ");
     let wait = ["wait-for", "cn001", "--status", "booted", "--timeout", "1s"];
     assert_snapshot!(cluster.ctl(&wait).transcript(), @"
-    exit status 124
+    exit status 2
     ----- stderr -----
     waiting until cn001 is booted, for at most 1s, until [TIME]
-    0 of 1 booted; 1 unknown to provostd
-    provostctl: after 1s not all are booted:
-    cn001 unknown to provostd
-      hint: see what a node does: provostctl show NODE; or wait longer: --timeout D
+    provostctl: unknown to provostd: cn001
+      hint: list all nodes: provostctl nodes; or create their tokens: provostctl token NODES
     ");
 }
 
@@ -142,7 +140,7 @@ fn of_a_node_that_booted() {
     ----- stdout -----
     cn001: booted since [TIME] ([AGE] ago), last report [AGE] ago
 
-    boot [ID] of [TIME]: ended well after [DURATION] (attempt 1, bundle 1, plan 1)
+    boot [ID] of [TIME]: succeeded after [DURATION] (attempt 1, bundle 1, plan 1)
       ok       fetch  [DURATION]
       ok       hello  [DURATION]
     ");
@@ -203,7 +201,7 @@ fn of_a_node_that_failed() {
                commands  1, 1 failed
                output    setting up
                          no disk
-               hint      on the node, provost log broken shows all it printed; fix it, then: provost run broken
+               hint      see all its output on the node: provost log broken; fix it, then: provost boot --continue
                log       provostctl log cn001 broken
       not run  later
     ");
@@ -223,7 +221,7 @@ fn of_a_node_that_failed() {
     waiting until cn001 is booted, for at most 20m, until [TIME]
     0 of 1 booted; 1 failed
     provostctl: cn001 failed: broken: exit status 7: 4 setup [DIR]/nodes/cn001/state/bundle/broken
-      hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
+      hint: see all its output on the node: provost log broken; fix it, then: provost boot --continue
       hint: provostctl show cn001
     ");
     assert_snapshot!(cluster.ctl(&["release", "cn001"]).transcript(), @"
@@ -243,7 +241,7 @@ fn of_a_node_that_is_held() {
     exit status 0
     ----- stdout -----
     NODE   STATUS  SINCE  CAUSE  WHAT
-    cn001  failed  [AGE]  held   this node is held: 3 runs in a row did not end well, the last was the boot of [TIME]
+    cn001  failed  [AGE]  held   held after 3 failures; the last: broken, exit status 7, no disk
     1 node: 1 failed
     why: provostctl show cn001
     ");

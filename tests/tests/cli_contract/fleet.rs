@@ -84,7 +84,7 @@ fn of_imports() {
     not carried over: NETWORKS_LINES, NETWORKS_LINEn, NETMASK, GATEWAY: the networks table; set those that your scripts read as env of [defaults] or of a group
     not carried over: OSPKGS, OTHERPKGSn, OTHERPKGS_INDEX, ENVLISTn: the files that an image's pkglist and otherpkglist name; NOSYNCFILES: its synclists; set those that your scripts read as env of [defaults] or of a group
     not carried over: ZONENAME, MONSERVER, MONMASTER, SERVICEGROUP, CFGCLIENTLIST, VLANID and the like: what zones, monitoring, service pools, vlans and kits set; set those that your scripts read as env of [defaults] or of a group
-    1 nodes; 3 things couldn't be carried over
+    1 node; 3 not carried over
     "#);
     assert_snapshot!(import(&[&postscripts]), @"
     exit status 1
@@ -131,36 +131,34 @@ fn of_reruns() {
     assert_snapshot!(rerun(&["cn001", "hello"]), @"
     exit status 0
     ----- stdout -----
-    NODE   RESULT  EXIT  TOOK
-    cn001  ok      0  [DURATION]
+        1  ok           cn001
     ----- stderr -----
     [1/1] cn001: ok after [DURATION]
     ");
     assert_snapshot!(rerun(&["cn001", "broken"]), @"
     exit status 1
     ----- stdout -----
-    NODE   RESULT  EXIT  TOOK  WHAT
-    cn001  failed  1  [DURATION]  broken: exit status 7 at line 4 of [DIR]/nodes/cn001/state/bundle/broken: no disk
+        1  failed       cn001
+                        broken: exit status 7 at line 4 of [DIR]/nodes/cn001/state/bundle/broken
+                        setting up
+                        no disk
+                        hint: see all its output on the node: provost log broken; fix it, then: provost run broken
     ----- stderr -----
     [1/1] cn001: failed after [DURATION]: broken: exit status 7 at line 4 of [DIR]/nodes/cn001/state/bundle/broken: no disk
     provostctl: cn001 failed
       hint: provostctl show cn001
     ");
-    assert_snapshot!(rerun(&["cn001", "helo"]), @"
-    exit status 1
-    ----- stdout -----
-    NODE   RESULT  EXIT  TOOK  WHAT
-    cn001  failed  1  [DURATION]  helo: missing: starting [DIR]/nodes/cn001/state/bundle/helo: there is no such file
+    assert_snapshot!(rerun(&["cn001", "helo"]), @r#"
+    exit status 2
     ----- stderr -----
-    [1/1] cn001: failed after [DURATION]: helo: missing: starting [DIR]/nodes/cn001/state/bundle/helo: there is no such file
-    provostctl: cn001 failed
-      hint: provostctl show cn001
-    ");
+    provostctl: no script "helo" is published
+      hint: publish it, or name one of: broken, hello
+    "#);
     assert_snapshot!(rerun(&["cn002", "hello"]), @"
     exit status 1
     ----- stdout -----
-    NODE   RESULT       TOOK  WHAT
-    cn002  unreachable  [DURATION]  ssh: connect to host 127.0.0.1 port [PORT]: Connection refused
+        1  unreachable  cn002
+                        ssh: connect to host 127.0.0.1 port [PORT]: Connection refused
     ----- stderr -----
     [1/1] cn002: unreachable after [DURATION]: ssh: connect to host 127.0.0.1 port [PORT]: Connection refused
     provostctl: cn002 unreachable
@@ -206,11 +204,11 @@ fn of_gathered_bundles() {
     provostctl: 1 of 1 nodes sent no bundle
       hint: check that this works: ssh cn002 provost gather
     "#);
-    assert_snapshot!(gather("cn001", "/nowhere"), @r#"
+    assert_snapshot!(gather("cn001", "/nowhere"), @"
     exit status 1
     ----- stderr -----
-    cn001: writing into /nowhere: No such file or directory (os error 2); writing a bundle into /nowhere: creating a file in /nowhere: No such file or directory (os error 2) at path "[DIR]"
+    cn001: writing into /nowhere: No such file or directory (os error 2); writing a bundle into /nowhere: creating a file in /nowhere: No such file or directory (os error 2)
     provostctl: 1 of 1 nodes sent no bundle
       hint: check that this works: ssh cn001 provost gather
-    "#);
+    ");
 }

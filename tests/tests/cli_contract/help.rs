@@ -34,16 +34,21 @@ fn of_each_program_and_command() {
         "provostctl",
         "provostctl key new",
         "provostctl publish",
+        "provostctl plan",
         "provostctl import xcat",
         "provostctl token",
         "provostctl nodes",
         "provostctl show",
         "provostctl log",
         "provostctl release",
+        "provostctl remove",
         "provostctl gather",
         "provostctl rerun",
+        "provostctl continue",
+        "provostctl boot",
         "provostctl snippet",
         "provostctl wait-for",
+        "provostctl watch",
         "provostd",
     ] {
         assert_snapshot!(line.replace(' ', "-"), run(&format!("{line} --help")).transcript());
@@ -82,7 +87,7 @@ fn of_wrong_usage_of_provost() {
     Usage: provost [OPTIONS] <COMMAND>
 
     For more information, try '--help'.
-    hint: provost --help tells what there is
+    hint: list all commands: provost --help
     ");
     assert_snapshot!(run("provost boot --config").transcript(), @"
     exit status 2
@@ -90,7 +95,7 @@ fn of_wrong_usage_of_provost() {
     error: a value is required for '--config <FILE>' but none was supplied
 
     For more information, try '--help'.
-    hint: provost --help tells what there is
+    hint: list all commands: provost --help
     ");
     assert_snapshot!(run("provost run").transcript(), @"
     exit status 2
@@ -101,7 +106,7 @@ fn of_wrong_usage_of_provost() {
     Usage: provost run <-P <LIST>|SCRIPT [ARGS]…>
 
     For more information, try '--help'.
-    hint: provost --help tells what there is
+    hint: list all commands: provost --help
     ");
 }
 
@@ -137,8 +142,8 @@ fn of_wrong_usage_of_provostctl() {
     assert_snapshot!(run("provostctl token @all").transcript(), @r#"
     exit status 2
     ----- stderr -----
-    error: invalid value '@all' for '<NODES>': "@all" names no nodes: "@all" can't be a node's name
-      hint: write names and ranges such as cn001, cn[001-512,600] or r[1-4]n[01-32], with commas between
+    error: invalid value '@all' for '<NODES>': unknown set @all
+      hint: write @failed, @held, @status:STATUS or @cause:ID; list the ids: provostctl nodes --failed
 
     For more information, try '--help'.
     "#);

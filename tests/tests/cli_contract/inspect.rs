@@ -24,10 +24,10 @@ fn of_a_node_that_has_run_nothing() {
     exit status 2
     ----- stderr -----
     provost: error: looking for a log of any script in [DIR]/nodes/cn001/log/scripts: there is none
-    provost: hint: see `provost status` for what has run
+    provost: hint: list what has run: provost status
     ");
     assert_snapshot!(node.provost(&["analyze"]).transcript(), @"
-    exit status 0
+    exit status 2
     ----- stdout -----
     cn001: nothing has run here yet
     ");
@@ -40,7 +40,7 @@ fn of_a_run_that_succeeded() {
     assert_snapshot!(node.provost(&["status"]).transcript(), @"
     exit status 0
     ----- stdout -----
-    cn001: boot ended well, began [TIME], took [DURATION]
+    cn001: boot succeeded, began [TIME], took [DURATION]
       fetch                    ok  [DURATION]
       hello                    ok  [DURATION]
     ");
@@ -53,7 +53,7 @@ fn of_a_run_that_succeeded() {
     exit status 2
     ----- stderr -----
     provost: error: looking for a log of "helo" in [DIR]/nodes/cn001/log/scripts: there is none
-    provost: hint: see `provost status` for what has run
+    provost: hint: list what has run: provost status
     "#);
 }
 
@@ -77,7 +77,7 @@ fn of_a_run_that_failed() {
       output   setting up
                no disk
       log  [DIR]/nodes/cn001/log/scripts/[ID]/02-broken.log
-      hint     on the node, provost log broken shows all it printed; fix it, then: provost run broken
+      hint     see all its output on the node: provost log broken; fix it, then: provost boot --continue
     ");
     assert_snapshot!(node.provost(&["status", "--format", "json"]).transcript(), @r#"
     exit status 0
@@ -114,7 +114,7 @@ fn of_a_run_that_failed() {
           "command": "sh -c 'echo no disk >&2; exit 7'",
           "commands": 1,
           "commandsFailed": 1,
-          "hint": "on the node, provost log broken shows all it printed; fix it, then: provost run broken",
+          "hint": "see all its output on the node: provost log broken; fix it, then: provost boot --continue",
           "durationMs": [N],
           "log": "[DIR]/nodes/cn001/log/scripts/[ID]/02-broken.log"
         }
@@ -123,6 +123,18 @@ fn of_a_run_that_failed() {
         "later"
       ],
       "durationMs": [N],
+      "unfinished": {
+        "service": "boot",
+        "run": "[ID]",
+        "started": "[TIME]",
+        "stage": "broken",
+        "outcome": "exit status 7",
+        "succeededSince": false,
+        "notRun": [
+          "later"
+        ],
+        "command": "provost boot --continue"
+      },
       "unreported": 0
     }
     "#);
@@ -146,7 +158,7 @@ fn of_the_log_of_a_run_that_failed() {
     []
     ");
     assert_snapshot!(node.provost(&["analyze"]).transcript(), @"
-    exit status 0
+    exit status 1
     ----- stdout -----
     cn001: boot of [TIME] FAILED
 
@@ -156,12 +168,16 @@ fn of_the_log_of_a_run_that_failed() {
       commands 1, 1 failed
       output   setting up
                no disk
-      hint     on the node, provost log broken shows all it printed; fix it, then: provost run broken
+      hint     see all its output on the node: provost log broken; fix it, then: provost boot --continue
 
     where the time went, of [DURATION] in all:
       [DURATION] [N] %  [STAGE]
 
-    nothing else looks wrong
+    services:
+      boot                     FAILED: the stage broken: exit status 7
+
+    what else looks wrong:
+      - the boot of [TIME] is unfinished: never ran: later; to go on: provost boot --continue
     ");
 }
 
@@ -179,7 +195,7 @@ fn of_a_bundle_of_logs() {
     [DIR]/gathered/log-bundle-cn001-[TIME].tar.gz
     ");
     assert_snapshot!(node.provost(&["analyze", &bundle]).transcript(), @"
-    exit status 0
+    exit status 1
     ----- stdout -----
     cn001: boot of [TIME] FAILED
 
@@ -189,31 +205,34 @@ fn of_a_bundle_of_logs() {
       commands 1, 1 failed
       output   setting up
                no disk
-      hint     on the node, provost log broken shows all it printed; fix it, then: provost run broken
+      hint     see all its output on the node: provost log broken; fix it, then: provost boot --continue
 
     where the time went, of [DURATION] in all:
       [DURATION] [N] %  [STAGE]
 
+    services:
+      boot                     FAILED: the stage broken: exit status 7
+
     nothing else looks wrong
     ");
-    assert_snapshot!(node.provost(&["gather", "--to", "/nowhere"]).transcript(), @r#"
+    assert_snapshot!(node.provost(&["gather", "--to", "/nowhere"]).transcript(), @"
     exit status 2
     ----- stderr -----
-    provost: error: gathering into /nowhere: No such file or directory (os error 2) at path "[DIR]"
-    provost: hint: name a folder with room that you can write to: provost gather --to DIR
-    "#);
+    provost: error: gathering into /nowhere: creating a file in /nowhere: No such file or directory (os error 2)
+    provost: hint: name a writable folder with room: provost gather --to DIR
+    ");
     assert_snapshot!(node.provost(&["analyze", "/nowhere.tar.gz"]).transcript(), @"
     exit status 2
     ----- stderr -----
     provost: error: reading the bundle /nowhere.tar.gz: No such file or directory (os error 2)
-    provost: hint: give a log-bundle-….tar.gz that `provost gather` has made
+    provost: hint: name a log-bundle-….tar.gz of `provost gather`
     ");
     let text = node.path("provost.toml");
     assert_snapshot!(node.provost(&["analyze", text.to_str().unwrap()]).transcript(), @"
     exit status 2
     ----- stderr -----
-    provost: error: reading the bundle [DIR]/nodes/cn001/provost.toml: invalid gzip header
-    provost: hint: give a log-bundle-….tar.gz that `provost gather` has made
+    provost: error: reading the bundle [DIR]/nodes/cn001/provost.toml: no tar or tar.gz archive: failed to read entire block
+    provost: hint: name a log-bundle-….tar.gz of `provost gather`
     ");
 }
 

@@ -13,7 +13,7 @@ fn of_a_script() {
     provost: run of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] hello: ok ([DURATION])
-    provost: run ended well after [DURATION]
+    provost: run succeeded after [DURATION]
     ");
 }
 
@@ -31,7 +31,7 @@ fn of_a_list() {
     provost:   command: sh -c 'echo no disk >&2; exit 7'
     provost:   | setting up
     provost:   | no disk
-    provost: hint: on the node, provost log broken shows all it printed; fix it, then: provost run broken
+    provost: hint: see all its output on the node: provost log broken; fix it, then: provost run broken
     provost: run FAILED after [DURATION]
     ");
 }
@@ -44,10 +44,10 @@ fn of_an_unknown_script() {
     ----- stderr -----
     provost: run of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
-    provost: [1/1] helo: FAILED (missing, [DURATION])
-    provost: error: helo: missing
+    provost: [1/1] helo: FAILED (missing script, [DURATION])
+    provost: error: helo: missing script
     provost:   | starting [DIR]/nodes/cn001/state/bundle/helo: there is no such file
-    provost: hint: put it into the scripts' folder and publish again
+    provost: hint: put it into the scripts' folder and publish again; then: provost run helo
     provost: run FAILED after [DURATION]
     ");
 }
@@ -85,7 +85,7 @@ fn of_marks_in_an_image() {
     exit status 0
     ----- stderr -----
     provost: stamped: once
-    provost: 1 stamped in [DIR]/nodes/cn001/state/done
+    provost: 1 step stamped in [DIR]/nodes/cn001/state/done
     ");
     assert_snapshot!(node.provost(&["stamp", "--root", root, "hello"]).transcript(), @r#"
     exit status 2
@@ -97,12 +97,12 @@ fn of_marks_in_an_image() {
     exit status 2
     ----- stderr -----
     provost: error: stamping helo: there is no such script in the bundle
-    provost: hint: see how it is named there
+    provost: hint: use its name in the bundle
     ");
     assert_snapshot!(node.provost(&["stamp", "--root", "/nowhere"]).transcript(), @"
     exit status 2
     ----- stderr -----
-    provost: error: stamping the image /nowhere: there is no such folder
+    provost: error: stamping the image /nowhere: no such folder
     provost: hint: give the image's root folder with --root
     ");
 }
@@ -115,7 +115,7 @@ fn of_a_reboot_request_outside_a_script() {
     assert_snapshot!(out.transcript(), @"
     exit status 2
     ----- stderr -----
-    provost: error: PROVOST_REBOOT isn't set: no step is there to ask for a reboot
+    provost: error: requesting a reboot: PROVOST_REBOOT isn't set, so no step is running
     provost: hint: call it in a script that `provost boot` runs, then end the script with status 0
     ");
 }
@@ -146,7 +146,7 @@ fn of_a_configuration_file_that_is_missing() {
     exit status 2
     ----- stderr -----
     provost: error: reading the configuration [DIR]/nodes/cn001/provost.toml: No such file or directory (os error 2)
-    provost: hint: give the right file with --config, and see that root can read it
+    provost: hint: name the right file with --config, and check that root can read it
     ");
     assert_snapshot!(node.provost(&["check", "--no-such-flag"]).transcript(), @"
     exit status 2
@@ -156,6 +156,6 @@ fn of_a_configuration_file_that_is_missing() {
     Usage: provost check [OPTIONS]
 
     For more information, try '--help'.
-    hint: provost --help tells what there is
+    hint: list all commands: provost --help
     ");
 }

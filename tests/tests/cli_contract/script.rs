@@ -25,20 +25,20 @@ fn of_record_errors() {
     assert_snapshot!(record(&node, &["stage-start"]).transcript(), @"
     exit status 2
     ----- stderr -----
-    provost: error: recording a stage that has no name
-    provost: hint: give it by --stage NAME
+    provost: error: recording a stage: it has no name
+    provost: hint: name it: --stage NAME
     ");
     assert_snapshot!(record(&node, &["service-end"]).transcript(), @"
     exit status 2
     ----- stderr -----
-    provost: error: recording an end without a result, or a start with one
-    provost: hint: give --result success or failure with an end, and only there
+    provost: error: recording: an end needs a result, and a start has none
+    provost: hint: add --result success or --result failure to an end, and only there
     ");
     assert_snapshot!(record(&node, &["stage-end", "--stage", "one"]).transcript(), @"
     exit status 2
     ----- stderr -----
-    provost: error: recording an end without a result, or a start with one
-    provost: hint: give --result success or failure with an end, and only there
+    provost: error: recording: an end needs a result, and a start has none
+    provost: hint: add --result success or --result failure to an end, and only there
     ");
     assert_snapshot!(record(&node, &["service-start", "--run", "me"]).transcript(), @"exit status 0");
     assert_snapshot!(record(&node, &["half-time"]).transcript(), @"
@@ -48,7 +48,7 @@ fn of_record_errors() {
       [possible values: service-start, service-end, stage-start, stage-end]
 
     For more information, try '--help'.
-    hint: provost --help tells what there is
+    hint: list all commands: provost --help
     ");
     let file = node.path("provost.toml/a.json").display().to_string();
     let not_there = node.provost(&["record", "--file", &file, "service-start"]);
@@ -70,13 +70,13 @@ fn of_a_damaged_journal() {
     assert_snapshot!(record(&node, &["service-start"]).transcript(), @"
     exit status 0
     ----- stderr -----
-    provost: the journal was damaged: cut 5 bytes that were no whole entry, kept 1 entries
+    provost: the journal was damaged: removed 5 bytes of an incomplete entry; kept 1 entry
     ");
     std::fs::write(&file, "not a journal\n").unwrap();
     assert_snapshot!(record(&node, &["service-start"]).transcript(), @"
     exit status 0
     ----- stderr -----
-    provost: the journal was damaged: cut 13 bytes that were no whole entry, kept 0 entries; the damaged file is [DIR]/nodes/cn001/services/own.damaged
+    provost: the journal was damaged: removed 13 bytes of an incomplete entry; kept 0 entries; the damaged file is [DIR]/nodes/cn001/services/own.damaged
     ");
 }
 
@@ -104,12 +104,12 @@ fn of_a_fetch() {
     exit status 3
     ----- stderr -----
     error: verifying http://127.0.0.1:[PORT]/objects/83/[HEX]: expected SHA-256 [HEX], got SHA-256 [HEX] ([N] tries in [DURATION])
-    hint: see that the digest is that of the file, and the file whole on the server
+    hint: compare the digest with the file on the server: sha256sum FILE
     ");
     assert_snapshot!(fetch(&missing, &other, &to), @"
     exit status 3
     ----- stderr -----
-    error: fetching http://127.0.0.1:[PORT]/objects/none: the server answers 404 Not Found: not found ([N] tries in [DURATION])
+    error: fetching http://127.0.0.1:[PORT]/objects/none: the server responded 404 Not Found: not found ([N] tries in [DURATION])
     hint: check the path
     ");
     assert_snapshot!(fetch(&good, "beef", &to), @"
@@ -118,27 +118,28 @@ fn of_a_fetch() {
     error: invalid value 'beef' for '--sha256 <HEX>': `beef` isn't a SHA-256 of 64 lower-case hex digits
 
     For more information, try '--help'.
-    hint: provost --help tells what there is
+    hint: list all commands: provost --help
     ");
     assert_snapshot!(fetch("ftp://x/y", &digest, &to), @"
-    exit status 3
-    ----- stderr -----
-    provost: fetching ftp://x/y: URL scheme is not allowed; retrying for up to 1s
-    error: fetching ftp://x/y: URL scheme is not allowed ([N] tries in [DURATION])
-    hint: see what stands between this node and the server: a proxy, a broken link
-    ");
-    assert_snapshot!(fetch(&good, &digest, "/nowhere/file"), @r#"
     exit status 2
     ----- stderr -----
-    error: writing /nowhere/file: No such file or directory (os error 2) at path "/nowhere/.fetch-[ID]" ([N] tries in [DURATION])
-    hint: see that its folder is there, and has room
-    "#);
+    error: invalid value 'ftp://x/y' for '<URL>': it isn't an http or https URL
+
+    For more information, try '--help'.
+    hint: list all commands: provost --help
+    ");
+    assert_snapshot!(fetch(&good, &digest, "/nowhere/file"), @"
+    exit status 2
+    ----- stderr -----
+    error: writing /nowhere/file: creating a file in /nowhere: No such file or directory (os error 2) ([N] tries in [DURATION])
+    hint: check that its folder exists and has room
+    ");
     cluster.kill_daemon();
     assert_snapshot!(fetch(&good, &other, &to), @"
     exit status 3
     ----- stderr -----
-    provost: fetching http://127.0.0.1:[PORT]/objects/83/[HEX]: Connection refused (os error 111); retrying for up to 1s
+    provost: still trying, for up to 1s: fetching http://127.0.0.1:[PORT]/objects/83/[HEX]: Connection refused (os error 111)
     error: fetching http://127.0.0.1:[PORT]/objects/83/[HEX]: Connection refused (os error 111) ([N] tries in [DURATION])
-    hint: see that the server runs and that this node can reach it: curl -v that URL
+    hint: check that the server runs and that this node can reach it: curl -v URL
     ");
 }

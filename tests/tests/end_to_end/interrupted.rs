@@ -24,7 +24,11 @@ fn a_second_run_is_refused_while_one_is_going_on() {
     let node = cluster.node("cn001");
     let mut first = node.spawn(&["boot"]);
     std::fs::read(cluster.path("pipe.begun")).unwrap();
-    node.provost(&["run", "waits"]).expect(6).says(&["another run is going on", "boot", "hint: "]);
+    node.provost(&["run", "waits"]).expect(6).says(&[
+        "another run is in progress",
+        "boot",
+        "hint: ",
+    ]);
     let wait = ["wait-for", "cn001", "--status", "netbooting", "--timeout", "10s"];
     cluster.ctl(&wait).expect(0);
     std::fs::write(&hold, "go\n").unwrap();

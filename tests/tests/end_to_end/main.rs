@@ -49,7 +49,7 @@ fn a_node_is_provisioned() {
     let node = cluster.node("cn001");
     assert_eq!(cluster.status("cn001")["status"], "defined");
     let out = node.provost(&["boot"]).expect(0);
-    out.says(&["[1/3] one: ok", "[2/3] sub/two: ok", "[3/3] three: ok", "boot ended well"]);
+    out.says(&["[1/3] one: ok", "[2/3] sub/two: ok", "[3/3] three: ok", "boot succeeded"]);
 
     let expected = [
         "- service start -",
@@ -155,7 +155,7 @@ fn what_could_not_be_reported_goes_with_the_next_chance() {
     let begun = Instant::now();
     let out = node.provost(&["boot"]).expect(3);
     assert!(begun.elapsed() < Duration::from_secs(15));
-    out.says(&[&address, "refused", "tries", "hint: ", "4 records could not be reported yet"]);
+    out.says(&[&address, "refused", "tries", "hint: ", "4 records not sent yet"]);
     assert_eq!(node.status()["unreported"], 4);
     node.provost(&["report"]).expect(3);
     cluster.start_at(&address);

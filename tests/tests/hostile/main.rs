@@ -1,4 +1,4 @@
-//! What scripts can do to whoever runs them, and why it doesn't help them.
+//! What scripts can do to the programs that run them, and why it doesn't help them.
 //!
 //! Each script of `tests/hostile` is run by the real programs, with cgroups and without, and has
 //! to end in time, be recorded as what it was, and leave nobody behind. What isn't tested is a

@@ -12,7 +12,7 @@ use crate::scripts::{LIMIT, works};
 /// Waits for its go.
 const WAITS: &str =
     "#!/bin/sh\necho $$ >\"$PROVOST_TEST/begun\"\nread -r _ <\"$PROVOST_TEST/go\"\n";
-/// Says that it has begun to whoever waits for that, and stays.
+/// Says that it has begun to a reader of the pipe, and stays.
 const STAYS: &str = "#!/bin/sh\n# /// provost\n# on_failure = \"continue\"\n# ///\n\
      setsid sh -c 'echo here >\"$PROVOST_TEST/here\"; sleep 1000' &\nsleep 1000\n";
 /// Waits for that.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use provost_tests::processes::{look, open, ready};
+use provost_tests::processes::{Process, look, open, ready, until};
 use provost_tests::{Ground, World};
 use rustix::process::{Signal, pidfd_send_signal};
 use serde_json::json;
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::pipes::{SOON, WAITS, begin};
 use crate::scripts::{LIMIT, LONG};
 
-/// Heeds nothing.
+/// Handles nothing.
 const STUBBORN: &str = r#"#!/bin/sh
 trap '' TERM INT HUP
 setsid sleep 1000 </dev/null >/dev/null 2>&1 &
@@ -20,7 +20,7 @@ while :; do
     sleep 1000
 done
 "#;
-/// Ends when it is told to; its child heeds nothing.
+/// Ends when it is told to; its child handles nothing.
 const STUBBORN_CHILD: &str = r#"#!/bin/sh
 sh -c 'trap "" TERM INT HUP
     echo $$ >"$PROVOST_TEST/begun"
@@ -156,24 +156,23 @@ fn a_keeper_that_is_killed_fails_the_step_and_leaves_nobody_behind() {
     }
 }
 
-/// Its log is a pipe that nobody reads: to open it takes for ever.
+/// While the step waits for its retry, what it left behind kills the runner's children.
 #[test]
 fn without_a_keeper_a_step_is_said_not_to_have_begun() {
-    // The log may have been made, or not.
-    let block = "#!/bin/sh\nlog=$PROVOST_TEST/log/scripts/$PROVOST_RUN/02-stuck.log\n\
-                 until mkfifo \"$log\"; do rm -f \"$log\"; done\n";
-    let stuck = "#!/bin/sh\n# /// provost\n# timeout = \"100ms\"\n# retries = 1\n# ///\n\
-                 echo hello\n";
-    let ground = Ground::new(&[("block", block), ("stuck", stuck)]);
+    let flaky = "#!/bin/sh\n# /// provost\n# retries = 1\n# ///\n\
+                 runner=$(awk '/^PPid:/ { print $2 }' /proc/$PPID/status)\n\
+                 (sleep 0.5; kill -KILL $(cat /proc/$runner/task/$runner/children)) \
+                 >/dev/null 2>&1 &\nexit 1\n";
+    let ground = Ground::new(&[("flaky", flaky)]);
     let run = ground.start(World::Walk, &["boot"]).end(LONG);
     ground.nobody_is_left(&run.said);
     assert_eq!(run.code, Some(1), "{}", run.said);
     let journal = ground.node().journal("boot");
-    let ends = journal.iter().filter(|e| e["stage"] == "stuck" && e["phase"] == "stage end");
+    let ends = journal.iter().filter(|e| e["stage"] == "flaky" && e["phase"] == "stage end");
     let causes: Vec<_> = ends.map(|e| e["cause"].as_str().unwrap()).collect();
-    assert_eq!(causes, ["timeout", "exec"], "{}", run.said);
-    let end = ground.end_of("boot", "stuck");
-    assert!(end["errorMessage"].as_str().unwrap().contains("did not begin"), "{end:#}");
+    assert_eq!(causes, ["exit", "exec"], "{}", run.said);
+    let end = ground.end_of("boot", "flaky");
+    assert!(end["errorMessage"].as_str().unwrap().contains("was not started"), "{end:#}");
     assert!(end["hint"].is_string(), "{end:#}");
 }
 
@@ -196,6 +195,35 @@ fn a_script_goes_with_its_runner_and_its_keeper() {
             assert_eq!(next.code, Some(0), "{}", next.said);
             ground.nobody_is_left(&next.said);
         }
+    }
+}
+
+/// Runs commands one after the other, far from its script, which goes with its keeper.
+const BUSY: &str = r#"#!/bin/sh
+setsid sh -c 'n=0; while :; do /bin/true; n=$((n + 1)); echo $n >"$PROVOST_TEST/count"; done' \
+    </dev/null >/dev/null 2>&1 &
+echo $$ >"$PROVOST_TEST/begun"
+while :; do /bin/true; done
+"#;
+
+/// What is traced stops again and again. A tracer that is killed must not leave it so.
+#[test]
+fn nobody_stays_stopped_when_runner_and_keeper_are_killed() {
+    for _ in 0..10 {
+        let ground = Ground::new(&[("busy", BUSY)]);
+        let (run, script, _go) = begin(&ground, World::Walk, "busy");
+        let count = || std::fs::read_to_string(ground.path("count")).unwrap_or_default();
+        assert!(until(SOON, || !count().is_empty()));
+        let keeper = open(look(script).unwrap().parent).unwrap();
+        run.signal(Signal::STOP);
+        pidfd_send_signal(&keeper, Signal::KILL).unwrap();
+        run.signal(Signal::KILL);
+        run.end(LIMIT);
+        // The kernel has detached from it by the keeper's end.
+        assert!(ready(&keeper, SOON));
+        let before = count();
+        assert!(until(SOON, || count() != before), "{:#?}", ground.processes());
+        assert!(until(SOON, || !ground.processes().iter().any(Process::is_stopped)));
     }
 }
 

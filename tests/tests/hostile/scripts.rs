@@ -5,7 +5,7 @@ use provost_tests::{Ground, World};
 use serde_json::{Value, json};
 
 /// A time-out and a grace of a second each, two seconds for the end, and the time of a start
-/// beside other tests.
+/// next to other tests.
 pub(crate) const LIMIT: Duration = Duration::from_millis(5500);
 /// For those that need longer by themselves.
 pub(crate) const LONG: Duration = Duration::from_secs(30);

@@ -23,7 +23,7 @@ const LAST: &str = "#!/bin/sh\n[ -s /etc/first ] && echo last >/etc/last\n";
 #[ignore = "boots a machine: cargo xtask test --vm"]
 fn a_node_boots_and_runs_its_scripts() {
     let (cluster, mut machine) = boot(&[("first", FIRST), ("last", LAST)]);
-    machine.says("boot ended well");
+    machine.says("boot succeeded");
     let node = waits_for(&cluster, "booted");
     assert_eq!(node["service"], "boot", "{node:#}");
     let run = &cluster.ctl_json(&["show", "cn001"])["runs"][0];
@@ -119,7 +119,7 @@ fn what_is_stamped_in_the_image_is_skipped_at_every_boot() {
     stamp(&cluster, &image);
     for boots in 1..=2 {
         let mut machine = image.boot();
-        machine.says("boot ended well");
+        machine.says("boot succeeded");
         waits_for(&cluster, "booted");
         let shown = cluster.ctl_json(&["show", "cn001"]);
         assert_eq!(shown["runs"].as_array().unwrap().len(), boots);
@@ -143,10 +143,10 @@ fn stamp(cluster: &Cluster, image: &Image) {
     let mut command = Command::new(program("provost"));
     command.arg("--config").arg(config).arg("stamp").arg("--root").arg(image.path(""));
     let out: Out = command.output().unwrap().into();
-    out.expect(0).says(&["stamped: stamped", "1 stamped in"]);
+    out.expect(0).says(&["stamped: stamped", "1 step stamped in"]);
 }
 
-/// Whoever logs in is told of `script`, and so is whoever asks systemd. Returns what the former is
+/// The login shows `script`, and so does systemd. Returns what the former is
 /// told.
 #[track_caller]
 fn tells_an_admin(machine: &mut Machine, script: &str) -> String {

@@ -111,7 +111,7 @@ pub(crate) fn kernel() -> PathBuf {
     base().join("vmlinuz")
 }
 
-/// Runs a line of shell, which has to end well.
+/// Runs a line of shell, which has to succeed.
 #[track_caller]
 fn sh(script: &str, args: &[&Path]) {
     let status = Command::new("sh").args(["-c", script, "sh"]).args(args).status().unwrap();

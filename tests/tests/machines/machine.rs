@@ -135,7 +135,7 @@ impl Machine {
         greeting
     }
 
-    /// Runs a command at the prompt. Returns what it printed, and whether it ended well.
+    /// Runs a command at the prompt. Returns what it printed, and whether it succeeded.
     #[track_caller]
     pub(crate) fn shell(&mut self, command: &str) -> (String, bool) {
         // The line is echoed, once or twice; the quotes keep that from looking like the answer.

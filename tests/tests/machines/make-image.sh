@@ -34,7 +34,7 @@ Name=en* eth*
 DHCP=ipv4
 END
 chroot "$root" systemctl --quiet enable systemd-networkd
-# Nobody is to wait for a network but provost itself; no timer is to work beside the test.
+# Nobody is to wait for a network but provost itself; no timer is to work next to the test.
 chroot "$root" systemctl --quiet mask systemd-networkd-wait-online systemd-firstboot \
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap \
     fstrim.timer

@@ -49,7 +49,7 @@ fn writers_at_once_lose_nothing_without_flock_either() {
     // What a kill or a power cut may leave: no name, no such process, nothing that names one.
     for (round, left) in (1..).zip(["", "999999999.1.none\n", "garbage\n"]) {
         std::fs::write(&lock, left).unwrap();
-        // All are made first, since each writes the script.
+        // All are made first, because each writes the script.
         let mut commands: Vec<Command> = (0..20).map(|_| service.command(body)).collect();
         let start = |command: &mut Command| command.env("PATH", &path).spawn().unwrap();
         let writers: Vec<Child> = commands.iter_mut().map(start).collect();

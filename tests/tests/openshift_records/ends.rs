@@ -1,5 +1,7 @@
 //! A script that is ended from outside has failed, and the next start says so if it could not.
 
+use std::os::unix::fs::PermissionsExt;
+
 use super::*;
 
 #[test]
@@ -7,7 +9,7 @@ fn a_sigterm_is_a_failure() {
     for way in WAYS {
         for whole_group in [true, false] {
             let service = Service::new(way);
-            // Alone, bash heeds it once the foreground command has ended.
+            // Alone, bash handles it once the foreground command has ended.
             let nap = if whole_group { "sleep 600" } else { "while :; do :; done" };
             let body = format!("record_service_stage_start s\necho ready\n{nap}\n");
             let mut child = service.start(&body);
@@ -18,6 +20,45 @@ fn a_sigterm_is_a_failure() {
             let ends = ["stage end s failure", "service end failure"];
             assert_eq!(service.story()[2..], ends, "{way:?}");
             assert_eq!(service.last()["signal"], "SIGTERM", "{way:?}");
+        }
+    }
+}
+
+/// What systemd says of a unit decides: `systemctl stop` is no failure, a time-out is one.
+#[test]
+fn a_service_that_is_stopped_in_order_is_interrupted() {
+    let cases = [
+        ("Job=17\nResult=success", "interrupted"),
+        ("Result=timeout", "signal"),
+        ("Result=success", "signal"),
+    ];
+    for way in WAYS {
+        for (said, cause) in cases {
+            let service = Service::new(way);
+            let fakes = service.path("fakes");
+            std::fs::create_dir(&fakes).unwrap();
+            let fake = |name: &str, text: &str| {
+                let path = fakes.join(name);
+                std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+                std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+            };
+            fake("systemctl", &format!("[ \"$4\" = svc.service ] && echo '{said}'"));
+            let lines = "one\\ntwo\\nthree\\nx.sh: line 9: 12 Terminated   sleep 600\\nhint: no";
+            fake("journalctl", &format!("printf '{lines}\\n'"));
+            let path = std::env::var("PATH").unwrap();
+            // As in the unit's control group.
+            let body = "_provost_record_unit=svc.service\nrecord_service_stage_start s\n\
+                        echo ready\nsleep 600\n";
+            let mut command = service.command(body);
+            command.env("PATH", format!("{}:{path}", fakes.display())).env("INVOCATION_ID", "1");
+            let mut child = service.start_command(command);
+            kill_process_group(Pid::from_child(&child), Signal::TERM).unwrap();
+            assert_eq!(child.wait().unwrap().signal(), Some(15), "{way:?}");
+            let ends = ["stage end s failure", "service end failure"];
+            assert_eq!(service.story()[2..], ends, "{way:?}");
+            let last = service.last();
+            assert_eq!((&last["cause"], &last["signal"]), (&cause.into(), &"SIGTERM".into()));
+            assert_eq!(last["errorMessage"], "one\ntwo\nthree", "{way:?}");
         }
     }
 }

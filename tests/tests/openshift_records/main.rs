@@ -66,7 +66,11 @@ impl Service {
 
     /// Starts `body` in a process group of its own and waits until it prints `ready`.
     fn start(&self, body: &str) -> Child {
-        let mut child = self.command(body).process_group(0).stdout(Stdio::piped()).spawn().unwrap();
+        self.start_command(self.command(body))
+    }
+
+    fn start_command(&self, mut command: Command) -> Child {
+        let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
@@ -135,12 +139,14 @@ fn the_sample_is_recorded_as_its_text_says() {
         assert_eq!(entries[4]["errorLine"], format!("7 main {file}"), "{way:?}");
         for entry in &mut entries[6..] {
             assert_eq!(entry["errorLine"], format!("10 attempt {file}"), "{way:?}");
+            assert_eq!(entry["calledFrom"], format!("13 main {file}"), "{way:?}");
         }
         for entry in &mut entries {
             let entry = entry.as_object_mut().unwrap();
             assert!(!entry.remove("timestamp").unwrap().is_null());
             assert!(!entry.remove("run").unwrap().is_null());
             entry.remove("errorLine");
+            entry.remove("calledFrom");
         }
         both.push(entries);
     }

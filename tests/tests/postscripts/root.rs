@@ -18,7 +18,7 @@ use tempfile::TempDir;
 const PACKAGES: &str = "rsyslog,chrony,openssh-server,sudo,iproute2,ifupdown,netplan.io,dnf,zypper,\
     apt-utils,iputils-ping,e2fsprogs,createrepo-c,rpm";
 
-/// What debootstrap can't install, since it configures it ahead of what it needs.
+/// What debootstrap can't install, because it configures it ahead of what it needs.
 const LATER: &str = "network-manager";
 
 /// Makes the system of `$1`, with `$2` for what is changed, `$3` as scripts and `$4` as our shell
@@ -193,7 +193,7 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, [i64; 6]>) {
         }
         if is.is_dir() {
             collect(&path, found);
-            // A temporary file beside another one changes the folder's time.
+            // A temporary file next to another one changes the folder's time.
             found
                 .insert(path, [is.ino().cast_signed(), 0, 0, is.mode().into(), is.uid().into(), 0]);
         } else {
@@ -230,6 +230,9 @@ fn make_base() -> Result<PathBuf, String> {
         return Err("this needs root".to_owned());
     }
     let base = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debian");
+    // One process makes it: the others' tests would lose their root while they use it.
+    let lock = fs::File::create(base.with_extension("lock")).map_err(|e| e.to_string())?;
+    lock.lock().map_err(|e| e.to_string())?;
     // Another list of packages needs another root.
     let made = format!("{PACKAGES} {LATER}\n");
     if fs::read_to_string(base.join("etc/made-of")).is_ok_and(|text| text == made) {

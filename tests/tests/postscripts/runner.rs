@@ -34,7 +34,7 @@ fn skipped(status: &Value, stage: &str) -> String {
 #[test]
 fn a_boot_that_finds_all_in_place_is_over_soon() {
     let mut cluster = Cluster::new();
-    // What scripts have in common is published beside them, and isn't a script.
+    // What scripts have in common is published next to them, and isn't a script.
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../postscripts");
     for entry in fs::read_dir(source).unwrap() {
         let entry = entry.unwrap();

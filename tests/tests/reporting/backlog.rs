@@ -60,7 +60,7 @@ fn what_is_left_goes_by_the_timer_where_systemd_has_one() {
     // One that hangs costs no more than a moment.
     let systemctl = node.path("fakes/systemctl");
     std::fs::write(&systemctl, "#!/bin/sh\nexec sleep 60\n").unwrap();
-    node.provost(&["boot"]).expect(1).says(&["goes with the next run"]);
+    node.provost(&["boot"]).expect(1).says(&["with the next run"]);
     proxy.mend();
     node.provost(&["boot"]).expect(1);
     assert_eq!(node.status()["unreported"], 0);

@@ -21,7 +21,7 @@ fn a_server_that_cannot_store_gets_everything_when_it_can_again() {
     ] {
         let (cluster, node, proxy) = cluster();
         proxy.fault("/v1/", Times::Always, fault.clone());
-        node.provost(&["boot"]).expect(1).says(&["could not be reported yet", "hint: "]);
+        node.provost(&["boot"]).expect(1).says(&["not sent yet", "hint: "]);
         assert!(node.status()["unreported"].as_u64() > Some(0), "{fault:?}");
         node.provost(&["report"]).expect(3).says(&["left", "hint: "]);
         proxy.mend();
@@ -119,7 +119,7 @@ fn a_failure_is_told_while_the_next_script_runs() {
     };
     assert!(processes::until(PATIENCE, told), "the failure isn't told");
     assert!(run.try_wait().unwrap().is_none());
-    node.provost(&["report"]).expect(6).says(&["a run is going on"]);
+    node.provost(&["report"]).expect(6).says(&["a run is in progress"]);
     std::fs::write(&gate, "go\n").unwrap();
     assert_eq!(run.wait().unwrap().code(), Some(1));
     all_is_stored(&cluster, &node, &["boot"]);

@@ -13,20 +13,20 @@ fn a_run_that_cannot_be_recorded_is_told_all_the_same() {
     let (cluster, node, proxy) = cluster();
     std::fs::create_dir_all(node.path("log")).unwrap();
     std::fs::write(node.path("log/services"), "no folder").unwrap();
-    node.provost(&["boot"]).expect(2).says(&["log/services", "the management node knows"]);
+    node.provost(&["boot"]).expect(2).says(&["log/services", "reported to the management node"]);
     let status = cluster.status("cn001");
     assert_eq!((&status["status"], &status["cause"]), (&json!("failed"), &json!("local")));
     assert!(status["errorMessage"].as_str().unwrap().contains("log/services"), "{status}");
     assert!(status["hint"].as_str().is_some());
 
-    // Whoever answers all with a page has not heard of it.
+    // A server that answers all with a page has not recorded it.
     let page = liar("<html>It works!</html>");
     configure(&cluster, &node, &[&page]);
     let said = node.provost(&["boot"]).expect(2).stderr;
-    assert!(!said.contains("the management node knows"), "{said}");
+    assert!(!said.contains("reported to the management node"), "{said}");
     configure(&cluster, &node, &[&page, proxy.address()]);
     let before = proxy.asked(RECORDS);
-    node.provost(&["boot"]).expect(2).says(&["the management node knows"]);
+    node.provost(&["boot"]).expect(2).says(&["reported to the management node"]);
     assert_eq!(proxy.asked(RECORDS), before + 1);
 
     // As on a full disk: no signal ends the run where nobody would hear of it.
@@ -72,9 +72,29 @@ fn what_is_wrong_in_the_configuration_is_told_by_what_is_right() {
     proxy.refuse();
     let late = "[report]\ndeadline = \"100ms\"\n[trust\n";
     node.configure(&(right.clone() + late));
-    node.provost(&["boot"]).expect(2).says(&["could not be reported yet"]);
+    node.provost(&["boot"]).expect(2).says(&["not sent yet"]);
     proxy.accept();
     node.provost(&["report"]).expect(2).says(&[" records reported, 0 left", "provost.toml:8: "]);
     node.configure(&right);
+    all_is_stored(&cluster, &node, &["boot"]);
+}
+
+#[test]
+fn a_failure_is_told_though_a_file_stands_where_the_notes_of_what_was_told_belong() {
+    let (cluster, node, _proxy) = cluster();
+    let report = node.path("state/report");
+    std::fs::create_dir_all(node.path("state")).unwrap();
+    std::fs::write(&report, "no folder").unwrap();
+    let said = node.provost(&["boot"]).expect(1).says(&[report.to_str().unwrap(), "hint: "]);
+    assert!(!said.stderr.contains("not sent yet"), "{}", said.stderr);
+    let status = cluster.status("cn001");
+    assert_eq!(
+        (&status["status"], &status["stage"]),
+        (&json!("failed"), &json!("bad")),
+        "{status}"
+    );
+    // Nothing is lost once it is in order again, and nothing is there twice.
+    std::fs::remove_file(report).unwrap();
+    node.provost(&["boot"]).expect(1);
     all_is_stored(&cluster, &node, &["boot"]);
 }

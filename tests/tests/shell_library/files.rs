@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use super::{HOSTILE, Place, SHELLS};
+use super::{HOSTILE, Place, shells_and_awks};
 
 #[test]
 fn files_are_written_only_if_different() {
-    for shell in SHELLS {
+    for (shell, awk) in shells_and_awks() {
         let twice = |script: &str, name: &str, want: &str| {
-            let place = Place::new();
+            let place = Place::new().with_awk(&awk);
             let first = place.run(shell, script);
             assert_eq!(first.status, 0, "{shell:?}: {script}: {}", first.err);
             assert!(first.out.starts_with("changed: "), "{shell:?}: {script}: {}", first.out);
@@ -47,9 +47,9 @@ fn files_are_written_only_if_different() {
 
 #[test]
 fn files_keep_what_is_not_meant() {
-    for shell in SHELLS {
+    for (shell, awk) in shells_and_awks() {
         let edit = |before: &str, script: &str, after: &str| {
-            let place = Place::new();
+            let place = Place::new().with_awk(&awk);
             fs::write(place.path("x"), before).unwrap();
             let said = place.run(shell, script);
             assert_eq!(
@@ -82,8 +82,8 @@ fn files_keep_what_is_not_meant() {
 
 #[test]
 fn modes_and_links() {
-    for shell in SHELLS {
-        let place = Place::new();
+    for (shell, awk) in shells_and_awks() {
+        let place = Place::new().with_awk(&awk);
         fs::write(place.path("target"), "t").unwrap();
         let mode = |name: &str| {
             let mode = fs::metadata(place.path(name)).unwrap().permissions();
@@ -115,8 +115,8 @@ fn modes_and_links() {
 
 #[test]
 fn a_failure_leaves_the_old_file() {
-    for shell in SHELLS {
-        let place = Place::new();
+    for (shell, awk) in shells_and_awks() {
+        let place = Place::new().with_awk(&awk);
         fs::write(place.path("x"), "old\n").unwrap();
         let script = "ulimit -f 1; trap '' XFSZ; head -c 100000 /dev/zero | file_write x";
         let said = place.run(shell, script);

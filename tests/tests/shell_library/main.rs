@@ -6,10 +6,25 @@ mod files;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-const SHELLS: [&[&str]; 3] = [&["bash"], &["dash"], &["busybox", "ash"]];
+/// The shells that a node may have.
+static SHELLS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
+    let busyboxes =
+        BUSYBOXES.iter().map(|busybox| vec![busybox.display().to_string(), "ash".to_owned()]);
+    ["bash", "dash"].into_iter().map(|shell| vec![shell.to_owned()]).chain(busyboxes).collect()
+});
+/// Debian's two builds of busybox, as far as they are here: the static one has other applets. It can't
+/// be installed together with the other one, so `cargo xtask test` unpacks it in a folder.
+static BUSYBOXES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
+    let unpacked = root().join("target/busybox-static/bin/busybox");
+    let all = [PathBuf::from("/bin/busybox"), unpacked];
+    all.into_iter().filter(|path| path.exists()).collect()
+});
+/// The programs that a node may have as its awk.
+const AWKS: [&str; 3] = ["mawk", "gawk", "original-awk"];
 
 /// A word in which everything is that a shell could trip over.
 const HOSTILE: &str = "-n a  b'c\"d $(touch pwned) `touch pwned` * \\n\\ ;&|<>";
@@ -41,7 +56,7 @@ impl Place {
     }
 
     /// Runs `script` after `. provost.sh`, and sees that it left nothing behind that it shouldn't.
-    fn run(&self, shell: &[&str], script: &str) -> Said {
+    fn run(&self, shell: &[String], script: &str) -> Said {
         fs::write(self.path("script"), format!("set -eu\n. provost.sh\n{script}\n")).unwrap();
         let said = self.run_file(shell, &[]);
         assert!(!self.path("pwned").exists(), "{shell:?}: {script}");
@@ -51,10 +66,18 @@ impl Place {
         said
     }
 
-    fn run_file(&self, shell: &[&str], env: &[(&str, &str)]) -> Said {
-        let mut command = Command::new(shell[0]);
+    /// Has scripts find this program as awk.
+    fn with_awk(self, awk: &Path) -> Self {
+        fs::create_dir(self.path("bin")).unwrap();
+        std::os::unix::fs::symlink(awk, self.path("bin/awk")).unwrap();
+        self
+    }
+
+    fn run_file(&self, shell: &[String], env: &[(&str, &str)]) -> Said {
+        let mut command = Command::new(&shell[0]);
         command.args(&shell[1..]).arg(self.path("script")).current_dir(&self.0);
-        let path = format!("/usr/sbin:/usr/bin:/sbin:/bin:{}", root().join("lib-sh").display());
+        let (bin, library) = (self.path("bin"), root().join("lib-sh"));
+        let path = format!("{}:/usr/sbin:/usr/bin:/sbin:/bin:{}", bin.display(), library.display());
         command.env_clear().env("PATH", path).env("HOSTILE", HOSTILE).envs(env.iter().copied());
         command.env("TMPDIR", self.0.path()).stdin(Stdio::null());
         let out = command.output().unwrap();
@@ -67,16 +90,69 @@ impl Place {
     }
 }
 
+/// Those of [`AWKS`] and of [`BUSYBOXES`] that this machine has.
+fn awks() -> impl Iterator<Item = PathBuf> {
+    let awks = AWKS.iter().map(|name| Path::new("/usr/bin").join(name));
+    awks.filter(|path| path.exists()).chain(BUSYBOXES.iter().cloned())
+}
+
+/// Each of the shells with each awk.
+fn shells_and_awks() -> impl Iterator<Item = (&'static [String], PathBuf)> {
+    SHELLS.iter().flat_map(|shell| awks().map(move |awk| (shell.as_slice(), awk)))
+}
+
 /// Each case in each shell: the script, its status, what it prints.
 #[track_caller]
 fn check(cases: &[(&str, i32, &str)]) {
-    for shell in SHELLS {
+    for shell in SHELLS.iter() {
         for (script, status, out) in cases {
             let said = Place::new().run(shell, script);
             assert_eq!(said.status, *status, "{shell:?}: {script}\n{}", said.err);
             assert_eq!(said.out, *out, "{shell:?}: {script}\n{}", said.err);
         }
     }
+}
+
+/// Nothing but busybox, as in an initramfs: its shell, its awk and its other applets.
+#[test]
+fn in_a_root_that_has_only_busybox_files_are_edited() {
+    for busybox in BUSYBOXES.iter() {
+        in_a_root_that_has_only(busybox);
+    }
+}
+
+fn in_a_root_that_has_only(busybox: &Path) {
+    let place = Place::new();
+    let fill = r#"set -e
+        mkdir -p bin tmp etc dev
+        mknod -m 666 dev/null c 1 3
+        cp "$1" bin/busybox
+        for lib in $(ldd "$1" 2>&1 | grep -o '/lib[^ ]*'); do
+            mkdir -p ".${lib%/*}"
+            cp -L "$lib" ".$lib"
+        done
+        cp "$2"/*.sh bin
+        exec chroot . /bin/busybox ash -c '/bin/busybox --install -s /bin; exec /bin/sh /script'"#;
+    let script = "export PATH=/bin\nset -eu\n. provost.sh\n\
+                  printf 'a\\nb\\n' | file_block /etc/x one\n\
+                  printf 'c\\n' | file_block /etc/x one\n\
+                  file_line /etc/x last\nfile_set /etc/y KEY 'a b'\n\
+                  ini_set /etc/z main dns none\ncat /etc/x /etc/y /etc/z\n";
+    fs::write(place.path("script"), script).unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", fill, "sh"]).arg(busybox).arg(root().join("lib-sh"));
+    let out =
+        command.current_dir(&place.0).env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+    let out = out.output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    if said.contains("not permitted") {
+        eprintln!("SKIPPED: it takes root to make a root");
+        return;
+    }
+    assert!(out.status.success(), "{said}");
+    let printed = String::from_utf8_lossy(&out.stdout).into_owned();
+    let files = "# begin one\nc\n# end one\nlast\nKEY=\"a b\"\n[main]\ndns=none\n";
+    assert!(printed.ends_with(files), "{printed}\n{said}");
 }
 
 #[test]
@@ -154,7 +230,7 @@ fn commands() {
 
 #[test]
 fn what_is_sourced_twice_is_as_sourced_once_and_leaks_nothing() {
-    for shell in SHELLS {
+    for shell in SHELLS.iter() {
         let place = Place::new();
         let script = "set | cut -d= -f1 | sort >before0; . provost.sh
             echo a | file_write x; net_network 10.0.0.1 8; run true; retry 1 true; os_id || :
@@ -178,7 +254,7 @@ fn what_is_sourced_twice_is_as_sourced_once_and_leaks_nothing() {
 
 #[test]
 fn it_is_found_by_its_path_alone() {
-    for shell in SHELLS {
+    for shell in SHELLS.iter() {
         let place = Place::new();
         let path = root().join("lib-sh/provost.sh");
         fs::write(place.path("script"), format!("set -eu\n. '{}'\ninfo well\n", path.display()))
@@ -225,7 +301,7 @@ fn the_reference_is_made_of_the_comments() {
 fn the_example_of_the_page_does_what_the_page_says() {
     let page = fs::read_to_string(root().join("docs/writing-postscripts.md")).unwrap();
     let script = page.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
-    for shell in SHELLS {
+    for shell in SHELLS.iter() {
         let place = Place::new();
         fs::write(place.path("script"), script).unwrap();
         let run = |root: &str, limit: &str| {

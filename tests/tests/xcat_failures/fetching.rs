@@ -38,7 +38,7 @@ fn f02_a_server_that_never_answers_or_cannot_be_reached_is_given_up() {
     let _queue = TcpStream::connect(hole.local_addr().unwrap()).unwrap();
     let server = XcatServer::new();
     program("provost");
-    for (web, why) in [(silent, "sent nothing"), (hole, "no connection within")] {
+    for (web, why) in [(silent, "sent nothing"), (hole, "not connected within")] {
         let address = web.local_addr().unwrap().to_string();
         let node = server.node("cn001", &address);
         node.configure(&format!(
@@ -102,7 +102,7 @@ fn f05_a_lone_quote_in_a_table_is_found_and_told() {
     assert_eq!(monitor.said().last().unwrap(), "installstatus failed");
     site.server.mypostscript("cn001", &mypostscript("exit 3", &["last"], &[]));
     site.node.provost(&["boot"]);
-    says(&site.end_of("fetch"), "config", &["ends the shell with 3"]);
+    says(&site.end_of("fetch"), "config", &["ends the shell with exit status 3"]);
 }
 
 #[test]
@@ -133,12 +133,14 @@ fn f14_what_a_key_has_signed_beside_xcats_tree_runs_and_nothing_else() {
     ctl(&[
         &["publish", "--site", &at("site.toml"), "--scripts", &scripts][..],
         &["--key", &at("key/provost.key"), "--to", &at("www/install/provost")],
+        // The web server's.
+        &["--group", "nogroup"],
     ]
     .concat());
     let key = std::fs::read_to_string(at("key/provost.pub")).unwrap();
     let key = key.lines().last().unwrap();
     site.configure(&format!("[trust]\nkeys = [{key:?}]\n"));
-    // Whoever sits on the way, or on the web server.
+    // An attacker on the network path, or on the web server.
     site.server.script("last", "#!/bin/sh\necho evil >>../ran\n");
     let out = site.node.provost(&["boot"]).expect(0);
     assert!(!out.stderr.contains("unsigned"), "{}", out.stderr);

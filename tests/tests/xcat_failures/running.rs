@@ -97,7 +97,7 @@ fn f09_a_script_that_asks_a_dead_xcatd_for_ever_is_ended_with_all_that_it_starte
             monitor.port()
         ));
         let out = site.node.provost(&["boot"]).expect(1);
-        // While it still waits, whoever is at the console sees for whom.
+        // While it still waits, the console shows for what.
         out.says(&["remoteshell: still running after ", "remoteshell: FAILED (time-out"]);
         says(&site.end_of("remoteshell"), "timeout", &[prints, "provost log remoteshell"]);
         let mark = site.node.xcatpost("").display().to_string();

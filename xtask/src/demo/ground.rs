@@ -137,7 +137,7 @@ impl Drop for Ground {
 }
 
 impl Held {
-    /// Ends what was started, the latest first, since it may need the earlier, and removes the
+    /// Ends what was started, the latest first, because it may need the earlier, and removes the
     /// folder. What has ended already is no trouble: a pidfd never means another process.
     fn clean(&mut self) {
         for child in self.children.drain(..).rev() {

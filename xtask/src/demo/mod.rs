@@ -207,7 +207,7 @@ The end: kill {} && rm -r {folder}",
         Ok(ended)
     }
 
-    /// Runs `line` as a user would see it; it has to end well.
+    /// Runs `line` as a user would see it; it has to succeed.
     fn well(&self, line: &str) -> Result<Ended> {
         ended_well(line, self.shown(line)?)
     }

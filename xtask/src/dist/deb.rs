@@ -1,6 +1,7 @@
 //! Debian packages, by dpkg-deb.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -57,7 +58,11 @@ fn control(package: &Package, version: &str, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     let about = package.about_wrapped(" ");
     // provostd hands the node's program to installers.
-    let recommends = if package.name == "provost" { "" } else { "Recommends: provost\n" };
+    let recommends = if package.name == "provost" {
+        ""
+    } else {
+        "Depends: systemd | systemd-standalone-sysusers\nRecommends: provost\n"
+    };
     let text = format!(
         "Package: {}\nVersion: {version}\nArchitecture: {architecture}\nMaintainer: {MAINTAINER}\n\
          Installed-Size: {size}\nSection: admin\nPriority: optional\n{recommends}Description: {}\n{about}",
@@ -65,6 +70,14 @@ fn control(package: &Package, version: &str, folder: &Path) -> Result<()> {
     );
     fs::write(folder.join("control"), text)?;
     fs::write(folder.join("conffiles"), format!("/etc/provost/{}\n", package.config))?;
+    if let Some(commands) = package.after_install() {
+        let script = folder.join("postinst");
+        fs::write(
+            &script,
+            format!("#!/bin/sh\nset -e\nif [ \"$1\" = configure ]; then\n{commands}fi\n"),
+        )?;
+        fs::set_permissions(script, PermissionsExt::from_mode(0o755))?;
+    }
     sums(&package.root(), folder)
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Package {
     /// Under /etc/provost; an admin's changes to it are kept.
     pub(super) config: &'static str,
     has_library: bool,
+    /// The file of users and groups that it needs, for sysusers.d(5).
+    pub(super) users: Option<&'static str>,
     pub(super) version: String,
     /// Of the commit, in seconds since 1970: the time of all files, so that a package is the same
     /// whenever it is built.
@@ -42,6 +44,7 @@ impl Package {
                 units: &["provost-boot.service", "provost-report.service", "provost-report.timer"],
                 config: "provost.toml",
                 has_library: true,
+                users: None,
                 version: version.clone(),
                 time,
             },
@@ -55,6 +58,7 @@ impl Package {
                 units: &["provostd.service"],
                 config: "provostd.toml",
                 has_library: false,
+                users: Some("provostd"),
                 version,
                 time,
             },
@@ -99,6 +103,10 @@ impl Package {
                 &format!("usr/lib/systemd/system/{unit}"),
                 0o644,
             )?;
+        }
+        if let Some(users) = self.users {
+            let to = format!("usr/lib/sysusers.d/{users}.conf");
+            self.put(&source.join("units").join(format!("{users}.sysusers")), &to, 0o644)?;
         }
         if self.has_library {
             for module in list(&source.join("lib-sh"))? {
@@ -151,6 +159,17 @@ impl Package {
             }
         }
         lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// What is run as root after its files have been installed, if anything: it creates the users and
+    /// gives the daemon its data, which an earlier version kept as root.
+    pub(super) fn after_install(&self) -> Option<String> {
+        let users = self.users?;
+        Some(format!(
+            "systemd-sysusers {users}.conf\n\
+             if [ -d /var/lib/{users} ]; then chown -R {users}:provost /var/lib/{users}; fi\n\
+             if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi\n"
+        ))
     }
 
     /// Gives all that is below the package's root the commit's time, and folders their mode.

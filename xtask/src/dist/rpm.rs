@@ -44,6 +44,8 @@ fn text(package: &Package) -> Result<String> {
     collect(&root, &root, &mut files)?;
     let Package { name, summary, version, .. } = package;
     let (about, date) = (package.about_wrapped(""), package.date("+%a %b %d %Y")?);
+    let after = package.after_install();
+    let after = after.map(|commands| format!("%post\n{commands}\n")).unwrap_or_default();
     Ok(format!(
         "%global debug_package %{{nil}}\n\
          %global __strip /bin/true\n\
@@ -54,6 +56,7 @@ fn text(package: &Package) -> Result<String> {
          AutoReqProv: no\n\n\
          %description\n{about}\n\
          %install\nmkdir -p %{{buildroot}}\ncp -a '{}/.' %{{buildroot}}\n\n\
+         {after}\
          %files\n{files}\n\
          %changelog\n* {date} {MAINTAINER} - {version}-1\n- Initial release.\n",
         root.display()

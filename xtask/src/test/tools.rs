@@ -11,7 +11,7 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 17] = [
+const TOOLS: [Tool; 18] = [
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
@@ -26,6 +26,7 @@ const TOOLS: [Tool; 17] = [
     tool("mke2fs", "e2fsprogs", true, "makes a machine's disk"),
     tool("sshd", "openssh-server", false, "is how an admin reaches nodes"),
     tool("gawk", "gawk", false, "is what xCAT's nodes say their status by"),
+    tool("original-awk", "original-awk", false, "is an awk that a node may have"),
     tool("openssl", "openssl", false, "is what they fetch their scripts' environment by"),
     tool("jq", "jq", false, "is what the benchmark of records compares with"),
     tool("faketime", "faketime", false, "steps the wall clock under a run"),
@@ -47,6 +48,7 @@ const KSVALIDATOR: &str = "target/python/bin/ksvalidator";
 /// those without which the tests don't count.
 pub(super) fn install_missing() -> Vec<&'static str> {
     install_ksvalidator();
+    unpack_busybox_static();
     let missing = || TOOLS.iter().filter(|tool| !cargo::is_there(tool.name));
     let names: Vec<&str> = missing().map(|tool| tool.package).collect();
     if names.is_empty() {
@@ -78,6 +80,27 @@ fn install_ksvalidator() {
         && done("target/python/bin/pip", &["install", "--quiet", "pykickstart"]);
     if !here {
         println!("MISSING (optional): pykickstart, which checks our kickstart files");
+    }
+}
+
+/// Debian's static busybox, which has other applets than the usual one and can't be installed beside
+/// it: `target/busybox-static`.
+fn unpack_busybox_static() {
+    let folder = cargo::root().join("target/busybox-static");
+    let line = "rm -rf new && mkdir new && cd new && apt-get --quiet --quiet download busybox-static && \
+                dpkg-deb --extract busybox-static_*.deb . && rm *.deb && cd .. && mv new busybox-static";
+    let target = cargo::root().join("target");
+    let is_there = folder.join("bin/busybox").exists()
+        || std::fs::create_dir_all(&target).is_ok()
+            && Command::new("sh")
+                .args(["-c", line])
+                .current_dir(&target)
+                .status()
+                .is_ok_and(|s| s.success());
+    if !is_there {
+        println!(
+            "MISSING (optional): busybox-static, which the shell library has to work in as well"
+        );
     }
 }
 

@@ -4,22 +4,23 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use super::error::{Problem, PublishError};
-use super::publication::Publication;
+use super::publication::Input;
+use super::secret;
 use super::tree::{Found, walk};
 use crate::{Digest, FileEntry, Manifest, Mode, Policy, check_path};
 
 /// A file that can be published.
 #[derive(Debug)]
-pub(super) struct Source {
+pub struct Source {
     /// Its entry in the manifest.
-    pub(super) entry: FileEntry,
+    pub entry: FileEntry,
     /// Where it is in the scripts' folder.
-    pub(super) path: PathBuf,
+    pub path: PathBuf,
 }
 
 impl Source {
     /// The file's content, if it is still what was checked.
-    pub(super) fn read(&self) -> Result<Vec<u8>, PublishError> {
+    pub fn read(&self) -> Result<Vec<u8>, PublishError> {
         let bytes =
             fs::read(&self.path).map_err(|e| PublishError::disk("reading", &self.path, e))?;
         match Digest::of(&bytes) == self.entry.sha256 {
@@ -30,21 +31,21 @@ impl Source {
 }
 
 /// Checks all of the input. Returns the files in the order of their names, or all problems.
-pub(super) fn check(publication: &Publication<'_>) -> Result<Vec<Source>, Vec<Problem>> {
+pub(super) fn check(input: &Input<'_>) -> Result<Vec<Source>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut sources = Vec::new();
-    let found = walk(publication.scripts, &mut problems);
+    let found = walk(input.scripts, &mut problems);
     let names: BTreeSet<&str> = found.iter().map(|found| found.name.as_str()).collect();
-    missing(publication, &names, &mut problems);
-    sizes(publication, &found, &mut problems);
-    for node in publication.plans.keys() {
+    missing(input, &names, &mut problems);
+    sizes(input, &found, &mut problems);
+    for node in input.plans.keys() {
         if node.contains('/') || check_path(node).is_err() {
             let what = format!("{node:?} can't be a node's name");
             problems.push(Problem::new("the plans", what, "give the node a plain name"));
         }
     }
     for found in &found {
-        let required = publication.required.contains_key(&found.name);
+        let required = input.required.contains_key(&found.name);
         let mut policy = Policy::default();
         let before = problems.len();
         if found.name == "fetch" {
@@ -56,7 +57,7 @@ pub(super) fn check(publication: &Publication<'_>) -> Result<Vec<Source>, Vec<Pr
         if executable || required || text.starts_with(b"#!") {
             policy = script(found, &text, executable || required, &mut problems);
         }
-        if let Some(site) = publication.overrides.get(&found.name) {
+        if let Some(site) = input.overrides.get(&found.name) {
             policy = policy.overridden_by(site);
         }
         if problems.len() == before {
@@ -77,11 +78,6 @@ fn read(found: &Found, problems: &mut Vec<Problem>) -> Option<Vec<u8>> {
         problems.push(Problem::new(path.to_string(), what, fix));
         None
     };
-    if found.metadata.permissions().mode() & 0o004 == 0 {
-        // Even if this user can read it: what is published is readable by everybody.
-        let what = "others can't read it, and what is published is readable by all";
-        return problem(what, format!("chmod a+r {path}, or remove it"));
-    }
     if found.metadata.len() > Manifest::MAX_FILE {
         let most = Manifest::MAX_FILE >> 20;
         return problem(
@@ -89,11 +85,31 @@ fn read(found: &Found, problems: &mut Vec<Problem>) -> Option<Vec<u8>> {
             format!("keep it under {most} MiB; let a script download the rest"),
         );
     }
-    match fs::read(&found.path) {
-        Ok(text) if text.is_empty() => problem("it is empty", "write it, or remove it".to_owned()),
-        Ok(text) => Some(text),
-        Err(e) => problem(&format!("it can't be read: {e}"), format!("chmod a+r {path}")),
+    let text = match fs::read(&found.path) {
+        Ok(text) if text.is_empty() => {
+            return problem("it is empty", "write it, or remove it".to_owned());
+        }
+        Ok(text) => text,
+        Err(e) => {
+            let fix =
+                format!("make it readable (chmod a+r {path}), or, if it is secret, remove it");
+            return problem(&format!("it can't be read: {e}"), fix);
+        }
+    };
+    if let Some(kind) = secret::kind(&text) {
+        let fix = "move it out of this folder, and give nodes secrets by another way than scripts";
+        return problem(
+            &format!("it has {kind}, and what is published is readable by all"),
+            fix.to_owned(),
+        );
     }
+    if found.metadata.permissions().mode() & 0o004 == 0 {
+        // Even if this user can read it: what is published is readable by everybody.
+        let what = "others can't read it, and what is published is readable by all";
+        let fix = format!("remove it, or, if nothing in it is secret: chmod a+r {path}");
+        return problem(what, fix);
+    }
+    Some(text)
 }
 
 /// Checks what matters only for a file that is run, and reads its header.
@@ -122,11 +138,11 @@ fn script(found: &Found, text: &[u8], runs: bool, problems: &mut Vec<Problem>) -
 }
 
 /// Finds the scripts that `site.toml` names and that aren't there.
-fn missing(publication: &Publication<'_>, names: &BTreeSet<&str>, problems: &mut Vec<Problem>) {
-    let folder = publication.scripts.display();
-    let overrides = publication.overrides.keys();
+fn missing(input: &Input<'_>, names: &BTreeSet<&str>, problems: &mut Vec<Problem>) {
+    let folder = input.scripts.display();
+    let overrides = input.overrides.keys();
     let overrides = overrides.map(|name| (name, format!("scripts.{name} names it")));
-    let required = publication.required.iter().map(|(name, by)| (name, format!("{by} names it")));
+    let required = input.required.iter().map(|(name, by)| (name, format!("{by} names it")));
     // One problem for each script; a plan that names it is the worse one.
     for (name, why) in overrides.chain(required).collect::<BTreeMap<_, _>>() {
         let file = format!("{folder}/{name}");
@@ -151,8 +167,8 @@ fn close<'n>(name: &str, names: &BTreeSet<&'n str>) -> Option<&'n str> {
     near.filter(|(distance, _)| *distance <= 1 + name.len() / 4).min().map(|(_, other)| other)
 }
 
-fn sizes(publication: &Publication<'_>, found: &[Found], problems: &mut Vec<Problem>) {
-    let folder = publication.scripts.display();
+fn sizes(input: &Input<'_>, found: &[Found], problems: &mut Vec<Problem>) {
+    let folder = input.scripts.display();
     let total: u64 = found.iter().map(|found| found.metadata.len()).sum();
     if found.is_empty() && problems.is_empty() {
         let fix = "name the folder that holds the scripts";

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -8,9 +8,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::PublishError;
+use super::generations::Generations;
+use super::head::PlanHead;
 use super::key::SecretKey;
+use super::publication::PLAN_MODE;
 use crate::signature::Signature;
-use crate::{Digest, Manifest, Pack, Verifying};
+use crate::{Digest, FileEntry, Manifest, Pack, Verifying};
 
 /// The file of the generations of all plans that were ever published, also of nodes that have
 /// none now: a node may remember the generation of its own, and refuses an older one. No node can
@@ -23,6 +26,8 @@ pub(super) struct Previous {
     manifest: Option<Manifest>,
     generation: u64,
     marks: BTreeMap<String, PlanMark>,
+    /// The group that plans should have.
+    group: Option<u32>,
 }
 
 /// Which plan of a node was published last.
@@ -35,16 +40,26 @@ pub(super) struct PlanMark {
 }
 
 impl PlanMark {
-    /// The mark of a plan with this body: of a new generation only if the body is another.
-    pub(super) fn next(last: Option<&Self>, body: &str) -> Self {
+    /// The mark of a plan with this body: of a new generation only if the body is another, or if
+    /// the last one was less than `least`.
+    pub(super) fn next(last: Option<&Self>, body: &str, least: u64) -> Self {
         let sha256 = Digest::of(body.as_bytes());
         match last {
-            Some(last) if last.sha256 == sha256 => *last,
-            last => Self {
-                generation: last.map_or(0, |last| last.generation).saturating_add(1),
-                sha256,
-            },
+            Some(last) if last.sha256 == sha256 && last.generation >= least => *last,
+            last => {
+                let next = last.map_or(0, |last| last.generation).saturating_add(1);
+                Self { generation: next.max(least), sha256 }
+            }
         }
+    }
+}
+
+/// How far the generations of a folder have counted.
+pub(super) fn generations(bundle: u64, marks: &BTreeMap<String, PlanMark>) -> Generations {
+    Generations {
+        bundle,
+        highest_plan: marks.values().map(|mark| mark.generation).max().unwrap_or_default(),
+        sum_of_plans: marks.values().map(|mark| mark.generation).sum(),
     }
 }
 
@@ -56,7 +71,7 @@ pub(super) fn marks_text(marks: &BTreeMap<String, PlanMark>) -> Result<String, P
 
 impl Previous {
     /// Reads what is in the published folder; an empty or missing one holds nothing.
-    pub(super) fn read(www: &Path) -> Result<Self, PublishError> {
+    pub(super) fn read(www: &Path, group: Option<u32>) -> Result<Self, PublishError> {
         let www = www.to_owned();
         let text = match fs::read(www.join("manifest.toml")) {
             Ok(text) => text,
@@ -74,7 +89,7 @@ impl Previous {
             let what = "its manifest.toml was not written by provostctl publish".to_owned();
             return Err(PublishError::NotOurs { path: www, what });
         };
-        let mut previous = Self { www, manifest, generation, marks: BTreeMap::new() };
+        let mut previous = Self { www, manifest, generation, marks: BTreeMap::new(), group };
         previous.read_marks()?;
         Ok(previous)
     }
@@ -92,7 +107,7 @@ impl Previous {
                 && let Some(text) = self.text(&format!("plans/{name}"))
                 && let Some(generation) = generation_in(&text)
             {
-                let body = text.split_once('\n').map_or("", |(_, body)| body);
+                let body = PlanHead::split(&text).map_or("", |(_, body)| body);
                 let sha256 = Digest::of(body.as_bytes());
                 self.marks.insert(node.to_owned(), PlanMark { generation, sha256 });
             }
@@ -110,9 +125,45 @@ impl Previous {
         self.generation
     }
 
+    /// How far the generations have counted.
+    pub(super) fn generations(&self) -> Generations {
+        generations(self.generation, &self.marks)
+    }
+
+    /// The nodes that have a plan.
+    pub(super) fn published_plans(&self) -> Result<BTreeSet<String>, PublishError> {
+        let nodes = |name: String| Some(name.strip_suffix(".toml")?.to_owned());
+        let names = self.names("plans")?.into_iter().filter_map(nodes);
+        Ok(names.filter(|node| !node.starts_with('.')).collect())
+    }
+
+    /// Whether the plan that was published last for `node` has this body.
+    pub(super) fn has_plan_body(&self, node: &str, body: &str) -> bool {
+        let sha256 = Digest::of(body.as_bytes());
+        self.marks.get(node).is_some_and(|mark| mark.sha256 == sha256)
+    }
+
+    /// The node's published plan: its generation and its body.
+    pub(super) fn plan(&self, node: &str) -> Option<(u64, String)> {
+        let text = self.text(&format!("plans/{node}.toml"))?;
+        let (head, body) = PlanHead::split(&text)?;
+        Some((head.generation, body.to_owned()))
+    }
+
+    /// The bytes of a published file, if they are there and right.
+    pub(super) fn object(&self, entry: &FileEntry) -> Option<Vec<u8>> {
+        let bytes = fs::read(self.path(&entry.object_path())).ok()?;
+        (Digest::of(&bytes) == entry.sha256).then_some(bytes)
+    }
+
     /// Which plans were published last.
     pub(super) fn marks(&self) -> &BTreeMap<String, PlanMark> {
         &self.marks
+    }
+
+    /// How the plan at `path` was published.
+    pub(super) fn plan_head(&self, path: &str) -> Option<PlanHead> {
+        PlanHead::split(&self.text(path)?).map(|(head, _)| head)
     }
 
     /// The file's place.
@@ -192,11 +243,17 @@ impl Previous {
         }
     }
 
-    /// Whether it is a file that everybody can read, in a folder that everybody can enter.
+    /// Whether it is a file that everybody can read, or, of a plan, its group, in a folder that
+    /// everybody can enter.
     fn is_published(&self, path: &Path) -> bool {
         let mode =
             |path: &Path| fs::symlink_metadata(path).map(|m| (m.mode() & 0o7777, m.is_file()));
-        mode(path).is_ok_and(|file| file == (0o644, true))
+        let is_plan = path.starts_with(self.path("plans"));
+        let right = if is_plan { PLAN_MODE } else { 0o644 };
+        let group = self.group.filter(|_| is_plan);
+        let has_group = |group| fs::symlink_metadata(path).is_ok_and(|m| m.gid() == group);
+        mode(path).is_ok_and(|file| file == (right, true))
+            && group.is_none_or(has_group)
             && path
                 .ancestors()
                 .skip(1)

@@ -1,12 +1,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::key::SecretKey;
-use crate::Policy;
+use jiff::SignedDuration;
 
-/// What is to be published.
-#[derive(Debug)]
-pub struct Publication<'a> {
+use super::generations::{Generations, Used};
+use super::key::SecretKey;
+use crate::{Policy, PublicKey};
+
+/// Plans may have secrets: only the daemon's group reads them.
+pub(super) const PLAN_MODE: u32 = 0o640;
+
+/// What the admin has written.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
     /// The folder of scripts; all of it is published, but for names that begin with a dot or end
     /// in `~`.
     pub scripts: &'a Path,
@@ -16,10 +22,28 @@ pub struct Publication<'a> {
     pub required: &'a BTreeMap<String, String>,
     /// The plans by node: each plan's text without its generation.
     pub plans: &'a BTreeMap<String, String>,
+}
+
+/// What is to be published.
+#[derive(Debug)]
+pub struct Publication<'a> {
+    /// The scripts and the plans.
+    pub input: Input<'a>,
     /// Signs all of it.
     pub key: &'a SecretKey,
     /// The folder that a web server serves.
     pub to: &'a Path,
+    /// The group that may read the plans, which may have secrets; none leaves them to the group that
+    /// new files get.
+    pub group: Option<u32>,
+    /// For how long what is signed now may be used.
+    pub valid_for: SignedDuration,
+    /// Who may say that it can be used for longer; none: whom the last publication named.
+    pub refresh_key: Option<&'a PublicKey>,
+    /// Whether to sign again what has not changed.
+    pub refresh: bool,
+    /// Which generations were used before.
+    pub used: Used,
 }
 
 /// The result of publishing.
@@ -27,6 +51,8 @@ pub struct Publication<'a> {
 pub struct Published {
     /// The bundle's generation.
     pub generation: u64,
+    /// How far the generations have counted now.
+    pub generations: Generations,
     /// How many files it has.
     pub files: usize,
     /// How many plans go with it.

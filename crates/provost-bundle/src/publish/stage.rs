@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, fchown, symlink};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -12,22 +12,25 @@ use super::check::Source;
 use super::error::PublishError;
 use super::pack::{self, PackError};
 use super::previous::Previous;
+use super::publication::PLAN_MODE;
 use super::target::Target;
 use crate::{Digest, Manifest, Pack};
 
-/// The new folder, beside the published one, until it takes its place.
+/// The new folder, next to the published one, until it takes its place.
 pub(super) struct Stage {
     folder: TempDir,
+    /// The group that may read the plans.
+    group: Option<u32>,
 }
 
 type Result<T> = std::result::Result<T, PublishError>;
 
 impl Stage {
-    pub(super) fn new(target: &Target) -> Result<Self> {
+    pub(super) fn new(target: &Target, group: Option<u32>) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix(target.prefix()).tempdir_in(target.parent());
         let folder =
             folder.map_err(|e| PublishError::disk("making a folder in", target.parent(), e))?;
-        let stage = Self { folder };
+        let stage = Self { folder, group };
         stage.open_up(stage.folder.path())?;
         for folder in ["objects", "packs", "plans"] {
             stage.make_folder(&stage.path(folder))?;
@@ -144,7 +147,15 @@ impl Stage {
             return Ok(());
         }
         self.make_folder_of(&path)?;
-        let write = || create(&path)?.write_all(bytes);
+        let write = || {
+            let mut new = create(&path)?;
+            // Before anything is in it.
+            if is_plan(file) {
+                new.set_permissions(Permissions::from_mode(PLAN_MODE))?;
+                fchown(&new, None, self.group)?;
+            }
+            new.write_all(bytes)
+        };
         write().map_err(|e| PublishError::disk("writing", &path, e))
     }
 
@@ -167,6 +178,11 @@ impl Stage {
     }
 }
 
+/// Whether the published file is a plan, or of a plan.
+fn is_plan(file: &str) -> bool {
+    file.starts_with("plans/")
+}
+
 /// A new file that everybody may read, whatever the umask.
 fn create(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create_new(true).open(path)?;
@@ -186,7 +202,7 @@ mod tests {
         fs::create_dir(&www).unwrap();
         fs::write(www.join("manifest.toml"), "old").unwrap();
         let target = Target::open(&www, scripts.path()).unwrap();
-        let stage = Stage::new(&target).unwrap();
+        let stage = Stage::new(&target, None).unwrap();
         stage.write("manifest.toml", b"new").unwrap();
         stage.switch_in_two_steps(&target).unwrap();
         assert_eq!(fs::read(www.join("manifest.toml")).unwrap(), b"new");

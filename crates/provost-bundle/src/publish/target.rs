@@ -10,13 +10,15 @@ const OURS: [&str; 5] = ["manifest.toml", "manifest.toml.minisig", "objects", "p
 /// How long to wait for another publish. A big one takes seconds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The folder to publish to, locked against other publishes as long as this lives.
+/// The folder to publish to, locked against other publishes as long as this lives, unless it is only
+/// looked at.
 pub(super) struct Target {
     path: PathBuf,
     parent: PathBuf,
-    /// The folder that holds it, open and locked: the published folder itself is replaced.
-    lock: File,
-    /// What the names of temporary folders beside it begin with.
+    /// The folder that holds it, open and locked: the published folder itself is replaced. None if
+    /// it is only looked at.
+    lock: Option<File>,
+    /// What the names of temporary folders next to it begin with.
     prefix: String,
 }
 
@@ -24,11 +26,25 @@ impl Target {
     /// Finds the folder and locks it. It need not exist; if it does, it must be empty or written
     /// by an earlier publish.
     pub(super) fn open(to: &Path, scripts: &Path) -> Result<Self, PublishError> {
-        let disk = |doing, path: &Path| {
-            let path = path.to_owned();
-            move |e| PublishError::disk(doing, &path, e)
-        };
-        let path = resolve(to).map_err(disk("resolving", to))?;
+        let mut target = Self::find(to, scripts)?;
+        let parent = &target.parent.clone();
+        let disk = |doing| move |e| PublishError::disk(doing, parent, e);
+        fs::create_dir_all(parent).map_err(disk("making the folder"))?;
+        target.lock = lock(parent).map_err(disk("locking"))?;
+        if target.lock.is_none() {
+            return Err(PublishError::Busy { path: target.path, seconds: LOCK_TIMEOUT.as_secs() });
+        }
+        target.sweep().map_err(disk("clearing"))?;
+        target.refuse_foreign()
+    }
+
+    /// Finds the folder, and changes nothing.
+    pub(super) fn look(to: &Path, scripts: &Path) -> Result<Self, PublishError> {
+        Self::find(to, scripts)?.refuse_foreign()
+    }
+
+    fn find(to: &Path, scripts: &Path) -> Result<Self, PublishError> {
+        let path = resolve(to).map_err(|e| PublishError::disk("resolving", to, e))?;
         let not_ours = |what: String| PublishError::NotOurs { path: path.clone(), what };
         let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|n| n.to_str()))
         else {
@@ -41,17 +57,14 @@ impl Target {
                 format!("it and the scripts' folder {} are one in the other", scripts.display());
             return Err(not_ours(what));
         }
-        fs::create_dir_all(parent).map_err(disk("making the folder", parent))?;
-        let lock = lock(parent).map_err(disk("locking", parent))?;
-        let Some(lock) = lock else {
-            return Err(PublishError::Busy { path, seconds: LOCK_TIMEOUT.as_secs() });
-        };
         let (parent, prefix) = (parent.to_owned(), format!(".{name}.publish-"));
-        let target = Self { path, parent, lock, prefix };
-        target.sweep().map_err(disk("clearing", &target.parent))?;
-        match target.foreign().map_err(disk("reading", &target.path))? {
-            Some(what) => Err(PublishError::NotOurs { path: target.path, what }),
-            None => Ok(target),
+        Ok(Self { path, parent, lock: None, prefix })
+    }
+
+    fn refuse_foreign(self) -> Result<Self, PublishError> {
+        match self.foreign().map_err(|e| PublishError::disk("reading", &self.path, e))? {
+            Some(what) => Err(PublishError::NotOurs { path: self.path, what }),
+            None => Ok(self),
         }
     }
 
@@ -65,7 +78,7 @@ impl Target {
         &self.parent
     }
 
-    /// What the names of temporary folders beside it begin with.
+    /// What the names of temporary folders next to it begin with.
     pub(super) fn prefix(&self) -> &str {
         &self.prefix
     }
@@ -77,7 +90,7 @@ impl Target {
 
     /// Puts the folder's name on the disk.
     pub(super) fn sync(&self) -> io::Result<()> {
-        self.lock.sync_all()
+        self.lock.as_ref().map_or(Ok(()), File::sync_all)
     }
 
     /// Removes what a killed publish has left, and moves the old folder back if it was between

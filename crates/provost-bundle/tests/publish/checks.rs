@@ -13,6 +13,9 @@ fn all_problems_are_named_and_nothing_is_written() {
     admin.write("private", "#!/bin/sh\n", 0o600);
     admin.write("closet/file", "x", 0o644);
     fs::set_permissions(admin.scripts().join("closet"), fs::Permissions::from_mode(0o700)).unwrap();
+    let secret = fs::read(admin.home.path().join("key/provost.key")).unwrap();
+    admin.write("secret.key", &secret, 0o600);
+    admin.write("open.key", &secret, 0o644);
     admin.write("empty", "", 0o644);
     admin.write("crlf", "#!/bin/sh\r\necho\r\n", 0o755);
     admin.write("bare", "echo\n", 0o755);
@@ -42,6 +45,8 @@ fn all_problems_are_named_and_nothing_is_written() {
     let Err(PublishError::Refused(problems)) = admin.publish() else { panic!("not refused") };
     let mut expected = vec![
         ("private", "others can't read it", "chmod a+r"),
+        ("secret.key", "has a minisign secret key", "move it out"),
+        ("open.key", "has a minisign secret key", "move it out"),
         ("closet", "others can't read the folder", "chmod a+rx"),
         ("empty", "is empty", "remove it"),
         ("crlf", "line 1 ends in CRLF", "sed -i"),

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use provost_bundle::{Limit, Mode, Pack, Policy, Published, SecretKey};
+use provost_bundle::{
+    Generations, Limit, Manifest, Mode, Pack, Policy, Published, Refresh, SecretKey, Validity,
+};
 
 use super::{Admin, snapshot};
 
@@ -13,7 +15,11 @@ fn what_is_published_can_be_fetched_by_everybody() {
     let mut admin = Admin::new();
     admin.overrides.insert("syslog".to_owned(), Policy { retries: Some(2), ..Policy::default() });
     let published = admin.publish().unwrap();
-    assert_eq!(published, Published { generation: 1, files: 4, plans: 2, changed: true });
+    let generations = Generations { bundle: 1, highest_plan: 1, sum_of_plans: 2 };
+    assert_eq!(
+        published,
+        Published { generation: 1, generations, files: 4, plans: 2, changed: true }
+    );
     let manifest = admin.fetch();
     let names: Vec<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(names, ["copy", "sub/data", "sub/tool", "syslog"]);
@@ -32,6 +38,8 @@ fn what_is_published_can_be_fetched_by_everybody() {
             // Of a link the mode says nothing.
             () if path == newest => 0o777,
             () if path.is_dir() => 0o755,
+            // Only the daemon's group reads what may have secrets.
+            () if path.parent() == Some(&admin.www().join("plans")) => 0o640,
             () => 0o644,
         };
         assert_eq!(mode & 0o7777, expected, "{}", path.display());
@@ -104,6 +112,47 @@ fn a_generation_grows_only_with_what_it_counts() {
 }
 
 #[test]
+fn what_was_published_is_signed_again_when_it_gets_old_or_somebody_asks() {
+    let mut admin = Admin::new();
+    admin.publish().unwrap();
+    let first = admin.fetch();
+    let time =
+        |manifest: &Manifest| manifest.made.unwrap().duration_until(manifest.expires.unwrap());
+    assert_eq!(time(&first), Validity::DEFAULT);
+
+    (admin.refresh, admin.valid_for) = (true, Validity::DEFAULT * 2);
+    let again = admin.publish().unwrap();
+    assert_eq!((again.generation, again.changed), (1, true));
+    let refreshed = admin.fetch();
+    assert_eq!((time(&refreshed), refreshed.created), (Validity::DEFAULT * 2, first.created));
+    assert!(admin.plan_text("cn002").contains(&refreshed.expires.unwrap().to_string()));
+    admin.refresh = false;
+    assert!(!admin.publish().unwrap().changed);
+
+    // Who may refresh it is named once, and is named in what comes after.
+    let other = SecretKey::new_pair(&admin.home.path().join("other")).unwrap();
+    admin.refresh_key = Some(other.public().clone());
+    assert!(admin.publish().unwrap().changed);
+    admin.refresh_key = None;
+    assert!(!admin.publish().unwrap().changed);
+    assert_eq!(admin.fetch().refresh_key.as_deref(), Some(other.public_line()));
+    let refreshed = admin.fetch();
+
+    // More than half of its time is over.
+    for file in ["manifest.toml", "plans/cn001.toml", "plans/cn002.toml"] {
+        let text = fs::read_to_string(admin.www().join(file)).unwrap();
+        let made = refreshed.made.unwrap();
+        let before = made - Validity::DEFAULT * 5;
+        let old = text.replacen(&format!("made = \"{made}"), &format!("made = \"{before}"), 1);
+        assert_ne!(old, text);
+        fs::write(admin.www().join(file), old).unwrap();
+    }
+    assert!(admin.publish().unwrap().changed);
+    assert!(admin.fetch().made >= refreshed.made);
+    assert_eq!(admin.plan("cn001"), "generation = 1\nx = 1\n");
+}
+
+#[test]
 fn damage_is_mended_under_the_same_generation() {
     let admin = Admin::new();
     admin.publish().unwrap();
@@ -138,7 +187,9 @@ fn damage_is_mended_under_the_same_generation() {
             assert_eq!((mended.generation, mended.changed), (1, true), "{file}");
             assert_eq!(admin.fetch(), manifest, "{file}");
             assert_eq!(admin.plan("cn001"), "generation = 1\nx = 1\n", "{file}");
-            assert_eq!(fs::metadata(admin.www().join(file)).unwrap().mode() & 0o777, 0o644);
+            let mode = fs::metadata(admin.www().join(file)).unwrap().mode() & 0o777;
+            let right = if file.starts_with("plans/") { 0o640 } else { 0o644 };
+            assert_eq!(mode, right, "{file}");
             assert!(!admin.publish().unwrap().changed, "{file}");
         }
     }
@@ -156,4 +207,24 @@ fn another_key_signs_everything_again() {
     assert_eq!(admin.publish().unwrap().generation, 1);
     assert_eq!(admin.fetch().key, admin.key.public_line());
     assert!(!admin.publish().unwrap().changed);
+}
+
+#[test]
+fn a_refresh_is_about_one_manifest_and_by_one_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let [key, other] =
+        ["a", "b"].map(|name| SecretKey::new_pair(&folder.path().join(name)).unwrap());
+    let validity = Validity::from_now(Validity::DEFAULT);
+    let text = Refresh::new(b"manifest", validity).to_toml().unwrap();
+    let signature = key.sign(text.as_bytes(), "").unwrap();
+    let verify = |manifest: &[u8], key: &SecretKey| {
+        Refresh::verify(text.as_bytes(), &signature, manifest, key.public_line())
+    };
+    assert_eq!(verify(b"manifest", &key), Ok(validity));
+    assert!(verify(b"another", &key).unwrap_err().contains("another bundle"));
+    assert!(verify(b"manifest", &other).unwrap_err().contains("isn't signed by key"));
+    let longer = text.replacen("20", "30", 1);
+    assert!(
+        Refresh::verify(longer.as_bytes(), &signature, b"manifest", key.public_line()).is_err()
+    );
 }

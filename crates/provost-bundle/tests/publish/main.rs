@@ -11,8 +11,10 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use jiff::SignedDuration;
 use provost_bundle::{
-    Manifest, Policy, Publication, PublishError, Published, SecretKey, Trust, publish, unpack,
+    Access, Input, Manifest, Policy, Prepared, PublicKey, Publication, PublishError, Published,
+    SecretKey, Trust, Used, Validity, prepare, publish, unpack,
 };
 use tempfile::TempDir;
 
@@ -23,6 +25,11 @@ struct Admin {
     overrides: BTreeMap<String, Policy>,
     required: BTreeMap<String, String>,
     plans: BTreeMap<String, String>,
+    valid_for: SignedDuration,
+    refresh_key: Option<PublicKey>,
+    refresh: bool,
+    used: Used,
+    group: Option<u32>,
 }
 
 impl Admin {
@@ -42,6 +49,11 @@ impl Admin {
                 ("cn001".to_owned(), "x = 1\n".to_owned()),
                 ("cn002".to_owned(), "x = 2\n".to_owned()),
             ]),
+            valid_for: Validity::DEFAULT,
+            refresh_key: None,
+            refresh: false,
+            used: Used::default(),
+            group: None,
         };
         admin.write("syslog", "#!/bin/sh\n# /// provost\n# timeout = \"5m\"\n# ///\necho\n", 0o644);
         admin.write("sub/tool", "#!/bin/sh\nexit 0\n", 0o755);
@@ -75,14 +87,25 @@ impl Admin {
     }
 
     fn publish_to(&self, to: &Path) -> Result<Published, PublishError> {
+        self.publication(to, publish)
+    }
+
+    /// What `done` makes of a publication that is prepared.
+    fn prepare<T>(&self, access: Access, done: impl FnOnce(Prepared<'_>) -> T) -> T {
+        self.publication(&self.www(), |publication| done(prepare(publication, access).unwrap()))
+    }
+
+    fn publication<T>(&self, to: &Path, done: impl FnOnce(&Publication<'_>) -> T) -> T {
         let (scripts, overrides, required) = (&self.scripts(), &self.overrides, &self.required);
-        publish(&Publication {
-            scripts,
-            overrides,
-            required,
-            plans: &self.plans,
+        done(&Publication {
+            input: Input { scripts, overrides, required, plans: &self.plans },
             key: &self.key,
             to,
+            group: self.group,
+            valid_for: self.valid_for,
+            refresh_key: self.refresh_key.as_ref(),
+            refresh: self.refresh,
+            used: self.used.clone(),
         })
     }
 
@@ -105,12 +128,23 @@ impl Admin {
         for node in self.plans.keys() {
             let file = format!("plans/{node}.toml");
             trust.check_plan(&file, &read(&file), Some(&signature(&file)), &manifest).unwrap();
+            let belongs_to = format!("\nmanifest = {}\n", manifest.generation);
+            assert!(self.plan_text(node).contains(&belongs_to), "{}", self.plan_text(node));
         }
         manifest
     }
 
-    fn plan(&self, node: &str) -> String {
+    fn plan_text(&self, node: &str) -> String {
         fs::read_to_string(self.www().join(format!("plans/{node}.toml"))).unwrap()
+    }
+
+    /// A plan without the lines that say which publication it belongs to.
+    fn plan(&self, node: &str) -> String {
+        let of_publication = |line: &&str| {
+            ["manifest = ", "made = ", "expires = "].iter().any(|key| line.starts_with(key))
+        };
+        let text = self.plan_text(node);
+        text.split_inclusive('\n').filter(|line| !of_publication(line)).collect()
     }
 }
 

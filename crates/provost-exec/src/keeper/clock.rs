@@ -9,7 +9,7 @@ pub(crate) struct Clock {
     pub(crate) act: Option<Instant>,
     pub(crate) leak: Option<Instant>,
     paused_at: Option<Instant>,
-    /// How long it was held in all.
+    /// How long it was paused in all.
     pub(crate) paused: Duration,
 }
 
@@ -38,7 +38,7 @@ impl Clock {
         self.paused_at.is_none() && at.is_some_and(|at| Instant::now() >= at)
     }
 
-    pub(crate) fn is_held(&self) -> bool {
+    pub(crate) fn is_paused(&self) -> bool {
         self.paused_at.is_some()
     }
 

@@ -19,21 +19,21 @@ use crate::process::cgroup::Leaf;
 use crate::process::{awake, status, tree};
 
 pub(crate) use self::next::Footing;
-pub(crate) use self::wire::{Line, Order, Report, frame, unframe};
+pub(crate) use self::wire::{Order, Report, Wire, frame, unframe};
 
 /// Forks a keeper. `runners` is what the runner alone may hold: the keeper would not see the
 /// runner's end if it held it, too. There must be one thread only: the keeper goes on with
 /// whatever locks the others held.
-pub(crate) fn fork<T>(line: Line, footing: Footing, runners: T) -> io::Result<(Pid, T)> {
+pub(crate) fn fork<T>(wire: Wire, footing: Footing, runners: T) -> io::Result<(Pid, T)> {
     match fork_here()? {
         Some(keeper) => Ok((keeper, runners)),
         None => {
             drop(runners);
-            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 become_keeper();
-                keep(line, footing);
+                keep(wire, footing);
             }));
-            end(i32::from(ended.is_err()))
+            end(i32::from(result.is_err()))
         }
     }
 }
@@ -45,13 +45,13 @@ fn fork_here() -> io::Result<Option<Pid>> {
     forked(unsafe { libc::fork() }.into())
 }
 
-/// Forks a sibling: a child of the runner's, to which its orphans go if it is killed, and not to
-/// this keeper, who could not tell them from those with whom it stays.
+/// Forks a sibling, a child of the runner: if the sibling is killed, its orphans go to the runner and
+/// not to this keeper, which could not tell them from its own.
 #[expect(unsafe_code, reason = "no safe wrapper forks")]
-fn fork_beside() -> io::Result<Option<Pid>> {
+fn fork_sibling() -> io::Result<Option<Pid>> {
     let flags = libc::c_long::from(libc::CLONE_PARENT | libc::SIGCHLD);
     // SAFETY: as above. It has a copy of all memory, stack included, and the C library need not
-    // know of it, since there is no second thread.
+    // know of it, because there is no second thread.
     forked(unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, 0_usize, 0_usize, 0_usize) })
 }
 
@@ -66,8 +66,8 @@ fn end(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Cuts all ties to the runner's terminal, session and signals: whoever waits for the runner's
-/// output to end must not wait for daemons.
+/// Cuts all ties to the runner's terminal, session and signals: a reader of the runner's output
+/// must not wait for daemons.
 fn become_keeper() {
     // A keeper that can't do one of these still keeps.
     let _ = rustix::process::setsid();
@@ -90,8 +90,8 @@ fn silence() -> io::Result<OwnedFd> {
     null.map(OwnedFd::from).or_else(|_| io::pipe().map(|(end, _)| end.into()))
 }
 
-/// A keeper ends with its runner, not before: what ends a unit or a session tells all of its
-/// processes at once. A handler, since what is ignored stays ignored in the scripts, and a shell
+/// A keeper ends with its runner, not before: what stops a unit or a session signals all of its
+/// processes at once. It is a handler because what is ignored stays ignored in the scripts, and a shell
 /// could not even trap it; so nothing else that the runner's caller ignored or blocked stays so.
 #[expect(unsafe_code, reason = "setting signals' handlers")]
 fn ignore_signals() {
@@ -118,10 +118,10 @@ fn ignore_signals() {
     }
 }
 
-/// Has a write beyond `ulimit -f` fail like any other, to be told, instead of being the end of this
-/// process.
+/// Has a write beyond `ulimit -f` fail like any other, so that it is reported, instead of killing
+/// this process.
 #[expect(unsafe_code, reason = "setting a signal's handler")]
-pub(crate) fn bear_file_limit() {
+pub(crate) fn ignore_file_size_signal() {
     // SAFETY: the handler does nothing, which is safe at any moment.
     unsafe { libc::signal(libc::SIGXFSZ, nothing()) };
 }
@@ -155,13 +155,13 @@ const LAST_SIGNAL: libc::c_int = 64;
 const CLOSE_ON_EXEC: libc::c_uint = 4;
 
 /// Takes orders until the runner is gone, and then leaves.
-fn keep(mut line: Line, footing: Footing) {
+fn keep(mut wire: Wire, footing: Footing) {
     let mut leaf = Leaf::enter();
-    match take_orders(&mut line, &footing, &mut leaf) {
+    match take_orders(&mut wire, &footing, &mut leaf) {
         End::Dismissed => {}
         End::RunnerGone => drop(leaf.map(Leaf::leave)),
-        End::Succeeded(leftovers) => {
-            drop((line, footing.writes));
+        End::Replaced(leftovers) => {
+            drop((wire, footing.writes));
             stay_with(leftovers, leaf, &footing.runner);
         }
     }
@@ -171,49 +171,50 @@ fn keep(mut line: Line, footing: Footing) {
 enum End {
     Dismissed,
     RunnerGone,
-    /// Another keeper takes them, since this one's step left somebody behind.
-    Succeeded(Leftovers),
+    /// Another keeper takes them, because this one's step left processes behind.
+    Replaced(Leftovers),
 }
 
-fn take_orders(line: &mut Line, footing: &Footing, leaf: &mut Option<Leaf>) -> End {
+fn take_orders(wire: &mut Wire, footing: &Footing, leaf: &mut Option<Leaf>) -> End {
     let mut next = Next::new(footing);
-    while let Some(order) = line.wait() {
+    loop {
+        next.prepare();
+        let Some(order) = wire.wait() else { return End::RunnerGone };
         match order {
-            Order::Prepare(step) => next.prepare(step),
+            Order::Prepare(step) => next.set(step),
             Order::Run(most) => {
                 if let Some(step) = next.take().map(|prepared| prepared.within(most))
-                    && let Err(end) = run(step, &mut next, line, leaf)
+                    && let Err(end) = run(step, &mut next, wire, leaf)
                 {
                     return end;
                 }
             }
             Order::Dismiss => return End::Dismissed,
-            // What was meant for a step that has just ended.
-            Order::Pause => line.say(&Report::Paused),
+            // These were for a step that has just ended.
+            Order::Pause => wire.send(&Report::Paused),
             Order::Stop(_) | Order::Hurry | Order::Resume => {}
         }
     }
-    End::RunnerGone
 }
 
 /// Runs one step.
 fn run<'w>(
     step: Prepared<'w>,
     next: &mut Next<'w>,
-    line: &mut Line,
+    wire: &mut Wire,
     leaf: &mut Option<Leaf>,
 ) -> Result<(), End> {
-    let (outcome, leftovers) = match execute(step, next, line, leaf.as_ref()) {
+    let (outcome, leftovers) = match execute(step, next, wire, leaf.as_ref()) {
         Done::RunnerGone => return Err(End::RunnerGone),
         Done::Ended(outcome, leftovers) => (outcome, leftovers),
     };
     if let Some(leftovers) = leftovers {
-        // The next step is a new keeper's, so that it answers for its own descendants alone. It
-        // begins before the runner hears of the end.
-        let step = next.strip();
-        let forked = fork_beside();
+        // The next step has a new keeper, so that only its own descendants count as its own. It
+        // begins before the end is reported to the runner.
+        next.strip();
+        let forked = fork_sibling();
         if let Ok(Some(_)) = forked {
-            return Err(End::Succeeded(leftovers));
+            return Err(End::Replaced(leftovers));
         }
         drop(leftovers);
         // Without one, descendants of this step may be taken for the next one's.
@@ -222,25 +223,22 @@ fn run<'w>(
             let _ = tree::adopt_orphans();
             *leaf = leaf.as_ref().and_then(Leaf::next);
         }
-        if let Some(step) = step {
-            next.prepare(step);
-        }
     }
-    line.say(&Report::Ended(outcome, std::process::id()));
+    wire.send(&Report::Ended(outcome, std::process::id()));
     Ok(())
 }
 
-/// Keeps reading what those print that live on: they would get SIGPIPE, or block, if nobody did.
+/// Keeps reading the output of processes that live on: without a reader they get SIGPIPE, or block.
 /// Stays their parent, whether they print or not, as long as there is a runner, which kills all that
 /// comes to it from a keeper that it loses.
 #[expect(unsafe_code, reason = "setting a signal's disposition")]
 fn stay_with(mut leftovers: Leftovers, leaf: Option<Leaf>, runner: &OwnedFd) {
-    // From now on nobody's end matters here, so the kernel may take leave of them.
+    // From now on no exit status matters here, so the kernel may reap them.
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
     tree::reap();
     if let Some(leaf) = &leaf {
-        leaf.let_live();
+        leaf.unmark();
     }
     // The kernel's SIGCONT, once a second, ends all waiting.
     let mut release = || {

@@ -25,7 +25,7 @@ pub(crate) struct Prepared<'w> {
 }
 
 impl Prepared<'_> {
-    /// The same, with a time-out of `most` at the most.
+    /// The same, with a time-out of at most `most`.
     pub(crate) fn within(mut self, most: Duration) -> Self {
         self.step.limits.timeout = self.step.limits.timeout.min(most);
         self
@@ -35,34 +35,44 @@ impl Prepared<'_> {
 /// At most one step, and what it is made of.
 pub(crate) struct Next<'w> {
     footing: &'w Footing,
-    /// What tells that something traced has changed, where there is room for it.
+    /// What reports that something traced has changed, where there is room for it.
     changes: Option<Changes>,
-    prepared: Option<Prepared<'w>>,
+    step: Option<Box<Step>>,
+    program: Option<io::Result<Program<'w>>>,
     /// The pipes of a step that has ended.
     spare: Option<Output<'w>>,
 }
 
 impl<'w> Next<'w> {
     pub(crate) fn new(footing: &'w Footing) -> Self {
-        Self { footing, changes: Changes::new().ok(), prepared: None, spare: None }
+        Self { footing, changes: Changes::new().ok(), step: None, program: None, spare: None }
     }
 
-    /// What tells that something traced has changed.
+    /// What reports that something traced has changed.
     pub(crate) fn changes(&self) -> Option<&Changes> {
         self.changes.as_ref()
     }
 
-    /// Makes `step` ready, instead of any other.
-    pub(crate) fn prepare(&mut self, step: Box<Step>) {
-        let output = self.spare.take().and_then(Output::open_again);
-        let output = output.map_or_else(|| Output::new(self.footing.writes.as_ref()), Ok);
-        let program = output.and_then(|output| Program::new(&step.folder, &step.env, output));
-        self.prepared = Some(Prepared { step, program });
+    /// Takes `step`, instead of any other.
+    pub(crate) fn set(&mut self, step: Box<Step>) {
+        (self.step, self.program) = (Some(step), None);
+    }
+
+    /// Makes the step ready, which is best done while the keeper would wait for the runner.
+    pub(crate) fn prepare(&mut self) {
+        if let Some(step) = self.step.as_ref().filter(|_| self.program.is_none()) {
+            let output = self.spare.take().and_then(Output::open_again);
+            let output = output.map_or_else(|| Output::new(self.footing.writes.as_ref()), Ok);
+            let program = output.and_then(|output| Program::new(&step.folder, &step.env, output));
+            self.program = Some(program);
+        }
     }
 
     /// The step, which begins now.
     pub(crate) fn take(&mut self) -> Option<Prepared<'w>> {
-        self.prepared.take()
+        self.prepare();
+        let (step, program) = (self.step.take()?, self.program.take()?);
+        Some(Prepared { step, program })
     }
 
     /// Takes the pipes of a step that has ended, before another begins.
@@ -70,10 +80,8 @@ impl<'w> Next<'w> {
         self.spare = output.spare();
     }
 
-    /// Lets go of everything but the step itself: a keeper that goes on as two has nothing open that
-    /// both would have.
-    pub(crate) fn strip(&mut self) -> Option<Box<Step>> {
-        self.spare = None;
-        self.take().map(|prepared| prepared.step)
+    /// Drops everything but the step itself: a keeper and its fork share no open files.
+    pub(crate) fn strip(&mut self) {
+        (self.spare, self.program) = (None, None);
     }
 }

@@ -1,4 +1,4 @@
-//! What runner and keeper say to each other: JSON, each message after its length.
+//! Messages between runner and keeper: JSON, each after its length.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::time::Duration;
@@ -20,7 +20,7 @@ const LENGTH: usize = 4;
 /// How much is read at once at least, in bytes: most steps are shorter.
 const ROOM: usize = 16 * 1024;
 
-/// What the runner wants.
+/// A message of the runner.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
     /// Make this ready: it comes next, if anything does.
@@ -31,15 +31,15 @@ pub(crate) enum Order {
     Stop(String),
     /// End it at once.
     Hurry,
-    /// Hold it and its clocks.
+    /// Pause it and its clocks.
     Pause,
-    /// Let it and its clocks go on.
+    /// Continue it and its clocks.
     Resume,
-    /// Nothing more will come, and the runner sees to what is left when the keeper has gone.
+    /// Exit: there are no more orders, and the runner cleans up after the keeper.
     Dismiss,
 }
 
-/// What the keeper has to tell.
+/// A message of the keeper.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     Event(Event),
@@ -71,15 +71,15 @@ pub(crate) fn unframe<T: DeserializeOwned>(inbox: &mut Vec<u8>) -> io::Result<Op
 }
 
 /// The keeper's end of the wire.
-pub(crate) struct Line {
+pub(crate) struct Wire {
     orders: PipeReader,
-    said: PipeWriter,
+    reports: PipeWriter,
     inbox: Vec<u8>,
 }
 
-impl Line {
-    pub(crate) fn new(orders: PipeReader, said: PipeWriter) -> Self {
-        Self { orders, said, inbox: Vec::new() }
+impl Wire {
+    pub(crate) fn new(orders: PipeReader, reports: PipeWriter) -> Self {
+        Self { orders, reports, inbox: Vec::new() }
     }
 
     /// Where orders come from.
@@ -115,15 +115,15 @@ impl Line {
         }
     }
 
-    /// The next order that has come whole.
+    /// The next order that has arrived completely.
     pub(crate) fn next(&mut self) -> io::Result<Option<Order>> {
         unframe(&mut self.inbox)
     }
 
-    /// Tells the runner. One that is gone shows when its orders end.
-    pub(crate) fn say(&mut self, said: &Report) {
-        if let Ok(text) = frame(said) {
-            let _ = self.said.write_all(&text);
+    /// Sends a report. That the runner is gone shows at the end of its orders.
+    pub(crate) fn send(&mut self, report: &Report) {
+        if let Ok(text) = frame(report) {
+            let _ = self.reports.write_all(&text);
         }
     }
 }

@@ -219,7 +219,9 @@ impl Capture {
 
 /// Opens an empty log, which may have been made before.
 fn open(log: &Path) -> io::Result<File> {
-    let file = File::options().write(true).create(true).truncate(false).open(log)?;
+    let mut options = File::options();
+    let options = options.write(true).create(true).truncate(false);
+    let file = provost_fs::open(log, options)?;
     if file.metadata()?.len() > 0 {
         file.set_len(0)?;
     }
@@ -303,7 +305,9 @@ mod tests {
 
     #[test]
     fn a_log_that_cannot_be_written_is_told() {
-        let mut capture = Capture::new(Path::new("/dev/full"), &Secrets::default());
+        let folder = tempfile::tempdir().unwrap();
+        let mut capture = Capture::new(&folder.path().join("log"), &Secrets::default());
+        capture.log = Some(File::options().write(true).open("/dev/full").unwrap());
         capture.take(Stream::Stdout, b"one\n");
         let (last, _, error) = capture.finish();
         assert_eq!(last, ["one"]);

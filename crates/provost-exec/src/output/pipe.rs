@@ -13,7 +13,7 @@ pub(crate) const CHUNK: usize = 64 * 1024;
 const WIDE: usize = 1024 * 1024;
 
 /// What is read of the pipe, and not yet handed on.
-pub(crate) struct Outlet {
+pub(crate) struct ReadEnd {
     pub(super) pipe: OwnedFd,
     /// What it was like when it was new.
     look: Look,
@@ -41,7 +41,7 @@ fn look(pipe: &OwnedFd) -> Option<Look> {
     Some((stat.st_dev, stat.st_ino, stat.st_mode, stat.st_uid, stat.st_gid, size))
 }
 
-impl Outlet {
+impl ReadEnd {
     pub(super) fn new(pipe: OwnedFd) -> Self {
         // So that there may be nothing to read. It is so at this end alone.
         let _ = rustix::fs::fcntl_setfl(&pipe, OFlags::NONBLOCK);
@@ -54,14 +54,14 @@ impl Outlet {
     /// Another end to write to, after it has ended, if it is like a new one.
     pub(super) fn open_again(&mut self) -> Option<OwnedFd> {
         let path = format!("/proc/self/fd/{}", self.pipe.as_raw_fd());
-        let inlet = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let write_end = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
         // It may be another file, if somebody has mounted something over /proc.
-        if look(&inlet)? != self.look {
+        if look(&write_end)? != self.look {
             return None;
         }
         (self.ended, self.noted) = (false, false);
         (self.from, self.to, self.upto) = (0, 0, 0);
-        Some(inlet)
+        Some(write_end)
     }
 
     /// Whether its pipe may hold more.

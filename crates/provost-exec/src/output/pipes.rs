@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::pipe::Outlet;
+use super::pipe::ReadEnd;
 use super::stream::Stream;
 use super::writes::{MOMENT, Watched, Writes};
 
@@ -22,9 +22,9 @@ pub(crate) struct Output<'a> {
     runs: Vec<Stream>,
     /// How many of those are about the text that is to be handed on next.
     batch: usize,
-    outlets: [Outlet; 2],
+    read_ends: [ReadEnd; 2],
     /// Their other ends, until the program has ended.
-    inlets: Option<[OwnedFd; 2]>,
+    write_ends: Option<[OwnedFd; 2]>,
 }
 
 impl<'a> Output<'a> {
@@ -34,30 +34,30 @@ impl<'a> Output<'a> {
         let (stderr, err) = pipe_with(PipeFlags::CLOEXEC)?;
         let watched = writes.and_then(|writes| writes.watch([&stdout, &stderr]));
         let writes = writes.filter(|_| watched.is_some());
-        let outlets = [stdout, stderr].map(Outlet::new);
-        let inlets = Some([out, err]);
-        Ok(Self { writes, watched, runs: Vec::new(), batch: 0, outlets, inlets })
+        let read_ends = [stdout, stderr].map(ReadEnd::new);
+        let write_ends = Some([out, err]);
+        Ok(Self { writes, watched, runs: Vec::new(), batch: 0, read_ends, write_ends })
     }
 
     /// The ends that a program is to write to, stdout's first.
-    pub(crate) fn inlets(&self) -> Option<[BorrowedFd<'_>; 2]> {
-        self.inlets.as_ref().map(|inlets| inlets.each_ref().map(OwnedFd::as_fd))
+    pub(crate) fn write_ends(&self) -> Option<[BorrowedFd<'_>; 2]> {
+        self.write_ends.as_ref().map(|write_ends| write_ends.each_ref().map(OwnedFd::as_fd))
     }
 
-    /// Lets go of the inlets, since the program has ended: now the pipes end, but for those to which
+    /// Closes the write ends, because the program has ended: now the pipes end, but for those to which
     /// somebody else can write. As long as they are held nobody is woken who waits for that.
     pub(crate) fn close(&mut self) {
-        self.inlets = None;
+        self.write_ends = None;
     }
 
     /// The pipes whose end has not come.
     pub(crate) fn pipes(&self) -> impl Iterator<Item = &OwnedFd> {
-        self.outlets.iter().filter(|outlet| !outlet.ended).map(|outlet| &outlet.pipe)
+        self.read_ends.iter().filter(|pipe| !pipe.ended).map(|end| &end.pipe)
     }
 
     /// Whether something waits that has been read.
     pub(crate) fn waits(&self) -> bool {
-        !self.runs.is_empty() || self.outlets.iter().any(|outlet| outlet.to > 0)
+        !self.runs.is_empty() || self.read_ends.iter().any(|pipe| pipe.to > 0)
     }
 
     /// Hands on what waits.
@@ -78,18 +78,18 @@ impl<'a> Output<'a> {
         Some(self)
     }
 
-    /// The same pipes for another program: to watch new ones and to take leave of the old shows beside
-    /// a short script. None if they aren't like new ones.
+    /// The same pipes for another program: to watch new ones and to drop the old ones would be seen in
+    /// the time of a short script. None if they aren't like new ones.
     pub(crate) fn open_again(mut self) -> Option<Self> {
-        let [stdout, stderr] = &mut self.outlets;
-        self.inlets = Some([stdout.open_again()?, stderr.open_again()?]);
+        let [stdout, stderr] = &mut self.read_ends;
+        self.write_ends = Some([stdout.open_again()?, stderr.open_again()?]);
         Some(self)
     }
 
     /// Gives away the pipes whose end has not come.
     pub(crate) fn held(self) -> Vec<OwnedFd> {
-        let held = self.outlets.into_iter().filter(|outlet| !outlet.ended);
-        held.map(|outlet| outlet.pipe).collect()
+        let held = self.read_ends.into_iter().filter(|pipe| !pipe.ended);
+        held.map(|pipe| pipe.pipe).collect()
     }
 
     /// Hands on what has come.
@@ -99,8 +99,8 @@ impl<'a> Output<'a> {
             self.put_in_turn(&mut put);
         }
         self.put_in_turn(&mut put);
-        self.mind_the_cost();
-        self.outlets.iter_mut().for_each(Outlet::make_room);
+        self.limit_watch_cost();
+        self.read_ends.iter_mut().for_each(ReadEnd::make_room);
     }
 
     /// Hands on all that has come by now, however much somebody goes on printing.
@@ -113,7 +113,7 @@ impl<'a> Output<'a> {
         if self.waits() {
             self.end(&mut put);
         }
-        self.outlets.iter_mut().for_each(Outlet::make_room);
+        self.read_ends.iter_mut().for_each(ReadEnd::make_room);
     }
 
     /// Whether there is something to read.
@@ -130,7 +130,7 @@ impl<'a> Output<'a> {
         let mut until = None;
         let mut waited = false;
         loop {
-            let read = self.outlets.each_mut().map(Outlet::read) != [false; 2];
+            let read = self.read_ends.each_mut().map(ReadEnd::read) != [false; 2];
             let Some(watched) = self.watched.as_ref().filter(|_| !self.is_full()) else {
                 self.make_batch();
                 return false;
@@ -139,7 +139,7 @@ impl<'a> Output<'a> {
             // and who was woken by one reads before. So there is a text to each note.
             if read || std::mem::take(&mut waited) {
                 let noted = watched.look(&mut self.runs);
-                self.outlets.iter_mut().zip(noted).for_each(|(outlet, it)| outlet.noted |= it);
+                self.read_ends.iter_mut().zip(noted).for_each(|(pipe, it)| pipe.noted |= it);
                 if !read || Instant::now() < end {
                     continue;
                 }
@@ -148,19 +148,19 @@ impl<'a> Output<'a> {
                 return false;
             }
             // Nothing but notes can be missing of what was printed up to the last look.
-            let grown = until.is_some() && self.outlets.iter().any(|o| o.to > o.upto);
-            let before = (self.batch, self.outlets.each_ref().map(|outlet| outlet.upto));
+            let grown = until.is_some() && self.read_ends.iter().any(|o| o.to > o.upto);
+            let before = (self.batch, self.read_ends.each_ref().map(|pipe| pipe.upto));
             self.make_batch();
-            let unnoted = self.outlets.iter().any(Outlet::is_unnoted);
+            let unnoted = self.read_ends.iter().any(ReadEnd::is_unnoted);
             if !unnoted && !self.in_doubt() {
                 return false;
             }
             if grown {
                 // Who goes on printing owes no note of what came before. What is told apart by that
                 // mustn't be mixed, unless a single note may explain it all.
-                let late = self.outlets.iter().zip(self.turns()).all(|(o, n)| o.lines() <= n + 1);
+                let late = self.read_ends.iter().zip(self.turns()).all(|(o, n)| o.lines() <= n + 1);
                 self.batch = before.0;
-                self.outlets.iter_mut().zip(before.1).for_each(|(o, upto)| o.upto = upto);
+                self.read_ends.iter_mut().zip(before.1).for_each(|(o, upto)| o.upto = upto);
                 if !late {
                     return true;
                 }
@@ -181,17 +181,17 @@ impl<'a> Output<'a> {
     }
 
     fn is_full(&self) -> bool {
-        self.outlets.iter().any(Outlet::is_full)
+        self.read_ends.iter().any(ReadEnd::is_full)
     }
 
     fn make_batch(&mut self) {
         self.batch = self.runs.len();
-        self.outlets.iter_mut().for_each(|outlet| outlet.upto = outlet.to);
+        self.read_ends.iter_mut().for_each(|pipe| pipe.upto = pipe.to);
     }
 
     fn unmake_batch(&mut self) {
         self.batch = 0;
-        self.outlets.iter_mut().for_each(|outlet| outlet.upto = outlet.from);
+        self.read_ends.iter_mut().for_each(|pipe| pipe.upto = pipe.from);
     }
 
     /// Of several writes to the same pipe the last one's note may be late, and the others' not:
@@ -199,8 +199,8 @@ impl<'a> Output<'a> {
     /// say.
     fn in_doubt(&self) -> bool {
         self.pipes().next().is_some()
-            && self.outlets.iter().all(|outlet| !outlet.rest().is_empty())
-            && self.outlets.iter().zip(self.turns()).any(|(outlet, turns)| outlet.lines() > turns)
+            && self.read_ends.iter().all(|pipe| !pipe.rest().is_empty())
+            && self.read_ends.iter().zip(self.turns()).any(|(pipe, turns)| pipe.lines() > turns)
     }
 
     /// How often each was written to, as far as that was noted of the batch.
@@ -215,14 +215,14 @@ impl<'a> Output<'a> {
     /// text had been handed on.
     fn put_in_turn(&mut self, put: &mut impl FnMut(Stream, &[u8])) {
         let turns = self.turns();
-        let lines = [0, 1].map(|at| if turns[at] > 1 { self.outlets[at].lines() } else { 0 });
+        let lines = [0, 1].map(|at| if turns[at] > 1 { self.read_ends[at].lines() } else { 0 });
         let (mut turn, mut done) = ([0; 2], [0; 2]);
         let mut seen = 0;
         for stream in self.runs[..self.batch].iter().copied() {
             let at = stream as usize;
-            let outlet = &mut self.outlets[at];
-            let full = outlet.is_full();
-            if full && outlet.from == outlet.to {
+            let pipe = &mut self.read_ends[at];
+            let full = pipe.is_full();
+            if full && pipe.from == pipe.to {
                 // The rest is still in its pipe.
                 break;
             }
@@ -236,7 +236,7 @@ impl<'a> Output<'a> {
             }
             let few = (turn[at] < turns[at]).then(|| upto - done[at]);
             done[at] = upto;
-            outlet.put(few, |text| put(stream, text));
+            pipe.put(few, |text| put(stream, text));
         }
         self.runs.drain(..seen);
         if seen == self.batch {
@@ -248,19 +248,19 @@ impl<'a> Output<'a> {
     /// What was not noted.
     fn put_rest(&mut self, put: &mut impl FnMut(Stream, &[u8])) {
         for stream in [Stream::Stdout, Stream::Stderr] {
-            self.outlets[stream as usize].put(None, |text| put(stream, text));
+            self.read_ends[stream as usize].put(None, |text| put(stream, text));
         }
     }
 
     /// To be watched costs a program almost a microsecond a write: one that fills a pipe while it
     /// has nothing to say through the other is spared that until it has been read up.
-    fn mind_the_cost(&mut self) {
+    fn limit_watch_cost(&mut self) {
         let full = self.is_full();
-        if full && self.outlets.iter().any(|outlet| outlet.to == 0) {
+        if full && self.read_ends.iter().any(|pipe| pipe.to == 0) {
             self.watched = None;
             self.runs.clear();
         } else if !full && self.watched.is_none() {
-            let [stdout, stderr] = &self.outlets;
+            let [stdout, stderr] = &self.read_ends;
             if stdout.ended || stderr.ended {
                 return;
             }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stream::Stream;
 
-/// A shorter value is let be, in bytes: it would be found by chance where it isn't meant.
+/// A shorter value is not looked for, in bytes: it would be found by chance in other text.
 const SHORTEST: usize = 4;
 
 /// Values that are to be shown as `[redacted:NAME]`. A value of several lines is looked for line
@@ -143,7 +143,13 @@ fn hide(
     let mut found: Vec<(usize, usize, &[u8])> = Vec::new();
     for (finder, shown) in finders {
         let length = finder.needle().len();
-        found.extend(finder.find_iter(text).map(|at| (at, at + length, shown.as_slice())));
+        // Also those that overlap: `abab` stands twice in `ababab`.
+        let mut from = 0;
+        while let Some(next) = finder.find(&text[from..]) {
+            let at = from + next;
+            found.push((at, at + length, shown.as_slice()));
+            from = at + 1;
+        }
     }
     // Stable: the longest of those that begin at one place stays the first.
     found.sort_by_key(|(begin, ..)| *begin);
@@ -172,6 +178,7 @@ mod tests {
             ("OVER", "xx-hunter"),
             ("KEY", "  line one \r\nab\nline two"),
             ("SHORT", "abc"),
+            ("TWICE", "abab"),
             ("QUOTED", r#"a "b" \c"#),
         ])
     }
@@ -195,6 +202,7 @@ mod tests {
             ("hunter2-and-mor", "[redacted:PW]-and-mor"),
             ("xx-hunter2-and-more.", "[redacted:OVER]."),
             ("hunter2hunter2\nhunter\n2", "[redacted:PW][redacted:PW]\nhunter\n2"),
+            ("abab.ababab.abababab", "[redacted:TWICE].[redacted:TWICE].[redacted:TWICE]"),
             ("abc ab\nline one\nline two\n", "abc ab\n[redacted:KEY]\n[redacted:KEY]\n"),
             (r#"a "b" \c, "a \"b\" \\c""#, "[redacted:QUOTED], \"[redacted:QUOTED]\""),
             ("", ""),

@@ -9,13 +9,13 @@ use super::*;
 fn who_prints_again_and_again_does_not_hold_the_keeper() {
     let writes = Writes::new().unwrap();
     let mut output = Output::new(Some(&writes)).unwrap();
-    let inlet = |output: &Output<'_>, at: usize| {
-        output.inlets().unwrap()[at].as_fd().try_clone_to_owned().unwrap()
+    let write_end = |output: &Output<'_>, at: usize| {
+        output.write_ends().unwrap()[at].as_fd().try_clone_to_owned().unwrap()
     };
-    let stdout = inlet(&output, 0);
+    let stdout = write_end(&output, 0);
     output.watched = None;
     rustix::io::write(&stdout, b"unseen\n").unwrap();
-    let [out, err] = &output.outlets;
+    let [out, err] = &output.read_ends;
     output.watched = writes.watch([&out.pipe, &err.pipe]);
 
     let goes_on = AtomicBool::new(true);

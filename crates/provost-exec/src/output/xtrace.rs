@@ -21,7 +21,7 @@ const CHUNK: usize = 16 * 1024;
 pub(crate) struct Xtrace {
     pipe: OwnedFd,
     /// The other end, until the program has begun.
-    inlet: Option<OwnedFd>,
+    write_end: Option<OwnedFd>,
     secrets: Secrets,
     /// The script's process.
     pid: u32,
@@ -30,20 +30,20 @@ pub(crate) struct Xtrace {
 
 impl Xtrace {
     pub(crate) fn new(secrets: &Secrets) -> io::Result<Self> {
-        let (pipe, inlet) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (pipe, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
         rustix::fs::fcntl_setfl(&pipe, OFlags::NONBLOCK)?;
         let secrets = secrets.clone();
-        Ok(Self { pipe, inlet: Some(inlet), secrets, pid: 0, partial: Vec::new() })
+        Ok(Self { pipe, write_end: Some(write_end), secrets, pid: 0, partial: Vec::new() })
     }
 
     /// The end that the program is to write to.
-    pub(crate) fn inlet(&self) -> Option<&OwnedFd> {
-        self.inlet.as_ref()
+    pub(crate) fn write_end(&self) -> Option<&OwnedFd> {
+        self.write_end.as_ref()
     }
 
     /// The program has begun in this process.
     pub(crate) fn begun(&mut self, pid: u32) {
-        self.inlet = None;
+        self.write_end = None;
         self.pid = pid;
     }
 

@@ -1,10 +1,11 @@
 //! Where a script failed.
 //!
-//! A bash script is watched: bash reads [`SOURCE`] before it, which notes each failing command
+//! A bash script is watched: bash reads `trace.bash` before it, which notes each failing command
 //! and each call of `exit`. Other interpreters, and bash where a script ends without a failing
 //! command, are believed when they name a line themselves. `docs/adr/0001-where-a-script-failed.md`
 //! says why so, and what it costs.
 
+mod memory;
 mod notes;
 mod perl;
 mod python;
@@ -13,60 +14,43 @@ mod shell;
 mod spot;
 mod watch;
 
-use std::io;
-use std::path::{Path, PathBuf};
-
-use provost_fs::Durability;
-
+use self::memory::helper;
 use self::watch::watch;
 use crate::output::Tail;
 use crate::step::{Step, Trace};
 
+pub(crate) use self::memory::Notes;
 pub(crate) use self::script::{Language, Script};
 pub use self::spot::Place;
 
-const SOURCE: &str = include_str!("trace.bash");
-
-/// Writes the file that bash is to read first, and returns its path.
-pub fn install(folder: &Path) -> io::Result<PathBuf> {
-    let path = folder.join("trace.bash");
-    if std::fs::read(&path).ok().as_deref() != Some(SOURCE.as_bytes()) {
-        provost_fs::replace(&path, SOURCE.as_bytes(), Durability::Crash)?;
-    }
-    Ok(path)
+/// What has bash read `trace.bash` before a script.
+pub(crate) struct Watched {
+    /// Variables of its environment.
+    pub(crate) env: Vec<(&'static str, String)>,
+    /// Where it writes its notes.
+    pub(crate) notes: Notes,
 }
 
-/// What has bash read the step's trace first and write its notes to `notes`: variables of its
-/// environment. None if the step is no bash script, or one that would see some of it.
-pub(crate) fn arrange(
-    step: &Step,
-    language: Language,
-    notes: &Path,
-) -> Vec<(&'static str, String)> {
-    if language != Language::Bash {
-        return Vec::new();
+/// Has bash watch the step. None if the step is no bash script, or one that would see some of it, or
+/// where there is no room for that.
+pub(crate) fn arrange(step: &Step, language: Language) -> Option<Watched> {
+    let is_wanted = step.bash_trace && step.trace != Trace::Off && !step.trace_lines;
+    if language != Language::Bash || !is_wanted {
+        return None;
     }
-    let watched = || {
-        let trace =
-            step.bash_trace.as_ref().filter(|_| step.trace != Trace::Off && !step.trace_lines)?;
-        let watched = watch(&Script::read(&step.folder.join(&step.name))?, step)?;
-        let path = |path: &Path| path.to_str().map(str::to_owned);
-        let mut env = vec![
-            ("BASH_ENV", path(trace)?),
-            ("PROVOST_NOTES", path(notes)?),
-            ("PROVOST_TRACE", watched),
-        ];
-        if let Some((_, own)) = step.env.iter().rfind(|(name, _)| name == "BASH_ENV") {
-            env.push(("PROVOST_BASH_ENV", own.clone()));
-        }
-        Some(env)
-    };
-    watched().unwrap_or_default()
+    let watched = watch(&Script::read(&step.folder.join(&step.name))?, step)?;
+    let notes = Notes::new()?;
+    let mut env =
+        vec![("BASH_ENV", helper()?), ("PROVOST_NOTES", notes.path()), ("PROVOST_TRACE", watched)];
+    if let Some((_, own)) = step.env.iter().rfind(|(name, _)| name == "BASH_ENV") {
+        env.push(("PROVOST_BASH_ENV", own.clone()));
+    }
+    Some(Watched { env, notes })
 }
 
-/// Finds the place where a script failed that ended with `status`. Takes the notes away.
-pub(crate) fn place(step: &Step, notes: &Path, status: i32, tail: &Tail) -> Option<Place> {
-    let notes = notes::take(notes);
+/// Finds the place where a script failed that ended with `status`, by its `notes` as well.
+pub(crate) fn place(step: &Step, notes: Option<&Notes>, status: i32, tail: &Tail) -> Option<Place> {
+    let notes = notes.map(notes::read).unwrap_or_default();
     let script = Script::read(&step.folder.join(&step.name))?;
     match script.language {
         Language::Bash => {

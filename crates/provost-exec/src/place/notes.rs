@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::memory::Notes;
 use super::script::{Script, words};
 use super::shell::{self, squeezed};
 use super::spot::{Place, Spot};
@@ -11,7 +12,7 @@ use crate::step::Step;
 /// How many fields a note has.
 const FIELDS: usize = 10;
 /// How much of the notes is read, from the end, in bytes.
-const READ: usize = 256 * 1024;
+const READ: u64 = 256 * 1024;
 
 /// A command that failed (`err`), a call of `exit`, the end of the script (`end`), or a gap after
 /// which not every failing command is noted.
@@ -30,12 +31,11 @@ pub(crate) struct Note {
     folder: PathBuf,
 }
 
-/// Reads and removes the notes, newest first.
-pub(crate) fn take(path: &Path) -> Vec<Note> {
-    let text = std::fs::read(path).unwrap_or_default();
-    let _ = std::fs::remove_file(path);
-    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(READ)..]).into_owned();
-    // From the end, so that a cut beginning does no harm. What a full disk has cut is no note.
+/// Reads the notes, newest first.
+pub(crate) fn read(notes: &Notes) -> Vec<Note> {
+    let text = notes.end(READ).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    // From the end, so that a cut beginning does no harm. What full memory has cut is no note.
     let fields: Vec<&str> = text.strip_suffix('\0').unwrap_or_default().split('\0').collect();
     fields.rchunks_exact(FIELDS).map_while(note).collect()
 }
@@ -207,6 +207,9 @@ impl Note {
         }
         // Of a pipeline bash names the last command, whichever of them failed; of a call, the
         // last one within.
+        // And of a library's own `exit` that it is one.
+        let by_library = by_library
+            || (self.command == "exit" && source.as_ref().is_some_and(|s| s.starts_with("exit")));
         let source = source.filter(|source| self.piped || by_library || !here(source));
         let source = source.filter(|source| is_whole(source)).unwrap_or_else(|| self.command());
         Some(Spot { file, line, function, source }.into())

@@ -10,7 +10,7 @@ use crate::step::Step;
 /// How a traceback begins.
 const TRACEBACK: &str = "Traceback (most recent call last):";
 
-/// Finds the innermost line of the script, or of a module beside it, in a traceback that is the
+/// Finds the innermost line of the script, or of a module next to it, in a traceback that is the
 /// end of the output.
 pub(crate) fn find(script: &Script, step: &Step, status: i32, tail: &Tail) -> Option<Spot> {
     let lines = up_to_exception(tail.end(), script, step);
@@ -64,7 +64,7 @@ fn is_exception(line: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_.".contains(c))
 }
 
-/// The place of a frame, if it is the script's or of a module beside it.
+/// The place of a frame, if it is the script's or of a module next to it.
 fn at(frame: &str, script: &Script, folder: &Path) -> Option<Spot> {
     let rest = frame.trim_start().strip_prefix("File \"")?;
     let (name, rest) = rest.split_once("\", line ")?;

@@ -20,14 +20,30 @@ __provost_note() {
         if [[ $2 == err && ${__provost[1]} -ge 200 && $4 != *e* ]]; then
             set -- "$1" gap 0 "" 0 "" "" 0 "" 0 ""
         fi
-        builtin printf '%s\0' "${@:2:10}" >>"${__provost[0]}"
+        # Where it can't be noted, that is no failure of the script's.
+        builtin printf '%s\0' "${@:2:10}" >>"${__provost[0]}" || :
         __provost[1]=$((__provost[1] + 1))
     fi
     return "$1"
 }
 
+# Of the end with the status $1, the options $2, in the function $3 of the file $4, after the command
+# $5. An `exit` of a library that took the place of ours is still on the stack, and so is its caller.
+__provost_end() {
+    if [[ ${FUNCNAME[1]-} == exit && -z ${__provost[7]-} ]]; then
+        __provost[6]=2
+        while [[ ${FUNCNAME[__provost[6]]-} == exit ]]; do
+            __provost[6]=$((__provost[6] + 1))
+        done
+        __provost_note 0 exit "$1" "$2" "${BASH_LINENO[__provost[6] - 1]}" \
+            "${FUNCNAME[__provost[6]]:-main}" "${BASH_SOURCE[__provost[6]]-}" \
+            "${#BASH_SOURCE[@]}" exit 0 "${PWD-}"
+    fi
+    __provost_note 0 end "$1" "$2" 0 "$3" "$4" 0 "$5" 0 "${PWD-}"
+}
+
 if [[ ${__provost[4]} == *exit* ]]; then
-    # A function, since no trap tells where exit was called.
+    # A function, because no trap tells where exit was called.
     exit() {
         {
             __provost[2]=$?
@@ -45,7 +61,7 @@ if [[ ${__provost[4]} == *exit* ]]; then
                 set -- "${__provost[3]}"
             fi
         fi
-        # Where the shell library ends the script, whoever called it is the place.
+        # Where the shell library ends the script, the place is its caller.
         __provost[6]=1
         while [[ ${PROVOST_LIB-} && ${BASH_SOURCE[__provost[6]]-} == "$PROVOST_LIB"/* ]]; do
             __provost[5]=${FUNCNAME[__provost[6]]}
@@ -55,6 +71,7 @@ if [[ ${__provost[4]} == *exit* ]]; then
             "${BASH_LINENO[__provost[6] - 1]}" "${FUNCNAME[__provost[6]]:-main}" \
             "${BASH_SOURCE[__provost[6]]}" "${#BASH_SOURCE[@]}" "${__provost[5]}" 0 \
             "${PWD-}" 2>/dev/null || builtin exit "$@"
+        __provost[7]=noted
         builtin exit "$@"
     }
 fi
@@ -66,8 +83,8 @@ if [[ ${__provost[4]} == *functions* ]]; then set -o errtrace; fi
 trap '{ __provost_note "$?" err "$?" "$-" "$LINENO" "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" \
     "${#BASH_SOURCE[@]}" "$BASH_COMMAND" "${#PIPESTATUS[@]}" "${PWD-}" "$_" || : "$_"
     [[ ${__provost[1]} -le 200 ]] || trap - ERR; } 2>/dev/null' ERR
-trap '{ __provost_note 0 end "$?" "$-" 0 "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" \
-    0 "$BASH_COMMAND" 0 "${PWD-}"; } 2>/dev/null' EXIT
+trap '{ __provost_end "$?" "$-" "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" \
+    "$BASH_COMMAND"; } 2>/dev/null' EXIT
 
 # What bash would have read first. From here on, `set -x` and $_ are as the script would have them.
 if [[ ${BASH_ENV-} && -f $BASH_ENV ]]; then

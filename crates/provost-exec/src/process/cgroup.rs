@@ -22,7 +22,7 @@ const PREFIX: &str = "provost-";
 /// How many leaves are tried: daemons may live in those of keepers that had the same process id.
 const MOST_NAMES: usize = 9;
 
-/// The attribute of a leaf from which nobody may outlive the keeper.
+/// The attribute of a leaf whose processes may not outlive the keeper.
 const MARK: &str = "user.provost";
 
 /// The keeper's own leaf.
@@ -48,7 +48,7 @@ impl Leaf {
         Self::below(&outside)
     }
 
-    /// Makes another leaf beside this one and moves this process there.
+    /// Makes another leaf next to this one and moves this process there.
     pub(crate) fn next(&self) -> Option<Self> {
         Self::below(&self.outside)
     }
@@ -87,8 +87,8 @@ impl Leaf {
         killed
     }
 
-    /// Lets whoever is in the leaf outlive its keeper.
-    pub(crate) fn let_live(&self) {
+    /// Removes the mark: processes in the leaf may outlive its keeper.
+    pub(crate) fn unmark(&self) {
         let _ = rustix::fs::removexattr(&self.path, MARK);
     }
 

@@ -1,4 +1,4 @@
-//! What a program needs on its node, beside itself.
+//! What a program needs on its node, besides itself.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};

@@ -34,6 +34,9 @@ pub enum Why {
     /// It is a program for another kind of machine, or none at all.
     #[error("it isn't a program for this machine")]
     WrongFormat,
+    /// It isn't what was verified any more.
+    #[error("it was changed after it was verified")]
+    Changed,
     /// It may not be executed.
     #[error("permission denied")]
     Denied,
@@ -48,7 +51,16 @@ pub enum Why {
     Other(String),
 }
 
+/// What a shell ends with that doesn't find a command or its interpreter (POSIX 2.8.2).
+const NOT_FOUND: i32 = 127;
+
 impl NotStarted {
+    /// The exit status that a shell would have for it; none where a shell would find it.
+    pub fn exit_status(&self) -> Option<i32> {
+        matches!(self.why, Why::NoInterpreter(_) | Why::NoLoader(_) | Why::Crlf(_))
+            .then_some(NOT_FOUND)
+    }
+
     /// What an admin can do about it. Scripts are published; or the management node serves them as
     /// they are, out of the folder `served`.
     pub fn hint(&self, served: Option<&str>) -> String {
@@ -60,6 +72,10 @@ impl NotStarted {
             (Why::Crlf(_), Some(folder)) => {
                 format!("convert it with dos2unix, in {folder} on the management node")
             }
+            (Why::Changed, _) => format!(
+                "find what has changed it, such as a step before it: ls -lc {program}; the next run \
+                 fetches it again"
+            ),
             (Why::NotAFile, _) => "let the plan name a file".to_owned(),
             (Why::NoInterpreter(path), _) => {
                 format!("install {path} on the node, or change the script's first line")

@@ -73,7 +73,7 @@ impl<'w> Program<'w> {
         let words = words.iter().map(|word| CString::new(word.as_str()));
         let words: Vec<CString> = words.collect::<Result<_, _>>()?;
         let (argv, envp) = (pointers(&words), pointers(self.env.values()));
-        let [out, err] = self.output.inlets().ok_or(ErrorKind::BrokenPipe)?;
+        let [out, err] = self.output.write_ends().ok_or(ErrorKind::BrokenPipe)?;
         let xtrace = xtrace.map(|fd| fd.as_raw_fd());
         let become_it = || -> io::Result<()> {
             rustix::stdio::dup2_stdout(out)?;
@@ -135,10 +135,10 @@ fn fork_traced(become_it: Become<'_>) -> io::Result<io::Result<(Pid, OwnedFd)>> 
 const WAIT: u32 = 0;
 const GO: u32 = 1;
 const STOP: u32 = 2;
-/// How long it waits at the most, for a keeper that has been killed meanwhile.
+/// The longest time that it waits for its order: the keeper may have been killed meanwhile.
 const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
-/// What the child is told, and what it tells.
+/// What parent and child share.
 struct Child<'a> {
     become_it: Become<'a>,
     order: AtomicU32,
@@ -151,7 +151,7 @@ impl<'a> Child<'a> {
         Self { become_it, order: AtomicU32::new(order), error: AtomicI32::new(0) }
     }
 
-    /// Starts it, on a stack of its own. Whoever calls keeps both as long as it is in this process's
+    /// Starts it, on a stack of its own. The caller keeps both as long as it is in this process's
     /// memory.
     #[expect(unsafe_code, reason = "no safe wrapper starts a child in its parent's memory")]
     fn begin(
@@ -189,8 +189,8 @@ impl<'a> Child<'a> {
         }
     }
 
-    /// In the child: waits for its order, and does as it says.
-    fn obey(&self) {
+    /// In the child: waits for its order, and executes it.
+    fn run(&self) {
         while self.order.load(Ordering::Acquire) == WAIT {
             let waited = futex::wait(&self.order, futex::Flags::PRIVATE, WAIT, Some(&PATIENCE));
             if waited == Err(Errno::TIMEDOUT) {
@@ -207,8 +207,8 @@ impl<'a> Child<'a> {
 
 #[expect(unsafe_code, reason = "the child gets what it needs by a pointer")]
 extern "C" fn begin(child: *mut c_void) -> c_int {
-    // SAFETY: whoever started it keeps what this points to until it has left that memory.
-    unsafe { &*child.cast::<Child<'_>>() }.obey();
+    // SAFETY: its parent keeps what this points to until it has left that memory.
+    unsafe { &*child.cast::<Child<'_>>() }.run();
     // Nobody sees it.
     127
 }

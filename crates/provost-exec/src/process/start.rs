@@ -1,9 +1,11 @@
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::StatVfsMountFlags;
+use provost_bundle::Digest;
+use rustix::fs::{OFlags, StatVfsMountFlags};
 use rustix::process::Pid;
 
 use super::interpreter::{missing, missing_for_env, not_found};
@@ -11,7 +13,7 @@ use super::not_started::{NotStarted, Why};
 use super::spawn::{Program, Spawned};
 use crate::output::Output;
 use crate::output::xtrace::{self, Xtrace};
-use crate::place::{self, Language, Script};
+use crate::place::{self, Language, Notes, Script};
 use crate::step::{Step, Trace};
 use crate::trace::{self, Untraceable};
 
@@ -41,22 +43,22 @@ pub(crate) struct Started<'w> {
     pub(crate) traced: Option<Result<(), Untraceable>>,
     /// What bash shows of it.
     pub(crate) xtrace: Option<Xtrace>,
-    /// Whether bash notes where it fails.
-    pub(crate) is_watched: bool,
+    /// Where bash notes where it fails, if it does.
+    pub(crate) notes: Option<Notes>,
+    /// Whether the program has become another one since its digest was checked.
+    pub(crate) is_changed: bool,
 }
 
-/// Starts the step's program in a session of its own, its output in pipes. Where it can be told
-/// where it fails, that is noted in `notes`.
+/// Starts the step's program in a session of its own, its output in pipes.
 pub(crate) fn start<'w>(
     step: &Step,
     program: io::Result<Program<'w>>,
-    notes: &Path,
 ) -> Result<Started<'w>, NotStarted> {
     let path = step.folder.join(&step.name);
     let other = |e: io::Error| Why::Other(e.to_string());
-    let spawned = look(&path, step).and_then(|(interpreter, language)| {
+    let spawned = look(&path, step).and_then(|Looked { interpreter, language, version }| {
         let mut program = program.map_err(other)?;
-        let watch = place::arrange(step, language, notes);
+        let watched = place::arrange(step, language);
         let xtrace = (step.trace_lines && language == Language::Bash)
             .then(|| Xtrace::new(&step.secrets))
             .transpose();
@@ -64,13 +66,13 @@ pub(crate) fn start<'w>(
         if xtrace.is_some() {
             program.set("BASH_XTRACEFD", &xtrace::FD.to_string()).map_err(other)?;
         }
-        for (name, value) in &watch {
+        for (name, value) in watched.iter().flat_map(|watched| &watched.env) {
             program.set(name, value).map_err(other)?;
         }
         let words = words(step, &interpreter, xtrace.is_some());
         let may_trace = (step.trace == Trace::Commands).then(trace::may_trace);
-        let inlet = xtrace.as_ref().and_then(Xtrace::inlet).map(AsFd::as_fd);
-        let spawned = program.spawn(&words, may_trace == Some(Ok(())), inlet, detach);
+        let write_end = xtrace.as_ref().and_then(Xtrace::write_end).map(AsFd::as_fd);
+        let spawned = program.spawn(&words, may_trace == Some(Ok(())), write_end, detach);
         let spawned = spawned.map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied if is_noexec(&path) => Why::NoExec,
             ErrorKind::PermissionDenied => Why::Denied,
@@ -87,7 +89,10 @@ pub(crate) fn start<'w>(
         }
         let refused = |e: io::Error| Untraceable::Refused(e.to_string());
         let traced = traced.map(|traced| traced.map_err(refused)).or(may_trace);
-        Ok(Started { pid, pidfd, output, traced, xtrace, is_watched: !watch.is_empty() })
+        // Between its check and its exec.
+        let is_changed = version.is_some_and(|version| Version::of(&path).ok() != Some(version));
+        let notes = watched.map(|watched| watched.notes);
+        Ok(Started { pid, pidfd, output, traced, xtrace, notes, is_changed })
     });
     spawned.map_err(|why| NotStarted { program: path, why })
 }
@@ -100,19 +105,67 @@ enum Interpreter {
     Shell,
 }
 
-fn look(program: &Path, step: &Step) -> Result<(Interpreter, Language), Why> {
-    let told = |e: io::Error| match e.kind() {
+/// What is known of a program before it starts.
+struct Looked {
+    interpreter: Interpreter,
+    language: Language,
+    /// That whose digest was checked.
+    version: Option<Version>,
+}
+
+/// What changes when a file is written to or replaced.
+#[derive(PartialEq)]
+struct Version {
+    file: (u64, u64),
+    len: u64,
+    changed: (i64, i64),
+}
+
+impl Version {
+    fn of(path: &Path) -> io::Result<Self> {
+        Ok(Self::from(&std::fs::metadata(path)?))
+    }
+}
+
+impl From<&Metadata> for Version {
+    fn from(metadata: &Metadata) -> Self {
+        Self {
+            file: (metadata.dev(), metadata.ino()),
+            len: metadata.len(),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+fn look(program: &Path, step: &Step) -> Result<Looked, Why> {
+    let why = |e: io::Error| match e.kind() {
         ErrorKind::NotFound => Why::Missing,
         ErrorKind::PermissionDenied => Why::Denied,
         _ => Why::Other(e.to_string()),
     };
-    if !std::fs::metadata(program).map_err(told)?.is_file() {
+    if !std::fs::metadata(program).map_err(why)?.is_file() {
         return Err(Why::NotAFile);
     }
+    // It may be a pipe by now, which nobody may ever write to.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(program).map_err(why)?;
     let mut head = [0; SHEBANG_LEN];
     // One read is enough: a file gives what it has.
-    let read = File::open(program).and_then(|mut file| file.read(&mut head)).map_err(told)?;
-    let head = &head[..read];
+    let read = file.read_at(&mut head, 0).map_err(why)?;
+    let (interpreter, language) = kind(&head[..read], step)?;
+    let version = match step.digest {
+        None => None,
+        Some(digest) => {
+            let version = Version::from(&file.metadata().map_err(why)?);
+            let is_it = Digest::read(file).map_err(why)?.0 == digest;
+            Some(is_it.then_some(version).ok_or(Why::Changed)?)
+        }
+    };
+    Ok(Looked { interpreter, language, version })
+}
+
+/// What runs a program that begins so.
+fn kind(head: &[u8], step: &Step) -> Result<(Interpreter, Language), Why> {
     if head.starts_with(b"\x7fELF") {
         // The C library hands what the kernel refuses to a shell, which only makes noise of it.
         let machine = head.get(18..20).map(|m| u16::from_ne_bytes([m[0], m[1]]));

@@ -36,7 +36,7 @@ pub(crate) fn adopt_orphans() -> std::io::Result<()> {
     Ok(rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?)
 }
 
-/// Takes leave of every child that has ended. Says whether any is left.
+/// Reaps every child that has ended. Returns whether any is left.
 pub(crate) fn reap() -> bool {
     loop {
         match rustix::process::wait(WaitOptions::NOHANG) {
@@ -103,7 +103,7 @@ fn pidfd(pid: Pid) -> Option<OwnedFd> {
 }
 
 /// Sends `signal` to the whole tree of the running program, once to each: to its process group,
-/// which can be reached even where /proc isn't mounted, and to whoever left it.
+/// which can be reached even where /proc isn't mounted, and to each that left it.
 pub(crate) fn signal(program: Pid, signal: Signal) {
     // Whatever has ended by itself is as wanted.
     let _ = rustix::process::kill_process_group(program, signal);
@@ -119,7 +119,7 @@ pub(crate) fn terminate(program: Pid) {
     signal(program, Signal::CONT);
 }
 
-/// Kills the whole tree, again and again until nobody is left, since a fork may be quicker than
+/// Kills the whole tree, again and again until nobody is left, because a fork may be quicker than
 /// one look. `program` is the step's own process while it hasn't been waited for.
 pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>) {
     if let Some(program) = program {
@@ -191,7 +191,7 @@ fn kill_by_number(program: Option<Pid>, spared: &[Pid], until: Instant) {
     }
 }
 
-/// Takes leave of orphans that have ended while `program` runs, whose own end is waited for
+/// Reaps orphans that have ended while `program` runs, whose own end is waited for
 /// elsewhere.
 pub(crate) fn reap_orphans(program: Pid) {
     for pid in children().into_iter().filter(|pid| *pid != program) {
@@ -207,7 +207,7 @@ fn children() -> Vec<Pid> {
 }
 
 /// Gives descendants that are about to end up to `limit` to do so, and longer where they only wait
-/// for a processor. Says whether any is left.
+/// for a processor. Returns whether any is left.
 pub(crate) fn settle(limit: Duration) -> bool {
     let until = Instant::now() + limit;
     let starved_until = until + STARVED;

@@ -5,7 +5,7 @@ use rustix::process::Pid;
 
 use crate::outcome::Usage;
 
-/// Takes leave of the program, which has ended.
+/// Reaps the program, which has ended.
 #[expect(unsafe_code, reason = "no safe wrapper gives the exit status and the usage of one child")]
 pub(crate) fn wait(pid: Pid) -> io::Result<(i32, Usage)> {
     let mut status = 0;

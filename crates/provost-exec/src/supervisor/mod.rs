@@ -10,9 +10,9 @@ use rustix::process::{Pid, PidfdFlags};
 use tokio::sync::watch;
 
 use self::remote::Remote;
-use crate::keeper::{self, Footing, Line, Order, Report, frame};
+use crate::keeper::{self, Footing, Order, Report, Wire, frame};
 use crate::orders::{Orders, interrupted, wait_for_continue};
-use crate::outcome::{Ended, Event, Outcome};
+use crate::outcome::{EndCause, Event, Outcome};
 use crate::output::Writes;
 use crate::process::cgroup::Leaf;
 use crate::process::{oom, tree};
@@ -23,13 +23,13 @@ pub struct Supervisor {
     /// The wire, until there is a runtime.
     ends: Option<(PipeWriter, PipeReader)>,
     remote: Option<Remote>,
-    /// Whoever keeps the next step.
+    /// The keeper of the next step.
     keeper: Option<Pid>,
     /// Those that have handed over and stay with what their steps have left behind.
     stayed: Vec<Pid>,
-    /// Which of the pauses the keeper was told of last.
+    /// How many pauses had been requested when the keeper last got orders.
     pauses: u32,
-    /// How many of those it hasn't heeded yet.
+    /// How many pause orders it hasn't confirmed yet.
     pausing: u32,
     /// How long the run was paused in all.
     paused: Duration,
@@ -38,8 +38,8 @@ pub struct Supervisor {
 /// How much longer than all of a step's limits together a keeper may take. One that takes longer
 /// is stuck: its log is on a file system that hangs, say.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a keeper may take to go, after its runner.
-const FAREWELL: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+/// How long the runner waits for its keeper to exit.
+const EXIT_LIMIT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 impl Supervisor {
     /// Starts the keeper. To be called while this process has one thread.
@@ -48,18 +48,18 @@ impl Supervisor {
     ///
     /// When the kernel has no room for another process or descriptor.
     pub fn start() -> io::Result<Self> {
-        let (hears, orders) = io::pipe()?;
-        let (said, says) = io::pipe()?;
+        let (order_reader, orders) = io::pipe()?;
+        let (reports, report_writer) = io::pipe()?;
         tree::adopt_orphans()?;
-        keeper::bear_file_limit();
+        keeper::ignore_file_size_signal();
         let runner = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         let runner = runner.map_err(|e| {
             io::Error::other(format!("watching processes, which takes Linux 5.3 or later: {e}"))
         })?;
         let footing = Footing { runner, writes: Writes::new() };
-        let line = Line::new(hears, says);
-        let (keeper, ends) = keeper::fork(line, footing, (orders, said))?;
-        // Scripts have the score of the keeper, who is too small to be chosen.
+        let wire = Wire::new(order_reader, report_writer);
+        let (keeper, ends) = keeper::fork(wire, footing, (orders, reports))?;
+        // Scripts have the score of the keeper, which is too small to be chosen.
         oom::protect();
         Ok(Self {
             ends: Some(ends),
@@ -83,25 +83,25 @@ impl Supervisor {
         self.paused += wait_for_continue(orders).await;
     }
 
-    /// Has the keeper make a step ready, which may be while another one runs. What goes wrong with
-    /// that shows when it is [followed](Self::follow).
+    /// Has the keeper make a step ready, which may be while another one runs. Errors show
+    /// when it is [followed](Self::follow).
     pub fn prepare(&mut self, step: &Step) {
-        self.say(&Order::Prepare(Box::new(step.clone())));
+        self.send(&Order::Prepare(Box::new(step.clone())));
     }
 
     /// Has the keeper start the step that was [made ready](Self::prepare) last; it may take no
-    /// longer than `timeout`. What goes wrong with that shows when it is followed.
+    /// longer than `timeout`. Errors show when it is followed.
     pub fn begin(&mut self, timeout: Duration) {
-        self.say(&Order::Run(timeout));
+        self.send(&Order::Run(timeout));
         // It is likely to be on this processor, and all else can wait.
         std::thread::yield_now();
     }
 
-    fn say(&mut self, order: &Order) {
+    fn send(&mut self, order: &Order) {
         if let Some(ends) = self.ends.take() {
             self.remote = Remote::new(ends).ok();
         }
-        self.remote.take_if(|remote| remote.say(order).is_err());
+        self.remote.take_if(|remote| remote.send(order).is_err());
     }
 
     /// Runs one step to its end, whatever its end is.
@@ -109,11 +109,11 @@ impl Supervisor {
         &mut self,
         step: &Step,
         orders: &mut watch::Receiver<Orders>,
-        tell: impl FnMut(Event),
+        on_event: impl FnMut(Event),
     ) -> Outcome {
         self.prepare(step);
         self.begin(step.limits.timeout);
-        self.follow(&step.limits, orders, tell).await
+        self.follow(&step.limits, orders, on_event).await
     }
 
     /// Follows the step that was started last to its end, whatever its end is.
@@ -121,21 +121,21 @@ impl Supervisor {
         &mut self,
         limits: &Limits,
         orders: &mut watch::Receiver<Orders>,
-        mut tell: impl FnMut(Event),
+        mut on_event: impl FnMut(Event),
     ) -> Outcome {
         let began = Instant::now();
-        let outcome = self.converse(limits, orders, &mut tell).await;
+        let outcome = self.converse(limits, orders, &mut on_event).await;
         outcome.unwrap_or_else(|e| {
             // Whatever it kept is ours now; the keeper itself is among it.
             tree::kill_but(&self.stayed);
             tree::reap();
             (self.remote, self.keeper) = (None, None);
-            let ended = match e.kind() {
-                io::ErrorKind::TimedOut => Ended::TimedOut(limits.timeout),
-                io::ErrorKind::NotConnected => Ended::NoKeeper,
-                _ => Ended::KeeperLost,
+            let end = match e.kind() {
+                io::ErrorKind::TimedOut => EndCause::TimedOut(limits.timeout),
+                io::ErrorKind::NotConnected => EndCause::NoKeeper,
+                _ => EndCause::KeeperLost,
             };
-            Outcome::bare(ended, began.elapsed())
+            Outcome::bare(end, began.elapsed())
         })
     }
 
@@ -144,22 +144,22 @@ impl Supervisor {
         limits: &Limits,
         orders: &mut watch::Receiver<Orders>,
         // Not by its type: it would be compiled once for each caller.
-        tell: &mut dyn FnMut(Event),
+        on_event: &mut dyn FnMut(Event),
     ) -> io::Result<Outcome> {
         let Some(remote) = &mut self.remote else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        let mut obeyed = Orders::default();
+        let mut sent = Orders::default();
         // The step before had ended when these came.
         let mut late = std::mem::take(&mut self.pausing);
         let mut stopped_at = None;
-        let mut wants = orders.has_changed().is_ok();
+        let mut may_change = orders.has_changed().is_ok();
         let patience = limits.timeout + limits.grace + limits.leak + PATIENCE;
         let mut until = tokio::time::Instant::now() + patience;
         loop {
-            while let Some(said) = remote.next()? {
-                match said {
-                    Report::Event(event) => tell(event),
+            while let Some(report) = remote.next()? {
+                match report {
+                    Report::Event(event) => on_event(event),
                     Report::Ended(outcome, keeper) => {
                         let next = i32::try_from(keeper).ok().and_then(Pid::from_raw);
                         if next != self.keeper {
@@ -167,7 +167,7 @@ impl Supervisor {
                         }
                         let mut outcome = *outcome;
                         let interrupted = interrupted(&outcome, orders, stopped_at).await;
-                        outcome.ended = interrupted.unwrap_or(outcome.ended);
+                        outcome.end = interrupted.unwrap_or(outcome.end);
                         return Ok(outcome);
                     }
                     Report::Paused if late > 0 => late -= 1,
@@ -176,43 +176,43 @@ impl Supervisor {
                         let paused = wait_for_continue(orders).await;
                         until += paused;
                         self.paused += paused;
-                        remote.say(&Order::Resume)?;
+                        remote.send(&Order::Resume)?;
                     }
                 }
             }
-            let wanted = *orders.borrow_and_update();
-            if wanted.stop.is_some() && obeyed.stop.is_none() {
+            let current = *orders.borrow_and_update();
+            if current.stop.is_some() && sent.stop.is_none() {
                 stopped_at = Some(Instant::now());
-                let signal = wanted.stop.unwrap_or_default().to_owned();
-                remote.say(&Order::Stop(signal))?;
+                let signal = current.stop.unwrap_or_default().to_owned();
+                remote.send(&Order::Stop(signal))?;
             }
-            if wanted.hurry && !obeyed.hurry {
-                remote.say(&Order::Hurry)?;
+            if current.hurry && !sent.hurry {
+                remote.send(&Order::Hurry)?;
             }
-            if wanted.pauses != self.pauses && wanted.pauses != wanted.resumed {
-                remote.say(&Order::Pause)?;
+            if current.pauses != self.pauses && current.pauses != current.resumed {
+                remote.send(&Order::Pause)?;
                 self.pausing += 1;
             }
-            self.pauses = wanted.pauses;
-            obeyed = wanted;
+            self.pauses = current.pauses;
+            sent = current;
             tokio::select! {
                 () = tokio::time::sleep_until(until) => {
                     return Err(io::ErrorKind::TimedOut.into());
                 }
                 turned = remote.turn() => turned?,
-                changed = orders.changed(), if wants => wants = changed.is_ok(),
+                changed = orders.changed(), if may_change => may_change = changed.is_ok(),
             }
         }
     }
 }
 
 impl Supervisor {
-    /// Sends the keeper away: there is no other step. To go takes it some milliseconds, in which
-    /// the runner may have something else to do.
+    /// Tells the keeper to exit: there is no other step. That takes it some milliseconds, in which
+    /// the runner can do something else.
     pub fn dismiss(&mut self) {
-        // A keeper that can't hear it sees the end of the wire.
+        // A keeper that can't read it sees the end of the wire.
         if let Some(mut remote) = self.remote.take() {
-            let _ = remote.say(&Order::Dismiss);
+            let _ = remote.send(&Order::Dismiss);
         }
         if let (Some((mut orders, _)), Ok(dismiss)) = (self.ends.take(), frame(&Order::Dismiss)) {
             let _ = orders.write(&dismiss);
@@ -221,16 +221,16 @@ impl Supervisor {
 }
 
 impl Drop for Supervisor {
-    /// Waits until the keeper has gone, so that after the runner nobody is left but who was left on
-    /// purpose.
+    /// Waits until the keeper has exited, so that no process outlives the runner but those that were
+    /// left on purpose.
     fn drop(&mut self) {
         self.dismiss();
         let keeper = self.keeper.and_then(|pid| {
             Some((pid, rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()?))
         });
         if let Some((pid, keeper)) = keeper {
-            // One that is stuck in the kernel is no reason to wait for ever.
-            let _ = poll(&mut [PollFd::new(&keeper, PollFlags::IN)], Some(&FAREWELL));
+            // The limit is for a keeper that hangs in the kernel.
+            let _ = poll(&mut [PollFd::new(&keeper, PollFlags::IN)], Some(&EXIT_LIMIT));
             tree::reap();
             Leaf::remove_after(pid);
         }

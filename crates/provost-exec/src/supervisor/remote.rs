@@ -9,7 +9,7 @@ use crate::keeper::{Order, Report, frame, unframe};
 /// [`turn`](Self::turn).
 pub(crate) struct Remote {
     orders: Sender,
-    said: Receiver,
+    reports: Receiver,
     inbox: Vec<u8>,
     /// What couldn't be sent yet.
     outbox: Vec<u8>,
@@ -17,17 +17,17 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// To be called where there is a runtime.
-    pub(crate) fn new((orders, said): (PipeWriter, PipeReader)) -> io::Result<Self> {
+    pub(crate) fn new((orders, reports): (PipeWriter, PipeReader)) -> io::Result<Self> {
         Ok(Self {
             orders: Sender::from_owned_fd(OwnedFd::from(orders))?,
-            said: Receiver::from_owned_fd(OwnedFd::from(said))?,
+            reports: Receiver::from_owned_fd(OwnedFd::from(reports))?,
             inbox: Vec::new(),
             outbox: Vec::new(),
         })
     }
 
     /// Sends as much as can be sent at once; what is left goes in the next [turns](Self::turn).
-    pub(crate) fn say(&mut self, order: &Order) -> io::Result<()> {
+    pub(crate) fn send(&mut self, order: &Order) -> io::Result<()> {
         self.outbox.extend(frame(order)?);
         self.push()
     }
@@ -37,12 +37,12 @@ impl Remote {
         unframe(&mut self.inbox)
     }
 
-    /// Waits until something has come, or more of what is to be said could be sent. An error means
+    /// Waits until something has come, or more of the outbox could be sent. An error means
     /// that there is no keeper any more.
     pub(crate) async fn turn(&mut self) -> io::Result<()> {
         let sends = !self.outbox.is_empty();
         tokio::select! {
-            ready = self.said.readable() => {
+            ready = self.reports.readable() => {
                 ready?;
                 self.pull()
             }
@@ -65,7 +65,7 @@ impl Remote {
     }
 
     fn pull(&mut self) -> io::Result<()> {
-        match self.said.try_read_buf(&mut self.inbox) {
+        match self.reports.try_read_buf(&mut self.inbox) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Err(e) if e.kind() != io::ErrorKind::WouldBlock => Err(e),
             Ok(_) | Err(_) => Ok(()),

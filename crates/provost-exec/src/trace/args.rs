@@ -11,10 +11,12 @@ use crate::output::Secrets;
 /// that no secret is cut in two.
 pub(super) fn read(pid: i32, secrets: &Secrets) -> Vec<Vec<u8>> {
     let most = MOST_ARGS + 1 + secrets.longest();
-    let mut text = Vec::with_capacity(most);
+    let mut text = vec![0; most];
     let file = File::open(format!("/proc/{pid}/cmdline"));
-    // One read is enough, and what can't be read has no arguments.
-    let _ = file.and_then(|file| file.take(most as u64).read_to_end(&mut text));
+    // One read is enough: the kernel gives all that there is room for. What can't be read has no
+    // arguments.
+    let read = file.and_then(|mut file| file.read(&mut text));
+    text.truncate(read.unwrap_or_default());
     let args = text.strip_suffix(b"\0").unwrap_or(&text).split(|b| *b == 0);
     args.map(<[u8]>::to_vec).collect()
 }

@@ -17,7 +17,7 @@ pub enum Untraceable {
     /// There is no /proc, which has commands' arguments.
     #[error("/proc isn't mounted")]
     NoProc,
-    /// The kernel, or whoever filters system calls here, refuses.
+    /// The kernel, or a filter of system calls, refuses it.
     #[error("ptrace(2) is refused: {0}")]
     Refused(String),
 }

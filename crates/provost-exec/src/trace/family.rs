@@ -70,7 +70,7 @@ impl Family {
         self.threads.is_empty()
     }
 
-    /// Notes a thread that has stopped for the first time; its parent may be told of it later.
+    /// Notes a thread that has stopped for the first time; the report of its parent may come later.
     pub(super) fn meet(&mut self, thread: i32) {
         self.threads.entry(thread).or_default();
     }

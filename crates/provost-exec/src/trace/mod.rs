@@ -18,6 +18,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use provost_record::step_log::{EXEC, Status, TRACE, WHOLE, exit_line};
+use provost_record::wording;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
 
@@ -37,7 +38,7 @@ const AT_ONCE: usize = 256;
 /// How long all that is traced may take to stop, so that it can be detached from. A process that
 /// hangs in the kernel does so later.
 const RELEASE: Duration = Duration::from_millis(300);
-/// How often it is told to meanwhile.
+/// How often it is interrupted meanwhile.
 const AGAIN: Duration = Duration::from_millis(10);
 
 /// What came of a look at what is traced.
@@ -53,7 +54,7 @@ pub(crate) enum Served {
     Alone,
 }
 
-/// Whoever is woken by a change of a child or a traced thread, without waiting for one.
+/// What becomes readable by a change of a child or a traced thread (a signalfd).
 pub(crate) struct Changes(OwnedFd);
 
 impl Changes {
@@ -319,7 +320,10 @@ impl Tracer {
     pub(crate) fn finish(&mut self, capture: &mut Capture) -> Commands {
         let (left_out, last) = self.kept.finish();
         if left_out > 0 {
-            capture.put_line(&format!("{TRACE} {WHOLE} {left_out} commands left out"));
+            capture.put_line(&format!(
+                "{TRACE} {WHOLE} {} left out",
+                wording::count(left_out, "command")
+            ));
         }
         last.iter().for_each(|line| capture.put_raw(line));
         Commands { begun: self.processes, failed: self.failed, culprit: self.culprit.take() }

@@ -5,7 +5,7 @@ use std::io;
 use libc::{c_int, c_long};
 use rustix::process::Pid;
 
-/// What is reported beside stops by signals. An exit needs no stop: it is waited for.
+/// What is reported besides stops by signals. An exit needs no stop: it is waited for.
 const OPTIONS: c_int = libc::PTRACE_O_TRACEEXEC
     | libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
@@ -32,7 +32,7 @@ pub(super) enum Stop {
 #[derive(Debug)]
 pub(super) enum Change {
     Stopped(i32, Stop),
-    /// It has ended, and nobody has been told yet.
+    /// It has ended, and its parent does not know yet.
     Ended(i32, Ending),
 }
 
@@ -103,7 +103,7 @@ fn call(request: c_long, pid: i32, data: usize) -> io::Result<c_long> {
 /// The next change of any child and any traced thread, without waiting for one. An error: there is
 /// neither child nor thread.
 ///
-/// It is looked at only. A stop is over when its thread goes on. An end is told to the parent when
+/// It is looked at only. A stop is over when its thread goes on. The parent learns of an end when
 /// it is [reaped](reap), so that nothing can happen after it until then.
 pub(super) fn next_change() -> io::Result<Option<Change>> {
     look(libc::P_ALL, 0, libc::WNOHANG)

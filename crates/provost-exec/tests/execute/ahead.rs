@@ -1,6 +1,6 @@
 //! Steps that are made ready while another one runs.
 
-use provost_exec::{Ended, Orders, Outcome, Step};
+use provost_exec::{EndCause, Orders, Outcome, Step};
 use tokio::sync::watch;
 
 use super::{Bench, supervisor, write_program};
@@ -37,8 +37,8 @@ fn a_step_is_what_the_one_before_it_has_made_of_it() {
     write_program(&bench.path().join("other"), "#!/no/such/interpreter\n");
     let first = "#!/bin/sh\nprintf '#!/bin/bash\\nfalse() { exit 4; }\\nfalse\\n' >other\n";
     let [one, next] = run_after(&bench, first, &[other(&bench, "other")]);
-    assert!(matches!(one.ended, Ended::Exit(0)), "{one:?}");
-    assert!(matches!(next.ended, Ended::Exit(4)), "{next:?}");
+    assert!(matches!(one.end, EndCause::Exit(0)), "{one:?}");
+    assert!(matches!(next.end, EndCause::Exit(4)), "{next:?}");
     let place = next.place.unwrap();
     assert!(place.line.unwrap().starts_with("2 false "), "watched as the bash script that it is");
 }
@@ -53,7 +53,7 @@ fn a_step_begins_with_an_environment_that_fills_more_than_a_pipe() {
     let mut big = other(&bench, "other");
     big.env.extend((0..1000).map(|n| (format!("V{n}"), "x".repeat(1000))));
     let [one, next] = run_after(&bench, "#!/bin/sh\nsleep 0.2\n", &[big]);
-    assert!(matches!((one.ended, next.ended), (Ended::Exit(0), Ended::Exit(0))));
+    assert!(matches!((one.end, next.end), (EndCause::Exit(0), EndCause::Exit(0))));
     let log = log(&bench);
     assert!(log.contains("F 1000\n") && log.lines().count() == 2, "{log}");
 }
@@ -65,7 +65,7 @@ fn the_step_that_was_made_ready_last_begins() {
     write_program(&bench.path().join("right"), "#!/bin/sh\necho right\n");
     let others = [other(&bench, "wrong"), other(&bench, "right")];
     let [_, next] = run_after(&bench, "#!/bin/sh\n", &others);
-    assert!(matches!(next.ended, Ended::Exit(0)), "{next:?}");
+    assert!(matches!(next.end, EndCause::Exit(0)), "{next:?}");
     assert!(log(&bench).ends_with("F right\n"));
 }
 
@@ -78,6 +78,6 @@ fn what_a_step_leaves_behind_is_not_the_next_ones() {
     let daemon = std::fs::read_to_string(bench.path().join("daemon")).unwrap();
     std::process::Command::new("kill").arg(daemon.trim()).status().unwrap();
     assert!(one.leaked.iter().any(|leaked| leaked.ends_with(" script")), "{one:?}");
-    assert!(next.leaked.is_empty() && matches!(next.ended, Ended::Exit(0)), "{next:?}");
+    assert!(next.leaked.is_empty() && matches!(next.end, EndCause::Exit(0)), "{next:?}");
     assert_eq!(next.last_lines, ["out", "err"]);
 }

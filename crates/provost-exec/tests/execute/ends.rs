@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use provost_exec::{Ended, Event, LeakPolicy, Orders};
+use provost_exec::{EndCause, Event, LeakPolicy, Orders};
 use tokio::sync::watch;
 
 use crate::{Bench, supervisor};
@@ -18,7 +18,7 @@ fn a_script_that_takes_too_long_is_ended_with_all_its_descendants() {
     bench.write(hostile);
     let begun = Instant::now();
     let (outcome, events) = bench.run_telling(None);
-    assert!(matches!(outcome.ended, Ended::TimedOut(_)), "{outcome:?}");
+    assert!(matches!(outcome.end, EndCause::TimedOut(_)), "{outcome:?}");
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     assert_eq!(events, [Event::Slow, Event::Terminating, Event::Killing]);
     let pids = std::fs::read_to_string(bench.path().join("pids")).unwrap();
@@ -33,12 +33,12 @@ fn a_killed_script_names_its_signal_and_an_ended_run_is_no_success() {
     let bench = Bench::new();
     let outcome = bench.run("#!/bin/bash\nkill -KILL $$\n");
     assert!(
-        matches!(&outcome.ended, Ended::Signal { name, .. } if name == "SIGKILL"),
+        matches!(&outcome.end, EndCause::Signal { name, .. } if name == "SIGKILL"),
         "{outcome:?}"
     );
     bench.write("#!/bin/bash\ntrap 'exit 0' TERM\nwhile :; do sleep 0.05; done\n");
     let (outcome, _) = bench.run_telling(Some(Duration::from_millis(300)));
-    assert!(matches!(&outcome.ended, Ended::Interrupted(s) if s == "SIGTERM"), "{outcome:?}");
+    assert!(matches!(&outcome.end, EndCause::Interrupted(s) if s == "SIGTERM"), "{outcome:?}");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_run_that_is_to_end_ends_a_step_that_has_just_begun() {
     for _ in 0..20 {
         let begun = Instant::now();
         let outcome = runtime.block_on(supervisor.execute(&bench.step(), &mut orders, |_| {}));
-        assert!(matches!(&outcome.ended, Ended::Interrupted(_)), "{outcome:?}");
+        assert!(matches!(&outcome.end, EndCause::Interrupted(_)), "{outcome:?}");
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     }
 }
@@ -62,7 +62,7 @@ fn each_signal_has_its_name() {
     let bench = Bench::new();
     for name in ["PROF", "VTALRM", "IO", "STKFLT", "PWR", "RTMIN", "RTMIN+3", "RTMIN+29"] {
         let outcome = bench.run(&format!("#!/bin/bash\nkill -{name} $$\n"));
-        let Ended::Signal { name: told, .. } = outcome.ended else { panic!("{outcome:?}") };
+        let EndCause::Signal { name: told, .. } = outcome.end else { panic!("{outcome:?}") };
         assert_eq!(told, format!("SIG{name}"));
     }
 }
@@ -72,7 +72,7 @@ fn a_core_file_is_told_of_where_there_is_one() {
     let bench = Bench::new();
     let core = |limit: &str| {
         let outcome = bench.run(&format!("#!/bin/bash\nulimit -c {limit}\nkill -SEGV $$\n"));
-        let Ended::Signal { name, core } = outcome.ended else { panic!("{outcome:?}") };
+        let EndCause::Signal { name, core } = outcome.end else { panic!("{outcome:?}") };
         assert_eq!(name, "SIGSEGV");
         core
     };
@@ -94,7 +94,7 @@ fn descendants_that_outlive_the_script_are_named_and_don_t_hold_it_up() {
     let begun = Instant::now();
     let outcome = bench.run(script);
     assert!(begun.elapsed() < Duration::from_secs(5));
-    assert!(matches!(outcome.ended, Ended::Exit(0)));
+    assert!(matches!(outcome.end, EndCause::Exit(0)));
     assert!(outcome.leaked[0].ends_with(" sleep"), "{outcome:?}");
     let pid = outcome.leaked[0].split(' ').next().unwrap().to_owned();
     assert!(Path::new(&format!("/proc/{pid}")).exists(), "a daemon lives on");
@@ -106,7 +106,7 @@ fn descendants_that_outlive_the_script_are_named_and_don_t_hold_it_up() {
 
     bench.leak = LeakPolicy::Fail;
     let outcome = bench.run(script);
-    assert!(matches!(outcome.ended, Ended::Leaked), "{outcome:?}");
+    assert!(matches!(outcome.end, EndCause::Leaked), "{outcome:?}");
     let pid = outcome.leaked[0].split(' ').next().unwrap().to_owned();
     assert!(!Path::new(&format!("/proc/{pid}")).exists(), "it was to be killed");
 }

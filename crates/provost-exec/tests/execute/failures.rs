@@ -1,6 +1,6 @@
 //! What is known of a failure, and that the script doesn't see how.
 
-use provost_exec::Ended;
+use provost_exec::EndCause;
 
 use crate::{Bench, command};
 
@@ -36,7 +36,7 @@ fn the_failing_line_of_a_bash_script_is_named() {
     ];
     for (name, script, status, place, text) in cases {
         let outcome = bench.run(&format!("#!/bin/bash\n{script}"));
-        assert!(matches!(outcome.ended, Ended::Exit(s) if s == status), "{name}: {outcome:?}");
+        assert!(matches!(outcome.end, EndCause::Exit(s) if s == status), "{name}: {outcome:?}");
         assert_eq!(bench.line(&outcome), format!("{place} DIR/script"), "{name}");
         assert_eq!(command(&outcome), text, "{name}");
     }
@@ -53,8 +53,8 @@ fn no_line_is_named_where_it_would_be_a_guess() {
     let outcome = bench.run("#!/bin/bash\nfalse\nexec sh -c 'exit 1'\n");
     assert_eq!(bench.line(&outcome), "", "{outcome:?}");
     let outcome = bench.run("#!/bin/bash\nfalse\nfalse\ntrue\n");
-    assert!(matches!(outcome.ended, Ended::Exit(0)) && outcome.place.is_none());
-    assert_eq!(std::fs::read_dir(bench.path()).unwrap().count(), 3, "the notes are gone");
+    assert!(matches!(outcome.end, EndCause::Exit(0)) && outcome.place.is_none());
+    assert_eq!(std::fs::read_dir(bench.path()).unwrap().count(), 2, "the script and its log");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn the_trace_changes_nothing_that_the_script_sees() {
         "#!/bin/bash\ntrap 'echo my exit trap $?' EXIT\ntrap 'echo my err trap' ERR\nfalse\n\
          echo \"[${BASH_ENV-unset}][${PROVOST_NOTES-unset}]\"\nbash -c 'type -t exit'\nexit 5\n",
     );
-    assert!(matches!(outcome.ended, Ended::Exit(5)));
+    assert!(matches!(outcome.end, EndCause::Exit(5)));
     let expected = ["my err trap", "[unset][unset]", "builtin", "my exit trap 5"];
     let log = bench.log();
     assert_eq!(log.lines().map(|l| l.split_once("F ").unwrap().1).collect::<Vec<_>>(), expected);
@@ -80,7 +80,7 @@ fn what_a_script_says_in_its_own_exit_trap_is_heard() {
         let outcome = bench.run(&format!(
             "#!/bin/bash\n{flags}trap 'echo \"hint: after $?\" >&2' EXIT\necho go\nfalse\n"
         ));
-        assert!(matches!(outcome.ended, Ended::Exit(1)), "{outcome:?}");
+        assert!(matches!(outcome.end, EndCause::Exit(1)), "{outcome:?}");
         assert_eq!(outcome.last_lines, ["go", "hint: after 1"], "{flags}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use provost_exec::{Ended, Orders, Outcome, Step};
+use provost_exec::{EndCause, Orders, Outcome, Step};
 use tokio::sync::watch;
 
 use super::{Bench, supervisor, write_program};
@@ -36,7 +36,7 @@ fn each_log_has_what_its_step_has_printed_in_order() {
     };
     let scripts: Vec<String> = (0..30).map(script).collect();
     for (n, (outcome, log)) in in_turn(&scripts).iter().enumerate() {
-        assert!(matches!(outcome.ended, Ended::Exit(0)), "{outcome:?}");
+        assert!(matches!(outcome.end, EndCause::Exit(0)), "{outcome:?}");
         let expected = "stdout F out\nstderr F err\n".repeat(n % 3) + &format!("stderr P {n}\n");
         assert_eq!(log, &expected, "step {n}");
     }

@@ -22,7 +22,7 @@ fn supervisor() -> Supervisor {
     Supervisor::start().unwrap()
 }
 
-/// Whoever writes a program keeps others from forking: a keeper would have that file open for
+/// A program is written while nobody forks: a keeper would have that file open for
 /// writing as well, and nothing could run it.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
@@ -78,7 +78,8 @@ impl Bench {
             env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("NODE".into(), "cn001".into())],
             log: self.path().join("01-script.log"),
             trace: self.trace,
-            bash_trace: Some(provost_exec::install_trace(self.path()).unwrap()),
+            digest: None,
+            bash_trace: true,
             trace_lines: self.trace_lines,
             limits: self.limits,
             leak: self.leak,

@@ -1,6 +1,6 @@
 //! What they print.
 
-use provost_exec::Ended;
+use provost_exec::EndCause;
 
 use crate::Bench;
 
@@ -9,7 +9,7 @@ fn the_last_four_lines_are_kept() {
     let bench = Bench::new();
     let outcome =
         bench.run("#!/bin/sh\necho a; echo b; echo c >&2; echo; echo d; echo e; exit 7\n");
-    assert!(matches!(outcome.ended, Ended::Exit(7)));
+    assert!(matches!(outcome.end, EndCause::Exit(7)));
     let mut lines = outcome.last_lines.clone();
     lines.sort_unstable();
     assert_eq!(lines.len(), 4);

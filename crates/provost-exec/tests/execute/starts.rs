@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use provost_exec::{Ended, Outcome, Why};
+use provost_exec::{EndCause, Outcome, Why};
 
 use crate::Bench;
 
@@ -10,7 +10,7 @@ use crate::Bench;
 fn bash_shows_each_command_of_a_shell_script_and_nothing_of_the_trace() {
     let bench = Bench { xtrace: true, ..Bench::new() };
     let outcome = bench.run("#!/bin/bash -e\necho \"$0\"\nfalse\necho no\n");
-    assert!(matches!(outcome.ended, Ended::Exit(1)), "{outcome:?}");
+    assert!(matches!(outcome.end, EndCause::Exit(1)), "{outcome:?}");
     assert_eq!(bench.line(&outcome), "3 main DIR/script");
     let log = bench.log();
     let shown: String = log.lines().filter(|l| l.starts_with("stderr F ")).collect();
@@ -29,7 +29,7 @@ fn bash_shows_each_command_of_a_shell_script_and_nothing_of_the_trace() {
 fn a_script_sees_its_arguments_its_folder_and_no_more_than_the_given_environment() {
     let bench = Bench::new();
     let outcome = bench.run("#!/bin/bash\necho \"$0|$1|$2|$PWD\" >&2; env; umask\n");
-    assert!(matches!(outcome.ended, Ended::Exit(0)), "{outcome:?}");
+    assert!(matches!(outcome.end, EndCause::Exit(0)), "{outcome:?}");
     let log = bench.log();
     let folder = bench.path().display();
     assert!(log.contains(&format!("stderr F ./script|one|two words|{folder}\n")), "{log}");
@@ -45,15 +45,15 @@ fn a_script_sees_its_arguments_its_folder_and_no_more_than_the_given_environment
 fn a_script_without_a_first_line_is_run_by_sh() {
     let bench = Bench::new();
     let outcome = bench.run("echo \"$0 $1\"\n");
-    assert!(matches!(outcome.ended, Ended::Exit(0)));
+    assert!(matches!(outcome.end, EndCause::Exit(0)));
     assert_eq!(bench.log(), "stdout F ./script one\n");
 }
 
 #[test]
 fn what_cannot_start_is_explained() {
     let bench = Bench::new();
-    let why = |outcome: Outcome| match outcome.ended {
-        Ended::NotStarted(why) => why,
+    let why = |outcome: Outcome| match outcome.end {
+        EndCause::NotStarted(why) => why,
         ended => panic!("{ended:?}"),
     };
     assert!(matches!(why(bench.run_as_it_is()).why, Why::Missing));
@@ -101,7 +101,7 @@ fn an_interpreter_is_looked_for_from_the_script_s_folder() {
         let bench = Bench { xtrace, ..Bench::new() };
         crate::write_program(&bench.path().join("own"), "#!/bin/sh\nexit 3\n");
         let outcome = bench.run("#!./own\n");
-        assert!(matches!(outcome.ended, Ended::Exit(3)), "{outcome:?}");
+        assert!(matches!(outcome.end, EndCause::Exit(3)), "{outcome:?}");
     }
 }
 
@@ -114,7 +114,7 @@ fn of_an_interpreter_that_cannot_start_it_is_told_why() {
         ("/bin/sh\r", "its lines end as on Windows (CRLF)"),
     ] {
         crate::write_program(&own, &format!("#!{first}\n"));
-        let Ended::NotStarted(why) = bench.run(&format!("#!{}\n", own.display())).ended else {
+        let EndCause::NotStarted(why) = bench.run(&format!("#!{}\n", own.display())).end else {
             panic!("it started")
         };
         let told = format!("its interpreter {}: {told}", own.display());
@@ -128,7 +128,7 @@ fn an_interpreter_that_env_finds_is_not_missing() {
     crate::write_program(&bench.path().join("own"), "#!/bin/sh\nexit 3\n");
     for first in ["./own", "-S ./own -e", "-S 'sh' -e", "-S sh -e", "sh", "-i sh"] {
         let outcome = bench.run(&format!("#!/usr/bin/env {first}\n"));
-        assert!(matches!(outcome.ended, Ended::Exit(_)), "{first}: {outcome:?}");
+        assert!(matches!(outcome.end, EndCause::Exit(_)), "{first}: {outcome:?}");
     }
 }
 
@@ -137,12 +137,12 @@ fn a_script_that_is_being_written_does_not_start() {
     let bench = Bench::new();
     bench.write("#!/bin/sh\n");
     let written = std::fs::File::options().append(true).open(bench.path().join("script")).unwrap();
-    let busy = bench.run_as_it_is().ended;
+    let busy = bench.run_as_it_is().end;
     drop(written);
-    if matches!(busy, Ended::Exit(0)) {
+    if matches!(busy, EndCause::Exit(0)) {
         eprintln!("SKIPPED: this kernel runs a file that is being written to");
         return;
     }
-    let Ended::NotStarted(busy) = busy else { panic!("{busy:?}") };
+    let EndCause::NotStarted(busy) = busy else { panic!("{busy:?}") };
     assert!(matches!(busy.why, Why::Busy) && busy.hint(None).contains("fuser"), "{busy}");
 }

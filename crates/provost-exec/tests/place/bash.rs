@@ -6,12 +6,11 @@ use crate::Bench;
 
 const LIB: &str = "in_lib() {\n  cat /nowhere 2>/dev/null\n}\n";
 
+/// The cases have their script without its first line, and `LINE FUNCTION FILE | COMMAND`.
 #[test]
-fn of_a_bash_script() {
+fn of_an_exit() {
     let mut bench = Bench::new();
-    bench.write("lib.sh", LIB);
-    bench.write("fails.sh", "true\nfalse\n");
-    bench.write("broken.sh", "true\nif true\n");
+    bench.write("exits", "exit() {\n  echo library >&2\n  builtin exit \"$@\"\n}\n");
     bench.places(
         "/bin/bash",
         &[
@@ -28,29 +27,91 @@ fn of_a_bash_script() {
             ("exit in a substitution", "x=$(exit 3)\nexit $?", "3 main x | exit 3"),
             ("exit in a pipe", "set -o pipefail\nexit 3 | cat", "3 main x | exit 3 | cat"),
             ("exit with lastpipe", "shopt -s lastpipe\ntrue | exit 3", "3 main x | exit 3"),
-            ("exit in an EXIT trap", "trap 'rc=$?; echo bye; exit $rc' EXIT\nexit 3", "3 main x | exit 3"),
+            (
+                "exit in an EXIT trap",
+                "trap 'rc=$?; echo bye; exit $rc' EXIT\nexit 3",
+                "3 main x | exit 3",
+            ),
             ("exit in a TERM trap", "trap 'echo term; exit 9' TERM\nkill $$\ntrue", " | exit 9"),
-            ("exit, EXIT's arguments", "set -u -- a b\ntrap 'echo $1 ${2} $# \"$*\"' EXIT\nexit", " | "),
+            (
+                "exit, EXIT's arguments",
+                "set -u -- a b\ntrap 'echo $1 ${2} $# \"$*\"' EXIT\nexit",
+                " | ",
+            ),
             ("exit, return in EXIT", "trap 'return 4' EXIT\nexit 3", " | "),
             ("exit, EXIT of many lines", "set -- a\ntrap '\n  echo $1\n' EXIT\nexit 3", " | "),
-            ("failure in an EXIT trap", "set -e\ntrap 'true; false; echo bye' EXIT\nls /nowhere 2>&-", " | ls /nowhere 2>&-"),
+            (
+                "failure in an EXIT trap",
+                "set -e\ntrap 'true; false; echo bye' EXIT\nls /nowhere 2>&-",
+                " | ls /nowhere 2>&-",
+            ),
             ("exit with -e", "set -e\nfalse || exit 5", "3 main x | exit 5"),
             ("exit with -x", "set -x\nf() { exit 3; }\nf", "3 f x | exit 3"),
             ("exit with -x, EXIT", "set -x\ntrap 'echo bye' EXIT\nexit 3", " | "),
-            ("exit of its own", "exit() { echo mine; builtin exit 4; }\nexit 3", " | builtin exit 4"),
+            (
+                "exit of its own",
+                "exit() { echo mine; builtin exit 4; }\nexit 3",
+                "3 main x | exit 3",
+            ),
+            ("exit of a library", "f() {\n  exit 3\n}\n. ./exits\ntrue\nf", "3 f x | exit 3"),
+            (
+                "exit of a library, in a condition",
+                ". ./exits\nif true; then\n  false || exit 3\nfi",
+                "4 main x | exit",
+            ),
+            (
+                "exit of a library, a subshell",
+                ". ./exits\n(exit 3)\ntrue\nexit 5",
+                "5 main x | exit 5",
+            ),
             ("exit unset", "unset -f exit\nexit 3", "3 main x | exit 3"),
+        ],
+    );
+}
+
+#[test]
+fn of_errexit_and_traps() {
+    let mut bench = Bench::new();
+    bench.places(
+        "/bin/bash",
+        &[
             ("-e", "set -e\ntrue\nls /nowhere 2>/dev/null", "4 main x | ls /nowhere 2> /dev/null"),
             ("-e in a function", "set -e\nf() {\n false\n true\n}\nf\ntrue", "4 f x | false"),
             ("-e, EXIT", "set -e\ntrap 'rm -f /nowhere' EXIT\nfalse\ntrue", "4 main x | false"),
-            ("-e, EXIT with exit", "set -e\ntrap 'exit $?' EXIT\ntrue\nfalse\ntrue", "5 main x | false"),
+            (
+                "-e, EXIT with exit",
+                "set -e\ntrap 'exit $?' EXIT\ntrue\nfalse\ntrue",
+                "5 main x | false",
+            ),
             ("-e, posix", "set -e\nset -o posix\nfalse\ntrue", "4 main x | false"),
             ("-e, own ERR", "set -e\ntrap 'echo $LINENO' ERR\nf() { false; }\nf\ntrue", " | false"),
-            ("own ERR, inherited", "set -eE\ntrap 'echo $LINENO' ERR\nf() { false; }\nf", " | false"),
-            ("own ERR, functions", "trap 'echo err' ERR\nf() { false; true; }\nf\nexit 2", "5 main x | exit 2"),
+            (
+                "own ERR, inherited",
+                "set -eE\ntrap 'echo $LINENO' ERR\nf() { false; }\nf",
+                " | false",
+            ),
+            (
+                "own ERR, functions",
+                "trap 'echo err' ERR\nf() { false; true; }\nf\nexit 2",
+                "5 main x | exit 2",
+            ),
             ("own DEBUG", "trap 'echo $BASH_COMMAND' DEBUG\nfalse\nexit 2", " | "),
             ("own RETURN", "trap 'echo ret' RETURN\nf() { :; }\nf\nexit 2", " | "),
             ("traps listed", "trap\ntrap -p EXIT\nfalse", " | "),
             ("+E", "set +E\nset -e\nf() {\n false\n}\nf", " | false"),
+        ],
+    );
+}
+
+#[test]
+fn of_the_last_command_and_what_it_is_in() {
+    let mut bench = Bench::new();
+    bench.write("lib.sh", LIB);
+    bench.write("fails.sh", "true\nfalse\n");
+    bench.write("broken.sh", "true\nif true\n");
+    bench.places(
+        "/bin/bash",
+        &[
             ("condition", "set -e\nif false; then :; fi\nwhile false; do :; done\n! true\nfalse || true\nfalse", "7 main x | false"),
             ("last && list", "[ -e /nowhere ] && true", "2 main x | [ -e /nowhere ]"),
             ("stale", "test -e /nowhere\ntrue\ntest -e /nowhere && true", " | test -e /nowhere"),
@@ -72,6 +133,16 @@ fn of_a_bash_script() {
             ("coproc", "set -e\ncoproc { exit 3; }\nwait $!\ntrue", "4 main x | wait $!"),
             ("many lines", "set -e\nls \\\n /nowhere \\\n 2>/dev/null", "3 main x | ls /nowhere 2> /dev/null"),
             ("here document", "set -e\ncat - /nowhere 2>/dev/null <<X\na\nX\ntrue", "3 main x | cat - /nowhere 2> /dev/null <<X"),
+        ],
+    );
+}
+
+#[test]
+fn of_what_ends_a_shell() {
+    let mut bench = Bench::new();
+    bench.places(
+        "/bin/bash",
+        &[
             ("unbound", "set -u\ntrue\necho \"$NONE\"\ntrue", "4 main x | echo \"$NONE\""),
             ("unbound in a function", "set -u\nf() {\n echo $NONE\n}\nf", "4 - x | echo $NONE"),
             ("unbound, own EXIT", "set -u\ntrap 'echo bye >&2' EXIT\necho $NONE", " | "),
@@ -85,13 +156,31 @@ fn of_a_bash_script() {
             ("not found, went on", "no_such\ntrue\n[ -e /nowhere ]", "4 main x | [ -e /nowhere ]"),
             ("not found by exec", "false\nexec no_such", "3 main x | exec no_such"),
             ("exec", "false\nexec sh -c 'exit 1'", " | "),
-            ("exec of a group", "set -e\ntrue\nwhile read x; do :; done < /nowhere\ntrue", "4 main x | while read x; do :; done < /nowhere"),
+            (
+                "exec of a group",
+                "set -e\ntrue\nwhile read x; do :; done < /nowhere\ntrue",
+                "4 main x | while read x; do :; done < /nowhere",
+            ),
             ("redirected", "set -e\ncat < /nowhere\ntrue", "3 main x | cat < /nowhere"),
             ("no directory", "set -e\ncd /nowhere\ntrue", "3 main x | cd /nowhere"),
             ("went on, then unbound", "false\nset -u\nx=$NONE", "4 main x | x=$NONE"),
             ("eval", "set -e\neval 'true; no_such'\ntrue", "3 main x | no_such"),
             ("its own stdin", "read x\nset -e\nread y\ntrue", "4 main x | read y"),
-            ("arguments", "echo \"$@\" $# \"$0\"\nset -- a 'b c'\nset -e\n[ $# -eq 3 ]", "5 main x | [ $# -eq 3 ]"),
+            (
+                "arguments",
+                "echo \"$@\" $# \"$0\"\nset -- a 'b c'\nset -e\n[ $# -eq 3 ]",
+                "5 main x | [ $# -eq 3 ]",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn of_a_script_that_sees_its_surroundings() {
+    let mut bench = Bench::new();
+    bench.places(
+        "/bin/bash",
+        &[
             ("what it sees", "false foo\necho \"$_\"\nfalse | true | false\necho ${PIPESTATUS[*]} $? ${#BASH_SOURCE[@]} $BASH_SUBSHELL\nexit 3", "6 main x | exit 3"),
             ("variables", "set -a\nx=1\nfalse\nenv | sort | grep -v '^_='\nexport -p\nexit 3", "7 main x | exit 3"),
             ("IFS", "IFS=\nset -e -o pipefail\nfalse | true", "4 main x | false | true"),
@@ -141,14 +230,19 @@ fn of_a_script_in_an_odd_folder() {
 }
 
 #[test]
-fn a_million_failures_don_t_fill_the_disk() {
+fn a_million_failures_don_t_fill_the_memory() {
     let mut bench = Bench::new();
-    bench.write("x", "#!/bin/bash\nfor ((i = 0; i < 1000000; i++)); do\n  false\ndone\nls -s \"$NOTES\"\nexit 3\n");
-    let notes = bench.log().with_extension("notes");
-    bench.env.push(("NOTES".into(), notes.display().to_string()));
+    let notes = "for fd in /proc/$PPID/fd/*; do [[ $(readlink $fd) != *provost-notes* ]] || \
+                 stat -Lc %s $fd; done";
+    bench.write(
+        "x",
+        &format!(
+            "#!/bin/bash\nfor ((i = 0; i < 1000000; i++)); do\n  false\ndone\n{notes}\nexit 3\n"
+        ),
+    );
     let (seen, outcome) = bench.watched();
-    let kib: u64 = seen.stdout.split(' ').next().unwrap().parse().unwrap();
-    assert!((1..64).contains(&kib), "{seen:?}");
+    let bytes: u64 = seen.stdout.trim().parse().unwrap();
+    assert!((1..64 * 1024).contains(&bytes), "{seen:?}");
     let line = outcome.place.unwrap().line.unwrap();
     assert_eq!(Path::new(&line).file_name().unwrap(), "x");
     assert!(line.starts_with("6 main "), "{line}");
@@ -215,7 +309,7 @@ fn of_a_bash_script_that_bash_tells_little_of() {
                 "3 main x | ls \"/nowhere x\" y 2>&-",
             ),
             ("retry", run, "7 main x | exit 3"),
-            ("exit of nothing", "true\nrc=\nexit \"$rc\"", "4 main x | exit"),
+            ("exit of nothing", "true\nrc=\nexit \"$rc\"", "4 main x | exit \"$rc\""),
             (
                 "exit of too much",
                 "true\nexit 99999999999999999999",

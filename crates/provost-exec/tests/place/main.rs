@@ -9,18 +9,20 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use provost_exec::{Ended, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace};
+use provost_exec::{
+    EndCause, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace,
+};
 use tokio::sync::watch;
 
 /// Runs scripts in one folder, with and without an executor.
 struct Bench {
-    /// A supervisor takes leave of any child of this process, another test's among them.
+    /// A supervisor reaps any child of this process, another test's among them.
     dir: tempfile::TempDir,
     folder: PathBuf,
     env: Vec<(String, String)>,
     supervisor: Supervisor,
     runtime: tokio::runtime::Runtime,
-    // The last to go: a supervisor that goes takes leave of every child of this process.
+    // The last to go: a dropped supervisor reaps every child of this process.
     _alone: std::sync::MutexGuard<'static, ()>,
 }
 
@@ -59,7 +61,7 @@ impl Bench {
     }
 
     fn plainly(&self) -> Seen {
-        // Whoever runs the tests may ignore signals, which programs inherit.
+        // The caller of the tests may ignore signals, which programs inherit.
         let mut command = Command::new("/usr/bin/env");
         command.current_dir(&self.folder).env_clear().stdin(Stdio::null());
         command
@@ -81,7 +83,8 @@ impl Bench {
             env: self.env.clone(),
             log: self.log(),
             trace: Trace::Lines,
-            bash_trace: Some(provost_exec::install_trace(self.dir.path()).unwrap()),
+            digest: None,
+            bash_trace: true,
             trace_lines: false,
             limits: Limits {
                 timeout: Duration::from_secs(60),
@@ -96,9 +99,9 @@ impl Bench {
         };
         let (_order, mut orders) = watch::channel(Orders::default());
         let outcome = self.runtime.block_on(self.supervisor.execute(&step, &mut orders, |_| {}));
-        let status = match &outcome.ended {
-            Ended::Exit(status) => *status,
-            Ended::Signal { .. } => -1,
+        let status = match &outcome.end {
+            EndCause::Exit(status) => *status,
+            EndCause::Signal { .. } => -1,
             ended => panic!("{ended:?}"),
         };
         let log = String::from_utf8_lossy(&std::fs::read(self.log()).unwrap()).into_owned();

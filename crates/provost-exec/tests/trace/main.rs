@@ -13,7 +13,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use provost_exec::{Ended, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace};
+use provost_exec::{
+    EndCause, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace,
+};
 use tokio::sync::watch;
 
 /// Runs scripts in one folder, traced and not.
@@ -81,7 +83,8 @@ impl Bench {
             env: vec![("PATH".into(), "/usr/sbin:/usr/bin:/sbin:/bin".into())],
             log: self.path().join("01-script.log"),
             trace,
-            bash_trace: Some(provost_exec::install_trace(self.path()).unwrap()),
+            digest: None,
+            bash_trace: true,
             trace_lines: self.trace_lines,
             limits: self.limits,
             leak: LeakPolicy::Warn,
@@ -110,11 +113,13 @@ fn has(command: &str) -> bool {
     has
 }
 
-/// A line in which bash may name process ids.
+/// A line of bash's own, which may name a process, without the number.
 fn without_pids(line: &str) -> String {
-    let is_pid = |word: &&str| word.len() > 3 && word.bytes().all(|b| b.is_ascii_digit());
-    let words = line.split(' ').map(|word| if is_pid(&word) { "PID" } else { word });
-    words.collect::<Vec<_>>().join(" ")
+    let Some((head, tail)) = line.split_once(": line ") else { return line.to_owned() };
+    let is_pid = |word: &&str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_digit());
+    let words = tail.split_ascii_whitespace();
+    let words = words.map(|word| if is_pid(&word) { "PID" } else { word });
+    format!("{head}: line {}", words.collect::<Vec<_>>().join(" "))
 }
 
 /// How a script went.
@@ -139,9 +144,9 @@ impl Ran {
 
     /// What a reader sees of it who doesn't know of commands.
     fn seen(&self) -> (String, Vec<String>, Vec<String>) {
-        let ended = match &self.outcome.ended {
-            Ended::Exit(status) => status.to_string(),
-            Ended::Signal { name, .. } => name.clone(),
+        let ended = match &self.outcome.end {
+            EndCause::Exit(status) => status.to_string(),
+            EndCause::Signal { name, .. } => name.clone(),
             other => format!("{other:?}"),
         };
         let of = |stream: &str| {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use provost_exec::{Ended, Trace};
+use provost_exec::{EndCause, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::Bench;
@@ -33,7 +33,7 @@ fn a_daemon_outlives_the_script() {
                   setsid sleep 1001 </dev/null >/dev/null 2>&1 & echo $! >stopped; kill -STOP $!\n\
                   until [ -s pid ]; do sleep 0.01; done\n";
     let ran = bench.run(Trace::Commands, script);
-    assert!(matches!(ran.outcome.ended, Ended::Exit(0)), "{ran:?}");
+    assert!(matches!(ran.outcome.end, EndCause::Exit(0)), "{ran:?}");
     assert!(ran.outcome.leaked.len() >= 2, "{ran:?}");
     let read = |name| std::fs::read_to_string(file(&bench, name)).unwrap_or_default();
     let (daemon, stopped) = (read("pid").trim().to_owned(), read("stopped").trim().to_owned());
@@ -55,7 +55,7 @@ fn a_time_out_ends_all_that_is_traced() {
                   while :; do sleep 100; done' &\nbash -c 'echo $$ >>pids; kill -STOP $$' &\n\
                   echo $$ >>pids\nwhile :; do sleep 100; done\n";
     let ran = bench.run(Trace::Commands, script);
-    assert!(matches!(ran.outcome.ended, Ended::TimedOut(_)), "{ran:?}");
+    assert!(matches!(ran.outcome.end, EndCause::TimedOut(_)), "{ran:?}");
     assert!(ran.outcome.leaked.is_empty(), "{ran:?}");
     let pids = std::fs::read_to_string(file(&bench, "pids")).unwrap();
     assert_eq!(pids.lines().count(), 3);
@@ -72,5 +72,5 @@ fn a_killed_keeper_is_reported_as_lost() {
                   kill -9 $PPID\nsleep 1000\n";
     bench.write("script", script);
     let ran = bench.run_file(Trace::Commands);
-    assert!(matches!(ran.outcome.ended, Ended::KeeperLost), "{ran:?}");
+    assert!(matches!(ran.outcome.end, EndCause::KeeperLost), "{ran:?}");
 }

@@ -47,7 +47,9 @@ fn exit_statuses_and_signals() {
 fn traps_and_signals_between_processes() {
     same(
         "#!/bin/bash\ntrap 'echo usr1' USR1\ntrap 'echo exit' EXIT\n(kill -USR1 $$)\n\
-         sleep 1000 & kill $!; wait $!; echo $?\ntrap '' INT; bash -c 'kill -INT $$; echo lives'\n",
+         sleep 1000 &\n\
+         until read -r c </proc/$!/comm && [ $c = sleep ]; do :; done\n\
+         kill $!; wait $!; echo $?\ntrap '' INT; bash -c 'kill -INT $$; echo lives'\n",
     );
 }
 

@@ -12,8 +12,9 @@ use crate::http::one_line;
 
 /// A server's answer, of a size that fits into memory.
 pub struct Answer {
-    /// Whether it has no text, since that is the one that was asked for by its conditions.
+    /// Whether it has no text, because the file is the one that the request's conditions name.
     pub is_unchanged: bool,
+    /// The file's text.
     pub text: String,
     /// Its headers.
     pub headers: HeaderMap,
@@ -63,23 +64,22 @@ impl Answer {
             bytes.extend_from_slice(&more);
             if bytes.len() as u64 > most {
                 let what = format!("it has more than {most} bytes");
-                return Err(bad(&what, "see what that server serves"));
+                return Err(bad(&what, "check what that server serves: curl -v URL"));
             }
         }
-        let hint = "see what stands between this node and the server, and what that serves: curl \
-                    -v that URL";
+        let hint = "check for a proxy between this node and the server: curl -v URL";
         let Some(text) = decode(bytes) else {
-            return Err(bad("it isn't text but some other file", hint));
+            return Err(bad("it isn't text", hint));
         };
         if !is_unchanged && text.trim().is_empty() {
-            let hint = "publish again, and see that the disk of the server isn't full";
+            let hint = "publish again, and check that the disk of the server isn't full";
             return Err(bad("the file is empty", hint));
         }
         // Neither TOML nor a signature can begin so.
         if text.trim_start().starts_with('<') {
             let what = match title(&text) {
-                Some(title) => format!("a web page is served in its place, {title:?}"),
-                None => "a web page is served in its place".to_owned(),
+                Some(title) => format!("the server sent a web page instead, {title:?}"),
+                None => "the server sent a web page instead".to_owned(),
             };
             return Err(bad(&what, hint));
         }
@@ -91,7 +91,9 @@ impl Answer {
         let header = |name| self.header(HeaderName::from_static(name));
         let hold = (header("provost-directive") == Some("hold"))
             .then(|| header("provost-reason").map_or("it gives no reason".to_owned(), one_line));
-        Directives { hold, released: header("provost-released").and_then(|time| time.parse().ok()) }
+        let released = header("provost-released").and_then(|time| time.parse().ok());
+        let time = header("date").and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
+        Directives { hold, released, time: time.map(|time| time.timestamp()) }
     }
 
     fn header(&self, name: HeaderName) -> Option<&str> {
@@ -99,13 +101,15 @@ impl Answer {
     }
 }
 
-/// What the management node orders, in the headers of the plan.
+/// What the management node says and orders in the headers of the plan.
 #[derive(Default)]
 pub(crate) struct Directives {
     /// Why nothing may run.
     pub(crate) hold: Option<String>,
     /// When an admin released the node.
     pub(crate) released: Option<Timestamp>,
+    /// What the management node's clock shows.
+    pub(crate) time: Option<Timestamp>,
 }
 
 /// The title of a web page: it often names the proxy or portal that sent it.

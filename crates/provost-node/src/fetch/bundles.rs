@@ -1,6 +1,6 @@
 //! The scripts on this node's disk: the current set, and the next one while it is fetched.
 //!
-//! `STATE/bundle` is a link to the current set. The next one is built beside it and becomes the
+//! `STATE/bundle` is a link to the current set. The next one is built next to it and becomes the
 //! current one by one rename, when all of it is verified.
 
 use std::cell::RefCell;
@@ -10,6 +10,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use provost_bundle::{Digest, FileEntry, Manifest, Verifying};
+use provost_fs::refusal;
 use provost_plan::Plan;
 use provost_record::Cause;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ use tempfile::TempDir;
 use super::error::FetchError;
 use super::mounts::mounts;
 use crate::failure::Failure;
+use crate::state::atomic;
 
 /// How the folder of a set that isn't whole yet begins.
 const UNFINISHED: &str = ".new-";
@@ -33,7 +35,7 @@ pub(crate) struct Bundles {
 }
 
 /// The newest generations that this node has seen.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Generations {
     bundle: u64,
     plan: u64,
@@ -110,7 +112,15 @@ impl Bundles {
     pub(crate) fn part(&self, sha256: &Digest) -> Result<std::fs::File, FetchError> {
         let mut options = std::fs::OpenOptions::new();
         options.read(true).append(true).create(true).mode(0o600);
-        let opened = options.open(self.part_path(sha256));
+        let path = self.part_path(sha256);
+        let opened = provost_fs::open(&path, &mut options).or_else(|e| match refusal(&e) {
+            // There is nothing in it that could be used.
+            Some(_) => {
+                std::fs::remove_file(&path)?;
+                provost_fs::open(&path, &mut options)
+            }
+            None => Err(e),
+        });
         opened.map_err(|e| FetchError::abort(self.disk("creating a file for what is fetched", e)))
     }
 
@@ -142,7 +152,7 @@ impl Bundles {
         entries
             .iter()
             .try_for_each(|entry| place(entry))
-            .map_err(|e| self.disk("putting new scripts in their place", e))
+            .map_err(|e| self.disk("installing the new scripts", e))
     }
 
     /// Links into the folder `new` what the current set has already.
@@ -191,28 +201,33 @@ impl Bundles {
         Ok(self.current())
     }
 
-    /// Refuses generations older than those that this node has seen. `from` is who serves them.
+    /// Refuses generations older than those that this node has seen, or a bundle older than the
+    /// `newest` that a server offers. `from` is who serves them. Returns whether this node has seen
+    /// these before.
     pub(crate) fn check_generations(
         &self,
         from: &str,
+        newest: u64,
         bundle: &Manifest,
         plan: &Plan,
-    ) -> Result<(), FetchError> {
+    ) -> Result<bool, FetchError> {
         let seen = self.generations().map_err(FetchError::abort)?;
-        let check = |what: &str, got: u64, seen: u64| {
-            if got >= seen {
-                return Ok(());
-            }
-            let message = format!("the {what} from {from} is generation {got}, older than {seen}");
-            let file = self.generations_file();
-            let hint = format!(
-                "see whether that server is out of date; if it was set up again, remove {} here",
-                file.display()
+        refuse_older(seen, from, bundle, plan, &self.generations_file())
+            .map_err(FetchError::give_up)?;
+        if bundle.generation < newest {
+            let got = bundle.generation;
+            let message = format!(
+                "the bundle from {from} is generation {got}; another server offers {newest}"
             );
-            Err(FetchError::give_up(Failure::new(Cause::Verify, message, hint)))
-        };
-        check("bundle", bundle.generation, seen.bundle)?;
-        check("plan", plan.generation, seen.plan)
+            let hint = "bring that server up to date: its folder is older than the other's";
+            return Err(FetchError::give_up(Failure::new(Cause::Verify, message, hint)));
+        }
+        Ok((seen.bundle, seen.plan) == (bundle.generation, plan.generation))
+    }
+
+    /// Whether this node remembers no generation.
+    pub(crate) fn remembers_none(&self) -> bool {
+        self.generations().is_ok_and(|seen| (seen.bundle, seen.plan) == (0, 0))
     }
 
     /// Remembers the generations durably.
@@ -227,25 +242,12 @@ impl Bundles {
             return Ok(());
         }
         let text = format!("bundle = {bundle}\nplan = {plan}\n");
-        crate::state::atomic::write(&self.generations_file(), text.as_bytes())
+        atomic::write(&self.generations_file(), text.as_bytes())
             .map_err(|e| self.disk("remembering the generations", e))
     }
 
-    /// A file that can't be read is an error: without it, an older bundle could be accepted.
     fn generations(&self) -> Result<Generations, Failure> {
-        let file = self.generations_file();
-        let unreadable = |e: &dyn std::fmt::Display| {
-            let message = format!("reading the last generations in {}: {e}", file.display());
-            let hint = "if it is damaged, remove it; then this node forgets what it has seen";
-            Failure::local(message, hint)
-        };
-        match std::fs::read_to_string(&file) {
-            Ok(text) => {
-                toml::from_str(&text).map_err(|e: toml::de::Error| unreadable(&e.message()))
-            }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Generations::default()),
-            Err(e) => Err(unreadable(&e)),
-        }
+        generations(&self.generations_file())
     }
 
     fn generations_file(&self) -> PathBuf {
@@ -257,10 +259,67 @@ impl Bundles {
         let state = self.state.display();
         let hint = match e.kind() {
             io::ErrorKind::StorageFull => format!("make room on the file system of {state}"),
-            _ => format!("see that {state} is on a writable file system"),
+            _ => format!("check that {state} is on a writable file system"),
         };
         Failure::local(format!("{doing} in {}", self.sets.display()), hint).caused_by(e)
     }
+}
+
+/// A file that can't be read is an error: without it, an older bundle could be accepted.
+fn generations(file: &Path) -> Result<Generations, Failure> {
+    let unreadable = |e: &dyn std::fmt::Display| {
+        let message = format!("reading the last generations in {}: {e}", file.display());
+        let hint = "if it is damaged, remove it; then this node forgets what it has seen";
+        Failure::local(message, hint)
+    };
+    match atomic::read(file) {
+        Ok(text) => toml::from_slice(&text).map_err(|e: toml::de::Error| unreadable(&e.message())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Generations::default()),
+        Err(e) => Err(unreadable(&e)),
+    }
+}
+
+/// Refuses generations older than those that a node has seen. `from` is who serves them, `file` what
+/// remembers them.
+fn refuse_older(
+    seen: Generations,
+    from: &str,
+    bundle: &Manifest,
+    plan: &Plan,
+    file: &Path,
+) -> Result<(), Failure> {
+    let check = |what: &str, got: u64, seen: u64| {
+        if got >= seen {
+            return Ok(());
+        }
+        let message = format!("the {what} from {from} is generation {got}, older than {seen}");
+        let hint = format!(
+            "update that server, where its published folder was lost by: provostctl publish … \
+             --generation-above {seen}; or, if it was installed anew, remove {} here",
+            file.display()
+        );
+        Err(Failure::new(Cause::Verify, message, hint))
+    };
+    check("bundle", bundle.generation, seen.bundle)?;
+    check("plan", plan.generation, seen.plan)
+}
+
+/// Refuses generations that a run would refuse, of the node whose state is in the folder `state`.
+/// `from` is who serves them.
+pub fn check_generations(
+    state: &Path,
+    from: &str,
+    bundle: &Manifest,
+    plan: &Plan,
+) -> Result<(), Failure> {
+    let file = state.join("generations.toml");
+    refuse_older(generations(&file)?, from, bundle, plan, &file)
+}
+
+/// Whether the node whose state is in the folder `state` has seen these generations last.
+pub fn has_seen(state: &Path, manifest: &Manifest, plan: &Plan) -> bool {
+    let seen = generations(&state.join("generations.toml"));
+    seen.is_ok_and(|seen| (seen.bundle, seen.plan) == (manifest.generation, plan.generation))
 }
 
 /// Whether something may be mounted below `folder`; true where that isn't known.
@@ -273,15 +332,14 @@ fn may_hold_a_mount(folder: &Path) -> bool {
 fn is_as_published(folder: &Path, entry: &FileEntry) -> bool {
     let check = || -> io::Result<bool> {
         let path = folder.join(&entry.path);
-        // A script may have put a pipe there: opening it would block for ever.
-        let metadata = path.symlink_metadata()?;
-        if !metadata.is_file()
-            || metadata.len() != entry.size
+        // Whatever a script may have put there.
+        let mut file = provost_fs::open_to_read(&path)?;
+        let metadata = file.metadata()?;
+        if metadata.len() != entry.size
             || metadata.permissions().mode() & 0o7777 != entry.mode.bits()
         {
             return Ok(false);
         }
-        let mut file = std::fs::File::open(path)?;
         let mut verifying =
             Verifying::new(io::sink(), entry.path.as_str(), entry.size, entry.sha256);
         io::copy(&mut file, &mut verifying)?;

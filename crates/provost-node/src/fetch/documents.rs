@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 
 /// The longest signature file, in bytes.
-const MAX_SIGNATURE: u64 = 4096;
+pub(super) const MAX_SIGNATURE: u64 = 4096;
 
 /// Manifest and plan of one moment.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -50,12 +50,17 @@ impl Documents {
     /// What is kept in the folder `state`. Where there is nothing that could be read, all is
     /// fetched.
     pub(crate) fn kept(state: &Path) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(file(state)).ok()?).ok()
+        serde_json::from_slice(&crate::state::atomic::read(&file(state)).ok()?).ok()
     }
 
     /// The texts, by the names under which they are published.
     pub(crate) fn into_texts(self) -> [(&'static str, String); 2] {
         [("manifest.toml", self.manifest.text), ("plan.toml", self.plan.text)]
+    }
+
+    /// The text of the manifest.
+    pub(crate) fn manifest_text(&self) -> &str {
+        &self.manifest.text
     }
 
     /// Keeps them in the folder `state`, in place of what is kept there.
@@ -101,7 +106,7 @@ impl Documents {
         let plan = Plan::parse(text).map_err(|e| refused(&self.plan, &e, e.hint()))?;
         if plan.node != settings.node {
             let why = format!("checking {path}: it is the plan of {}", plan.node);
-            let hint = "publish again; somebody may have swapped files";
+            let hint = "publish again: the file may have been swapped";
             return Err(refused(&self.plan, &why, hint.to_owned()));
         }
         Ok(Verified { manifest, plan, verdict })

@@ -13,6 +13,7 @@ use super::answer::Directives;
 use super::bundles::Bundles;
 use super::documents::{Documents, Verified};
 use super::error::{FetchError, NotFetched};
+use super::fresh;
 use super::retry::Unserved;
 use super::server::Server;
 use super::transfer::Content;
@@ -31,6 +32,9 @@ pub(crate) struct Fetch<'a> {
     pub(crate) bundles: Bundles,
     pub(crate) kept: Option<Documents>,
     pub(crate) state: &'a Path,
+    /// The newest generation of the bundle that a server is known to offer, where this node
+    /// remembers none.
+    pub(crate) newest: u64,
 }
 
 /// The answers to the first requests to a server.
@@ -41,7 +45,7 @@ pub(crate) struct FirstAnswers {
     pack: Option<Response>,
 }
 
-/// The bundle that was fetched last, where no server answers.
+/// The bundle that was fetched last, where no server responds.
 pub(crate) struct LastGood {
     pub(crate) verified: Verified,
     /// Why no server served.
@@ -51,7 +55,7 @@ pub(crate) struct LastGood {
 impl<'a> Fetch<'a> {
     pub(crate) fn new(settings: &'a Settings, state: &'a Path) -> Result<Self, Failure> {
         let (bundles, kept) = (Bundles::open(state)?, Documents::kept(state));
-        Ok(Self { settings, bundles, kept, state })
+        Ok(Self { settings, bundles, kept, state, newest: 0 })
     }
 
     /// Sends the first requests: for the documents, and for the newest pack.
@@ -77,7 +81,7 @@ impl<'a> Fetch<'a> {
             None => self.ask_first(&source).await,
         };
         let FirstAnswers { documents, directives, pack } = first?;
-        let error = match self.take(&source, &documents, pack).await {
+        let error = match self.take(&source, &documents, &directives, pack).await {
             Ok(verified) => return Ok((verified, directives)),
             Err(error) if error.is_inconsistent() => error,
             Err(error) => return Err(error),
@@ -88,7 +92,8 @@ impl<'a> Fetch<'a> {
         if again == documents {
             return Err(error);
         }
-        self.take(&source, &again, None).await.map(|verified| (verified, directives))
+        let verified = self.take(&source, &again, &directives, None).await?;
+        Ok((verified, directives))
     }
 
     /// Requests the newest pack while the documents are on their way, where nothing is there yet:
@@ -107,11 +112,24 @@ impl<'a> Fetch<'a> {
         &self,
         source: &Server<'_>,
         documents: &Documents,
+        directives: &Directives,
         newest: Option<Response>,
     ) -> Result<Verified, FetchError> {
         let verified = documents.verify(self.settings).map_err(FetchError::inconsistent)?;
         let Verified { manifest, plan, .. } = &verified;
-        self.bundles.check_generations(source.base.as_str(), manifest, plan)?;
+        let from = source.base.as_str();
+        let seen = self.bundles.check_generations(from, self.newest, manifest, plan)?;
+        let at = |failure: Failure| failure.reworded(|text| format!("{text}, from {from}"));
+        fresh::belongs(self.settings, manifest, plan)
+            .map_err(|failure| FetchError::inconsistent(at(failure)))?;
+        let check = |refreshed| {
+            fresh::check(self.settings, (manifest, plan), seen, directives.time, refreshed)
+        };
+        let checked = match check(None) {
+            Ok(()) => Ok(()),
+            Err(_) => check(fresh::refreshed(source, manifest, documents.manifest_text()).await),
+        };
+        checked.map_err(|failure| FetchError::give_up(at(failure)))?;
         self.files(source, manifest, newest).await?;
         self.bundles.remember_generations(manifest, plan).map_err(FetchError::abort)?;
         if self.kept.as_ref() != Some(documents) {
@@ -203,7 +221,7 @@ impl<'a> Fetch<'a> {
         }
     }
 
-    /// What was fetched last, if it may be used where no server answers, and is whole.
+    /// What was fetched last, if it may be used where no server responds, and is whole.
     pub(crate) fn last_good(&self, unserved: Unserved) -> Result<LastGood, NotFetched> {
         let Unserved { why, is_silence } = unserved;
         if !(is_silence && self.settings.fetch.last_good) {
@@ -213,8 +231,12 @@ impl<'a> Fetch<'a> {
         passed_over.push(failure);
         let nothing = |why: &str| {
             let message =
-                format!("no server answers, and the last good bundle can't be used: {why}");
-            Failure::new(Cause::Fetch, message, "see that a server can be reached, and start again")
+                format!("no server responded, and the last good bundle can't be used: {why}");
+            Failure::new(
+                Cause::Fetch,
+                message,
+                "check that a server can be reached, then start again",
+            )
         };
         let verified = match &self.kept {
             None => Err(nothing("there is none on this node yet")),
@@ -222,13 +244,13 @@ impl<'a> Fetch<'a> {
         };
         let whole = verified.and_then(|verified| {
             let Verified { manifest, plan, .. } = &verified;
-            let generations = self.bundles.check_generations("this node", manifest, plan);
+            let generations = self.bundles.check_generations("this node", 0, manifest, plan);
             generations.map_err(|e| e.failure)?;
             let missing = self.bundles.missing(manifest);
             match missing.first() {
                 Some(path) => Err(nothing(&format!("{path} is damaged or missing"))),
                 None if !self.bundles.holds_no_other(manifest) => {
-                    Err(nothing("there are other files beside it"))
+                    Err(nothing("there are other files in its folder"))
                 }
                 None => Ok(verified),
             }

@@ -5,7 +5,9 @@ pub mod bundles;
 pub mod documents;
 pub mod download;
 pub mod error;
+pub mod fresh;
 pub mod head_start;
+/// What is mounted on this node.
 pub mod mounts;
 pub mod published;
 pub mod retry;
@@ -14,6 +16,7 @@ pub mod source;
 pub mod transfer;
 pub mod version;
 
+use provost_record::wording;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -31,12 +34,11 @@ pub fn kept_texts(state: &Path) -> Vec<(&'static str, String)> {
 /// How long ago something was published, so that a server that stands still is noticed.
 pub fn age(created: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second() - created.as_second();
-    let count = |n: i64, unit: &str| format!("{n} {unit}{}", if n == 1 { "" } else { "s" });
     let span = match seconds.abs() {
-        s @ ..60 => count(s, "second"),
-        s @ 60..3600 => count(s / 60, "minute"),
-        s @ 3600..86_400 => count(s / 3600, "hour"),
-        s => count(s / 86_400, "day"),
+        s @ ..60 => wording::count(s, "second"),
+        s @ 60..3600 => wording::count(s / 60, "minute"),
+        s @ 3600..86_400 => wording::count(s / 3600, "hour"),
+        s => wording::count(s / 86_400, "day"),
     };
     match seconds {
         0.. => format!("{span} ago"),

@@ -13,8 +13,9 @@ use super::answer::Directives;
 use super::documents::Verified;
 use super::download::{Fetch, LastGood};
 use super::error::NotFetched;
+use super::fresh;
 use super::head_start::HeadStart;
-use super::retry::{self, RetryLimits, Served};
+use super::retry::{self, RetryLimits, Served, StillTrying};
 use super::server::Server;
 use super::source::{Connection, Fetched, Source, unless_stopped};
 
@@ -23,11 +24,11 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 /// How long one server may take to say whether this node was released.
 const ANSWER: Duration = Duration::from_secs(5);
 /// Said at every run that trusts what isn't signed.
-pub const UNSIGNED: &str = "WARNING: [trust] says `unsigned = true`: anybody on the way could have \
+pub const UNSIGNED: &str = "WARNING: [trust] says `unsigned = true`: anybody on the network path could have \
                             changed what runs here as root";
 
 /// Said where nothing was fetched.
-const OFFLINE: &str = "no server answers: the last good bundle and plan are used";
+const OFFLINE: &str = "no server responded: using the last good bundle and plan";
 
 /// The servers that have the published files.
 pub struct Published {
@@ -41,13 +42,19 @@ impl Published {
         Self { connection, head_start: None }
     }
 
-    async fn fetch_published(&mut self) -> Result<Fetched, NotFetched> {
+    async fn fetch_published(
+        &mut self,
+        still_trying: &mut dyn FnMut(StillTrying),
+    ) -> Result<Fetched, NotFetched> {
         let Connection { settings, client, paths, run, .. } = &self.connection;
-        let fetch = Fetch::new(settings, &paths.state)?;
-        let say = |text: &str| tracing::info!("fetch: {text}");
+        let mut fetch = Fetch::new(settings, &paths.state)?;
+        // Each server may have another one, and this node couldn't tell which is older.
+        if fetch.bundles.remembers_none() && settings.servers.len() > 1 {
+            fetch.newest = fresh::newest_offered(settings, client, run).await;
+        }
         let limits = RetryLimits::of(settings, fetch.kept.is_some());
         let head_start = &mut self.head_start;
-        let served = retry::try_servers(&settings.servers, limits, say, |server| {
+        let served = retry::try_servers(&settings.servers, limits, still_trying, |server| {
             let head_start = head_start.take_if(|asked| asked.is_of(server));
             let server = Server::published(settings, client, server, run);
             fetch.from(server, head_start.map(HeadStart::answers))
@@ -71,7 +78,7 @@ impl Published {
         let path = plan.env.get("PATH").map_or(PATH, String::as_str);
         let path = format!("{path}:{}", folder.display());
         plan.env.insert("PATH".to_owned(), path);
-        let Directives { hold, released } = directives;
+        let Directives { hold, released, .. } = directives;
         Ok(Fetched {
             manifest,
             plan,
@@ -122,7 +129,8 @@ impl Source for Published {
         &'a mut self,
         _executor: &'a mut Supervisor,
         orders: &'a mut watch::Receiver<Orders>,
+        still_trying: &'a mut dyn FnMut(StillTrying),
     ) -> LocalBoxFuture<'a, Result<Fetched, NotFetched>> {
-        Box::pin(async { unless_stopped(orders, self.fetch_published()).await? })
+        Box::pin(async { unless_stopped(orders, self.fetch_published(still_trying)).await? })
     }
 }

@@ -20,8 +20,11 @@ const RUN: &str = "provost-run";
 
 /// One server to fetch from.
 pub struct Server<'a> {
+    /// The client of this process.
     pub client: &'a Client,
+    /// Its URL, to which paths are added.
     pub base: &'a Url,
+    /// The node's token, sent with requests for its plan alone.
     pub token: Option<&'a Token>,
     /// The present run's id.
     pub run: &'a str,
@@ -45,6 +48,7 @@ impl<'a> Server<'a> {
         Self { token: settings.token.as_ref(), run, ..Self::new(client, base) }
     }
 
+    /// The URL of `path` there.
     pub fn url(&self, path: &str) -> String {
         // Both parts are checked names; joining them as a URL would read `//` or `:` in them.
         format!("{}{path}", self.base)
@@ -85,24 +89,31 @@ impl<'a> Server<'a> {
             "let it read that file (chmod a+r) and enter the folders above it (namei -l)";
         match status.as_u16() {
             300..=399 if path.is_empty() => {
-                "no redirect is followed: give the URL that it leads to".to_owned()
+                "use the URL that the redirect leads to: redirects are not followed".to_owned()
             }
             // Not of the published files, but what a script asks for by `provost fetch`.
             400..=499 if path.is_empty() => {
-                "see that the URL is right, and that all may read what is there: curl -v that URL"
+                "check the URL, and that everybody may read the file: curl -v URL".to_owned()
+            }
+            300..=399 => {
+                "set `servers` to the URL that the redirect leads to: redirects are not followed"
                     .to_owned()
             }
-            300..=399 => "no redirect is followed: set `servers` to where the files are".to_owned(),
             401 => "give this node its token: `provostctl token NODE`, then token_file".to_owned(),
+            403 if path.starts_with("plans/") => format!(
+                "on the management node the web server can't read WWW/{path}: publish again with \
+                 --group and the group of its user (chmod a+r would show the plan's secrets to \
+                 everybody there)"
+            ),
             403 => format!(
                 "on the management node the web server can't read WWW/{path}: {readable}, or \
                  publish again"
             ),
             404 | 410 => format!(
-                "there is no WWW/{path} on that server: publish there, and see that site.toml names \
+                "there is no WWW/{path} on that server: publish there, and check that site.toml names \
                  this node"
             ),
-            _ => "see the server's own log".to_owned(),
+            _ => "check the server's log".to_owned(),
         }
     }
 }
@@ -114,18 +125,18 @@ pub fn broken(url: &str, e: &reqwest::Error) -> FetchError {
         (unresolved.to_string(), unresolved.hint())
     } else if e.is_connect() && e.is_timeout() {
         (
-            "there is no connection within `connect_timeout`".to_owned(),
-            "see that the server is up and that no firewall drops what goes to it: ping it",
+            "not connected within `connect_timeout`".to_owned(),
+            "check that the server is up and that no firewall drops packets to it: ping it",
         )
     } else if e.is_connect() {
-        (reason(e), "see that the server runs and that this node can reach it: curl -v that URL")
+        (reason(e), "check that the server runs and that this node can reach it: curl -v URL")
     } else if e.is_timeout() {
         (
             "the server sent nothing for too long".to_owned(),
-            "see why the server is stuck, or raise `stall_timeout` under [fetch]",
+            "check why the server hangs, or raise `stall_timeout` under [fetch]",
         )
     } else {
-        (reason(e), "see what stands between this node and the server: a proxy, a broken link")
+        (reason(e), "check for a proxy or a broken link between this node and the server")
     };
     FetchError::silent(Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint))
 }
@@ -138,7 +149,7 @@ async fn refused(url: &str, hint: String, response: Response) -> FetchError {
     let passes = matches!(status.as_u16(), 408 | 425 | 429) || status.is_server_error();
     // What broke off is no worse than what says nothing.
     let refusal = ErrorBody::parse(&body(response, MAX_ERROR).await.unwrap_or_default());
-    let mut message = format!("fetching {url}: the server answers {status}");
+    let mut message = format!("fetching {url}: the server responded {status}");
     if let Some(place) = &place {
         message += &format!(", go to {}", one_line(&String::from_utf8_lossy(place)));
     }

@@ -14,6 +14,7 @@ use reqwest::{Client, Url};
 use tokio::sync::watch;
 
 use super::error::NotFetched;
+use super::retry::StillTrying;
 use crate::failure::Failure;
 use crate::settings::{Paths, Settings};
 
@@ -34,7 +35,8 @@ pub trait Source {
 
     /// Fetches and verifies all that the node needs, from the first server that serves all of it well.
     /// The plan is final: nothing changes it afterwards. A source whose plan has to be evaluated does
-    /// that by `executor`. An order to stop ends it: see [`unless_stopped`].
+    /// that by `executor`. An order to stop ends it: see [`unless_stopped`]. `still_trying` is called
+    /// once at most.
     ///
     /// # Errors
     ///
@@ -43,6 +45,7 @@ pub trait Source {
         &'a mut self,
         executor: &'a mut Supervisor,
         orders: &'a mut watch::Receiver<Orders>,
+        still_trying: &'a mut dyn FnMut(StillTrying),
     ) -> LocalBoxFuture<'a, Result<Fetched, NotFetched>>;
 }
 

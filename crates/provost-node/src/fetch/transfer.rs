@@ -115,8 +115,8 @@ impl Content<'_> {
         let have = part.metadata().map_err(disk)?.len();
         if !has_end && have < self.size {
             let message =
-                format!("fetching {url}: it broke off after {have} of {} bytes", self.size);
-            let hint = "see what stands between this node and the server: a proxy, a broken link";
+                format!("fetching {url}: the connection ended after {have} of {} bytes", self.size);
+            let hint = "check for a proxy or a broken link between this node and the server";
             return Err(FetchError::silent(Failure::new(Cause::Fetch, message, hint)));
         }
         Ok(finish(verifying, is_mixed))

@@ -33,7 +33,7 @@ pub fn client(settings: &Settings) -> Result<Client, Failure> {
     }
     let unusable = |e: &reqwest::Error| {
         let hint = "`ca` under [fetch] must name a file of PEM certificates";
-        Failure::config(format!("the CA certificates can't be used: {}", reason(e)), hint)
+        Failure::config(format!("using the CA certificates: {}", reason(e)), hint)
     };
     // Without any the client would look for the system's, and fail where there are none.
     let known = settings.ca.iter().flatten().map(|der| Certificate::from_der(der));

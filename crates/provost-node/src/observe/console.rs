@@ -24,7 +24,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 pub fn printed(result: std::io::Result<()>) -> Result<(), Failure> {
     match result {
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(e) => Err(Failure::config(format!("writing the output: {e}"), "see where stdout goes")),
+        Err(e) => Err(Failure::local("writing the output", "check where stdout goes").caused_by(e)),
         Ok(()) => Ok(()),
     }
 }

@@ -77,7 +77,7 @@ fn blame(at: &Record, message: &str) -> String {
     });
     match place {
         Some((line, file)) => format!("{how} at line {line} of {file}"),
-        None if at.exit_code.is_some() => how,
+        None if at.exit_code.is_some() && at.cause != Some(Cause::Exec) => how,
         None => format!("{how}: {message}"),
     }
 }
@@ -94,7 +94,7 @@ fn write(etc: &Path, line: &str) {
 }
 
 fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    if std::fs::read(path).is_ok_and(|old| old == text) {
+    if provost_fs::read(path, text.len() as u64).is_ok_and(|old| old == text) {
         return Ok(());
     }
     provost_fs::create_folder_of(path)?;
@@ -145,7 +145,9 @@ mod tests {
         let held = Record { cause: Some(Cause::Held), stage: None, ..at.clone() };
         assert!(line(&held, &held).ends_with("words; see: provost status; then: provost release"));
         let fetch = Record { cause: Some(Cause::Fetch), ..failed("fetch") };
-        assert!(line(&fetch, &fetch).contains("failed: fetch: fetch: the script's own words;"));
+        assert!(
+            line(&fetch, &fetch).contains("failed: fetch: fetch error: the script's own words;")
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Who gets word of a run while it goes on.
+//! Who is notified of a run while it is in progress.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub struct StepEnd<'a> {
     pub retry: Option<(Duration, u32)>,
 }
 
-/// Who gets word of a run: the console, the management node, the login prompt.
+/// Who is notified of a run: the console, the management node, the login prompt.
 ///
 /// An observer never fails a run and never holds a script up: only what is awaited, before the first
 /// step and after the last one, may take its time. The journal is no observer, because its order and

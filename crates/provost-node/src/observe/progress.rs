@@ -28,9 +28,9 @@ impl Observer for ConsoleProgress {
         let (title, took) = (step.title, wording::duration(step.began.elapsed()));
         match event {
             Event::Slow => tracing::warn!("{title}: still running after {took}"),
-            Event::Terminating => tracing::warn!("{title}: is being ended (SIGTERM)"),
+            Event::Terminating => tracing::warn!("{title}: terminating (SIGTERM)"),
             Event::Killing => {
-                tracing::warn!("{title}: did not end; it is being killed (SIGKILL)");
+                tracing::warn!("{title}: still running, killing it (SIGKILL)");
             }
             Event::Line(last) if self.shows_lines => self.terminal.progress(title, &took, last),
             Event::Line(_) => {}
@@ -53,10 +53,10 @@ impl Observer for ConsoleProgress {
         }
         let outcome = wording::outcome(record.cause, record.exit_code, record.signal.as_deref());
         tracing::warn!("{title}: FAILED ({outcome}, {took})");
-        tracing::error!("{}", failure(step.script, &outcome, record));
+        tracing::error!("{}", failure(&record.title(), &outcome, record));
         if let Some((wait, left)) = end.retry {
-            let (wait, s) = (wording::duration(wait), if left == 1 { "y" } else { "ies" });
-            tracing::info!("{title}: retrying in {wait} ({left} retr{s} left)");
+            let (wait, left) = (wording::duration(wait), wording::count(left, "retry"));
+            tracing::info!("{title}: retrying in {wait} ({left} left)");
         }
     }
 

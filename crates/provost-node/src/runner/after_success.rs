@@ -42,7 +42,7 @@ impl AfterSuccess<'_> {
         let mut paused = None;
         let mut marker = scheduled.marker.clone();
         if let Some(reason) = wish {
-            tracing::info!("{script}: asks for a reboot: {reason}");
+            tracing::info!("{script}: requests a reboot: {reason}");
             if let Some(failure) = self.refuse_reboot(again) {
                 return (failed(end, &failure), None);
             }
@@ -79,12 +79,11 @@ impl AfterSuccess<'_> {
         let (had, most) = (self.progress.reboots, self.run.settings.guard.max_reboots);
         let (message, hint) = match self.run.service {
             Service::Boot if had >= most => (
-                format!("it asks for another reboot; this run has had {had}, and may have {most}"),
-                "see why it wants one more; `max_reboots` under [guard] says how many a run may \
-                 have",
+                format!("it requests another reboot; this run has had {had} of at most {most}"),
+                "check why it requests one more, or raise `max_reboots` under [guard]",
             ),
             Service::Kickstart if again => (
-                "it wants to go on after a reboot, and a kickstart doesn't".to_owned(),
+                "it requests to continue after a reboot, which a kickstart can't".to_owned(),
                 "make it a postbootscript, which runs when the installed system boots",
             ),
             _ => return None,
@@ -101,6 +100,8 @@ impl AfterSuccess<'_> {
         again: Option<Again>,
     ) -> Paused {
         let mut progress = self.progress.clone();
+        // What is skipped until now is over.
+        progress.done.clear();
         match &again {
             // It keeps its place.
             Some(_) => progress.begun -= 1,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use provost_bundle::OnFailure;
 use provost_exec::{Limits, Orders, Outcome as Executed, Step as ExecStep, Supervisor};
 use provost_record::{Cause, Outcome, Phase, Record, Stage};
 use tokio::sync::watch;
@@ -171,10 +172,15 @@ impl StepRunner<'_> {
         };
         let executed = self.execute(at, start, step, is_with_keeper, context).await?;
         let (end, served) = (self.journal.record(Phase::StageEnd), self.fetched.served.as_deref());
-        let mut end = outcome::fill(end, &scheduled.step, &executed, served);
+        let is_ignored = scheduled.policy.on_failure == OnFailure::Ignore;
+        let after_fix = outcome::after_fix(self.run.service, &scheduled.step, is_ignored);
+        let mut end = outcome::fill(end, &scheduled.step, &executed, served, &after_fix);
+        outcome::add_inner(&mut end, &wishes.records(), &self.fetched.folder);
         if self.time_left().is_zero() && end.cause == Some(Cause::Timeout) {
             let deadline = self.run.settings.run.deadline;
-            end.hint = Some(format!("the whole run may take {deadline}: `deadline` under [run]"));
+            end.hint = Some(format!(
+                "raise `deadline` under [run]: the whole run may take {deadline}; then: {after_fix}"
+            ));
         }
         let mut next = Next::Step;
         if !end.is_failure() {
@@ -259,7 +265,7 @@ impl StepRunner<'_> {
     }
 
     fn prepare(&self, scheduled: &ScheduledStep, log: PathBuf, reboots: u32) -> PreparedStep {
-        let ScheduledStep { step, policy, environment, trace_lines, .. } = scheduled;
+        let ScheduledStep { step, digest, policy, environment, trace_lines, .. } = scheduled;
         let wishes = Wishes::beside(&log);
         let mut env = environment.clone();
         env.extend(wishes.environment());
@@ -274,7 +280,8 @@ impl StepRunner<'_> {
             env,
             log,
             trace: policy.trace,
-            bash_trace: Some(self.run.paths.state.join("trace.bash")),
+            digest: *digest,
+            bash_trace: true,
             trace_lines: *trace_lines,
             limits: Limits {
                 timeout: policy.timeout,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use provost_exec::{Orders, Supervisor};
-use provost_record::{ExitCode, Phase, Service};
+use provost_record::{ExitCode, Journal, Phase, Record, Service, wording};
 use tokio::sync::watch;
 
 use super::dispatcher::Dispatcher;
@@ -31,7 +31,7 @@ use crate::state::progress::{Paused, Progress};
 use crate::state::root::Root;
 
 /// Runs `request` from the first record to the last. Says, records and reports what happens, and
-/// returns how to exit. `observers` get word of it beside those of the management node.
+/// returns how to exit. `observers` are notified of it besides those of the management node.
 pub(crate) async fn run(
     input: &Input,
     kinds: &[ManagementKind],
@@ -60,7 +60,10 @@ pub(crate) async fn run(
     };
     tracing::Span::current().record("run", id.as_str());
     let (connection, mistakes) = connect(input, service, id);
-    let Management { mut source, observers: more } = manage(input, kinds, &connection);
+    let Management { mut source, observers: more } = match manage(input, kinds, &connection) {
+        Ok(management) => management,
+        Err(why) => return cannot_begin(input, kinds, service, &why).await,
+    };
     if mistakes.is_empty() {
         source.prefetch().await;
     }
@@ -102,10 +105,16 @@ pub fn connect(input: &Input, service: Service, run: String) -> (Connection, Vec
 }
 
 /// The management node, of the kind that the settings name.
-pub fn manage(input: &Input, kinds: &[ManagementKind], connection: &Connection) -> Management {
+pub fn manage(
+    input: &Input,
+    kinds: &[ManagementKind],
+    connection: &Connection,
+) -> Result<Management, Failure> {
     let name = input.source_kind();
-    let kind = kinds.iter().find(|kind| kind.name == name).unwrap_or(&super::management::PUBLISHED);
-    (kind.connect)(input, connection)
+    let kind = kinds.iter().find(|kind| kind.name == name).ok_or_else(|| {
+        Failure::config(format!("unknown source.kind {name:?}"), "set `kind` under [source]")
+    })?;
+    Ok((kind.connect)(input, connection))
 }
 
 /// A run that can't be recorded doesn't begin. It is told wherever that is possible.
@@ -122,9 +131,10 @@ pub(crate) async fn cannot_begin(
     let (_sender, none) = watch::channel(Orders::default());
     let mut orders = signals::watch().unwrap_or(none);
     let (connection, _) = connect(input, service, uuid::Uuid::now_v7().to_string());
-    for observer in &mut manage(input, kinds, &connection).observers {
+    let management = manage(input, kinds, &connection).ok();
+    for mut observer in management.into_iter().flat_map(|management| management.observers) {
         if observer.run_refused(service, why, &mut orders).await {
-            tracing::info!("the management node knows");
+            tracing::info!("reported to the management node");
         }
     }
     ExitCode::Usage
@@ -153,7 +163,10 @@ fn begin(
     let mut attempts =
         Attempts::read(&paths.state, input.guard().max_attempts.get()).map_err(disk)?;
     let counts = is_attempt(service, paused.is_some());
-    let held = attempts.held(input.known_there()).filter(|_| counts);
+    let held = attempts.held(service, input.known_there()).filter(|_| counts).map(|held| {
+        let why = attempts.last_run().and_then(|(service, run)| why_failed(paths, service, run));
+        why.map_or(held.clone(), |why| held.reworded(|text| format!("{text}: {why}")))
+    });
     let attempt = match &paused {
         Some(paused) => paused.attempt,
         None if !counts => None,
@@ -163,25 +176,32 @@ fn begin(
     if let Some(marker) = paused.as_ref().and_then(|paused| paused.marker.as_ref()) {
         Markers::new(&paths.state).put(marker).map_err(disk)?;
     }
+    let last = match request {
+        // Before this run is in it.
+        RunRequest::Continue(_) => Journal::read(&paths.journal(service), 0)?,
+        _ => Vec::new(),
+    };
+    // Not there in a chroot without /proc; then it isn't known.
+    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+    let boot_id = boot_id.map(|id| id.trim().to_owned());
+    let last = Progress::after(last.into_iter().map(|entry| entry.record), boot_id.as_deref());
     let may_rotate = !input.takes_records() || Spool::new(paths).unreported(service) == 0;
     let resumed = paused.as_ref().map(|paused| &paused.end);
     let (mut journal, notes) = Recorder::open(paths, service, &node, id, may_rotate, resumed)?;
     let notes = notes.into_iter().chain(close_others(paths, service));
     notes.for_each(|note| tracing::warn!("{note}"));
     let orders = signals::watch()
-        .map_err(|e| Failure::local(format!("watching for signals: {e}"), "see ulimit -n"))?;
+        .map_err(|e| Failure::local(format!("watching for signals: {e}"), "check ulimit -n"))?;
     let mut start = journal.record(Phase::ServiceStart);
     start.attempt = attempt;
-    // Not there in a chroot without /proc; then it isn't known.
-    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
-    start.boot_id = boot_id.map(|id| id.trim().to_owned());
+    start.boot_id = boot_id;
     journal.put(start)?;
     journal.sync_soon();
     if service != Service::Run {
         // It goes on from here; or a kickstart makes this root anew.
         Paused::forget(&paths.state).map_err(disk)?;
     }
-    let verb = if paused.is_some() { "goes on" } else { "begins" };
+    let verb = if paused.is_some() { "continues" } else { "begins" };
     tracing::info!("{service} of {node} {verb}, run {id}");
     journal.hide(secrets(settings, &Default::default()));
     let run = RunContext {
@@ -195,15 +215,28 @@ fn begin(
         began: Instant::now(),
         synced: journal.synced(),
     };
-    let progress = paused.map_or_else(Progress::default, |paused| paused.progress);
+    let progress = paused.map_or(last, |paused| paused.progress);
     Ok(Begun { run, guard: Guard { attempts, held }, journal, orders, progress })
+}
+
+/// What the run `run` failed by, in a few words: the stage, how it ended, and its last line.
+fn why_failed(paths: &Paths, service: Service, run: &str) -> Option<String> {
+    let entries = Journal::read(&paths.journal(service), 0).ok()?;
+    let failed = |record: &Record| {
+        record.run == run && record.phase == Phase::StageEnd && record.is_failure()
+    };
+    let end = entries.into_iter().rev().map(|entry| entry.record).find(failed)?;
+    let how = wording::outcome(end.cause, end.exit_code, end.signal.as_deref());
+    let line = end.error_message.as_deref().and_then(|text| text.lines().last());
+    let line = line.map_or(String::new(), |line| format!(", {line}"));
+    Some(format!("{}, {how}{line}", end.stage?))
 }
 
 fn not_counted(paths: &Paths, e: &std::io::Error) -> Failure {
     let message = format!("counting the attempts in {}: {e}", paths.state.display());
     let hint = match e.kind() {
         std::io::ErrorKind::StorageFull => "make room on that file system",
-        _ => "run as root, and see that it is on a writable file system",
+        _ => "run as root, and check that it is on a writable file system",
     };
     Failure::local(message, hint)
 }

@@ -75,7 +75,7 @@ impl Dispatcher<'_> {
         }
         let took = wording::duration(self.ran());
         match exit {
-            ExitCode::Done => tracing::info!("{} ended well after {took}", self.run.service),
+            ExitCode::Done => tracing::info!("{} succeeded after {took}", self.run.service),
             _ => tracing::warn!("{} FAILED after {took}", self.run.service),
         }
         self.observers.flush(&mut self.orders).await;
@@ -163,7 +163,7 @@ impl Dispatcher<'_> {
             self.guard.release(at, &self.run).map_err(|e| RunFailure::before(steps, &e))?;
         }
         if let Some(reason) = fetched.hold.as_ref().filter(|_| self.run.service != Service::Run) {
-            let failure = super::guard::held_there(reason, &self.run.node);
+            let failure = super::guard::held_there(reason, &self.run.node, self.run.service);
             return Err(RunFailure::before(steps, &failure));
         }
         if let Some(install) = Install::of(self.input).filter(|_| self.is_kickstart()) {
@@ -194,7 +194,7 @@ impl Dispatcher<'_> {
     fn noted(&self, noted: std::io::Result<()>) -> Result<(), RunFailure> {
         noted.map_err(|e| {
             let state = self.run.paths.state.display();
-            let message = format!("noting in {state} how far this root is: {e}");
+            let message = format!("writing the state of this root to {state}: {e}");
             let failure = Failure::local(message, "make room there, and start again");
             RunFailure::before([], &failure)
         })

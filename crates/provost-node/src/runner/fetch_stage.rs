@@ -13,16 +13,14 @@ use super::run_failure::RunFailure;
 use super::schedule::{ScheduledStep, names, schedule};
 use crate::failure::Failure;
 use crate::fetch::age;
+use crate::fetch::retry::StillTrying;
 use crate::fetch::{Fetched, NotFetched, Source};
 use crate::observe::logging;
 use crate::observe::observer::RunContext;
 use crate::settings::secrets::secrets;
 use crate::state::journal::Recorder;
 use crate::state::markers::Markers;
-use crate::state::progress::Progress;
-
-/// Its name in the records.
-const FETCH: &str = "fetch";
+use crate::state::progress::{FETCH, Progress};
 
 /// What fetching takes.
 pub(crate) struct FetchStage<'a> {
@@ -42,7 +40,7 @@ impl FetchStage<'_> {
     #[tracing::instrument(name = "fetch", level = "debug", skip_all)]
     pub(crate) async fn run(mut self) -> Result<(Fetched, Vec<ScheduledStep>), RunFailure> {
         let began = Instant::now();
-        self.begin()?;
+        begin(self.journal, self.limit())?;
         let result = self.fetch().await.and_then(|fetched| {
             let markers = Markers::new(&self.run.paths.state);
             match schedule(self.run, self.request, &fetched, &markers, self.progress) {
@@ -57,11 +55,11 @@ impl FetchStage<'_> {
         };
         // Each of them is a stage that failed, and the next one is its other try.
         for failure in passed_over {
-            self.journal.put(failed(self.end_record(), failure))?;
+            self.journal.put(failed(end_record(self.journal), failure))?;
             tracing::warn!("fetch: {failure}");
-            self.begin()?;
+            begin(self.journal, self.limit())?;
         }
-        let mut end = self.end_record();
+        let mut end = end_record(self.journal);
         end.duration_ms = Some(milliseconds(began.elapsed()));
         match result {
             Ok((fetched, steps)) => {
@@ -75,14 +73,14 @@ impl FetchStage<'_> {
                 }
                 end.skipped.clone_from(&fetched.offline);
                 let what = if fetched.sections.is_some() {
-                    count(fetched.manifest.files.len(), "file")
+                    wording::count(fetched.manifest.files.len(), "file")
                 } else {
                     let (bundle, plan) = (fetched.manifest.generation, fetched.plan.generation);
                     (end.bundle, end.plan) = (Some(bundle), Some(plan));
                     let age = age(fetched.manifest.created, provost_record::now());
                     format!("bundle {bundle} of {age}, plan {plan}")
                 };
-                let runs = count(steps.len(), "script");
+                let runs = wording::count(steps.len(), "script");
                 let took = wording::duration(began.elapsed());
                 tracing::info!("fetch: {what}, {runs} to run ({took})");
                 self.journal.put(end)?;
@@ -97,22 +95,10 @@ impl FetchStage<'_> {
         }
     }
 
-    /// The record of the beginning goes to the disk while the servers are asked: nothing runs before
-    /// it is there.
-    fn begin(&mut self) -> Result<(), JournalError> {
-        let mut start = self.journal.record(Phase::StageStart);
-        start.stage = Some(FETCH.to_owned());
-        if self.mistakes.is_empty() {
-            start.limit_ms = Some(milliseconds(self.run.settings.fetch.deadline.duration()));
-        }
-        self.journal.put(start)?;
-        self.journal.sync_soon();
-        Ok(())
-    }
-
-    fn end_record(&self) -> Record {
-        let stage = Some(FETCH.to_owned());
-        Record { stage, ..self.journal.record(Phase::StageEnd) }
+    /// How long it may take, in milliseconds; not known where the settings are wrong.
+    fn limit(&self) -> Option<u64> {
+        let limit = milliseconds(self.run.settings.fetch.deadline.duration());
+        self.mistakes.is_empty().then_some(limit)
     }
 
     async fn fetch(&mut self) -> Result<Fetched, NotFetched> {
@@ -121,10 +107,36 @@ impl FetchStage<'_> {
             others.iter().for_each(|other| tracing::error!("error: {other}"));
             return Err(first.clone().into());
         }
-        self.source.fetch(self.executor, self.orders).await
+        let limit = self.limit();
+        let Self { source, journal, executor, orders, .. } = self;
+        let mut unwritten = None;
+        // What was tried is a stage that failed: the management node knows of it long before the end.
+        let mut still_trying = |StillTrying { why, is_silence }: StillTrying| {
+            tracing::info!("fetch: {}", why.text());
+            if is_silence {
+                return; // There is nobody to tell.
+            }
+            let record = failed(end_record(journal), &why);
+            unwritten = journal.put(record).and_then(|()| begin(journal, limit)).err();
+        };
+        let fetched = source.fetch(executor, orders, &mut still_trying).await;
+        match unwritten {
+            Some(e) => Err(Failure::from(e).into()),
+            None => fetched,
+        }
     }
 }
 
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+/// The record of the beginning goes to the disk while the servers are asked: nothing runs before
+/// it is there.
+fn begin(journal: &mut Recorder, limit_ms: Option<u64>) -> Result<(), JournalError> {
+    let stage = Some(FETCH.to_owned());
+    journal.put(Record { stage, limit_ms, ..journal.record(Phase::StageStart) })?;
+    journal.sync_soon();
+    Ok(())
+}
+
+fn end_record(journal: &Recorder) -> Record {
+    let stage = Some(FETCH.to_owned());
+    Record { stage, ..journal.record(Phase::StageEnd) }
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use provost_exec::Orders;
-use provost_record::{ExitCode, Service};
+use provost_record::{ExitCode, Service, wording};
 use tokio::sync::watch;
 
 use super::run_failure::RunFailure;
@@ -38,7 +38,7 @@ impl Guard {
         if let Some(at) = released {
             self.release(at, run).map_err(|failure| RunFailure::before([], &failure))?;
         }
-        if self.attempts.held(None).is_some() {
+        if self.attempts.held(run.service, None).is_some() {
             return Err(RunFailure::before([], &failure));
         }
         tracing::info!("the management node has released this node");
@@ -51,7 +51,7 @@ impl Guard {
         self.attempts.released(at, &run.id).map_err(|e| not_counted(run, &e))
     }
 
-    /// Forgets all attempts: the run ended well.
+    /// Forgets all attempts: the run succeeded.
     pub(crate) fn forget(&mut self, run: &RunContext) {
         // Too many are counted then; the next run that ends well forgets them.
         if let Err(e) = self.attempts.clear() {
@@ -76,11 +76,14 @@ pub fn release(input: &Input) -> ExitCode {
             if input.notices() {
                 take_down(&paths);
             }
-            let s = if n == 1 { "" } else { "s" };
             let there = input.known_there().map(|node| {
                 format!("; if the management node holds this node, too: provostctl release {node}")
             });
-            tracing::info!("released: {n} attempt{s} forgotten{}", there.unwrap_or_default());
+            tracing::info!(
+                "released: {} forgotten{}",
+                wording::count(n, "attempt"),
+                there.unwrap_or_default()
+            );
             ExitCode::Done
         }
         Err(e) => {

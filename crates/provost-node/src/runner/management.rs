@@ -1,4 +1,4 @@
-//! The kinds of management nodes: what a node fetches from each, and who there gets word of a run.
+//! The kinds of management nodes: what a node fetches from each, and who there is notified of a run.
 
 use crate::fetch::published::Published;
 use crate::fetch::source::{Connection, Source};
@@ -19,7 +19,7 @@ pub struct ManagementKind {
 pub struct Management {
     /// Where the scripts and the plan come from.
     pub source: Box<dyn Source>,
-    /// Who there gets word of the run.
+    /// Who there is notified of the run.
     pub observers: Vec<Box<dyn Observer>>,
 }
 

@@ -21,15 +21,17 @@ mod stamp;
 mod steps;
 mod wishes;
 
+use std::io;
+
 use provost_exec::Supervisor;
 use provost_record::ExitCode;
 use tracing::Instrument;
 
-use crate::failure::Failure;
+use crate::observe;
 use crate::observe::console::complain;
 use crate::observe::logging;
 use crate::observe::observer::Observer;
-use crate::observe::progress::ConsoleProgress;
+use crate::room;
 use crate::settings::Input;
 
 pub use begin::{connect, manage};
@@ -58,8 +60,8 @@ impl OutputMode {
     }
 }
 
-/// Runs `request` on a loop of its own. `observers` get word of it beside the console and those of the
-/// management node.
+/// Runs `request` on a loop of its own. `observers` are notified as well as those of every run and those of
+/// the management node.
 pub fn main(
     input: &Input,
     kinds: &[ManagementKind],
@@ -70,11 +72,11 @@ pub fn main(
     // First of all, while this process has one thread.
     let executor = Supervisor::start();
     let guard = logging::install(input, logging::Options { verbose: output == OutputMode::Lines });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let failure = |e: std::io::Error| {
-        let hint = "see ulimit -n, ulimit -u and the free memory";
-        Failure::local(format!("starting the run: {e}"), hint)
-    };
+    let keeper = |e: io::Error| io::Error::new(e.kind(), format!("starting the keeper: {e}"));
+    let executor = executor.map_err(keeper);
+    let runtime = room::runtime_without_thread();
+    let room = runtime.as_ref().map_or(Ok(()), room::start_thread);
+    let executor = room.and(executor);
     let span = tracing::info_span!(
         "run",
         node = %input.node(),
@@ -84,19 +86,18 @@ pub fn main(
     match (executor, runtime) {
         (Ok(executor), Ok(runtime)) => {
             let shows_lines = output != OutputMode::Elsewhere;
-            let progress = ConsoleProgress::new(guard.terminal(), shows_lines);
-            let console: Box<dyn Observer> = Box::new(progress);
-            let observers = std::iter::once(console).chain(observers).collect();
-            let run = begin::run(input, kinds, request, observers, executor);
-            runtime.block_on(run.instrument(span))
+            let mut all = observe::of_every_run(guard.terminal(), shows_lines);
+            all.extend(observers);
+            let run = begin::run(input, kinds, request, all, executor);
+            runtime.block_on(logging::together(run.instrument(span)))
         }
         (Err(e), Ok(runtime)) => {
-            let why = failure(e);
+            let why = room::failure(e);
             let refused = begin::cannot_begin(input, kinds, request.service(), &why);
             runtime.block_on(refused.instrument(span))
         }
         (_, Err(e)) => {
-            let failure = failure(e);
+            let failure = room::failure(e);
             complain(&format!("error: {failure}"));
             failure.exit_code()
         }

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 use crate::fetch::Fetched;
 use crate::observe::observer::{Observer, RunContext, StepContext, StepEnd};
 
-/// All observers of a run, in the order in which they get word.
+/// All observers of a run, in the order in which they are notified.
 pub(crate) struct Observers(pub(crate) Vec<Box<dyn Observer>>);
 
 impl Observer for Observers {

@@ -1,11 +1,11 @@
 //! The outcome of a step as its record.
 
-use provost_record::wording;
+use std::path::Path;
 use std::time::Duration;
 
-use provost_exec::{Ended, NotStarted, Outcome as Executed, Why};
+use provost_exec::{EndCause, NotStarted, Outcome as Executed, Why};
 use provost_plan::Step;
-use provost_record::{Cause, Outcome, Record};
+use provost_record::{Cause, Inner, Outcome, Phase, Record, Service, wording};
 
 use crate::failure::Failure;
 
@@ -18,19 +18,37 @@ const MOST_LEAKED: usize = 50;
 /// The most characters of a command in a record.
 const MOST_COMMAND: usize = 1000;
 
+/// The command that an admin types once the cause of a step's failure is fixed. A failure that its
+/// policy ignores leaves nothing unfinished, so that only the step itself runs again.
+pub(crate) fn after_fix(service: Service, step: &Step, is_ignored: bool) -> String {
+    let rest = service.continue_command().filter(|_| !is_ignored);
+    rest.map_or_else(|| format!("provost run {step}"), str::to_owned)
+}
+
 /// Fills the `stage end` of `step` in. `served` is where the management node has its scripts, if it
-/// serves them as they are.
+/// serves them as they are; `after_fix` is the command that the hint of a failure ends with.
 pub(crate) fn fill(
     record: Record,
     step: &Step,
     executed: &Executed,
     served: Option<&str>,
+    after_fix: &str,
 ) -> Record {
     let ms = |d: Duration| Some(d.as_millis().try_into().unwrap_or(u64::MAX));
-    let mut record = Record {
+    let (exit_code, signal) = match &executed.end {
+        EndCause::Exit(0) => (None, None),
+        EndCause::Exit(code) => (Some(*code), None),
+        EndCause::Leaked => (Some(0), None),
+        EndCause::NotStarted(why) => (why.exit_status(), None),
+        EndCause::Signal { name, .. } | EndCause::Interrupted(name) => (None, Some(name.clone())),
+        _ => (None, None),
+    };
+    let record = Record {
         stage: Some(step.script.clone()),
         args: step.args.clone(),
-        result: Some(Outcome::Failure),
+        result: Some(Outcome::Success),
+        exit_code,
+        signal,
         leaked: few(&executed.leaked),
         duration_ms: ms(executed.duration),
         user_ms: ms(executed.usage.user),
@@ -40,87 +58,108 @@ pub(crate) fn fill(
         commands_failed: executed.commands_failed,
         ..record
     };
-    let name = &step.script;
-    let again = format!(
-        "on the node, provost log {name} shows all it printed; fix it, then: provost run {name}"
-    );
-    let mut lines = executed.last_lines.clone();
-    let mut hint = again.clone();
-    match &executed.ended {
-        Ended::Exit(0) => {
-            record.result = Some(Outcome::Success);
-            return record;
-        }
-        Ended::Exit(code) => {
-            record.exit_code = Some(*code);
-            record.cause = Some(Cause::Exit);
-            if let Some(at) = lines.iter().rposition(|l| l.starts_with(HINT)) {
-                // It has a key of its own.
-                hint = lines.remove(at)[HINT.len()..].to_owned();
-            }
-        }
-        Ended::Leaked => {
-            record.exit_code = Some(0);
-            record.cause = Some(Cause::Exit);
-            let left =
-                "it ended with 0, but left processes behind, which its leak = \"fail\" forbids";
-            record.error_message = Some(left.to_owned());
-            record.hint = Some("end them in the script, or start them as a service".to_owned());
-            return record;
-        }
-        Ended::Signal { name: signal, core } => {
-            record.signal = Some(signal.clone());
-            record.cause = Some(Cause::Signal);
-            if signal == "SIGKILL" {
-                hint = format!("look for the OOM killer in `dmesg`; {again}");
-            } else if *core {
-                hint = format!("it left a core file, see core(5); {again}");
-            }
-        }
-        Ended::TimedOut(limit) => {
-            record.cause = Some(Cause::Timeout);
-            hint = format!(
-                "it was ended after {}; see where it hangs with provost log {name}, or raise its \
-                 `timeout`",
-                wording::duration(*limit)
-            );
-        }
-        Ended::Interrupted(signal) => {
-            record.signal = Some(signal.clone());
-            record.cause = Some(Cause::Interrupted);
-            hint = format!("somebody ended the run with {signal}; start it again");
-        }
-        Ended::NotStarted(why) => {
-            record.cause = Some(cause(why));
-            record.error_message = Some(why.to_string());
-            record.hint = Some(why.hint(served));
-            return record;
-        }
-        Ended::KeeperLost => {
-            record.cause = Some(Cause::Interrupted);
-            let lost = "the process that watched over it was killed, and it with that";
-            record.error_message = Some(lost.to_owned());
-            record.hint = Some("look for the OOM killer in `dmesg`; start it again".to_owned());
-            return record;
-        }
-        Ended::NoKeeper => {
-            record.cause = Some(Cause::Exec);
-            let lost = "it did not begin: the process that starts scripts was lost before";
-            record.error_message = Some(lost.to_owned());
-            let hint = "see how the step before ended, and look for the OOM killer in `dmesg`; \
-                        start it again";
-            record.hint = Some(hint.to_owned());
-            return record;
-        }
+    if let EndCause::Exit(0) = executed.end {
+        // The script did what it was to do.
+        let hint = executed
+            .log_error
+            .as_ref()
+            .map(|e| format!("its log is incomplete: {e}; make room on the file system of LOG"));
+        return Record { hint, ..record };
     }
-    let lines = &lines[lines.len().saturating_sub(LINES)..];
+    match explained(&executed.end, served) {
+        Some(mut failure) => {
+            failure.hint = format!("{}; then: {after_fix}", failure.hint);
+            failed(record, &failure)
+        }
+        None => shown(record, &step.script, executed, after_fix),
+    }
+}
+
+/// The failure of a step whose output doesn't say why it failed.
+fn explained(end: &EndCause, served: Option<&str>) -> Option<Failure> {
+    Some(match end {
+        EndCause::Leaked => Failure::new(
+            Cause::Exit,
+            "exit status 0, but it left processes behind, which its leak = \"fail\" forbids",
+            "end them in the script, or start them as a service",
+        ),
+        EndCause::NotStarted(why) => Failure::new(cause(why), why, why.hint(served)),
+        EndCause::KeeperLost => Failure::new(
+            Cause::Interrupted,
+            "its supervising process was killed, and the script with it",
+            "look for the OOM killer in `dmesg`",
+        ),
+        EndCause::NoKeeper => Failure::new(
+            Cause::Exec,
+            "it was not started: its supervising process was killed before",
+            "check how the previous step ended, and look for the OOM killer in `dmesg`",
+        ),
+        _ => return None,
+    })
+}
+
+/// The record of a script that ran and failed: with the end of its output and the place.
+fn shown(mut record: Record, name: &str, executed: &Executed, after_fix: &str) -> Record {
+    let again =
+        format!("see all its output on the node: provost log {name}; fix it, then: {after_fix}");
+    let mut lines = executed.last_lines.clone();
+    let (cause, hint) = match &executed.end {
+        EndCause::Signal { name: signal, .. } if signal == "SIGKILL" => {
+            (Cause::Signal, format!("look for the OOM killer in `dmesg`; {again}"))
+        }
+        EndCause::Signal { core: true, .. } => {
+            (Cause::Signal, format!("it left a core file, see core(5); {again}"))
+        }
+        EndCause::Signal { .. } => (Cause::Signal, again),
+        EndCause::TimedOut(limit) => {
+            let limit = wording::duration(*limit);
+            let hint = format!(
+                "see where it hangs: provost log {name}; fix it or raise its `timeout` ({limit} \
+                 now), then: {after_fix}"
+            );
+            (Cause::Timeout, hint)
+        }
+        EndCause::Interrupted(signal) => {
+            (Cause::Interrupted, format!("{signal} ended the run; go on with: {after_fix}"))
+        }
+        _ => {
+            // Its own hint has a key of its own.
+            let own = lines.iter().rposition(|line| line.starts_with(HINT));
+            (Cause::Exit, own.map_or(again, |at| lines.remove(at)[HINT.len()..].to_owned()))
+        }
+    };
+    record.result = Some(Outcome::Failure);
+    record.cause = Some(cause);
     record.hint = Some(hint);
-    record.error_message = Some(message(executed, lines));
+    record.error_message = Some(message(executed, &lines[lines.len().saturating_sub(LINES)..]));
     if let Some(place) = &executed.place {
         record.error_line.clone_from(&place.line);
         record.command = place.command.as_ref().map(|c| c.chars().take(MOST_COMMAND).collect());
     }
     record
+}
+
+/// Adds what the script recorded of its own stages. The shell library knows where a script that
+/// sources it failed, because its traps take the place of those that would note it.
+pub(crate) fn add_inner(end: &mut Record, records: &[Record], folder: &Path) {
+    end.inner = Inner::of(records);
+    let own = end.stage.as_deref().map(|script| folder.join(script)).unwrap_or_default();
+    let last = records.iter().rfind(|record| record.phase == Phase::ServiceEnd);
+    let last = last.filter(|last| {
+        end.cause == Some(Cause::Exit) && last.is_failure() && last.exit_code == end.exit_code
+    });
+    let line = last.and_then(|last| last.error_line.as_deref()).unwrap_or_default();
+    let mut words = line.splitn(3, ' ');
+    let (Some(number), Some(function), Some(file)) = (words.next(), words.next(), words.next())
+    else {
+        return;
+    };
+    if folder.join(file.strip_prefix("./").unwrap_or(file)) == own {
+        end.error_line = Some(format!("{number} {function} {}", own.display()));
+        let command = last.and_then(|last| last.command.clone());
+        end.command = command.or(end.command.take());
+        end.called_from = last.and_then(|last| last.called_from.clone());
+    }
 }
 
 /// The end of a stage that failed by `failure`.
@@ -137,8 +176,8 @@ pub(crate) fn failed(end: Record, failure: &Failure) -> Record {
 
 /// That a step is done, or isn't, could not be noted.
 pub(crate) fn not_noted(why: String) -> Failure {
-    let message = format!("how far it is could not be noted in STATE: {why}");
-    let hint = "make room on the file system of STATE; it runs again then";
+    let message = format!("writing its progress to STATE: {why}");
+    let hint = "make room on the file system of STATE; the step runs again then";
     Failure::local(message, hint)
 }
 
@@ -153,6 +192,7 @@ fn few(leaked: &[String]) -> Vec<String> {
 fn cause(why: &NotStarted) -> Cause {
     match why.why {
         Why::Missing => Cause::Missing,
+        Why::Changed => Cause::Verify,
         _ => Cause::Exec,
     }
 }

@@ -22,12 +22,13 @@ pub fn request(reason: &[String]) -> ExitCode {
             Ok(()) => return ExitCode::Done,
             Err(e) => {
                 let path = Path::new(&path).display();
-                Failure::config(format!("noting the wish to reboot in {path}: {e}"), hint)
+                Failure::local(format!("writing the reboot request to {path}"), hint).caused_by(e)
             }
         },
-        None => {
-            Failure::config("PROVOST_REBOOT isn't set: no step is there to ask for a reboot", hint)
-        }
+        None => Failure::config(
+            "requesting a reboot: PROVOST_REBOOT isn't set, so no step is running",
+            hint,
+        ),
     };
     complain(&format!("error: {failure}"));
     failure.exit_code()
@@ -36,12 +37,12 @@ pub fn request(reason: &[String]) -> ExitCode {
 /// Asks the machine to reboot, and notes that it was asked: `paused` goes on after that.
 pub(crate) async fn reboot_after(mut paused: Paused, state: &Path) -> ExitCode {
     let run = &paused.run;
-    tracing::info!("the machine is to reboot; run {run} goes on after that");
+    tracing::info!("rebooting the machine; run {run} continues after that");
     let answer = reboot().await;
     paused.asked = true;
     if let Err(e) = paused.write(state) {
         let state = state.display();
-        tracing::warn!("noting in {state} that the machine was asked to reboot: {e}");
+        tracing::warn!("writing the reboot request to {state}: {e}");
     }
     match answer {
         Ok(()) => ExitCode::Done,
@@ -55,8 +56,8 @@ pub(crate) async fn reboot_after(mut paused: Paused, state: &Path) -> ExitCode {
 /// Asks the machine to reboot, as an admin would: nothing here reboots it by force.
 async fn reboot() -> Result<(), Failure> {
     let failed = |why: String| {
-        let message = format!("asking the machine to reboot: {why}");
-        let hint = "reboot this node by hand; `provost boot` then goes on with the run";
+        let message = format!("rebooting the machine: {why}");
+        let hint = "reboot this node by hand; `provost boot` then continues the run";
         Failure::new(Cause::Reboot, message, hint)
     };
     // An unprivileged run is somebody's trial, on somebody's desktop.
@@ -69,7 +70,7 @@ async fn reboot() -> Result<(), Failure> {
     match tokio::time::timeout(ANSWER, answer).await {
         Ok(Ok(answer)) => answer.map_err(failed),
         Ok(Err(e)) => Err(failed(e.to_string())),
-        Err(_) => Err(failed(format!("no answer in {} s", ANSWER.as_secs()))),
+        Err(_) => Err(failed(format!("no answer within {} s", ANSWER.as_secs()))),
     }
 }
 

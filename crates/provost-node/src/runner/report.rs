@@ -6,6 +6,7 @@ use super::management::ManagementKind;
 use super::{connect, manage};
 use crate::failure::Failure;
 use crate::observe::logging;
+use crate::room;
 use crate::settings::Input;
 use crate::state::lock::RunLock;
 
@@ -13,15 +14,10 @@ use crate::state::lock::RunLock;
 pub fn main(input: &Input, kinds: &[ManagementKind]) -> ExitCode {
     let _logging = logging::install(input, logging::Options::default());
     if RunLock::is_taken(&input.paths().state) {
-        tracing::info!("a run is going on, which reports by itself");
+        tracing::info!("a run is in progress and reports itself");
         return ExitCode::Busy;
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let result = match runtime {
-        Ok(runtime) => runtime.block_on(report(input, kinds)),
-        Err(e) => Err(Failure::local(e, "see ulimit -n and the free memory")),
-    };
-    match result {
+    match room::runtime().and_then(|runtime| runtime.block_on(report(input, kinds))) {
         Ok(()) => ExitCode::Done,
         Err(failure) => {
             tracing::error!("error: {failure}");
@@ -33,7 +29,7 @@ pub fn main(input: &Input, kinds: &[ManagementKind]) -> ExitCode {
 async fn report(input: &Input, kinds: &[ManagementKind]) -> Result<(), Failure> {
     let (connection, mistakes) = connect(input, Service::Run, String::new());
     let limit = connection.settings.report_deadline.duration();
-    for observer in &mut manage(input, kinds, &connection).observers {
+    for observer in &mut manage(input, kinds, &connection)?.observers {
         observer.report_rest(limit).await?;
     }
     mistakes.into_iter().next().map_or(Ok(()), Err)

@@ -14,13 +14,15 @@ pub enum RunRequest {
     FirstBoot,
     /// The same, of such a root that has booted before.
     Reboot,
+    /// What the last run of the same service left unfinished: `--continue`.
+    Continue(Box<Self>),
     /// The lists of the plan, or one part of them: `run`.
     Lists(Option<(List, Option<Group>)>),
     /// These steps, whatever the plan says: `run`.
     Named {
         /// The steps, in order.
         steps: Vec<Step>,
-        /// Variables beside those of the plan.
+        /// Variables besides those of the plan.
         environment: Vec<(String, String)>,
         /// Whether bash shows builtins and functions in the log as well.
         trace_lines: bool,
@@ -33,6 +35,7 @@ impl RunRequest {
         match self {
             Self::Postscripts => Service::Kickstart,
             Self::Boot | Self::FirstBoot | Self::Reboot => Service::Boot,
+            Self::Continue(of) => of.service(),
             Self::Lists(_) | Self::Named { .. } => Service::Run,
         }
     }
@@ -42,6 +45,7 @@ impl RunRequest {
         match self {
             Self::FirstBoot => Root::Installed,
             Self::Reboot => Root::Booted,
+            Self::Continue(of) => of.assumed_root(),
             _ => Root::Other,
         }
     }

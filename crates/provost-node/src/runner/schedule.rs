@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use provost_bundle::{Leak, OnFailure, Policy, Resume, Trace, When};
+use provost_bundle::{Digest, Leak, OnFailure, Policy, Resume, Trace, When};
 use provost_exec::LeakPolicy;
 use provost_plan::Step;
 use provost_plan::mypostscript::{Group, List};
@@ -22,6 +22,8 @@ pub(crate) struct ScheduledStep {
     pub(crate) step: Step,
     /// Whether the bundle has its script.
     pub(crate) is_there: bool,
+    /// Its script's, as verified.
+    pub(crate) digest: Option<Digest>,
     pub(crate) policy: StepPolicy,
     /// What it leaves when it succeeds; none where it runs each time.
     pub(crate) marker: Option<Marker>,
@@ -85,6 +87,11 @@ pub(crate) fn schedule(
     let steps = progress.left(select(request, fetched, run.root)?);
     let step = |step: Step| schedule_step(run, request, fetched, markers, step);
     let mut steps: Vec<_> = steps.into_iter().map(step).collect();
+    // As far as the plan is what it was, and no further than to the first that failed.
+    let done = steps.iter_mut().zip(&progress.done).take_while(|(step, done)| step.step == **done);
+    for (step, _) in done {
+        step.skip.get_or_insert_with(|| "it was done in the run before".to_owned());
+    }
     steps.sort_by_key(|step| step.is_there);
     Ok(steps)
 }
@@ -106,6 +113,7 @@ fn schedule_step(
     let when = policy.and_then(|policy| policy.when).unwrap_or_default();
     ScheduledStep {
         is_there: entry.is_some(),
+        digest: entry.map(|entry| entry.sha256),
         policy: StepPolicy::resolve(policy, run.settings.run.timeout.duration()),
         skip: skip(run.service, when, &step, marker.as_ref(), markers),
         marker,
@@ -126,7 +134,7 @@ fn skip(
     match when {
         _ if service == Service::Run => None,
         When::Always => None,
-        When::Manual => Some(format!("it runs by hand only: provost run {step}")),
+        When::Manual => Some(format!("it runs only by hand: provost run {step}")),
         when => markers.done(marker?, when),
     }
 }
@@ -155,7 +163,7 @@ pub(crate) fn select(
         return Ok(lists.iter().flat_map(steps).collect());
     };
     if let Some(e) = lists.iter().find_map(|list| sections.mistake(*list, group)) {
-        let message = format!("{e}; it is that of {}", fetched.plan.node);
+        let message = format!("{e}, in the mypostscript of {}", fetched.plan.node);
         return Err(Failure::config(message, e.hint()));
     }
     Ok(lists.iter().flat_map(|list| sections.steps(*list, group)).collect())
@@ -165,6 +173,7 @@ pub(crate) fn select(
 fn lists(request: &RunRequest, root: Root, runs_again: bool) -> (&[List], Option<Group>) {
     match (request, root) {
         (RunRequest::Named { .. }, _) => (&[], None),
+        (RunRequest::Continue(of), root) => lists(of, root, runs_again),
         (RunRequest::Postscripts, _) => (&[List::Postscripts], None),
         (RunRequest::Lists(Some((list, group))), _) => (std::slice::from_ref(list), *group),
         (RunRequest::Lists(None), _) | (RunRequest::Boot, Root::Other) => (&List::ALL, None),

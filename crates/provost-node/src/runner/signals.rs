@@ -43,7 +43,7 @@ pub(crate) fn watch() -> io::Result<watch::Receiver<Orders>> {
     Ok(orders)
 }
 
-/// Whether whoever started this process had it ignore `signal`, as nohup(1) does. Where /proc
+/// Whether the caller of this process had it ignore `signal`, as nohup(1) does. Where /proc
 /// isn't there, nobody did.
 fn is_ignored(signal: rustix::process::Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

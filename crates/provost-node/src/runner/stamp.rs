@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use provost_exec::{Orders, Supervisor};
 use provost_plan::Step;
-use provost_record::{ExitCode, Service};
+use provost_record::{ExitCode, Service, wording};
 use tokio::sync::watch;
 
 use super::environment::environment;
@@ -15,8 +15,10 @@ use super::management::ManagementKind;
 use super::request::RunRequest;
 use super::schedule::select;
 use crate::failure::Failure;
+use crate::fetch::retry::StillTrying;
 use crate::fetch::{Connection, Fetched};
 use crate::observe::logging;
+use crate::room;
 use crate::settings::secrets::secrets;
 use crate::settings::{Input, Paths, Settings};
 use crate::state::markers::{Marker, Markers};
@@ -33,11 +35,9 @@ pub fn main(
     // First of all, while this process has one thread.
     let executor = Supervisor::start();
     let _logging = logging::install(input, logging::Options::default());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let stamped = match (executor, runtime) {
-        (Ok(executor), Ok(runtime)) => runtime.block_on(stamp(input, kinds, root, steps, executor)),
-        (Err(e), _) | (_, Err(e)) => Err(Failure::local(e, "see ulimit -n and the free memory")),
-    };
+    let stamped = executor
+        .map_err(room::failure)
+        .and_then(|executor| room::runtime()?.block_on(stamp(input, kinds, root, steps, executor)));
     match stamped {
         Ok(()) => ExitCode::Done,
         Err(failure) => {
@@ -55,7 +55,7 @@ async fn stamp(
     mut executor: Supervisor,
 ) -> Result<(), Failure> {
     if !root.is_dir() {
-        let message = format!("stamping the image {}: there is no such folder", root.display());
+        let message = format!("stamping the image {}: no such folder", root.display());
         return Err(Failure::config(message, "give the image's root folder with --root"));
     }
     let settings = Arc::new(input.settings()?);
@@ -68,9 +68,10 @@ async fn stamp(
     let (service, run) = (Service::Boot, uuid::Uuid::now_v7().to_string());
     let connection =
         Connection { settings: Arc::clone(&settings), client, paths: paths.clone(), service, run };
-    let mut source = manage(input, kinds, &connection).source;
+    let mut source = manage(input, kinds, &connection)?.source;
     let (_sender, mut orders) = watch::channel(Orders::default());
-    let fetched = source.fetch(&mut executor, &mut orders).await;
+    let mut still_trying = |trying: StillTrying| tracing::info!("fetch: {}", trying.why.text());
+    let fetched = source.fetch(&mut executor, &mut orders, &mut still_trying).await;
     let fetched = fetched.map_err(|not_fetched| not_fetched.failure)?;
     logging::hide(secrets(&settings, &fetched.plan.env));
     let state = below(root, &input.paths().state);
@@ -86,12 +87,12 @@ async fn stamp(
         };
         markers.put(&marker).map_err(|e| {
             let message = format!("stamping {step} in {}: {e}", state.display());
-            Failure::local(message, "run as root, and see that there is room")
+            Failure::local(message, "run as root, and check that there is room")
         })?;
         tracing::info!("stamped: {step}");
         count += 1;
     }
-    tracing::info!("{count} stamped in {}", state.join("done").display());
+    tracing::info!("{} stamped in {}", wording::count(count, "step"), state.join("done").display());
     Ok(())
 }
 
@@ -110,7 +111,7 @@ fn marker(
         return Ok(marker);
     }
     let (message, hint) = match entry {
-        None => ("there is no such script in the bundle", "see how it is named there"),
+        None => ("there is no such script in the bundle", "use its name in the bundle"),
         Some(_) => (
             "it runs each time, stamped or not",
             "set when = \"once\" or when = \"change\" in its header",

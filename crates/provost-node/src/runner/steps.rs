@@ -26,14 +26,11 @@ impl Steps<'_> {
         let (schedule, logs) =
             (self.runner.schedule, self.runner.run.paths.scripts(&self.runner.run.id));
         let state = &self.runner.run.paths.state;
-        library::install(state)
-            .and_then(|()| provost_exec::install_trace(state))
-            .and_then(|_| std::fs::create_dir_all(&logs))
-            .map_err(|e| {
-                let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());
-                let hint = "see that this is a writable file system";
-                RunFailure::before(schedule, &Failure::local(message, hint))
-            })?;
+        library::install(state).and_then(|()| std::fs::create_dir_all(&logs)).map_err(|e| {
+            let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());
+            let hint = "check that this is a writable file system";
+            RunFailure::before(schedule, &Failure::local(message, hint))
+        })?;
         for (at, scheduled) in schedule.iter().enumerate() {
             self.runner.executor.pause(self.runner.orders).await;
             if let Some(failure) = self.stop_before(scheduled) {
@@ -63,19 +60,30 @@ impl Steps<'_> {
         let script = &scheduled.step.script;
         if let Some(signal) = self.runner.orders.borrow().stop {
             let message = format!("the run was ended by {signal} before {script}");
-            return Some(Failure::new(Cause::Interrupted, message, "start it again"));
+            return Some(Failure::new(Cause::Interrupted, message, self.start_again()));
         }
         let deadline = self.runner.run.settings.run.deadline;
         if ran(self.runner.run, self.runner.progress, self.runner.executor) >= deadline.duration() {
-            let message = format!("the run's {deadline} were over before {script}");
-            let hint = "see in provost status what took so long, or raise `deadline` under [run]";
+            let message = format!("the run's deadline ({deadline}) passed before {script}");
+            let hint = format!(
+                "see what took so long with provost status, or raise `deadline` under [run]; {}",
+                self.start_again()
+            );
             return Some(Failure::new(Cause::Timeout, message, hint));
         }
         if self.runner.run.service == Service::Run {
             return None;
         }
         let hold = self.hold.as_ref()?.borrow().clone()?;
-        Some(held_there(&hold, &self.runner.run.node))
+        Some(held_there(&hold, &self.runner.run.node, self.runner.run.service))
+    }
+
+    /// The hint of a run that was ended before all its steps had run.
+    fn start_again(&self) -> String {
+        match self.runner.run.service.continue_command() {
+            Some(command) => format!("go on with: {command}"),
+            None => "start it again".to_owned(),
+        }
     }
 
     /// What the failure of a step means for the run, of which `rest` is left.
@@ -89,7 +97,7 @@ impl Steps<'_> {
         let stopped = step_stopped || self.runner.orders.borrow().stop.is_some();
         let on_failure = scheduled.policy.on_failure;
         if on_failure == OnFailure::Ignore && !stopped {
-            tracing::info!("{}: its failure is ignored, as it says", scheduled.step.script);
+            tracing::info!("{}: failed; ignored (on_failure = \"ignore\")", scheduled.step.script);
             return Ok(());
         }
         let (error_line, error_message) = (record.error_line, record.error_message);
@@ -105,7 +113,7 @@ impl Steps<'_> {
                 if !step_stopped {
                     // Its stage says how it failed, not what kept it from its next try.
                     failure.cause = Some(Cause::Interrupted);
-                    failure.hint = Some("start it again".to_owned());
+                    failure.hint = Some(self.start_again());
                 }
                 Err(failure)
             }
@@ -117,18 +125,18 @@ impl Steps<'_> {
     }
 }
 
-/// Whoever runs scripts by hand decides about the machine, too: it isn't rebooted during that.
+/// An admin who runs scripts by hand decides about the machine, too: it isn't rebooted meanwhile.
 fn leave_reboot_to_admin(
     scheduled: &ScheduledStep,
     rest: &[ScheduledStep],
 ) -> Result<(), RunFailure> {
     let script = &scheduled.step.script;
     if rest.is_empty() {
-        tracing::warn!("{script}: reboot this node, as it asks");
+        tracing::warn!("{script}: reboot this node, as it requests");
         return Ok(());
     }
     let list: Vec<String> = rest.iter().map(|scheduled| scheduled.step.to_string()).collect();
-    let message = format!("{script} asks for a reboot before what comes after it");
+    let message = format!("{script} requests a reboot before the next step");
     let hint = format!("reboot this node, then: provost run -P \"{}\"", list.join(","));
     Err(RunFailure::before(rest, &Failure::new(Cause::Reboot, message, hint)))
 }

@@ -1,40 +1,53 @@
 //! What a step says to its runner besides its exit status: a file for each wish, whose name it is
 //! given in its environment.
 
-use std::fs::OpenOptions;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use provost_record::Record;
 
 /// How much of a wish is read, in bytes.
 const MOST: u64 = 1000;
+/// The most bytes of a step's own records.
+const MOST_RECORDS: u64 = 16 << 20;
 
 /// The wishes of one step.
 pub(crate) struct Wishes {
     skip: PathBuf,
     pub(crate) reboot: PathBuf,
+    records: PathBuf,
 }
 
 impl Wishes {
-    /// Of the step whose log is `log`; the files are beside it.
+    /// Of the step whose log is `log`; the files are next to it.
     pub(crate) fn beside(log: &Path) -> Self {
-        Self { skip: log.with_extension("skip"), reboot: log.with_extension("reboot") }
+        Self {
+            skip: log.with_extension("skip"),
+            reboot: log.with_extension("reboot"),
+            records: log.with_extension("records"),
+        }
     }
 
     /// What tells the step about them.
-    pub(crate) fn environment(&self) -> [(String, String); 2] {
+    pub(crate) fn environment(&self) -> [(String, String); 3] {
         let text = |path: &Path| path.display().to_string();
         [
             ("PROVOST_SKIP".to_owned(), text(&self.skip)),
             ("PROVOST_REBOOT".to_owned(), text(&self.reboot)),
+            ("PROVOST_RECORDS".to_owned(), text(&self.records)),
         ]
     }
 
     /// Why the step didn't need to do anything, if it says so.
     pub(crate) fn skip(&self) -> Option<String> {
         take(&self.skip, "it had nothing to do")
+    }
+
+    /// What it recorded of its own stages, one record a line, as `provost record` and the shell
+    /// library write them there. The file stays beside the log.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        let Ok(text) = provost_fs::read(&self.records, MOST_RECORDS) else { return Vec::new() };
+        text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
     }
 
     /// Why the step wants a reboot, if it does.
@@ -46,9 +59,7 @@ impl Wishes {
 /// Takes the file's first line.
 fn take(path: &Path, otherwise: &str) -> Option<String> {
     let mut text = Vec::new();
-    // Whatever a script has put there: a pipe without a writer must not stop the run.
-    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let file = provost_fs::open_to_read(path).ok()?;
     // A wish that can't be read is one all the same.
     let _ = file.take(MOST).read_to_end(&mut text);
     let _ = std::fs::remove_file(path);

@@ -29,21 +29,12 @@ pub(crate) struct Fragment {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SourceFragment {
-    pub(crate) kind: Kind,
+    /// The name of a kind of management node.
+    pub(crate) kind: String,
     pub(crate) install_dir: String,
     pub(crate) tftp_dir: String,
     pub(crate) xcatd_port: NonZeroU16,
     pub(crate) monitor_port: NonZeroU16,
-}
-
-/// The kind of the management node.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
-    /// It serves what `provostctl publish` made.
-    Provost,
-    /// It is an xCAT management node.
-    Xcat,
 }
 
 #[derive(Debug, Deserialize)]
@@ -52,6 +43,7 @@ pub(crate) struct TrustFragment {
     pub(crate) keys: Vec<String>,
     pub(crate) manifest_sha256: Option<String>,
     pub(crate) unsigned: bool,
+    pub(crate) least_generation: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -65,7 +57,7 @@ pub(crate) struct FetchFragment {
     pub(crate) offline: Offline,
 }
 
-/// What happens when no server answers.
+/// What happens when no server responds.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Offline {

@@ -37,6 +37,8 @@ pub struct Settings {
     pub token: Option<Token>,
     /// What a bundle is verified by.
     pub trust: Trust,
+    /// An older generation of the bundle is refused.
+    pub least_generation: u64,
     /// The time limits of fetching.
     pub fetch: FetchLimits,
     /// The URL of a proxy for HTTP.
@@ -66,7 +68,7 @@ pub struct Xcat {
     pub xcatd_port: u16,
     /// The port where it takes a node's status.
     pub monitor_port: u16,
-    /// Whether a bundle is published beside its own scripts; then the bundle is fetched.
+    /// Whether a bundle is published next to its own scripts; then the bundle is fetched.
     pub is_published: bool,
 }
 
@@ -101,7 +103,7 @@ pub struct FetchLimits {
     pub stall: Limit,
     /// In all, with all retries.
     pub deadline: Limit,
-    /// Whether what was fetched last is used where no server answers.
+    /// Whether what was fetched last is used where no server responds.
     pub last_good: bool,
 }
 

@@ -8,7 +8,7 @@ use reqwest::Url;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-use super::fragment::{Fragment, Kind, Offline};
+use super::fragment::{Fragment, Offline};
 use super::messages::MessageSettings;
 use super::origin::Origin;
 use super::sources::Input;
@@ -22,16 +22,17 @@ impl Input {
     }
 
     /// The kind of the management node, as the configuration names it.
-    pub fn source_kind(&self) -> &'static str {
-        match self.fragment.source.kind {
-            Kind::Provost => "provost",
-            Kind::Xcat => "xcat",
-        }
+    pub fn source_kind(&self) -> &str {
+        &self.fragment.source.kind
+    }
+
+    fn is_xcat(&self) -> bool {
+        self.source_kind() == "xcat"
     }
 
     /// Whether the management node takes records.
     pub fn takes_records(&self) -> bool {
-        self.fragment.source.kind == Kind::Provost
+        self.source_kind() == "provost"
     }
 
     /// The node's name at a management node that counts attempts; xCAT's doesn't.
@@ -69,7 +70,7 @@ impl Input {
     /// The settings without those that are invalid, and why they are. Without them, the node trusts
     /// and reaches less than intended, never more.
     pub fn usable(&self) -> (Settings, Vec<Failure>) {
-        let Fragment { node, fetch, run, report, log, .. } = &self.fragment;
+        let Fragment { node, trust, fetch, run, report, log, .. } = &self.fragment;
         let mut failures = self.mistakes.clone();
         if !provost_plan::is_node_name(node) {
             let message = format!("the node's name {node:?}{} isn't valid", self.from("node"));
@@ -93,6 +94,7 @@ impl Input {
             servers,
             token: self.token().map_err(&mut note).ok().flatten(),
             trust: self.trust().map_err(&mut note).unwrap_or_default(),
+            least_generation: trust.least_generation,
             fetch: FetchLimits {
                 connect: fetch.connect_timeout,
                 stall: fetch.stall_timeout,
@@ -130,7 +132,7 @@ impl Input {
     /// but the failure is still reported to it.
     fn xcat(&self, note: &mut impl FnMut(Failure)) -> Option<Xcat> {
         let Fragment { source, trust, .. } = &self.fragment;
-        if source.kind == Kind::Provost {
+        if !self.is_xcat() {
             return None;
         }
         let mut folder = |key: &str, text: &str| {
@@ -154,16 +156,16 @@ impl Input {
     fn trust(&self) -> Result<Trust, Failure> {
         let trust = &self.fragment.trust;
         if trust.keys.is_empty() && trust.manifest_sha256.is_none() && !trust.unsigned {
-            let (message, hint) = match self.fragment.source.kind {
-                Kind::Provost => (
+            let (message, hint) = match self.is_xcat() {
+                false => (
                     "[trust] is empty: there is no key to verify a bundle by",
                     "set [trust] keys = [\"RW…\"] to the line that `provostctl key new` printed \
                      (`unsigned = true` would run anything)",
                 ),
-                Kind::Xcat => (
+                true => (
                     "[trust] is empty, and an xCAT management node signs nothing",
                     "set [trust] unsigned = true to run what it serves, as xCAT itself does; or \
-                     publish beside it and set keys",
+                     publish next to it and set keys",
                 ),
             };
             return Err(Failure::config(message, hint));
@@ -204,7 +206,7 @@ fn read_ca(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
 
 fn read_token(path: &Path) -> Result<Token, Failure> {
     let reading = format!("reading the token {}", path.display());
-    let hint = "put there what `provostctl token NODE` prints, readable by root alone";
+    let hint = "write the output of `provostctl token NODE` to it, readable by root alone";
     let text = std::fs::read_to_string(path).map_err(|e| Failure::unreadable(&reading, hint, e))?;
     // The whole line of `provostctl token` may be there: NODE TOKEN.
     let token = text.split_ascii_whitespace().last().unwrap_or_default();

@@ -106,6 +106,15 @@ impl Values {
     }
 }
 
+/// The keys that have no default.
+const OPTIONAL: [&str; 4] = ["token_file", "trust.manifest_sha256", "fetch.proxy", "fetch.ca"];
+
+/// Whether there is such a key.
+pub(crate) fn is_known(key: &str) -> bool {
+    let defaults = defaults().map(|table| leaves(&table)).unwrap_or_default();
+    OPTIONAL.contains(&key) || defaults.iter().any(|(known, _)| known == key)
+}
+
 /// Checks that `key` exists and may have `value`.
 pub(crate) fn check(key: &str, value: &Value) -> Result<(), toml::de::Error> {
     let mut table = defaults()?;

@@ -1,9 +1,23 @@
-//! Writing files below STATE, which survive a power cut: see [`provost_fs`].
+//! The files below STATE: written so that they survive a power cut, and read without waiting for
+//! whatever has been put in their place. See [`provost_fs`].
 
 use std::io;
 use std::path::Path;
 
-use provost_fs::Durability;
+use provost_fs::{Durability, refusal};
+
+/// The most bytes of any of them: the manifest and the plan together are the longest.
+const MOST: u64 = 32 << 20;
+
+/// Reads the file at `path`. What stands in its place but isn't a file of this node's is said, with
+/// what to do about it; the next write replaces it.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    provost_fs::read(path, MOST).inspect_err(|e| {
+        if let Some(why) = refusal(e) {
+            tracing::warn!("reading {}: {why}\nhint: {}", path.display(), why.hint(path));
+        }
+    })
+}
 
 /// Replaces the file at `path`: after a power cut it is either the old one or the new one. Creates
 /// its folder if needed.

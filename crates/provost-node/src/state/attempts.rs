@@ -7,7 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use provost_record::{Cause, Service, now};
+use provost_fs::refusal;
+use provost_record::{Cause, Service, now, wording};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -44,33 +45,39 @@ impl Attempts {
     pub fn read(state: &Path, most: u32) -> io::Result<Self> {
         let file = state.join("attempts.json");
         let most = most.max(1) as usize;
-        let AttemptsFile { attempts, released } = match std::fs::read(&file) {
-            Ok(text) => serde_json::from_slice(&text).unwrap_or_else(|_| {
-                let unknown = |_| Attempt {
-                    service: Service::Boot,
-                    run: String::new(),
-                    began: Timestamp::UNIX_EPOCH,
-                };
-                AttemptsFile { attempts: (1..most).map(unknown).collect(), released: None }
-            }),
+        let damaged = || {
+            let unknown = |_| Attempt {
+                service: Service::Boot,
+                run: String::new(),
+                began: Timestamp::UNIX_EPOCH,
+            };
+            AttemptsFile { attempts: (1..most).map(unknown).collect(), released: None }
+        };
+        let AttemptsFile { attempts, released } = match atomic::read(&file) {
+            Ok(text) => serde_json::from_slice(&text).unwrap_or_else(|_| damaged()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => AttemptsFile::default(),
+            Err(e) if refusal(&e).is_some() => damaged(),
             Err(e) => return Err(e),
         };
         Ok(Self { file, most, attempts, released })
     }
 
-    /// The failure of a run of a node that is held, if it is. `node` is its name at a management node
-    /// that may release it.
-    pub fn held(&self, node: Option<&str>) -> Option<Failure> {
+    /// The failure of a run of `service` on a node that is held, if it is. `node` is its name at a
+    /// management node that may release it.
+    pub fn held(&self, service: Service, node: Option<&str>) -> Option<Failure> {
         let last = self.attempts.last().filter(|_| self.attempts.len() >= self.most)?;
-        let s = if self.attempts.len() == 1 { "" } else { "s" };
         let message = format!(
-            "this node is held: {} run{s} in a row did not end well, the last was the {} of {}",
-            self.attempts.len(),
+            "this node is held: {} in a row failed, the last was the {} of {}",
+            wording::count(self.attempts.len(), "run"),
             last.service,
             last.began
         );
-        Some(held(message, node))
+        Some(held(message, service, node))
+    }
+
+    /// The run that was counted last.
+    pub fn last_run(&self) -> Option<(Service, &str)> {
+        self.attempts.last().map(|attempt| (attempt.service, attempt.run.as_str()))
     }
 
     /// Counts a run that begins. Returns which attempt it is, from 1.
@@ -110,16 +117,22 @@ impl Attempts {
     }
 }
 
-/// The failure of a run of a node that the management node holds.
-pub fn held_there(reason: &str, node: &str) -> Failure {
-    held(format!("the management node holds this node: {reason}"), Some(node))
+/// The failure of a run of `service` on a node that the management node holds.
+pub fn held_there(reason: &str, node: &str, service: Service) -> Failure {
+    held(format!("the management node holds this node: {reason}"), service, Some(node))
 }
 
-fn held(message: impl ToString, node: Option<&str>) -> Failure {
-    let there = node.map(|node| format!(", or `provostctl release {node}` on the management node"));
+/// Nothing that the hint names leads back to it: `provost log` shows the script that failed last.
+fn held(message: impl ToString, service: Service, node: Option<&str>) -> Failure {
+    let there = node.map(|node| {
+        format!(
+            ", or on the management node: provostctl release {node} && provostctl continue {node}"
+        )
+    });
+    let and_continue = service.continue_command().map(|command| format!(" && {command}"));
     let hint = format!(
-        "find the cause with `provost status` and `provost log`, fix it, then: `provost release` \
-         here{}",
+        "see why the last run failed: provost log; fix it, then: provost release{}{}",
+        and_continue.unwrap_or_default(),
         there.unwrap_or_default()
     );
     Failure::new(Cause::Held, message, hint)
@@ -138,11 +151,11 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         for n in 1..=3 {
             let mut attempts = read(state.path());
-            assert!(attempts.held(Some("cn001")).is_none());
+            assert!(attempts.held(Service::Boot, Some("cn001")).is_none());
             assert_eq!(attempts.count(Service::Boot, &format!("run {n}")).unwrap(), n);
         }
         let mut attempts = read(state.path());
-        let held = attempts.held(Some("cn001")).unwrap();
+        let held = attempts.held(Service::Boot, Some("cn001")).unwrap();
         assert!(held.message.contains("3 runs in a row"), "{held}");
         assert!(held.hint.contains("provostctl release cn001"), "{held}");
         assert_eq!(attempts.clear().unwrap(), 3);
@@ -164,7 +177,7 @@ mod tests {
                 read(state.path()).released(at, &format!("run {n}")).unwrap();
             }
             assert!(
-                read(state.path()).held(Some("cn001")).is_some(),
+                read(state.path()).held(Service::Boot, Some("cn001")).is_some(),
                 "released at {at}, again and again"
             );
         }
@@ -175,8 +188,8 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         std::fs::write(state.path().join("attempts.json"), "[{\"serv").unwrap();
         let mut attempts = read(state.path());
-        assert!(attempts.held(Some("cn001")).is_none());
+        assert!(attempts.held(Service::Boot, Some("cn001")).is_none());
         attempts.count(Service::Boot, "run").unwrap();
-        assert!(read(state.path()).held(Some("cn001")).is_some());
+        assert!(read(state.path()).held(Service::Boot, Some("cn001")).is_some());
     }
 }

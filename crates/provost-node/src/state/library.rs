@@ -29,7 +29,8 @@ pub fn install(state: &Path) -> io::Result<()> {
     std::fs::create_dir_all(&folder)?;
     for (name, text) in FILES {
         let path = folder.join(name);
-        if std::fs::read(&path).ok().as_deref() == Some(text.as_bytes()) {
+        let there = provost_fs::read(&path, text.len() as u64);
+        if there.ok().as_deref() == Some(text.as_bytes()) {
             continue;
         }
         provost_fs::replace_with_mode(&path, text.as_bytes(), 0o644, Durability::Crash)?;

@@ -4,10 +4,14 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 
+use provost_fs::refusal;
+
 use crate::failure::Failure;
 
-/// How often the lock may be busy because a process looks whether a run is going on.
+/// How often the lock may be busy because a process looks whether a run is in progress.
 const LOOKERS: usize = 1000;
+/// How much of the note in the lock is read, in bytes.
+const MOST_NOTE: u64 = 1000;
 
 /// Keeps a second run out for as long as it lives, and no longer: the kernel releases the lock of a
 /// run that was killed.
@@ -30,33 +34,31 @@ impl RunLock {
         let path = state.join("lock");
         let failed = |e: std::io::Error| {
             let message = format!("taking the lock {}", path.display());
-            let hint = "run as root, and see that STATE is on a writable file system";
+            let hint = match refusal(&e) {
+                Some(why) => why.hint(&path),
+                None => "run as root, and check that STATE is on a writable file system".to_owned(),
+            };
             LockError::Failed(Failure::local(message, hint).caused_by(e))
         };
         std::fs::create_dir_all(state).map_err(failed)?;
         let mut options = OpenOptions::new();
-        let mut file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed)?;
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let file = provost_fs::open(&path, options).map_err(failed)?;
         match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
                 // What can't be read is left out of the message.
-                let _ = file.read_to_string(&mut holder);
+                let _ = file.take(MOST_NOTE).read_to_string(&mut holder);
                 if is_alive(&holder) {
-                    let message = format!("another run is going on: {}", holder.trim());
-                    let hint = "wait for its end; `provost status` shows how far it is";
+                    let message = format!("another run is in progress: {}", holder.trim());
+                    let hint = "wait until it ends; see its progress with `provost status`";
                     return Err(LockError::Busy(Failure::local(message, hint)));
                 }
                 // Every process that may read the file may lock it.
                 let message = format!("{} is locked, and not by the last run", path.display());
                 let hint = format!(
-                    "find the process that locks it, and end it: fuser -v {}",
+                    "find the process that locks it, and stop it: fuser -v {}",
                     path.display()
                 );
                 return Err(LockError::Busy(Failure::local(message, hint)));
@@ -73,9 +75,23 @@ impl RunLock {
         Ok(Self { _file: file })
     }
 
-    /// Whether a run is going on.
+    /// Waits until no run is in progress. The kernel says when: nothing is asked again and again.
+    pub fn wait(state: &Path) -> std::io::Result<()> {
+        let file = match provost_fs::open_to_read(&state.join("lock")) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            file => file?,
+        };
+        loop {
+            match file.lock_shared() {
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Whether a run is in progress.
     pub fn is_taken(state: &Path) -> bool {
-        let Ok(file) = File::open(state.join("lock")) else { return false };
+        let Ok(file) = provost_fs::open_to_read(&state.join("lock")) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
 }
@@ -143,6 +159,6 @@ mod tests {
         other.lock().unwrap();
         assert!(busy().contains("fuser"), "{}", busy());
         std::fs::write(&path, format!("provost boot, process {}\n", std::process::id())).unwrap();
-        assert!(busy().contains("another run is going on"), "{}", busy());
+        assert!(busy().contains("another run is in progress"), "{}", busy());
     }
 }

@@ -7,7 +7,7 @@ use provost_record::{Journal, Service};
 
 use crate::settings::Paths;
 
-/// How many of the newest are kept; beside them, those that are still to be uploaded and that of
+/// How many of the newest are kept; next to them, those that are still to be uploaded and that of
 /// each service's last run.
 const KEPT: usize = 20;
 

@@ -57,7 +57,7 @@ impl Markers {
 
     /// Why the step of `marker` needn't run, if it needn't. A marker that can't be read is ignored.
     pub fn done(&self, marker: &Marker, when: When) -> Option<String> {
-        let text = std::fs::read(self.file(&marker.step)).ok()?;
+        let text = atomic::read(&self.file(&marker.step)).ok()?;
         let found: Marker = serde_json::from_slice(&text).ok()?;
         let unchanged = (found.digest, found.inputs) == (marker.digest, marker.inputs);
         match when {

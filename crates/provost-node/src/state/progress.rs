@@ -5,17 +5,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use provost_plan::Step;
-use provost_record::Record;
+use provost_record::{Outcome, Phase, Record};
 use serde::{Deserialize, Serialize};
 
 use super::markers::Marker;
 use crate::state::atomic;
+
+/// The stage that is no step.
+pub const FETCH: &str = "fetch";
 
 /// How far a run is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// The steps that are over, in order.
     pub over: Vec<Step>,
+    /// The first steps of the run before, up to the first that failed or never ended, where this run
+    /// goes on with the rest.
+    #[serde(default)]
+    pub done: Vec<Step>,
     /// How many steps have begun.
     pub begun: usize,
     /// The step that is to run again after the reboot.
@@ -49,6 +56,36 @@ pub struct FirstFailure {
 }
 
 impl Progress {
+    /// Goes on where the last run of these `records` ended that ran a step. Where the machine has
+    /// booted since, by its `boot_id`, all runs again: what a step did may be gone.
+    pub fn after(records: impl Iterator<Item = Record>, boot_id: Option<&str>) -> Self {
+        let mut ends: Vec<(Step, bool)> = Vec::new();
+        let (mut run, mut is_of_this_boot) = (String::new(), true);
+        for record in records {
+            if record.phase == Phase::ServiceStart {
+                is_of_this_boot = boot_id.is_none() || record.boot_id.as_deref() == boot_id;
+            }
+            if record.phase == Phase::ServiceEnd && record.result == Some(Outcome::Success) {
+                // What failed in it is ignored, as its policy says.
+                let of_it = ends.iter_mut().filter(|_| record.run == run && is_of_this_boot);
+                of_it.for_each(|(_, is_done)| *is_done = true);
+            }
+            let Some(stage) = record.stage.filter(|stage| stage != FETCH) else { continue };
+            if record.phase != Phase::StageEnd {
+                continue;
+            }
+            if run != record.run {
+                (run, ends) = (record.run, Vec::new());
+            }
+            let step = Step { script: stage, args: record.args };
+            // A later try takes the place of the one before.
+            ends.pop_if(|(last, is_done)| !*is_done && *last == step);
+            ends.push((step, is_of_this_boot && record.result == Some(Outcome::Success)));
+        }
+        let done = ends.into_iter().take_while(|(_, is_done)| *is_done).map(|(step, _)| step);
+        Self { done: done.collect(), ..Self::default() }
+    }
+
     /// The steps that are left of `steps`, which are those of a plan that may have changed meanwhile.
     /// Of a step that is listed twice, and is over once, the second one is left.
     pub fn left(&self, steps: Vec<Step>) -> Vec<Step> {
@@ -85,7 +122,7 @@ impl Paused {
     /// Reads it, if a run waits. A file that can't be read counts as none: its run is then recorded
     /// as interrupted.
     pub fn read(state: &Path) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(file(state)).ok()?).ok()
+        serde_json::from_slice(&atomic::read(&file(state)).ok()?).ok()
     }
 
     /// Notes durably that the run waits.

@@ -14,9 +14,9 @@ use crate::state::atomic;
 pub enum Root {
     /// Diskless, stateless, or installed by others.
     Other,
-    /// A kickstart ended well; it has not booted yet.
+    /// A kickstart succeeded; it has not booted yet.
     Installed,
-    /// It has booted, and its postbootscripts ended well.
+    /// It has booted, and its postbootscripts succeeded.
     Booted,
 }
 
@@ -24,7 +24,7 @@ impl Root {
     /// Reads it. A file that can't be read counts as that of an installed root: a kickstart ended
     /// well, and its scripts must not run again.
     pub fn read(state: &Path) -> Self {
-        match std::fs::read(file(state)) {
+        match atomic::read(&file(state)) {
             Ok(text) if text.trim_ascii() == b"booted" => Self::Booted,
             Err(e) if e.kind() == io::ErrorKind::NotFound => Self::Other,
             Ok(_) | Err(_) => Self::Installed,
@@ -36,12 +36,12 @@ impl Root {
         if self == Self::Other { other } else { self }
     }
 
-    /// Notes that a kickstart ended well.
+    /// Notes that a kickstart succeeded.
     pub fn installed(state: &Path) -> io::Result<()> {
         atomic::write(&file(state), b"installed\n")
     }
 
-    /// Notes that a boot ended well.
+    /// Notes that a boot succeeded.
     pub fn booted(self, state: &Path) -> io::Result<()> {
         match self {
             Self::Installed => atomic::write(&file(state), b"booted\n"),
@@ -50,7 +50,7 @@ impl Root {
     }
 }
 
-/// Whether a kickstart began in this root, and none has ended well.
+/// Whether a kickstart began in this root, and none has succeeded.
 pub fn is_unfinished(paths: &Paths) -> bool {
     Root::read(&paths.state) == Root::Other && paths.journal(Service::Kickstart).exists()
 }

@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
     }
 
     fn file(&self) -> Result<File> {
-        let hint = "correct that line: keys as in the manual, texts in quotes";
+        let hint = "correct that line: keys as in docs/reference/site-toml.md, texts in quotes";
         let deserializer = toml::Deserializer::parse(self.text).map_err(|e| SiteError {
             path: self.path.to_owned(),
             line: line_of(self.text, e.span()),
@@ -133,6 +133,7 @@ impl<'a> Reader<'a> {
             env.insert(name, value.into_inner());
         }
         Ok(Layer {
+            name: key.to_owned(),
             nodes,
             env,
             postscripts: self.steps(format!("{key}.postscripts"), &section.postscripts)?,

@@ -5,6 +5,8 @@ use crate::Step;
 /// What one section gives to some nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
+    /// The section, such as `groups.gpu`.
+    pub(super) name: String,
     /// None for all nodes.
     pub(super) nodes: Option<BTreeSet<String>>,
     pub(super) env: BTreeMap<String, String>,

@@ -49,32 +49,70 @@ impl Site {
     }
 
     fn plan(&self, node: &str) -> Plan {
-        let mut plan = Plan {
+        self.explained(node).plan
+    }
+
+    /// The plan of a node, and where each part of it comes from. None if no group and no section of
+    /// its own names the node.
+    pub fn explain(&self, node: &str) -> Option<Explained<'_>> {
+        let mut named = self.layers.iter().filter_map(|layer| layer.nodes.as_ref());
+        named.any(|nodes| nodes.contains(node)).then(|| self.explained(node))
+    }
+
+    fn explained(&self, node: &str) -> Explained<'_> {
+        let plan = Plan {
             format: Plan::FORMAT,
             node: node.to_owned(),
             generation: 0,
+            manifest: None,
+            made: None,
+            expires: None,
             runbootscripts: false,
             env: BTreeMap::new(),
             postscripts: Vec::new(),
             postbootscripts: Vec::new(),
         };
+        let (env, postscripts, postbootscripts) = Default::default();
+        let mut all = Explained { plan, env, postscripts, postbootscripts };
         let applies =
             |layer: &&Layer| layer.nodes.as_ref().is_none_or(|nodes| nodes.contains(node));
         for layer in self.layers.iter().filter(applies) {
+            let plan = &mut all.plan;
             plan.env.extend(layer.env.clone());
             plan.runbootscripts = layer.runbootscripts.unwrap_or(plan.runbootscripts);
-            add_new(&mut plan.postscripts, &layer.postscripts);
-            add_new(&mut plan.postbootscripts, &layer.postbootscripts);
+            all.env.extend(layer.env.keys().map(|name| (name.as_str(), layer.name.as_str())));
+            add_new(&mut plan.postscripts, &mut all.postscripts, &layer.postscripts, &layer.name);
+            let sections = &mut all.postbootscripts;
+            add_new(&mut plan.postbootscripts, sections, &layer.postbootscripts, &layer.name);
         }
-        plan
+        all
     }
 }
 
+/// A node's plan, and which section of `site.toml` each part of it comes from.
+#[derive(Clone, Debug)]
+pub struct Explained<'s> {
+    /// The plan.
+    pub plan: Plan,
+    /// The section of each variable.
+    pub env: BTreeMap<&'s str, &'s str>,
+    /// The section of each postscript, in the plan's order.
+    pub postscripts: Vec<&'s str>,
+    /// The section of each postbootscript.
+    pub postbootscripts: Vec<&'s str>,
+}
+
 /// Adds the steps that aren't there yet.
-fn add_new(steps: &mut Vec<Step>, more: &[Step]) {
+fn add_new<'s>(
+    steps: &mut Vec<Step>,
+    sections: &mut Vec<&'s str>,
+    more: &[Step],
+    section: &'s str,
+) {
     for step in more {
         if !steps.contains(step) {
             steps.push(step.clone());
+            sections.push(section);
         }
     }
 }
@@ -139,6 +177,12 @@ timeout = "5m"
         assert_eq!(lists("cn004"), (all.clone(), "motd; extra 'a b'".to_owned(), "own", false));
         assert_eq!(lists("login").0, format!("{all}; setup a; setup z"));
         assert_eq!(plans["login"].env["MASTER"], "10.0.0.1");
+        let why = site.explain("cn003").unwrap();
+        let (zebra, apple) = ("groups.zebra", "groups.apple");
+        assert_eq!(why.postscripts, ["defaults", "defaults", zebra, zebra, apple]);
+        assert_eq!(why.postbootscripts, ["defaults", "nodes.cn[003-004]"]);
+        assert_eq!((why.env["MASTER"], why.env["ROLE"]), ("defaults", "nodes.cn[003-004]"));
+        assert!(site.explain("cn009").is_none());
 
         assert_eq!(site.required()["setup"], "groups.zebra.postscripts (site.toml:9)");
         assert_eq!(site.required()["motd"], "defaults.postbootscripts (site.toml:5)");

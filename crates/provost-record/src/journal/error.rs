@@ -16,12 +16,15 @@ impl JournalError {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
         let folder = self.path.parent().unwrap_or(Path::new("/")).display();
+        if let Some(why) = provost_fs::refusal(&self.source) {
+            return why.hint(&self.path);
+        }
         match self.source.kind() {
             io::ErrorKind::StorageFull => format!("make room on the file system of {folder}"),
             io::ErrorKind::PermissionDenied => format!("run as a user who may write to {folder}"),
             io::ErrorKind::TimedOut => {
                 let path = self.path.display();
-                format!("find the program that has it open, and end that: fuser -v {path}")
+                format!("find the program that has it open, and stop it: fuser -v {path}")
             }
             _ => format!("check that {folder} is a folder on a writable file system"),
         }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use provost_fs::{Durability, NewFile};
@@ -12,6 +12,8 @@ use super::array::EMPTY;
 /// How long to wait for a journal's lock. Who may read a journal may lock it as well, and keep
 /// the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+/// The most bytes of a journal: four times what a node's grows to before a run puts it aside.
+const MOST: u64 = 64 << 20;
 /// The longest time between two tries to lock: nothing reports that a lock is free.
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
@@ -35,7 +37,7 @@ pub(super) fn lock(mut try_lock: impl FnMut() -> Result<(), TryLockError>) -> io
 
 /// Opens the file for reading, under a shared lock; none if it isn't there.
 pub(super) fn open_shared(path: &Path) -> io::Result<Option<File>> {
-    let file = match File::open(path) {
+    let file = match provost_fs::open_bounded(path, MOST) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
@@ -43,12 +45,23 @@ pub(super) fn open_shared(path: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// Opens the file for writing. A new one appears whole, with its folder.
-pub(super) fn open_or_create(path: &Path) -> io::Result<File> {
-    let open = || OpenOptions::new().read(true).write(true).open(path);
+/// Opens the file for writing. A new one appears whole, with its folder. What can't be a journal is
+/// put aside: it is renamed to the path that is returned.
+pub(super) fn open_or_create(path: &Path) -> io::Result<(File, Option<PathBuf>)> {
+    let open = || -> io::Result<File> {
+        let file = provost_fs::open(path, OpenOptions::new().read(true).write(true))?;
+        provost_fs::check_len(&file, MOST)?;
+        Ok(file)
+    };
+    let mut aside = None;
     match open() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-        file => return file,
+        Err(e) if provost_fs::refusal(&e).is_some() => {
+            let to = path.with_extension("damaged");
+            std::fs::rename(path, &to)?;
+            aside = Some(to);
+        }
+        file => return Ok((file?, None)),
     }
     provost_fs::create_folder_of(path)?;
     match new_file(path, EMPTY)?.create(Durability::PowerCut) {
@@ -56,7 +69,7 @@ pub(super) fn open_or_create(path: &Path) -> io::Result<File> {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
         created => created?,
     }
-    open()
+    Ok((open()?, aside))
 }
 
 /// A new journal that everybody may read.

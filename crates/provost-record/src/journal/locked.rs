@@ -43,7 +43,7 @@ impl<'a> Locked<'a> {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 Err(e) => return Err(e),
             }
-            *file = open_or_create(path)?;
+            *file = open_or_create(path)?.0;
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Locked<'a> {
         let mut aside = None;
         if whole.entries.is_empty() && !whole.rest.is_empty() {
             let path = self.path.with_extension("damaged");
-            std::fs::write(&path, &text)?;
+            new_file(&path, &text)?.replace(Durability::Crash)?;
             aside = Some(path);
         }
         let cut = whole.rest.len() as u64;

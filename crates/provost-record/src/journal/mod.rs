@@ -54,7 +54,7 @@ impl Journal {
     /// none; repairs it where it is damaged.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
-        let file = open_or_create(&path).map_err(failed("opening", &path))?;
+        let (file, aside) = open_or_create(&path).map_err(failed("opening", &path))?;
         let mut journal = Self { path, file, len: 0, repair: None };
         let (path, file) = (&journal.path, &mut journal.file);
         let locked = Locked::take(path, file).map_err(failed("locking", path))?;
@@ -63,7 +63,8 @@ impl Journal {
         // Ahead of the first entry. A full disk is an error when there is something to write.
         let _ = locked.reserve(len);
         drop(locked);
-        (journal.repair, journal.len) = (repair, len);
+        let replaced = aside.map(|aside| Repair { cut: 0, kept: 0, aside: Some(aside) });
+        (journal.repair, journal.len) = (replaced.or(repair), len);
         Ok(journal)
     }
 
@@ -177,6 +178,16 @@ impl Journal {
         drop(locked);
         *self = Self::open(self.path.clone())?;
         Ok(Some(left))
+    }
+
+    /// The text of the file at `path`, whatever is in it; none if there is no file.
+    pub fn text(path: &Path) -> Result<Option<Vec<u8>>> {
+        let read = || -> io::Result<Option<Vec<u8>>> {
+            let Some(file) = open_shared(path)? else { return Ok(None) };
+            let end = file.metadata()?.len();
+            array::read_between(&file, 0, end).map(Some)
+        };
+        read().map_err(failed("reading", path))
     }
 
     /// Reads the entries from byte `from` on; 0 is the whole file. A file that isn't there has

@@ -7,16 +7,53 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::rows::json_column;
 use super::writer::Applied;
-use crate::{Claim, Event, Ingested, Lost, NodeState, Released, Report, Token};
+use crate::quota::{OverQuota, Quota};
+use crate::{Claim, Event, Ingested, Lost, NodeState, Released, Report, Seen, Token};
 
 pub(super) fn ingest(
     db: &Connection,
     node: &str,
     batch: &[Report],
+    quota: Quota,
     at: Timestamp,
-) -> rusqlite::Result<Applied<Ingested>> {
+) -> rusqlite::Result<Applied<Result<Ingested, OverQuota>>> {
+    db.execute_batch("SAVEPOINT batch")?;
+    let mut applied = add_records(db, node, batch, at)?;
+    let bytes = std::mem::take(&mut applied.answer.bytes);
+    let mut state = applied.answer.state;
+    let added = state.records.add(bytes, quota, at);
+    let answer = match added {
+        Ok(()) => {
+            save(db, node, &state)?;
+            Ok(applied.answer.ingested)
+        }
+        Err(over) => {
+            applied.events.clear();
+            db.execute_batch("ROLLBACK TO batch")?;
+            Err(over)
+        }
+    };
+    db.execute_batch("RELEASE batch")?;
+    Ok(Applied { answer, events: applied.events })
+}
+
+/// What a batch has changed.
+#[derive(Default)]
+struct Added {
+    ingested: Ingested,
+    state: NodeState,
+    /// Of the new records.
+    bytes: u64,
+}
+
+fn add_records(
+    db: &Connection,
+    node: &str,
+    batch: &[Report],
+    at: Timestamp,
+) -> rusqlite::Result<Applied<Added>> {
     let mut state = state_of(db, node)?.unwrap_or_else(|| NodeState::new(node, at));
-    let mut applied = Applied::<Ingested>::default();
+    let mut applied = Applied::<Added>::default();
     let mut add_run = db.prepare_cached("INSERT OR IGNORE INTO run (node, run) VALUES (?, ?)")?;
     let mut add = db.prepare_cached(
         "INSERT OR IGNORE INTO record (run_id, seq, json)
@@ -30,16 +67,17 @@ pub(super) fn ingest(
         if add.execute(params![node, record.run, seq, report.json.get()])? == 1 {
             state.apply(record, is_first);
             applied.events.push(Event::Record(Arc::from(report.json.clone())));
-            applied.answer.fresh += 1;
+            applied.answer.ingested.fresh += 1;
+            applied.answer.bytes += report.json.get().len() as u64;
         } else {
-            applied.answer.repeats += 1;
+            applied.answer.ingested.repeats += 1;
         }
         state.heard(&record.run, at);
     }
-    save(db, node, &state)?;
     let current = batch.last().map(|report| report.record.run.as_str());
-    applied.answer.standing = state.standing(current);
-    applied.answer.due = state.due();
+    applied.answer.ingested.standing = state.standing(current);
+    applied.answer.ingested.due = state.due();
+    applied.answer.state = state;
     Ok(applied)
 }
 
@@ -50,7 +88,9 @@ pub(super) fn claim(
 ) -> rusqlite::Result<Applied<bool>> {
     let mut state = state_of(db, &claim.node)?.unwrap_or_else(|| NodeState::new(&claim.node, at));
     let counts = state.claim(claim, at);
-    save(db, &claim.node, &state)?;
+    if counts {
+        save(db, &claim.node, &state)?;
+    }
     let events = counts.then(|| Event::Claim(Arc::new(claim.clone())));
     Ok(Applied { answer: counts, events: events.into_iter().collect() })
 }
@@ -117,6 +157,37 @@ pub(super) fn release(
         released.push(Released { node: node.clone(), attempts });
     }
     Ok(Applied { answer: Ok(released), events: Vec::new() })
+}
+
+/// Removes nodes with their runs and records.
+pub(super) fn remove(
+    db: &Connection,
+    nodes: &[String],
+) -> rusqlite::Result<Applied<Result<(), Vec<String>>>> {
+    let mut unknown = Vec::new();
+    for node in nodes {
+        if state_of(db, node)?.is_none() {
+            unknown.push(node.clone());
+        }
+    }
+    if !unknown.is_empty() {
+        return Ok(Applied { answer: Err(unknown), events: Vec::new() });
+    }
+    for node in nodes {
+        db.prepare_cached(
+            "DELETE FROM record WHERE run_id IN (SELECT id FROM run WHERE node = ?)",
+        )?
+        .execute([node])?;
+        db.prepare_cached("DELETE FROM run WHERE node = ?")?.execute([node])?;
+        db.prepare_cached("DELETE FROM node WHERE name = ?")?.execute([node])?;
+    }
+    Ok(Applied { answer: Ok(()), events: Vec::new() })
+}
+
+/// What each node has fetched.
+pub(super) fn seen(db: &Connection) -> rusqlite::Result<Vec<(String, Seen)>> {
+    let states = states(db, "SELECT name, state FROM node ORDER BY name", [])?;
+    Ok(states.into_iter().map(|(name, state)| (name, state.seen())).collect())
 }
 
 pub(super) fn set_tokens(

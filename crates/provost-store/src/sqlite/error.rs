@@ -17,6 +17,13 @@ pub(super) fn failed(
     StoreError::new(format!("{doing} {}", path.display()), hint, source)
 }
 
+/// Whether an error may be that of a full disk. The index of the write-ahead log is a file in memory:
+/// without room for it, the error is one of input and output.
+pub(super) fn has_no_room(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|e| e.extended_code & 0xff);
+    matches!(code, Some(ffi::SQLITE_FULL | ffi::SQLITE_IOERR | ffi::SQLITE_CANTOPEN))
+}
+
 fn hint(path: &Path, error: &(dyn Error + Send + Sync + 'static)) -> String {
     let folder = path.parent().unwrap_or(Path::new("/")).display();
     let sqlite = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error);

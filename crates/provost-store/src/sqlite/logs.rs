@@ -1,24 +1,49 @@
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use provost_fs::Durability;
+use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
 use super::error::failed;
+use crate::quota::{OverQuota, Quota};
 use crate::{Answer, StoreError, UploadedLog};
 
 /// How the files' names end. Names without it are of writes that a crash has interrupted.
 const ENDING: &str = ".log";
+/// How the names of files that are being written begin (`tempfile`'s own prefix).
+const TEMPORARY: &[u8] = b".tmp";
+/// How far the time of a new file may be behind the clock: the kernel takes that of its last tick.
+const TICK: Duration = Duration::from_millis(20);
+/// How many logs are written at once.
+const STRIPES: usize = 64;
+/// What a log counts at least, in bytes: a file needs more than its content.
+const SMALLEST: u64 = 64 * 1024;
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// Uploaded logs: `NODE/RUN/NN-SCRIPT.log`.
 pub(super) struct Logs {
     root: PathBuf,
+    quota: Quota,
+    /// One of them is held while a log is written, so that logs of one node at the same time can't
+    /// exceed its quota together.
+    writing: [Mutex<()>; STRIPES],
 }
 
 impl Logs {
-    pub(super) fn new(root: PathBuf) -> Self {
-        Self { root }
+    /// The folder `root`. What an earlier daemon has left half-written is removed, by a thread of
+    /// its own: there may be millions of files.
+    pub(super) fn new(root: PathBuf, quota: Quota) -> Self {
+        let (folder, started) = (root.clone(), SystemTime::now() - TICK);
+        // Without a thread, the files are left for the next start.
+        let _ = std::thread::Builder::new().name("sweep".into()).spawn(move || {
+            sweep(&folder, started, 3);
+            folder.parent().into_iter().for_each(|data| sweep(data, started, 1));
+        });
+        Self { root, quota, writing: [const { Mutex::const_new(()) }; STRIPES] }
     }
 
     pub(super) fn put<'a>(
@@ -29,7 +54,19 @@ impl Logs {
     ) -> Answer<'a, ()> {
         Box::pin(async move {
             let path = self.path(node, &log)?;
-            self.blocking("writing", path, move |path| write(path, &bytes)).await
+            let mut hasher = DefaultHasher::new();
+            node.hash(&mut hasher);
+            let _writing = self.writing[hasher.finish() as usize % STRIPES].lock().await;
+            let quota = self.quota;
+            let work = move |path: &Path| {
+                let allowed = check_quota(path, bytes.len() as u64, quota)?;
+                if allowed.is_ok() {
+                    write(path, &bytes)?;
+                }
+                Ok(allowed)
+            };
+            let written = self.blocking("writing", path, work).await?;
+            written.map_err(|over| StoreError::over_quota(node, "logs", over))
         })
     }
 
@@ -48,6 +85,15 @@ impl Logs {
         Box::pin(async move {
             let folder = self.root.join(element(&self.root, node)?);
             self.blocking("reading", folder, list).await
+        })
+    }
+
+    /// Removes all logs of a node.
+    pub(super) fn remove<'a>(&'a self, node: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let folder = self.root.join(element(&self.root, node)?);
+            let remove = |folder: &Path| found(fs::remove_dir_all(folder)).map(|_| ());
+            self.blocking("removing", folder, remove).await
         })
     }
 
@@ -81,6 +127,47 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     provost_fs::replace(path, bytes, Durability::PowerCut)?;
     // The folders of the run and of the node may be new.
     path.ancestors().skip(2).take(2).try_for_each(provost_fs::sync_folder)
+}
+
+/// Whether a node may store the log at `path` with `bytes`, by the files that it has.
+fn check_quota(path: &Path, bytes: u64, quota: Quota) -> io::Result<Result<(), OverQuota>> {
+    let counted = |bytes: u64| bytes.max(SMALLEST);
+    let (mut in_hour, mut all, mut oldest) = (counted(bytes), counted(bytes), Duration::ZERO);
+    let node = path.ancestors().nth(2).unwrap_or(path);
+    for run in found(fs::read_dir(node))?.into_iter().flatten() {
+        for log in fs::read_dir(run?.path())? {
+            let log = log?;
+            if log.path() == path {
+                continue;
+            }
+            let Some(file) = found(log.metadata())? else { continue };
+            all += counted(file.len());
+            // A time in the future is now.
+            let age = file.modified()?.elapsed().unwrap_or_default();
+            if age < HOUR {
+                in_hour += counted(file.len());
+                oldest = oldest.max(age);
+            }
+        }
+    }
+    Ok(quota.check(in_hour, all, HOUR.saturating_sub(oldest).as_secs()))
+}
+
+/// Removes the temporary files below `folder` that are older than this daemon.
+fn sweep(folder: &Path, started: SystemTime, depth: u32) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth > 1 {
+            sweep(&entry.path(), started, depth - 1);
+        }
+        let is_temporary = entry.file_name().as_encoded_bytes().starts_with(TEMPORARY);
+        let is_old = || entry.metadata()?.modified().map(|at| at < started);
+        if kind.is_file() && is_temporary && is_old().unwrap_or(false) {
+            // The next start tries again.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn list(node: &Path) -> io::Result<Vec<UploadedLog>> {

@@ -1,5 +1,5 @@
 //! The embedded store: one SQLite file, written by one thread and read through other connections;
-//! uploaded logs are files beside it, so that ten thousand of them delay no record.
+//! uploaded logs are files next to it, so that ten thousand of them delay no record.
 
 mod changes;
 mod error;
@@ -13,16 +13,17 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
+use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
-use self::error::failed;
+use self::error::has_no_room;
 use self::logs::Logs;
 use self::readers::Readers;
 use self::schema::SchemaError;
-use self::writer::Writer;
+use self::writer::{Applied, Writer};
 use crate::{
-    Answer, Claim, Event, Ingested, Lost, Node, Released, Report, Standing, Store, StoreError,
-    StoredRun, Token, UploadedLog,
+    Answer, Claim, Event, Ingested, Lost, Node, Quotas, Released, Report, Seen, Standing, Store,
+    StoreError, StoredRun, Token, UploadedLog,
 };
 
 /// The embedded store.
@@ -33,22 +34,27 @@ pub struct Sqlite {
     readers: Readers,
     writer: Writer,
     logs: Logs,
+    quotas: Quotas,
 }
 
 impl Sqlite {
     /// Opens the store in the folder `data`, or makes one there: `provost.db` and `logs/`.
     pub fn open(data: &Path) -> Result<Self, StoreError> {
+        Self::open_with(data, Quotas::default())
+    }
+
+    /// The same, with these quotas. A store that is there opens on a full disk too: what needs room
+    /// fails until there is some.
+    pub fn open_with(data: &Path, quotas: Quotas) -> Result<Self, StoreError> {
         let path = data.join("provost.db");
-        let db = schema::open_writer(&path).map_err(|e| match e {
-            SchemaError::Sqlite(e) => failed("opening", &path, e),
-            newer @ SchemaError::Newer { .. } => StoreError::new(
-                format!("opening {}", path.display()),
-                "start the provostd that wrote this file, or a newer one",
-                newer,
-            ),
-        })?;
+        let db = match schema::open_writer(&path) {
+            Ok(db) => Some(db),
+            Err(SchemaError::Sqlite(e)) if path.exists() && has_no_room(&e) => None,
+            Err(e) => return Err(e.in_file(&path)),
+        };
         let writer = Writer::start(db, &path)?;
-        Ok(Self { writer, readers: Readers::new(), logs: Logs::new(data.join("logs")), path })
+        let logs = Logs::new(data.join("logs"), quotas.logs);
+        Ok(Self { writer, readers: Readers::new(), logs, path, quotas })
     }
 
     async fn read<T: Send + 'static>(
@@ -67,8 +73,12 @@ impl Store for Sqlite {
         at: Timestamp,
     ) -> Answer<'a, Ingested> {
         let name = node.to_owned();
-        let work = move |db: &Connection| changes::ingest(db, &name, &batch, at);
-        Box::pin(self.writer.submit(&self.path, work))
+        let quota = self.quotas.records;
+        let work = move |db: &Connection| changes::ingest(db, &name, &batch, quota, at);
+        Box::pin(async move {
+            let stored = self.writer.submit(&self.path, work).await?;
+            stored.map_err(|over| StoreError::over_quota(node, "records", over))
+        })
     }
 
     fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool> {
@@ -88,6 +98,15 @@ impl Store for Sqlite {
         }))
     }
 
+    fn nodes_named(&self, mut names: Vec<String>) -> Answer<'_, Vec<Node>> {
+        names.sort_unstable();
+        Box::pin(self.read(move |db| {
+            let mut select = db.prepare_cached("SELECT state FROM node WHERE name = ?")?;
+            let found = names.iter().map(|name| select.query_row([name], rows::node).optional());
+            found.filter_map(Result::transpose).collect()
+        }))
+    }
+
     fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>> {
         let name = name.to_owned();
         Box::pin(self.read(move |db| {
@@ -97,22 +116,42 @@ impl Store for Sqlite {
         }))
     }
 
+    fn seen(&self) -> Answer<'_, Vec<(String, Seen)>> {
+        Box::pin(self.read(changes::seen))
+    }
+
     fn runs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<StoredRun>> {
         let node = node.to_owned();
+        Box::pin(self.read(move |db| rows::newest_runs(db, &node)))
+    }
+
+    fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>> {
+        let run = run.to_owned();
         Box::pin(self.read(move |db| {
-            db.prepare_cached("SELECT id, node, run FROM run WHERE node = ? ORDER BY id DESC")?
-                .query_map([node], |row| rows::stored_run(db, row))?
-                .collect()
+            db.prepare_cached("SELECT node FROM run WHERE run = ? ORDER BY id LIMIT 1")?
+                .query_row([run], |row| row.get(0))
+                .optional()
         }))
     }
 
-    fn run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<StoredRun>> {
+    fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>> {
         let run = run.to_owned();
+        Box::pin(self.read(move |db| rows::records(db, &run, after)))
+    }
+
+    fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {
+        let node = node.to_owned();
         Box::pin(self.read(move |db| {
-            db.prepare_cached("SELECT id, node, run FROM run WHERE run = ? ORDER BY id LIMIT 1")?
-                .query_row([run], |row| rows::stored_run(db, row))
-                .optional()
+            let state = changes::state_of(db, &node)?;
+            Ok(state.is_some_and(|state| state.has_reported()))
         }))
+    }
+
+    fn check(&self) -> Answer<'_, ()> {
+        Box::pin(async move {
+            self.readers.check(&self.path).await?;
+            self.writer.submit(&self.path, |_| Ok(Applied::default())).await
+        })
     }
 
     fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()> {
@@ -161,6 +200,20 @@ impl Store for Sqlite {
     ) -> Answer<'_, Result<Vec<Released>, Vec<String>>> {
         let work = move |db: &Connection| changes::release(db, &nodes, at);
         Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>> {
+        Box::pin(async move {
+            let names = nodes.clone();
+            let work = move |db: &Connection| changes::remove(db, &names);
+            let removed = self.writer.submit(&self.path, work).await?;
+            if removed.is_ok() {
+                for node in &nodes {
+                    self.logs.remove(node).await?;
+                }
+            }
+            Ok(removed)
+        })
     }
 
     fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>> {

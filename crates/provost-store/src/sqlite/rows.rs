@@ -1,26 +1,85 @@
 //! From a row to what it stands for.
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, params};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::{Node, NodeState, Report, StoredRun};
+use crate::{MAX_RUNS, Node, NodeState, Report, StoredRun};
+
+/// How much the records of a node's history may have, in bytes.
+const MAX_HISTORY: usize = 8 * 1024 * 1024;
+/// When a part of a run's records is long enough, in bytes.
+const MAX_PART: usize = 1024 * 1024;
 
 pub(super) fn node(row: &Row<'_>) -> rusqlite::Result<Node> {
     json_column::<NodeState>(row, 0).map(|state| state.node())
 }
 
-pub(super) fn stored_run(db: &Connection, row: &Row<'_>) -> rusqlite::Result<StoredRun> {
-    let id: i64 = row.get(0)?;
-    let reports = db
-        .prepare_cached("SELECT json FROM record WHERE run_id = ? ORDER BY seq")?
-        .query_map([id], |row| {
-            let json: Box<RawValue> = json_column(row, 0)?;
-            Report::parse(&json).map_err(|e| unreadable(0, e))
-        })?
-        .collect::<Result<_, _>>()?;
-    Ok(StoredRun { node: row.get(1)?, run: row.get(2)?, reports })
+/// The newest runs of a node, within the limits of [`crate::Store::runs`].
+pub(super) fn newest_runs(db: &Connection, node: &str) -> rusqlite::Result<Vec<StoredRun>> {
+    let mut select =
+        db.prepare_cached("SELECT id, node, run FROM run WHERE node = ? ORDER BY id DESC LIMIT ?")?;
+    let mut rows = select.query(params![node, MAX_RUNS as i64])?;
+    let mut runs = Vec::new();
+    let mut room = MAX_HISTORY;
+    while let Some(row) = rows.next()? {
+        let reports = reports(db, row.get(0)?)?;
+        let bytes = reports.iter().map(|report| report.json.get().len()).sum();
+        if bytes > room && !runs.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(bytes);
+        runs.push(StoredRun { node: row.get(1)?, run: row.get(2)?, reports });
+    }
+    Ok(runs)
+}
+
+/// A run's records: the first ones, and the last one.
+fn reports(db: &Connection, run: i64) -> rusqlite::Result<Vec<Report>> {
+    let mut select = db.prepare_cached("SELECT json FROM record WHERE run_id = ? ORDER BY seq")?;
+    let mut rows = select.query([run])?;
+    let (mut reports, mut room) = (Vec::new(), MAX_HISTORY);
+    while let Some(row) = rows.next()? {
+        room = room.saturating_sub(row.get_ref(0)?.as_str()?.len());
+        if room == 0 {
+            break;
+        }
+        reports.push(report(row)?);
+    }
+    if rows.next()?.is_some() || room == 0 {
+        let last = "SELECT json FROM record WHERE run_id = ? ORDER BY seq DESC LIMIT 1";
+        reports.push(db.prepare_cached(last)?.query_row([run], report)?);
+    }
+    Ok(reports)
+}
+
+fn report(row: &Row<'_>) -> rusqlite::Result<Report> {
+    let json: Box<RawValue> = json_column(row, 0)?;
+    Report::parse(&json).map_err(|e| unreadable(0, e))
+}
+
+/// Some records of a run after the seq `after`.
+pub(super) fn records(
+    db: &Connection,
+    run: &str,
+    after: u64,
+) -> rusqlite::Result<Vec<(u64, Box<RawValue>)>> {
+    let mut select = db.prepare_cached(
+        "SELECT seq, json FROM record WHERE seq > ?2 AND run_id =
+             (SELECT id FROM run WHERE run = ?1 ORDER BY id LIMIT 1)
+         ORDER BY seq",
+    )?;
+    let mut rows = select.query(params![run, after as i64])?;
+    let (mut records, mut bytes) = (Vec::new(), 0);
+    while bytes < MAX_PART
+        && let Some(row) = rows.next()?
+    {
+        let json: Box<RawValue> = json_column(row, 1)?;
+        bytes += json.get().len();
+        records.push((row.get::<_, i64>(0)?.unsigned_abs(), json));
+    }
+    Ok(records)
 }
 
 /// The value that a column has as JSON.

@@ -3,6 +3,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::error::failed;
+use crate::StoreError;
+
 /// The migrations from version N to version N + 1. Never change one that was released; add one.
 const STEPS: &[&str] = &[include_str!("001_start.sql"), include_str!("002_due.sql")];
 
@@ -16,6 +19,20 @@ pub(super) enum SchemaError {
     Sqlite(#[from] rusqlite::Error),
     #[error("it has version {found}, and this build knows versions up to {known}")]
     Newer { found: u32, known: u32 },
+}
+
+impl SchemaError {
+    /// As the store's error of opening the file at `path`.
+    pub(super) fn in_file(self, path: &Path) -> StoreError {
+        match self {
+            Self::Sqlite(e) => failed("opening", path, e),
+            newer @ Self::Newer { .. } => StoreError::new(
+                format!("opening {}", path.display()),
+                "start the provostd that wrote this file, or a newer one",
+                newer,
+            ),
+        }
+    }
 }
 
 /// The connection that writes. Brings the file to the present version.
@@ -44,4 +61,15 @@ pub(super) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(BUSY)?;
     Ok(db)
+}
+
+/// A connection that reads where there is no room for the index of the write-ahead log. It sees the
+/// file as it is now, so it must not be kept.
+pub(super) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    let escaped =
+        path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
 }

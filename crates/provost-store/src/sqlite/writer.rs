@@ -5,6 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::error::failed;
+use super::schema;
 use crate::{EVENT_BACKLOG, Event, StoreError};
 
 /// How many jobs can wait for the writer. Above that, those who submit one wait.
@@ -74,7 +75,8 @@ where
 }
 
 impl Writer {
-    pub(super) fn start(db: Connection, path: &Path) -> Result<Self, StoreError> {
+    /// Starts it with `db`; without one, it opens the file as soon as there is room.
+    pub(super) fn start(db: Option<Connection>, path: &Path) -> Result<Self, StoreError> {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         let publish = events.clone();
@@ -115,7 +117,12 @@ impl Drop for Writer {
     }
 }
 
-fn write(mut db: Connection, path: &Path, mut jobs: mpsc::Receiver<Box<dyn Job>>, events: &Events) {
+fn write(
+    mut db: Option<Connection>,
+    path: &Path,
+    mut jobs: mpsc::Receiver<Box<dyn Job>>,
+    events: &Events,
+) {
     while let Some(first) = jobs.blocking_recv() {
         let mut group = vec![first];
         while group.len() < GROUP
@@ -123,7 +130,23 @@ fn write(mut db: Connection, path: &Path, mut jobs: mpsc::Receiver<Box<dyn Job>>
         {
             group.push(job);
         }
-        settle(&mut db, path, group, events);
+        let open = match db.take() {
+            Some(db) => Ok(db),
+            None => schema::open_writer(path),
+        };
+        match open {
+            Ok(open) => settle(db.insert(open), path, group, events),
+            Err(error) => refuse(group, path, &error.to_string(), events),
+        }
+    }
+}
+
+fn refuse(group: Vec<Box<dyn Job>>, path: &Path, error: &str, events: &Events) {
+    let folder = path.parent().unwrap_or(Path::new("/")).display();
+    for job in group {
+        let hint = format!("make room on the file system of {folder}");
+        let error = StoreError::new(format!("opening {}", path.display()), hint, error);
+        job.answer(events, Some(error));
     }
 }
 

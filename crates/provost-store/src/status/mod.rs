@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use self::progress::Progress;
 use crate::attempts::Attempts;
 use crate::claim::Claims;
-use crate::{Claim, ClaimContent, Detail, Node, Standing, Status, UpdateStatus};
+use crate::quota::Usage;
+use crate::{Claim, ClaimContent, Detail, Node, Seen, Standing, Status, UpdateStatus};
 
 /// What is remembered of a node so that each further record updates its status: a fold over its
 /// records, in the order in which they arrive.
@@ -22,7 +23,9 @@ pub struct NodeState {
     since: Option<Timestamp>,
     updatestatus: Option<UpdateStatus>,
     last_seen: Option<Timestamp>,
-    /// Whether the last kickstart ended well: what boots then is what it installed.
+    /// Whether it has ever reported with its token.
+    reported: bool,
+    /// Whether the last kickstart succeeded: what boots then is what it installed.
     kickstarted: bool,
     /// The newest kickstart or boot.
     life: Option<Progress>,
@@ -30,10 +33,16 @@ pub struct NodeState {
     rerun: Option<Progress>,
     /// Whether the rerun's first record came after the kickstart's or boot's.
     rerun_is_newer: bool,
-    /// Kickstarts and boots that didn't end well.
+    /// Why the last kickstart or boot before the newest failed, in a few words.
+    last_failure: Option<String>,
+    /// Kickstarts and boots that failed.
     attempts: Attempts,
     /// What was claimed of it without a token.
     claims: Claims,
+    /// The newest that it has fetched.
+    seen: Seen,
+    /// What its records use.
+    pub(crate) records: Usage,
 }
 
 impl NodeState {
@@ -45,6 +54,7 @@ impl NodeState {
     /// Notes a report of a run, at the server's time `at`. A run that was lost is so no longer.
     pub fn heard(&mut self, run: &str, at: Timestamp) {
         self.last_seen = Some(at);
+        self.reported = true;
         self.lines().filter(|line| line.run == run).for_each(|line| line.heard(at));
     }
 
@@ -74,6 +84,8 @@ impl NodeState {
     /// say.
     pub fn apply(&mut self, record: &Record, is_first: bool) {
         let service = Service::ALL.into_iter().find(|s| s.as_str() == record.service);
+        self.seen.bundle = self.seen.bundle.max(record.bundle.unwrap_or_default());
+        self.seen.plan = self.seen.plan.max(record.plan.unwrap_or_default());
         // An unknown service changes nothing.
         let Some(service) = service else { return };
         if service != Service::Run {
@@ -84,6 +96,10 @@ impl NodeState {
             Service::Run => &mut self.rerun,
         };
         if is_first {
+            if service != Service::Run {
+                self.last_failure =
+                    line.as_ref().and_then(Progress::words).or(self.last_failure.take());
+            }
             *line = Some(Progress::begin(service, &record.run));
             self.rerun_is_newer = service == Service::Run;
         }
@@ -92,6 +108,9 @@ impl NodeState {
         });
         let Some(progress) = current else { return };
         progress.apply(record);
+        if record.cause == Some(Cause::Held) && record.phase == Phase::ServiceEnd {
+            progress.held(self.attempts.standing(None).attempts, self.last_failure.as_deref());
+        }
         if service != Service::Run {
             self.claims.status = None;
         }
@@ -125,19 +144,30 @@ impl NodeState {
         }
     }
 
+    /// The newest generations that it has fetched.
+    pub fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// Whether the node has ever reported with its token.
+    pub fn has_reported(&self) -> bool {
+        // An older version has remembered only its runs.
+        self.reported || self.life.is_some() || self.rerun.is_some()
+    }
+
     /// Applies a claim, at the server's time `at`. Returns whether it is accepted: a claim has no
-    /// token, so it changes no status while a kickstart or boot is running that reports with one.
+    /// token, so it changes nothing of a node that has ever reported with one. Any user of the node
+    /// can claim.
     pub fn claim(&mut self, claim: &Claim, at: Timestamp) -> bool {
+        if self.has_reported() {
+            return false;
+        }
         self.last_seen = Some(at);
         match &claim.content {
             ClaimContent::Program { program, appstatus } => {
                 self.claims.program(program.clone(), appstatus.clone())
             }
             ClaimContent::Status { status, message } => {
-                let is_running = |life: &Progress| life.ended.is_none() && life.lost.is_none();
-                if self.life.as_ref().is_some_and(is_running) {
-                    return false;
-                }
                 self.claims.status(*status, claim.by, message.clone(), at);
                 self.rerun_is_newer = false;
                 match status {
@@ -153,11 +183,12 @@ impl NodeState {
     /// Counts attempts, in any order of the runs.
     fn count(&mut self, record: &Record, is_first: bool) {
         if is_first {
-            self.attempts.begin(&record.run);
+            self.attempts.begin(&record.run, record.run_began());
         }
         match record {
             Record { phase: Phase::ServiceEnd, result: Some(Outcome::Success), .. } => {
                 self.attempts.end_well(&record.run);
+                self.last_failure = None;
             }
             Record { phase: Phase::ServiceEnd, cause: Some(Cause::Held), .. } => {
                 self.attempts.held(&record.run);
@@ -183,7 +214,7 @@ impl NodeState {
         }
     }
 
-    /// The node as it is shown: with the newest run; or, after a rerun that ended well, with the
+    /// The node as it is shown: with the newest run; or, after a rerun that succeeded, with the
     /// failure that the node's status is about, if it is `failed`.
     pub fn node(&self) -> Node {
         let rerun = self.rerun.as_ref().filter(|rerun| {

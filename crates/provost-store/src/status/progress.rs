@@ -1,9 +1,10 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use provost_record::{Cause, Outcome, Phase, Record, Service};
+use provost_record::{Cause, Outcome, Phase, Record, Service, wording};
 use serde::{Deserialize, Serialize};
 
+use crate::failures::last_reason;
 use crate::{Detail, Node};
 
 /// The stage that isn't a script, and the longest time without a report in it where the node
@@ -84,6 +85,9 @@ impl Progress {
             Phase::StageStart => self.begin_stage(record),
             Phase::StageEnd | Phase::ServiceEnd => {
                 let step = self.running.take();
+                if self.is_fetch_tried_before(step.as_ref()) {
+                    self.failure = None;
+                }
                 if record.is_failure() {
                     let step = step.filter(|_| record.phase == Phase::StageEnd);
                     self.fail(Failure::of(record, step));
@@ -103,9 +107,9 @@ impl Progress {
     fn begin_stage(&mut self, record: &Record) {
         let step =
             Step { stage: record.stage.clone().unwrap_or_default(), args: record.args.clone() };
-        // A retry may end well; a failure of any other stage stays.
-        let again = record.attempt.is_some_and(|n| n > 1) || step.stage == FETCH.0;
-        if again
+        // A retry may succeed; a failure of any other stage stays. What kept a fetch from success so
+        // far is shown while it goes on.
+        if record.attempt.is_some_and(|n| n > 1)
             && self.failure.as_ref().is_some_and(|failure| failure.step.as_ref() == Some(&step))
         {
             self.failure = None;
@@ -113,11 +117,37 @@ impl Progress {
         self.running = Some(step);
     }
 
+    /// Whether `step` is the fetch, and the failure that of its earlier tries.
+    fn is_fetch_tried_before(&self, step: Option<&Step>) -> bool {
+        let failed = self.failure.as_ref().and_then(|failure| failure.step.as_ref());
+        step.is_some_and(|step| step.stage == FETCH.0 && failed == Some(step))
+    }
+
     /// The first failure is shown, unless the guard holds the node: then that is.
     fn fail(&mut self, failure: Failure) {
         if self.failure.is_none() || failure.cause == Some(Cause::Held) {
             self.failure = Some(failure);
         }
+    }
+
+    /// Notes why the guard holds the node: what its `attempts` failed by.
+    pub(super) fn held(&mut self, attempts: u32, last: Option<&str>) {
+        // A node without a disk doesn't know of its other attempts.
+        let attempts = attempts.max(self.attempt.map_or(0, |this| this.saturating_sub(1)));
+        if let (Some(failure), Some(last)) = (&mut self.failure, last) {
+            let count = wording::count(attempts, "failure");
+            failure.error_message = Some(format!("held after {count}; the last: {last}"));
+        }
+    }
+
+    /// Why it failed, in a few words; none if it didn't, or was held.
+    pub(super) fn words(&self) -> Option<String> {
+        let failure = self.failure.as_ref().filter(|f| f.cause != Some(Cause::Held))?;
+        let outcome = wording::outcome(failure.cause, failure.exit_code, failure.signal.as_deref());
+        let line = failure.error_message.as_deref().and_then(last_reason);
+        let stage = failure.step.as_ref().map(|step| step.stage.as_str());
+        let words: Vec<&str> = [stage, Some(&outcome), line].into_iter().flatten().collect();
+        Some(words.join(", "))
     }
 
     pub(super) fn heard(&mut self, at: Timestamp) {
@@ -134,8 +164,8 @@ impl Progress {
         self.heard?.checked_add(self.limit).ok()
     }
 
-    /// Adds this run to `node`. While a stage runs, only that is shown: an earlier failure isn't
-    /// its own.
+    /// Adds this run to `node`. While a stage runs, only that is shown: an earlier failure isn't its
+    /// own, unless it is what a fetch met with that is still trying.
     pub(super) fn show(&self, node: Node) -> Node {
         let node = Node {
             service: Some(self.service.as_str().to_owned()),
@@ -147,6 +177,7 @@ impl Progress {
         let detail = match &self.failure {
             _ if self.lost.is_some() => Detail { stage, ..self.lost_detail() },
             Some(failure) if self.running.is_none() => failure.detail(),
+            Some(failure) if self.is_fetch_tried_before(self.running.as_ref()) => failure.detail(),
             _ => Detail { stage, ..node.detail },
         };
         Node { detail, ..node }

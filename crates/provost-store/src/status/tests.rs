@@ -300,3 +300,44 @@ fn a_record_that_arrives_after_a_later_one_of_its_run_moves_nothing() {
     state.apply(&record(1, Phase::ServiceStart, None), false);
     assert_eq!(state.node().status, Status::Booted);
 }
+
+#[test]
+fn a_node_that_is_held_shows_what_it_failed_by() {
+    let of = |run: &str, seq, record: Record| Record {
+        service: "boot".into(),
+        run: run.into(),
+        seq,
+        ..record
+    };
+    let mut state = NodeState::new("cn001", Timestamp::UNIX_EPOCH);
+    for run in ["a", "b", "c"] {
+        state.apply(&of(run, 1, new(Phase::ServiceStart)), true);
+        let message = "mount.nfs: trying\nlustre01 does not answer\nafter 3 s";
+        let failed = Record {
+            exit_code: Some(1),
+            error_message: Some(message.into()),
+            ..ended(2, "mount_scratch", Outcome::Failure, Some(Cause::Exit))
+        };
+        state.apply(&of(run, 2, failed), false);
+        let end = Record { result: Some(Outcome::Failure), ..new(Phase::ServiceEnd) };
+        state.apply(&of(run, 3, end), false);
+    }
+    let held = |state: &mut NodeState, run| {
+        state.apply(&of(run, 1, new(Phase::ServiceStart)), true);
+        let (result, cause) = (Some(Outcome::Failure), Some(Cause::Held));
+        let end = Record { result, cause, ..new(Phase::ServiceEnd) };
+        state.apply(&of(run, 2, end), false);
+        state.node().detail
+    };
+    let why =
+        "held after 3 failures; the last: mount_scratch, exit status 1, lustre01 does not answer";
+    // It is so however often the node tries.
+    for run in ["d", "e"] {
+        let detail = held(&mut state, run);
+        assert_eq!((detail.cause, detail.error_message.as_deref()), (Some(Cause::Held), Some(why)));
+    }
+    state.apply(&of("f", 1, new(Phase::ServiceStart)), true);
+    let end = Record { result: Some(Outcome::Success), ..new(Phase::ServiceEnd) };
+    state.apply(&of("f", 2, end), false);
+    assert_eq!(held(&mut state, "g").error_message, None, "what failed before is over");
+}

@@ -17,8 +17,8 @@ pub async fn try_monitor(settings: &Settings, limit: Duration) -> Option<Finding
     let monitor = Monitor::new(settings, xcat.monitor_port, limit / 2);
     let greeted = tokio::time::timeout(limit, monitor.ready()).await;
     let late = || {
-        let message = format!("none has greeted within {} s", limit.as_secs());
-        Failure::new(Cause::Fetch, message, "see that xcatd runs: systemctl status xcatd")
+        let message = format!("no greeting within {} s", limit.as_secs());
+        Failure::new(Cause::Fetch, message, "check that xcatd runs: systemctl status xcatd")
     };
     Some(match greeted.unwrap_or_else(|_| Err(late())) {
         Ok(greeted) => Finding::ok("monitor", format!("{} greets this node", greeted.name())),

@@ -35,12 +35,12 @@ async fn attempt(
         Err(miss) => Finding::failed("server", &miss.failure),
     });
     let unsigned = "what an xCAT management node serves is unsigned";
-    let hint = "publish into its INSTALLDIR/provost and set [trust] keys, so that nobody on the way \
-                can have anything run here as root";
+    let hint = "publish into its INSTALLDIR/provost and set [trust] keys: without them anybody on the \
+                network path can run anything here as root";
     findings.push(Finding::note("signature", unsigned, hint));
     let mistake = own.as_ref().ok().and_then(|own| {
         let e = List::ALL.into_iter().find_map(|list| own.lists.mistake(list, None))?;
-        Some(Failure::config(format!("{e}; it is from {}", own.from), e.hint()))
+        Some(Failure::config(format!("{e}, from {}", own.from), e.hint()))
     });
     findings.push(match (&own, &mistake) {
         (Ok(_), Some(mistake)) => Finding::failed("plan", mistake),
@@ -55,7 +55,11 @@ async fn attempt(
     if own.as_ref().is_ok_and(|own| own.is_from_xcatd) && settings.ca.is_none() {
         let hint = "copy the management node's /etc/xcat/cert/server-cert.pem to this node, and \
                     let `ca` under [fetch] name it";
-        findings.push(Finding::note("certificate", "anybody could have answered as xcatd", hint));
+        findings.push(Finding::note(
+            "certificate",
+            "any machine could have answered as xcatd",
+            hint,
+        ));
     }
     listed.is_ok_and(|n| n > 0) && own.is_ok() && mistake.is_none()
 }

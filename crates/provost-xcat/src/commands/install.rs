@@ -50,7 +50,7 @@ struct Installation {
     program: PathBuf,
     /// The program, with the configuration file that was named.
     command: String,
-    /// Whether a kickstart of this root has begun and not ended well, so that it doesn't boot as a
+    /// Whether a kickstart of this root has begun and not succeeded, so that it doesn't boot as a
     /// diskless one does.
     is_unfinished: bool,
 }
@@ -121,7 +121,7 @@ impl Installation {
         let (of_xcat, ours) = (has_boot_unit(&self.etc), ours.symlink_metadata().is_ok());
         if !of_xcat && !ours && self.is_unfinished {
             complain(
-                "at boot nothing calls it, since the kickstart of this root did not end well: \
+                "at boot nothing calls it, because the kickstart of this root failed: \
                  provost status; fix that, then run `provost kickstart` again",
             );
             return Ok(());
@@ -249,6 +249,6 @@ fn quoted(path: &Path) -> String {
 }
 
 fn failed(path: &Path, e: io::Error) -> Failure {
-    let hint = "run it as root, and see that this is a writable file system";
+    let hint = "run it as root, and check that this is a writable file system";
     Failure::local(format!("putting {} in its place", path.display()), hint).caused_by(e)
 }

@@ -183,7 +183,7 @@ struct Log {
 impl Log {
     /// Copies what was printed since.
     fn copy(&mut self, out: &mut impl Write, wrote: impl Fn()) -> io::Result<()> {
-        self.file = self.file.take().or_else(|| File::open(&self.path).ok());
+        self.file = self.file.take().or_else(|| provost_fs::open_to_read(&self.path).ok());
         let Some(file) = &mut self.file else { return Ok(()) };
         let mut chunk = vec![0; CHUNK];
         let mut text = Vec::new();

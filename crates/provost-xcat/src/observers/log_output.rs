@@ -1,21 +1,16 @@
 //! The output of a step, as its own log has it, for `xcat.log`.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use provost_record::step_log::{Entry, Line};
-use rustix::fs::OFlags;
 
 /// How much of one script's output is copied, in bytes: its end. All of it is in the step's own log.
 const MAX_OUTPUT: u64 = 256 * 1024;
 
 /// Appends the end of the output in a step's log to `to`, without the prefix of each line.
 pub(super) fn copy_output(log: &Path, to: &mut impl Write) -> io::Result<()> {
-    // The script may have replaced it by a pipe without a writer, which must not block the run.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let mut log = File::options().read(true).custom_flags(flags).open(log)?;
+    let mut log = provost_fs::open_to_read(log)?;
     let skipped = log.metadata()?.len().saturating_sub(MAX_OUTPUT);
     log.seek(SeekFrom::Start(skipped))?;
     let mut out = Vec::new();

@@ -4,6 +4,8 @@ use provost_record::{Cause, Record, wording};
 
 /// The exit status of timeout(1) after a time-out.
 const TIMED_OUT: i32 = 124;
+/// The exit status of a shell that doesn't find a script.
+const NOT_FOUND: i32 = 127;
 /// The status of a script that didn't end by itself.
 const NO_STATUS: i32 = 255;
 
@@ -26,6 +28,7 @@ pub(super) fn status(end: &Record) -> i32 {
         _ if !end.is_failure() => 0,
         (Some(code), _) if code != 0 => code,
         (_, Some(Cause::Timeout)) => TIMED_OUT,
+        (_, Some(Cause::Missing)) => NOT_FOUND,
         _ => NO_STATUS,
     }
 }
@@ -43,6 +46,8 @@ mod tests {
             ..Record::new(provost_record::Phase::StageEnd)
         };
         assert_eq!(returned(&end(Cause::Exit, Some(3))), "return with 3");
+        assert_eq!(returned(&end(Cause::Missing, None)), "return with 127 (missing script)");
+        assert_eq!(returned(&end(Cause::Exec, Some(127))), "return with 127");
         assert_eq!(returned(&end(Cause::Timeout, None)), "return with 124 (time-out)");
         assert_eq!(returned(&end(Cause::Exit, Some(0))), "return with 255 (exit status 0)");
     }

@@ -99,8 +99,8 @@ pub(super) async fn crawl(
     if result.scripts.is_empty() {
         let url = source.url(root);
         let message = format!("fetching {url}: its listing names no file");
-        let hint = "see that the postscripts are in that folder of the management node, and that \
-                    its web server lists them: curl that URL";
+        let hint = "check that the postscripts are in that folder of the management node, and that \
+                    its web server lists them: curl URL";
         return Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)));
     }
     result.scripts.sort_by(|a, b| a.entry.path.cmp(&b.entry.path));
@@ -122,7 +122,7 @@ async fn work(source: &Server<'_>, job: Job, scripts: &ScriptsFolder) -> Result<
 pub(super) async fn list(source: &Server<'_>, at: &str) -> Result<Vec<Link>, FetchError> {
     let url = source.url(at);
     let refused = |why: String| {
-        let hint = "see what the management node's web server answers there: curl that URL";
+        let hint = "check what the management node's web server answers there: curl URL";
         FetchError::give_up(Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint))
     };
     let base = Url::parse(&url).map_err(|e| refused(e.to_string()))?;

@@ -63,7 +63,7 @@ async fn fetch(
         }
     };
     let lists = MyPostscript::parse(&text).map_err(|e| {
-        let message = format!("{e}; it is that of {}, from {from}", settings.node);
+        let message = format!("{e}, in the mypostscript of {}, from {from}", settings.node);
         FetchError::abort(Failure::config(message, e.hint()))
     })?;
     Ok(ServedMypostscript { text, lists, from, is_from_xcatd })

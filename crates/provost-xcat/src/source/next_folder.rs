@@ -112,7 +112,7 @@ pub(super) fn disk(folder: &Path, doing: &str, e: io::Error) -> Failure {
         ErrorKind::ResourceBusy => {
             format!("something is mounted inside {folder}: unmount it")
         }
-        _ => format!("run as root, and see that {folder} is on a writable file system"),
+        _ => format!("run as root, and check that {folder} is on a writable file system"),
     };
     Failure::local(format!("{doing}, {folder}"), hint).caused_by(e)
 }

@@ -7,7 +7,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use provost_exec::{Ended, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace};
+use provost_exec::{
+    EndCause, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace,
+};
 use provost_node::failure::Failure;
 use provost_record::Cause;
 use tokio::sync::watch;
@@ -73,7 +75,7 @@ impl Evaluation<'_> {
         let outcome = executor.execute(&step, orders, |_| {}).await;
         self.check(&outcome)?;
         let env = read(&exported);
-        let env = env.ok_or_else(|| self.refused("it ends the shell before its end"))?;
+        let env = env.ok_or_else(|| self.refused("it ends the shell early"))?;
         let is_foreign = |value: &String| value.contains(char::REPLACEMENT_CHARACTER);
         match env.iter().find(|(_, value)| is_foreign(value)) {
             Some((name, _)) => Err(self.refused(&format!("the value of {name} isn't UTF-8"))),
@@ -92,7 +94,8 @@ impl Evaluation<'_> {
             env: vec![("PATH".to_owned(), PATH.to_owned())],
             log,
             trace: Trace::Off,
-            bash_trace: None,
+            digest: None,
+            bash_trace: false,
             trace_lines: false,
             xtrace: false,
             limits: Limits {
@@ -109,30 +112,32 @@ impl Evaluation<'_> {
 
     /// Why bash hasn't come to its end, if it hasn't.
     fn check(&self, outcome: &Outcome) -> Result<(), Failure> {
-        let why = match &outcome.ended {
-            Ended::Exit(0) => return Ok(()),
-            Ended::Exit(status) if outcome.last_lines.is_empty() => {
-                format!("it ends the shell with {status}, and says nothing")
+        let why = match &outcome.end {
+            EndCause::Exit(0) => return Ok(()),
+            EndCause::Exit(status) if outcome.last_lines.is_empty() => {
+                format!("it ends the shell with exit status {status}, without output")
             }
-            Ended::Exit(_) => {
+            EndCause::Exit(_) => {
                 let output = outcome.last_lines.join("; ");
                 match blamed(&output, self.preamble) {
                     Some(name) => format!("the value of {name}: {output}"),
                     None => output,
                 }
             }
-            Ended::NotStarted(why) => {
+            EndCause::NotStarted(why) => {
                 let message = format!("evaluating the mypostscript: {why}");
                 let hint = "install bash on this node; xCAT needs it, too";
                 return Err(Failure::config(message, hint));
             }
-            Ended::TimedOut(limit) => format!("not done within {} s", limit.as_secs()),
-            Ended::Interrupted(signal) => {
+            EndCause::TimedOut(limit) => format!("not finished within {} s", limit.as_secs()),
+            EndCause::Interrupted(signal) => {
                 let message = format!("the run was ended by {signal} while fetching");
                 return Err(Failure::new(Cause::Interrupted, message, "start it again"));
             }
-            Ended::Signal { name, .. } => format!("bash was ended by {name}"),
-            Ended::KeeperLost | Ended::NoKeeper | Ended::Leaked => "bash was killed".to_owned(),
+            EndCause::Signal { name, .. } => format!("bash was killed by {name}"),
+            EndCause::KeeperLost | EndCause::NoKeeper | EndCause::Leaked => {
+                "bash was killed".to_owned()
+            }
         };
         Err(self.refused(&why))
     }
@@ -145,7 +150,7 @@ impl Evaluation<'_> {
     fn refused(&self, why: &str) -> Failure {
         let message = format!("evaluating the mypostscript of {}: {why}", self.node);
         let hint = format!(
-            "see what bash makes of its assignments, {} on this node, and fix the xCAT table that \
+            "check what bash makes of its assignments, {} on this node, and fix the xCAT table that \
              they come from",
             self.file().display()
         );
@@ -154,7 +159,7 @@ impl Evaluation<'_> {
 
     fn disk(&self, e: io::Error) -> Failure {
         let message = format!("evaluating the mypostscript in {}", self.state.display());
-        let hint = "see that it is on a writable file system with some room";
+        let hint = "check that it is on a writable file system with some room";
         Failure::local(message, hint).caused_by(e)
     }
 }
@@ -169,7 +174,7 @@ fn blamed<'p>(output: &str, preamble: &'p str) -> Option<&'p str> {
 /// The variables, if all of them are there.
 fn read(path: &Path) -> Option<BTreeMap<String, String>> {
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    provost_fs::open_to_read(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let variables = text.strip_suffix(END)?.split('\0');
     let variables = variables.filter_map(|text| text.split_once('='));

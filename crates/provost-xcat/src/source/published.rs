@@ -1,10 +1,11 @@
-//! A bundle that is published beside xCAT's own scripts, as a [`Source`].
+//! A bundle that is published next to xCAT's own scripts, as a [`Source`].
 
 use futures_util::future::LocalBoxFuture;
 use jiff::Timestamp;
 use provost_exec::{Orders, Supervisor};
 use provost_node::fetch::NotFetched;
 use provost_node::fetch::published::Published;
+use provost_node::fetch::retry::StillTrying;
 use provost_node::fetch::source::{Connection, Fetched, Source};
 use provost_node::settings::Xcat;
 use tokio::sync::watch;
@@ -60,9 +61,10 @@ impl Source for PublishedScripts {
         &'a mut self,
         executor: &'a mut Supervisor,
         orders: &'a mut watch::Receiver<Orders>,
+        still_trying: &'a mut dyn FnMut(StillTrying),
     ) -> LocalBoxFuture<'a, Result<Fetched, NotFetched>> {
         Box::pin(async {
-            let fetched = self.published.fetch(executor, orders).await?;
+            let fetched = self.published.fetch(executor, orders, still_trying).await?;
             self.complete(fetched)
         })
     }

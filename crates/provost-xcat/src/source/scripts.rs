@@ -24,7 +24,7 @@ use provost_node::fetch::version::Version;
 use provost_node::settings::Paths;
 use provost_node::state::{atomic, library};
 
-/// What scripts source, and whoever takes xCAT's place adds a line to.
+/// What scripts source, and what a program in xCAT's place adds a line to.
 const LIBRARY: &str = "xcatlib.sh";
 /// Longer files are no scripts, and so have no header: in bytes.
 const LONGEST_SCRIPT: u64 = 1 << 20;
@@ -61,7 +61,7 @@ impl ScriptsFolder {
         let folder = paths.xcatpost.canonicalize().unwrap_or_else(|_| paths.xcatpost.clone());
         let next =
             NextFolder::begin(&folder).map_err(|e| disk(&folder, "making a folder there", e))?;
-        let stored = std::fs::read(file(&paths.state));
+        let stored = atomic::read(&file(&paths.state));
         let stored = stored.ok().and_then(|text| serde_json::from_slice(&text).ok());
         let (state, stored) = (paths.state.clone(), stored.unwrap_or_default());
         Ok(Self { folder, next, state, stored, arrived: RefCell::default() })
@@ -131,7 +131,7 @@ impl ScriptsFolder {
             if size > Manifest::MAX_FILE {
                 let message =
                     format!("fetching {url}: it has more than {} bytes", Manifest::MAX_FILE);
-                let hint = "keep there what nodes run; big files belong elsewhere";
+                let hint = "move big files elsewhere: that folder is for scripts";
                 return Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)));
             }
             file.write_all(&bytes).map_err(failed)?;
@@ -198,16 +198,16 @@ fn look(
     size: u64,
 ) -> io::Result<(Digest, Result<Policy, provost_bundle::HeaderError>)> {
     if size > LONGEST_SCRIPT {
-        return Ok((Digest::read(File::open(path)?)?.0, Ok(Policy::default())));
+        return Ok((Digest::read(provost_fs::open_to_read(path)?)?.0, Ok(Policy::default())));
     }
-    let text = std::fs::read(path)?;
+    let text = provost_fs::read(path, LONGEST_SCRIPT)?;
     Ok((Digest::of(&text), Policy::from_script(&text)))
 }
 
 /// Whether a script is as it was fetched, but for the line by which an `updatenode` comes here.
 fn is_whole(folder: &Path, script: &Script) -> bool {
     let path = folder.join(&script.entry.path);
-    let digest = File::open(&path).and_then(Digest::read).map(|(sha256, _)| sha256);
+    let digest = provost_fs::open_to_read(&path).and_then(Digest::read).map(|(sha256, _)| sha256);
     let is_it = |sha256: Digest| sha256 == script.entry.sha256;
     let text = || std::fs::read_to_string(&path).unwrap_or_default();
     digest.is_ok_and(|sha256| {

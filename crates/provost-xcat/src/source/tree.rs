@@ -33,7 +33,7 @@ fn hint(path: &str, status: StatusCode) -> Option<String> {
              (chmod a+r) and enter the folders above it (namei -l)"
         )),
         404 | 410 => Some(format!(
-            "see that the management node's web server serves /{path}, and that the port and \
+            "check that the management node's web server serves /{path}, and that the port and \
              install_dir under [source] are its own"
         )),
         _ => None,

@@ -7,7 +7,7 @@ use provost_bundle::{Digest, Manifest, Pack};
 use provost_exec::{Orders, Supervisor};
 use provost_node::failure::Failure;
 use provost_node::fetch::published::UNSIGNED;
-use provost_node::fetch::retry::{self, RetryLimits, Served, Unserved};
+use provost_node::fetch::retry::{self, RetryLimits, Served, StillTrying, Unserved};
 use provost_node::fetch::server::Server;
 use provost_node::fetch::source::{Connection, Fetched, Source, unless_stopped};
 use provost_node::fetch::{FetchError, NotFetched};
@@ -25,11 +25,11 @@ use super::refusals::Refusals;
 use super::scripts::{ScriptsFolder, StoredFetch};
 use super::tree::{folder, web_server};
 
-/// What is used where no server answers.
-const OFFLINE: &str = "no server answers: the last good scripts and mypostscript are used";
+/// What is used where no server responds.
+const OFFLINE: &str = "no server responded: using the last good scripts and mypostscript";
 /// As `UNSIGNED`, of what came from xcatd.
 const UNCHECKED: &str =
-    "WARNING: no `ca` is set under [fetch]: anybody could have answered as xcatd";
+    "WARNING: no `ca` is set under [fetch]: any machine could have answered as xcatd";
 
 /// The web servers and the xcatds of the management nodes.
 pub(crate) struct UnmodifiedScripts {
@@ -43,18 +43,23 @@ impl UnmodifiedScripts {
     }
 
     /// Fetches from the first server that serves all of it.
-    async fn fetch_files(&self) -> Result<Fetched, NotFetched> {
+    async fn fetch_files(
+        &self,
+        still_trying: &mut dyn FnMut(StillTrying),
+    ) -> Result<Fetched, NotFetched> {
         let Connection { settings, client, paths, .. } = &self.connection;
         let scripts = ScriptsFolder::open(paths)?;
         let refusals = Refusals::default();
-        let say = |text: &str| {
-            tracing::info!("fetch: {text}");
+        let still_trying = |trying: StillTrying| {
+            still_trying(trying);
             if refusals.is_any() {
-                tracing::info!("fetch: an xcatd that refuses connections for a minute is given up");
+                tracing::info!(
+                    "fetch: giving up on an xcatd that refuses connections for a minute"
+                );
             }
         };
         let limits = RetryLimits::of(settings, scripts.has_stored());
-        let served = retry::try_servers(&settings.servers, limits, say, |base| {
+        let served = retry::try_servers(&settings.servers, limits, still_trying, |base| {
             fetch_from(web_server(client, base), settings, &self.xcat, &scripts, &refusals)
         });
         let served = served.await;
@@ -142,9 +147,10 @@ impl Source for UnmodifiedScripts {
         &'a mut self,
         executor: &'a mut Supervisor,
         orders: &'a mut watch::Receiver<Orders>,
+        still_trying: &'a mut dyn FnMut(StillTrying),
     ) -> LocalBoxFuture<'a, Result<Fetched, NotFetched>> {
         Box::pin(async {
-            let fetched = unless_stopped(orders, self.fetch_files()).await??;
+            let fetched = unless_stopped(orders, self.fetch_files(still_trying)).await??;
             self.evaluate(fetched, executor, orders).await
         })
     }
@@ -165,8 +171,9 @@ async fn fetch_from(
 /// What was fetched last, if all of it is still there.
 fn last_good(scripts: ScriptsFolder) -> Result<(StoredFetch, MyPostscript), Failure> {
     let unusable = |why: String| {
-        let message = format!("no server answers, and the last good scripts can't be used: {why}");
-        Failure::new(Cause::Fetch, message, "see that a server can be reached, and start again")
+        let message =
+            format!("no server responded, and the last good scripts can't be used: {why}");
+        Failure::new(Cause::Fetch, message, "check that a server can be reached, then start again")
     };
     let stored = scripts.last_good().map_err(unusable)?;
     let lists = MyPostscript::parse(&stored.mypostscript).map_err(|e| unusable(e.to_string()))?;
@@ -178,6 +185,9 @@ fn manifest(stored: StoredFetch) -> Manifest {
     Manifest {
         format: Manifest::FORMAT,
         generation: 0,
+        made: None,
+        expires: None,
+        refresh_key: None,
         created: provost_record::now(),
         key: String::new(),
         pack: Pack { sha256: Digest::of(b""), size: 0 },
@@ -191,6 +201,9 @@ fn plan(node: &str, lists: &MyPostscript) -> Plan {
         format: Plan::FORMAT,
         node: node.to_owned(),
         generation: 0,
+        manifest: None,
+        made: None,
+        expires: None,
         runbootscripts: false,
         env: BTreeMap::new(),
         postscripts: lists.steps(List::Postscripts, None),

@@ -59,12 +59,13 @@ pub(super) async fn getpostscript(
         Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)))
     };
     if let Some(error) = elements(&text, "error").next() {
-        let hint = "see that lsdef on the management node knows this node by that name and address";
+        let hint =
+            "check that lsdef on the management node knows this node by that name and address";
         return refused(&format!("it refuses: {}", one_line(&error)), hint);
     }
     let lines: Vec<String> = elements(&text, "data").map(unindented).collect();
     if lines.is_empty() {
-        return refused("it has none for this node", "see that lsdef there knows this node");
+        return refused("it has none for this node", "check that lsdef there knows this node");
     }
     Ok((lines.join("\n") + "\n", xcat.xcatd_port))
 }
@@ -120,7 +121,9 @@ impl Exchange<'_> {
                 break;
             }
             if n == 0 {
-                return Err(self.miss(&format!("it broke off after {} bytes", answer.len()), HINT));
+                return Err(
+                    self.miss(&format!("the connection ended after {} bytes", answer.len()), HINT)
+                );
             }
             if answer.len() > LONGEST {
                 let message = format!("{}: its answer has more than {LONGEST} bytes", self.asked);

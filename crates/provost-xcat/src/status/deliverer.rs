@@ -97,21 +97,21 @@ impl Deliverer {
     async fn say_result(&self, all: &[StatusMessage]) {
         self.say_read(all);
         if let Some(why) = self.disabled {
-            tracing::info!("{why}: xCAT is told no status");
+            tracing::info!("{why}: sending no status to xCAT");
         }
         let Some(failure) = undelivered(all) else { return };
         let timer = if start_timer(&self.paths) { "a timer, " } else { "" };
         tracing::warn!("{failure}\nit goes with {timer}the next run or `provost report`");
         if needs_next(all) {
             tracing::warn!(
-                "until it is told `{NEXT}`, this node installs itself again whenever it boots from \
+                "until xCAT gets `{NEXT}`, this node installs itself again whenever it boots from \
                  the network; by hand, on the management node: nodeset {} boot",
                 self.node
             );
         }
         if let Some(why) = self.queue.write_error().await {
             let file = self.paths.state.join("monitor.json");
-            tracing::warn!("keeping that in {}: {why}", file.display());
+            tracing::warn!("writing it to {}: {why}", file.display());
         }
     }
 
@@ -121,8 +121,7 @@ impl Deliverer {
         if let Some(words) = list(all.iter().filter(is_new)) {
             let node = &self.node;
             tracing::info!(
-                "the install monitor has read: {words}; `lsdef {node} -i status` there tells what \
-                 came of it"
+                "the install monitor has read: {words}; check there: lsdef {node} -i status"
             );
         }
     }
@@ -145,7 +144,7 @@ impl Deliverer {
             let why = undelivered(&all).map(|failure| failure.to_string()).unwrap_or_default();
             let seconds = more.as_secs();
             tracing::warn!(
-                "{why}\ntrying on for up to {seconds} s, because without `next` this node installs \
+                "{why}\nretrying for up to {seconds} s, because without `next` this node installs \
                  itself again; SIGTERM or Ctrl-C ends that"
             );
             last_time(&mut self.task, more, orders).await;
@@ -156,10 +155,9 @@ impl Deliverer {
         if first.is_none_or(|first| first.error.is_some()) {
             return all;
         }
-        let message =
-            format!("no greeting in the {} s that there were for it", began.elapsed().as_secs());
-        let hint = "it is busy with others, or stuck (systemctl restart xcatd); or raise `deadline` \
-                    under [report]";
+        let message = format!("no greeting within the {} s left", began.elapsed().as_secs());
+        let hint = "restart it if it hangs (systemctl restart xcatd), or raise `deadline` under \
+                    [report]";
         let failure = Failure::new(Cause::Fetch, message, hint);
         self.queue.tried(None, Some(&failure)).await;
         self.queue.all().await
@@ -171,7 +169,7 @@ pub(super) fn undelivered(all: &[StatusMessage]) -> Option<Failure> {
     let waiting = || all.iter().filter(|message| message.is_waiting());
     let (words, first) = (list(waiting())?, waiting().next()?);
     let why = first.error.clone().unwrap_or_default();
-    let message = format!("the install monitor could not be told yet: {words}; {why}");
+    let message = format!("telling the install monitor {words}: {why}");
     Some(Failure::new(Cause::Fetch, message, first.hint.clone().unwrap_or_default()))
 }
 

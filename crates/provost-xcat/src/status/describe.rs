@@ -10,8 +10,8 @@ pub fn describe(messages: &[StatusMessage]) -> String {
     for message in messages {
         let result = match message.delivery {
             Delivery::Read => format!("read by the install monitor at {}", message.at),
-            Delivery::Superseded => "not told: something newer came first".to_owned(),
-            Delivery::Waiting => format!("not told yet, tries: {}", message.tries),
+            Delivery::Superseded => "not sent: replaced by a newer one".to_owned(),
+            Delivery::Waiting => format!("not sent yet, tries: {}", message.tries),
         };
         text += &format!("  {:<24} {result}\n", escape(&message.words));
         let why = [("error", &message.error), ("hint", &message.hint)];
@@ -20,5 +20,5 @@ pub fn describe(messages: &[StatusMessage]) -> String {
                 &value.as_ref().map_or(String::new(), |v| format!("    {name:<8} {}\n", escape(v)));
         }
     }
-    if text.is_empty() { text } else { format!("\ntold to xCAT:\n{text}") }
+    if text.is_empty() { text } else { format!("\nsent to xCAT:\n{text}") }
 }

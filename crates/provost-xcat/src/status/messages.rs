@@ -70,7 +70,10 @@ pub fn status_messages(state: &Path) -> Vec<StatusMessage> {
 }
 
 pub(super) fn read(file: &Path) -> Vec<StatusMessage> {
-    std::fs::read(file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+    provost_node::state::atomic::read(file)
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok())
+        .unwrap_or_default()
 }
 
 pub(super) fn file(state: &Path) -> PathBuf {

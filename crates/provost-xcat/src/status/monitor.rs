@@ -27,7 +27,7 @@ const SCRIPT: Duration = Duration::from_secs(60);
 /// How a script ends, and the most bytes of one.
 const SCRIPTS_END: &str = "#END OF SCRIPT\n";
 const LONGEST: u64 = 4 << 20;
-const CLOSED: &str = "it closed the connection instead of an answer";
+const CLOSED: &str = "it closed the connection without an answer";
 
 /// The monitors of the management nodes, in order.
 pub(crate) struct Monitor {
@@ -79,18 +79,18 @@ impl Monitor {
                 Err(e) => failure = failure.or(Some(e)),
             }
         }
-        let nobody = || Failure::config("there is no server to tell it", "set `servers`");
+        let nobody = || Failure::config("there is no server to send it to", "set `servers`");
         Err(failure.unwrap_or_else(nobody))
     }
 
     async fn greeted(&self, url: &Url, port: u16, name: String) -> Result<GreetedMonitor, Failure> {
         let failed = |why: &str, hint: &str| failed(&name, why, hint);
-        let down = "see that xcatd runs there, and that no firewall is between: systemctl status \
+        let down = "check that xcatd runs there, and that no firewall is between: systemctl status \
                     xcatd";
         let mut stream = match timeout(self.connect, self.connected(url, port)).await {
             Ok(connected) => connected.map_err(|(why, hint)| failed(&why, hint.unwrap_or(down)))?,
             Err(_) => {
-                let why = format!("no connection in {} s", self.connect.as_secs_f32());
+                let why = format!("not connected within {} s", self.connect.as_secs_f32());
                 return Err(failed(&why, down));
             }
         };
@@ -109,8 +109,8 @@ impl Monitor {
             Ok(Ok(text)) => Err(no_monitor(&name, &text)),
             Ok(Err(e)) => Err(failed(&format!("waiting for its greeting: {e}"), down)),
             Err(_) => Err(failed(
-                &format!("no greeting in {} s", self.ready.as_secs()),
-                "it is busy with others, or stuck; if that lasts: systemctl restart xcatd",
+                &format!("no greeting within {} s", self.ready.as_secs()),
+                "restart it if it hangs: systemctl restart xcatd",
             )),
         }
     }
@@ -153,7 +153,7 @@ impl GreetedMonitor {
             self.stream.write_all(format!("{words}\n").as_bytes()).await?;
             line(&mut self.stream).await
         };
-        let busy = "if that lasts: systemctl restart xcatd";
+        let busy = "restart it if it hangs: systemctl restart xcatd";
         match timeout(DONE, sent).await {
             Ok(Ok(text)) if text == "done" => Ok(()),
             Ok(Ok(text)) if text.is_empty() => Err(failed(&name, CLOSED, busy)),
@@ -163,7 +163,7 @@ impl GreetedMonitor {
             }
             Ok(Ok(text)) => Err(no_monitor(&name, &text)),
             Ok(Err(e)) => Err(failed(&name, &format!("waiting for its answer: {e}"), busy)),
-            Err(_) => Err(failed(&name, &format!("no answer in {} s", DONE.as_secs()), busy)),
+            Err(_) => Err(failed(&name, &format!("no answer within {} s", DONE.as_secs()), busy)),
         }
     }
 
@@ -180,11 +180,11 @@ impl GreetedMonitor {
         let why = match timeout(SCRIPT, asked).await {
             Ok(Err(e)) => e.to_string(),
             Ok(Ok(())) => format!("no script, but {} bytes without its end", text.len()),
-            Err(_) => format!("no script in {} s", SCRIPT.as_secs()),
+            Err(_) => format!("no script within {} s", SCRIPT.as_secs()),
         };
         let text = String::from_utf8_lossy(&text);
         let script = text.strip_suffix(SCRIPTS_END).map(|text| text.trim_start_matches("done\n"));
-        let hint = "see that lsdef on the management node knows this node by that address";
+        let hint = "check that lsdef on the management node knows this node by that address";
         script.map(str::to_owned).ok_or_else(|| failed(&self.name, &why, hint))
     }
 }
@@ -194,9 +194,9 @@ fn failed(name: &str, why: &str, hint: &str) -> Failure {
 }
 
 fn no_monitor(name: &str, text: &str) -> Failure {
-    let hint = "see that `monitor_port` under [source] is the port of xCAT's install monitor \
+    let hint = "check that `monitor_port` under [source] is the port of xCAT's install monitor \
                 (site table: xcatiport)";
-    failed(name, &format!("it says {:?}, as no monitor does", one_line(text)), hint)
+    failed(name, &format!("unexpected response {:?}", one_line(text)), hint)
 }
 
 /// Reads a line without its end, or an empty one where the peer closes first. A longer line is cut.

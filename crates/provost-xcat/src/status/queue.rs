@@ -122,7 +122,7 @@ impl MessageQueue {
         let mut options = File::options();
         // Who can open it can hold the lock: only root may.
         let options = options.mode(0o600).create(true).truncate(false).write(true);
-        let file = options.open(&self.lock)?;
+        let file = provost_fs::open(&self.lock, options)?;
         file.lock()?;
         Ok(file)
     }

@@ -1,48 +1,87 @@
-use provost_record::ExitCode;
-use provost_record::step_log::view::{ShowError, View};
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
-use super::{log_of, runs};
+use provost_record::step_log::view::{ShowError, View};
+use provost_record::{ExitCode, Outcome, Run};
+
+use super::follow::Follow;
+use super::{MOST_LOG, log_of, rights, runs};
 use provost_node::failure::Failure;
 use provost_node::observe::console::{exit, printed};
 use provost_node::settings::{Input, Paths};
 
-/// Shows the newest log of `script`; without a name, of the script that failed or ran last.
-pub(crate) fn log(input: &Input, script: Option<&str>, view: View) -> ExitCode {
-    exit(find(&input.paths(), script).and_then(|path| show(&path, view)))
+/// Shows the newest log of `script`; without a name, of the script that failed or ran last. With
+/// `follow` it goes on until the script ends; without a name, that is the script that runs.
+pub(crate) fn log(input: &Input, script: Option<&str>, view: View, follow: bool) -> ExitCode {
+    let paths = input.paths();
+    exit(find(&paths, script, follow).and_then(|found| match follow {
+        true => show_growing(&paths, &found, view),
+        false => show(&found.path, view),
+    }))
 }
 
-fn find(paths: &Paths, script: Option<&str>) -> Result<std::path::PathBuf, Failure> {
-    for (run, _) in runs(paths)?.iter().rev() {
+/// A step's log.
+struct Found {
+    run: Run,
+    index: usize,
+    path: PathBuf,
+}
+
+fn find(paths: &Paths, script: Option<&str>, follow: bool) -> Result<Found, Failure> {
+    rights::of_journals(paths)?;
+    for (run, _) in runs(paths)?.into_iter().rev() {
+        rights::of_logs(paths, &run)?;
         let logs = run.stages.iter().enumerate().rev();
-        let mut logs = logs.filter_map(|(i, s)| Some((s, log_of(paths, run, i, s)?)));
+        let mut logs = logs.filter_map(|(i, s)| Some((i, s, log_of(paths, &run, i, s)?)));
         let found = match script {
-            Some(script) => logs.find(|(stage, _)| stage.stage == script),
+            Some(script) => logs.find(|(_, stage, _)| stage.stage == script),
             None => {
                 let logs: Vec<_> = logs.collect();
-                let failed =
-                    logs.iter().rfind(|(s, _)| s.result == Some(provost_record::Outcome::Failure));
-                failed.or(logs.first()).cloned()
+                let failed = logs.iter().rfind(|(_, s, _)| s.result == Some(Outcome::Failure));
+                let running = logs.first().filter(|(_, s, _)| follow && s.result.is_none());
+                running.or(failed).or(logs.first()).cloned()
             }
         };
-        if let Some((_, path)) = found {
-            return Ok(path);
+        if let Some((index, _, path)) = found {
+            return Ok(Found { run, index, path });
         }
     }
     let what = script.map_or("any script".to_owned(), |s| format!("{s:?}"));
     let folder = paths.log.join("scripts");
     let message = format!("looking for a log of {what} in {}: there is none", folder.display());
-    Err(Failure::config(message, "see `provost status` for what has run"))
+    Err(Failure::config(message, "list what has run: provost status"))
 }
 
-fn show(path: &std::path::Path, view: View) -> Result<(), Failure> {
-    let unreadable = |e: std::io::Error| {
-        let message = format!("reading {}: {e}", path.display());
-        Failure::config(message, "run as a user who may read the logs")
-    };
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    match view.show(file, std::io::stdout().lock()) {
-        Err(ShowError::Read(e)) => Err(unreadable(e)),
+fn show(path: &Path, view: View) -> Result<(), Failure> {
+    let file = open(path)?;
+    shown(path, view.show(file, std::io::stdout().lock()))
+}
+
+fn show_growing(paths: &Paths, found: &Found, view: View) -> Result<(), Failure> {
+    let Found { run, index, path } = found;
+    let log = open(path)?;
+    let follow = Follow::new(paths, run, *index, &run.stages[*index], log, path);
+    let follow = follow.map_err(|e| unreadable(path, e))?;
+    shown(path, view.follow(follow, std::io::stdout().lock()))
+}
+
+fn open(path: &Path) -> Result<File, Failure> {
+    provost_fs::open_bounded(path, MOST_LOG).map_err(|e| unreadable(path, e))
+}
+
+fn shown(path: &Path, result: Result<(), ShowError>) -> Result<(), Failure> {
+    match result {
+        Err(ShowError::Read(e)) => Err(unreadable(path, e)),
         Err(ShowError::Write(e)) => printed(Err(e)),
         Ok(()) => Ok(()),
     }
+}
+
+fn unreadable(path: &Path, e: std::io::Error) -> Failure {
+    let message = format!("reading {}", path.display());
+    let hint = match provost_fs::refusal(&e) {
+        Some(_) => format!("use another program: tail -c 1M {}", path.display()),
+        None => "run as a user who may read the logs".to_owned(),
+    };
+    Failure::unreadable(message, hint, e)
 }

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use provost_record::{Cause, ExitCode, Outcome, Run, Stage, wording};
+use provost_record::{ExitCode, Outcome, Run, Stage, Unfinished, wording};
 use serde::Serialize;
 
-use super::{log_of, runs};
+use super::{log_of, rights, runs};
 use crate::xcat::{StatusMessage, describe, status_messages};
 use provost_node::failure::Failure;
 use provost_node::observe::console::{exit, harmless, print};
@@ -18,31 +18,45 @@ struct Status<'a> {
     node: &'a str,
     #[serde(flatten)]
     run: Option<&'a Run>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unfinished: Option<&'a Unfinished>,
     unreported: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     monitor: Option<&'a [StatusMessage]>,
 }
 
-/// Says how the last run went, or how far the present one is.
-pub(crate) fn status(input: &Input, json: bool) -> ExitCode {
-    exit(show(input, json))
+/// Says how the last run went, or how far the present one is; with `wait`, once that has ended.
+pub(crate) fn status(input: &Input, wait: bool, json: bool) -> ExitCode {
+    let waited = if wait { wait_for_run(&input.paths()) } else { Ok(()) };
+    exit(waited.and_then(|()| show(input, json)))
+}
+
+fn wait_for_run(paths: &Paths) -> Result<(), Failure> {
+    RunLock::wait(&paths.state).map_err(|e| {
+        let message = format!("waiting for the lock {}", paths.state.join("lock").display());
+        Failure::local(message, "run it as root, such as by sudo").caused_by(e)
+    })
 }
 
 fn show(input: &Input, json: bool) -> Result<(), Failure> {
-    let runs = gather(&input.paths())?;
-    let (paths, last) = (input.paths(), runs.last());
+    rights::of_status(input)?;
+    let found = gather(&input.paths())?;
+    let (paths, last) = (input.paths(), found.last());
     let node = last.map_or_else(|| input.node(), |(_, node)| node.clone());
     let run = last.map(|(run, _)| run);
+    let runs: Vec<Run> = found.iter().map(|(run, _)| run.clone()).collect();
+    let unfinished = Unfinished::of(&runs);
+    let unfinished = unfinished.as_ref();
     let monitor = (!input.takes_records()).then(|| status_messages(&paths.state));
     let monitor = monitor.as_deref();
     let unreported = unreported(input);
     if json {
-        let status = Status { node: &node, run, unreported, monitor };
+        let status = Status { node: &node, run, unfinished, unreported, monitor };
         let text = serde_json::to_string_pretty(&status).unwrap_or_default();
         return print(&format!("{text}\n"));
     }
     let monitor = monitor.map_or(String::new(), describe);
-    print(&(tell(&node, run, unreported) + &monitor))
+    print(&(tell(&node, run, unfinished, unreported) + &monitor))
 }
 
 fn gather(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
@@ -62,18 +76,27 @@ fn gather(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
     Ok(runs)
 }
 
-fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
+fn tell(
+    node: &str,
+    run: Option<&Run>,
+    unfinished: Option<&Unfinished>,
+    unreported: usize,
+) -> String {
     let Some(run) = run else {
         return format!("{node}: nothing has run here yet\n");
     };
+    let earlier = unfinished.filter(|unfinished| unfinished.run != run.run);
+    let mut text = earlier.map_or(String::new(), |unfinished| first(node, unfinished));
     let verdict = match run.result {
-        Some(Outcome::Success) => "ended well".to_owned(),
+        Some(Outcome::Success) => "succeeded".to_owned(),
         Some(Outcome::Failure) if run.ended.is_none() => "was cut off".to_owned(),
         Some(Outcome::Failure) => "FAILED".to_owned(),
-        None if run.stages.last().is_some_and(wants_reboot) => "waits for a reboot".to_owned(),
+        None if run.stages.last().is_some_and(Stage::wants_reboot) => {
+            "waits for a reboot".to_owned()
+        }
         None => "is running".to_owned(),
     };
-    let mut text = format!("{}: {} {verdict}", harmless(node), run.service);
+    text += &format!("{}: {} {verdict}", harmless(node), run.service);
     if let Some(started) = run.started {
         text += &format!(", began {started}");
     }
@@ -83,6 +106,10 @@ fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
     text += "\n";
     for stage in &run.stages {
         text += &line(stage, run.result.is_none());
+        for inner in &stage.inner {
+            let title = inner.title(&stage.stage);
+            text += &format!("    {:<22} {}\n", harmless(&title), harmless(&inner.words()));
+        }
         if !stage.leaked.is_empty() {
             text += &format!("    left behind: {}\n", harmless(&stage.leaked.join(", ")));
         }
@@ -106,21 +133,33 @@ fn tell(node: &str, run: Option<&Run>, unreported: usize) -> String {
             ..Stage::default()
         });
     }
+    // A script's own hint doesn't say how to go on.
+    let command = unfinished.filter(|_| earlier.is_none()).map(|unfinished| &unfinished.command);
+    if let Some(command) = command.filter(|command| !text.contains(command.as_str())) {
+        text += &format!("\nto go on with what is unfinished: {command}\n");
+    }
     if unreported > 0 {
-        text += &format!("\n{unreported} records are not reported yet\n");
+        text += &format!("\n{} not sent yet\n", wording::count(unreported, "record"));
     }
     text
 }
 
-fn wants_reboot(stage: &Stage) -> bool {
-    stage.result == Some(Outcome::Success) && stage.cause == Some(Cause::Reboot)
+/// An earlier run that is unfinished, which comes before the last one.
+fn first(node: &str, unfinished: &Unfinished) -> String {
+    let began = unfinished.started.map_or(String::new(), |at| format!(" of {at}"));
+    let summary = harmless(&unfinished.summary());
+    let Unfinished { service, command, .. } = unfinished;
+    format!(
+        "{}: UNFINISHED: the {service}{began}: {summary}\n  to go on: {command}\n\n",
+        harmless(node)
+    )
 }
 
 fn line(stage: &Stage, running: bool) -> String {
     let name = [std::slice::from_ref(&stage.stage), &stage.args].concat().join(" ");
     let result = match (stage.result, &stage.skipped) {
         (Some(Outcome::Success), Some(why)) => format!("skipped: {}", harmless(why)),
-        (Some(Outcome::Success), None) if wants_reboot(stage) => {
+        (Some(Outcome::Success), None) if stage.wants_reboot() => {
             "ok, asked for a reboot".to_owned()
         }
         (Some(Outcome::Success), None) => "ok".to_owned(),
@@ -141,7 +180,7 @@ fn line(stage: &Stage, running: bool) -> String {
 
 /// What is known of a failure: script, line, command, status, output, hint.
 pub(super) fn failure(stage: &Stage) -> String {
-    let mut text = format!("\n{}: ", harmless(&stage.stage));
+    let mut text = format!("\n{}: ", harmless(&stage.title()));
     text += &wording::outcome(stage.cause, stage.exit_code, stage.signal.as_deref());
     text += "\n";
     let mut fact = |name: &str, value: &str| {
@@ -149,6 +188,9 @@ pub(super) fn failure(stage: &Stage) -> String {
     };
     if let Some(line) = &stage.error_line {
         fact("line", line);
+    }
+    if let Some(line) = &stage.called_from {
+        fact("caller", line);
     }
     if let Some(command) = &stage.command {
         fact("command", &command.replace('\n', " "));

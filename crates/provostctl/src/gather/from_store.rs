@@ -54,7 +54,7 @@ pub(super) async fn write(
     }
     pack(&files, node, folder).map_err(|e| {
         let error = format!("writing a bundle into {}: {e}", folder.display());
-        Failure::new(error, "name a folder with room that you can write to: --to DIR")
+        Failure::new(error, "name a writable folder with room: --to DIR")
     })
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::client::Client;
 use crate::failure::Failure;
-use crate::node_set::NodeSet;
+use crate::node_query::NodeQuery;
 use crate::output;
 use crate::ssh::{Remote, RemoteError, RemoteResult, Ssh};
 
@@ -29,8 +29,8 @@ cat \"$bundle\"";
 pub(crate) struct Gather {
     #[command(flatten)]
     ssh: Ssh,
-    /// Names and ranges, such as cn[001-512]
-    nodes: NodeSet,
+    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
+    nodes: NodeQuery,
     /// The folder for the bundles
     #[arg(long, value_name = "DIR", default_value = ".")]
     to: PathBuf,
@@ -44,6 +44,7 @@ struct Missing {
 
 impl Gather {
     pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+        let nodes = self.nodes.resolve(client).await?;
         let mut gathered = Vec::new();
         let mut missing = Vec::new();
         let files = Mutex::new(HashMap::new());
@@ -65,7 +66,7 @@ impl Gather {
             }
         };
         let remote = Remote { command: &["sh", "-c", ON_THE_NODE], report: None };
-        self.ssh.on_each(&self.nodes, &remote, stdout, ended).await;
+        self.ssh.on_each(&nodes, &remote, stdout, ended).await;
         for Missing { node, why } in &missing {
             match from_store::write(client, node, why, &self.to).await {
                 Ok(path) => {
@@ -81,7 +82,7 @@ impl Gather {
         output::print(paths.as_bytes())?;
         let Some(first) = missing.first() else { return Ok(()) };
         Err(Failure::new(
-            format!("{} of {} nodes sent no bundle", missing.len(), self.nodes.names.len()),
+            format!("{} of {} nodes sent no bundle", missing.len(), nodes.names.len()),
             format!("check that this works: ssh {} provost gather", first.node),
         ))
     }

@@ -5,6 +5,7 @@ mod notes;
 mod site;
 mod xcat;
 
+use provost_record::wording;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,7 @@ impl Xcat {
             output::note(&format!("not carried over: {note}"));
         }
         let (nodes, notes) = (xcat.nodes().len(), notes.iter().len());
-        output::note(&format!("{nodes} nodes; {notes} things couldn't be carried over"));
+        output::note(&format!("{}; {notes} not carried over", wording::count(nodes, "node")));
         Ok(())
     }
 }

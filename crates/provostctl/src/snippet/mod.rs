@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::client::Client;
 use crate::failure::{Failure, WRONG};
-use crate::node_set::NodeSet;
+use crate::node_query::NodeQuery;
 use crate::{output, token};
 use installer::Installer;
 
@@ -20,8 +20,8 @@ const BODY: &str = include_str!("body.sh");
 pub(crate) struct Snippet {
     /// The installer
     installer: Installer,
-    /// Names and ranges, such as cn[001-512]
-    nodes: NodeSet,
+    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
+    nodes: NodeQuery,
     /// The URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in
     /// order. Without it, provostd's own guess
     #[arg(long, value_name = "URL")]
@@ -38,20 +38,23 @@ struct Needs {
     server: Option<String>,
     key: String,
     sha256: String,
+    generation: u64,
 }
 
 impl Snippet {
     pub(crate) async fn run(&self, client: &Client) -> Result<(), Failure> {
+        let nodes = self.nodes.resolve(client).await?;
         let needs: Needs = client.get(&["v1", "installer"]).await?;
         let mut values = vec![
             ("PROVOST_SERVER", self.servers(needs.server)?),
             ("PROVOST_KEY", needs.key),
+            ("PROVOST_GENERATION", needs.generation.to_string()),
             ("sha256", needs.sha256),
         ];
-        if let [node] = &self.nodes.names[..] {
+        if let [node] = &nodes.names[..] {
             values.push(("PROVOST_NODE", node.clone()));
         }
-        match &self.nodes.names[..] {
+        match &nodes.names[..] {
             [node] if self.token => values.push(("PROVOST_TOKEN", token::new(client, node).await?)),
             [node] => output::note(&format!(
                 "note: the script has no token: add provost.token=TOKEN to the kernel command line of \
@@ -69,7 +72,7 @@ impl Snippet {
                  node's installer",
             ),
         }
-        let text = script(&values, &self.nodes.folded());
+        let text = script(&values, &nodes.folded());
         output::print(frames::frame(self.installer, &text).as_bytes())
     }
 

@@ -1,8 +1,12 @@
 //! The command against a real daemon.
 #![allow(clippy::unwrap_used)]
 
+mod many;
+mod node_sets;
+mod nodes;
 mod shown;
 mod wait_for;
+mod watch;
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -46,8 +50,11 @@ async fn serve_with(folder: &TempDir, lost_after: &str) -> Daemon {
         www: folder.path().join("www"),
         store: Default::default(),
         listen: ([127, 0, 0, 1], 0).into(),
-        admin: ([127, 0, 0, 1], 0).into(),
+        admin: Some(([127, 0, 0, 1], 0).into()),
+        operators: None,
+        readers: None,
         guard: Default::default(),
+        quota: Default::default(),
         node: Default::default(),
         lost_after: lost_after.parse().unwrap(),
         xcat: Default::default(),
@@ -109,6 +116,21 @@ fn good(service: &str, run: &str) -> Value {
     ])
 }
 
+/// Reports a boot of `node` that succeeded.
+async fn report_good(daemon: &Daemon, folder: &TempDir, node: &str) {
+    let token = run(folder, &["token", node]).1;
+    let token = token.trim().split_once(' ').unwrap().1;
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let http = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+    let mut records = good("boot", RUN);
+    for record in records.as_array_mut().unwrap() {
+        record["node"] = json!(node);
+    }
+    let url = format!("http://{}/v1/nodes/{node}/records", daemon.addresses().nodes);
+    let report = http.post(url).bearer_auth(token).json(&records).send().await.unwrap();
+    assert_eq!(report.status(), 200);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tokens_come_as_lines() {
     let folder = tempfile::tempdir().unwrap();
@@ -120,7 +142,7 @@ async fn tokens_come_as_lines() {
     assert_eq!((node, token.len()), ("cn003", 64));
     assert!(run(&folder, &["nodes"]).1.contains("3 nodes: 3 defined"));
 
-    let admin = format!("http://{}", daemon.addresses().admin);
+    let admin = format!("http://{}", daemon.addresses().admin.unwrap());
     let (code, _, err) = run(&folder, &["--admin", &admin, "token", "cn001"]);
     assert_eq!(code, Some(1));
     assert!(err.contains("hint: use the socket"), "{err}");
@@ -143,7 +165,7 @@ async fn a_release_says_what_is_forgotten_of_whom() {
     let (code, out, err) = run(&folder, &["release", "cn[001-003]"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(err.contains("unknown cn003\n") && err.contains("hint: "), "{err}");
-    let admin = format!("http://{}", daemon.addresses().admin);
+    let admin = format!("http://{}", daemon.addresses().admin.unwrap());
     let (code, _, err) = run(&folder, &["--admin", &admin, "release", "cn001"]);
     assert_eq!(code, Some(1));
     assert!(err.contains("hint: use the socket"), "{err}");

@@ -12,24 +12,53 @@ async fn wait_for_ends_as_soon_as_it_is_known_how() {
     )
     .await;
     let daemon = serve(&folder).await;
-    let (code, out, err) = run(&folder, &["wait-for", "cn002", "--status", "booted"]);
+    let wait = |nodes, more: &[&str]| {
+        run(&folder, &[&["wait-for", nodes, "--status", "booted"], more].concat())
+    };
+    let (code, out, err) = wait("cn002", &["--any"]);
     assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
     assert!(err.contains("for at most 20m, until 20"), "{err}");
 
-    let (code, _, err) = run(&folder, &["wait-for", "cn[001-003]", "--status", "booted"]);
+    let (code, _, err) = wait("cn[001-003]", &["--any"]);
     assert_eq!(code, Some(1));
     assert!(err.contains("cn001 failed: disk: exit status 7: 12 main disk\n"), "{err}");
     assert!(err.contains("hint: buy a disk"), "{err}");
     assert_eq!(run(&folder, &["wait-for", "cn001", "--status", "failed"]).0, Some(0));
+    // The nodes that have arrived or failed are listed when there are no others.
+    let (code, out, err) = wait("cn[001-002]", &["--any", "--settle"]);
+    assert_eq!((code, out.as_str()), (Some(1), "1 booted: cn002\n"), "{err}");
+    assert!(err.contains("cn001 failed: disk"), "{err}");
+    assert_eq!(wait("cn[001-003]", &["--any", "--settle", "--timeout", "1s"]).0, Some(124));
 
-    let late = &["wait-for", "cn[002-004]", "--status", "booted", "--timeout", "1ms"];
-    let (code, _, err) = run(&folder, late);
+    let (code, _, err) = wait("cn[002-003]", &["--any", "--timeout", "1ms"]);
     assert_eq!(code, Some(124), "{err}");
-    let late = &["wait-for", "cn[002-004]", "--status", "booted", "--timeout", "1s"];
-    let (code, _, err) = run(&folder, late);
+    let (code, _, err) = wait("cn[002-003]", &["--any", "--timeout", "1s"]);
     assert_eq!(code, Some(124), "{err}");
-    assert!(err.contains("\n1 of 3 booted; 1 netbooting; 1 unknown to provostd\n"), "{err}");
-    assert!(err.contains(" not all are booted:\ncn003 netbooting\ncn004 unknown to provostd\n"));
+    assert!(err.contains("\n1 of 2 booted; 1 netbooting\n"), "{err}");
+    assert!(err.contains(" not all are booted:\ncn003 netbooting\n"), "{err}");
+    let (code, _, err) = wait("cn[002-005]", &[]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("\nprovostctl: unknown to provostd: cn[004-005]\n"), "{err}");
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_boot_is_not_the_one_that_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    with_nodes(&folder, &[("cn001", failed_boot()), ("cn002", good("boot", RUN))]).await;
+    let daemon = serve(&folder).await;
+    // The records are of 2026-11-20.
+    for since in [&[][..], &["--since", "now"], &["--since", "10m"]] {
+        let wait = ["wait-for", "cn[001-002]", "--status", "booted", "--timeout", "1s"];
+        let (code, _, err) = run(&folder, &[&wait[..], since].concat());
+        assert_eq!(code, Some(124), "{err}");
+        assert!(err.contains("\n0 of 2 booted; 1 booted before; 1 failed before\n"), "{err}");
+        assert!(err.contains("hint: count a status that is older: --any"), "{err}");
+    }
+    let wait = ["wait-for", "cn002", "--status", "booted", "--since", "87600h", "--timeout", "9s"];
+    assert_eq!(run(&folder, &wait).0, Some(2), "a year is the longest");
+    let wait = ["wait-for", "cn002", "--status", "booted", "--since", "8760h", "--timeout", "9s"];
+    assert_eq!(run(&folder, &wait).0, Some(0));
     daemon.stop().await;
 }
 
@@ -37,8 +66,7 @@ async fn wait_for_ends_as_soon_as_it_is_known_how() {
 async fn wait_for_hears_of_a_boot_by_its_event() {
     let folder = tempfile::tempdir().unwrap();
     let daemon = serve(&folder).await;
-    let token = run(&folder, &["token", "cn001"]).1;
-    let token = token.trim().strip_prefix("cn001 ").unwrap();
+    run(&folder, &["token", "cn001"]);
     let mut child =
         provostctl(folder.path(), &["wait-for", "cn001", "--status", "booted", "--timeout", "60s"])
             .stderr(Stdio::piped())
@@ -48,15 +76,7 @@ async fn wait_for_hears_of_a_boot_by_its_event() {
     let waits = lines.by_ref().map(Result::unwrap).find(|line| line.contains("1 defined"));
     assert!(waits.is_some());
 
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let http = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
-    let mut records = good("boot", RUN);
-    for record in records.as_array_mut().unwrap() {
-        record["node"] = json!("cn001");
-    }
-    let url = format!("http://{}/v1/nodes/cn001/records", daemon.addresses().nodes);
-    let report = http.post(url).bearer_auth(token).json(&records).send().await.unwrap();
-    assert_eq!(report.status(), 200);
+    report_good(&daemon, &folder, "cn001").await;
     let rest = thread::spawn(move || lines.map(Result::unwrap).collect::<Vec<_>>());
     assert!(child.wait().unwrap().success());
     assert_eq!(rest.join().unwrap(), ["1 of 1 booted"]);
@@ -85,7 +105,7 @@ async fn wait_for_hears_of_a_node_that_is_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn wait_for_waits_for_the_daemon_as_well() {
     let folder = tempfile::tempdir().unwrap();
-    let wait = |timeout| ["wait-for", "cn001", "--status", "booted", "--timeout", timeout];
+    let wait = |timeout| ["wait-for", "cn001", "--status", "booted", "--any", "--timeout", timeout];
     let (code, _, err) = run(&folder, &wait("1s"));
     assert_eq!(code, Some(124), "nobody has failed: {err}");
     assert!(err.contains("waiting for 1s: asking provostd at unix:"), "{err}");

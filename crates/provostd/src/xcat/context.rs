@@ -27,12 +27,16 @@ impl Xcat {
         Some(Peer { node: self.peers.node(address).await?, address })
     }
 
-    /// What `node` runs, as xCAT would have written it for a node that reaches it at `master`.
+    /// What `node` runs, if it has never reported with a token: any of its users can ask from its
+    /// address. It is written as xCAT would have written it for a node that reaches it at `master`.
     pub(super) async fn mypostscript(
         &self,
         node: &str,
         master: IpAddr,
     ) -> Result<String, RequestError> {
+        if self.app.store.has_reported(node).await? {
+            return Err(RequestError::HasToken);
+        }
         let path = self.app.www.join(format!("plans/{node}.toml"));
         let bytes = tokio::fs::read(&path).await.map_err(|e| RequestError::Plan(e.into()))?;
         let plan = Plan::parse(&bytes).map_err(|e| RequestError::Plan(e.into()))?;

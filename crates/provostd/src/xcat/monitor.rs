@@ -70,8 +70,7 @@ async fn store(
         tracing::info!("{PORT}: {node} at {by}: {word}");
     } else {
         tracing::warn!(
-            "{PORT}: {node} at {by}: {word} has no effect: a run that reports with a token is in \
-             progress"
+            "{PORT}: {node} at {by}: {word} has no effect: the node reports with a token"
         );
     }
     Ok(())

@@ -25,6 +25,8 @@ pub(super) enum RequestError {
     Unknown(String),
     #[error(transparent)]
     Store(#[from] provost_store::StoreError),
+    #[error("it reports with a token, so its plan is served only with that token")]
+    HasToken,
     #[error("reading its plan")]
     Plan(#[source] Box<dyn Error + Send + Sync>),
     #[error("TLS")]

@@ -52,7 +52,7 @@ impl Server {
     }
 
     pub(crate) async fn admin(&self, path: &str) -> Response {
-        let url = format!("http://{}{path}", self.daemon.addresses().admin);
+        let url = format!("http://{}{path}", self.daemon.addresses().admin.unwrap());
         self.http.get(url).send().await.unwrap()
     }
 
@@ -80,8 +80,11 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         www: folder.path().join("www"),
         store: Default::default(),
         listen: ([127, 0, 0, 1], 0).into(),
-        admin: ([127, 0, 0, 1], 0).into(),
+        admin: Some(([127, 0, 0, 1], 0).into()),
+        operators: None,
+        readers: None,
         guard: Default::default(),
+        quota: Default::default(),
         node: Default::default(),
         lost_after: "60s".parse().unwrap(),
         xcat: Default::default(),

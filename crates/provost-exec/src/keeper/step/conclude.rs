@@ -1,12 +1,11 @@
 //! What came of a step, once its program has ended.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::running::{Ending, Leftovers, Running};
-use crate::outcome::{Ended, Outcome, Usage};
+use crate::outcome::{EndCause, Outcome, Usage};
 use crate::output::xtrace::Xtrace;
-use crate::place::{self, Place};
+use crate::place::{self, Notes, Place};
 use crate::process::signals::signal_name;
 use crate::process::tree;
 use crate::step::LeakPolicy;
@@ -20,23 +19,22 @@ impl Running<'_, '_> {
     pub(super) fn conclude(
         mut self,
         began: Instant,
-        notes: &Path,
-        watched: bool,
+        notes: Option<&Notes>,
     ) -> (Outcome, Option<Leftovers>) {
         // One that wasn't waited for was killed.
         let (status, usage) = self.status.unwrap_or((libc::SIGKILL, Usage::default()));
-        let ended = match self.ending.take() {
-            Some(Ending::TimedOut) => Ended::TimedOut(self.step.limits.timeout),
-            Some(Ending::Interrupted(signal)) => Ended::Interrupted(signal),
-            None if libc::WIFSIGNALED(status) => Ended::Signal {
+        let end = match self.ending.take() {
+            Some(Ending::TimedOut) => EndCause::TimedOut(self.step.limits.timeout),
+            Some(Ending::Interrupted(signal)) => EndCause::Interrupted(signal),
+            None if libc::WIFSIGNALED(status) => EndCause::Signal {
                 name: signal_name(libc::WTERMSIG(status)),
                 core: libc::WCOREDUMP(status),
             },
-            None => Ended::Exit(libc::WEXITSTATUS(status)),
+            None => EndCause::Exit(libc::WEXITSTATUS(status)),
         };
         let duration = began.elapsed().saturating_sub(self.clock.paused);
         self.release();
-        let (ended, leaked) = self.leave(ended);
+        let (end, leaked) = self.settle(end);
         self.output.end(|stream, text| self.capture.take(stream, text));
         let commands = self.tracer.as_mut().map(|tracer| tracer.finish(&mut self.capture));
         let commands = commands.unwrap_or_default();
@@ -51,24 +49,18 @@ impl Running<'_, '_> {
             None
         };
         let (last_lines, tail, log_error) = self.capture.finish();
-        let place = match ended {
-            Ended::Exit(status) if status != 0 => {
+        let place = match end {
+            EndCause::Exit(status) if status != 0 => {
                 let place = place::place(self.step, notes, status, &tail);
                 let place = place.map(|place| place.without(&self.step.secrets));
                 Place::or_command(place, commands.culprit)
             }
-            _ => {
-                if watched {
-                    // There is none where nothing failed.
-                    let _ = std::fs::remove_file(notes);
-                }
-                None
-            }
+            _ => None,
         };
         let log_error = log_error.map(|e| e.to_string());
         let ended_ago = self.ended_at.elapsed();
         let outcome = Outcome {
-            ended,
+            end,
             place,
             commands: commands.begun,
             commands_failed: commands.failed,
@@ -83,25 +75,25 @@ impl Running<'_, '_> {
     }
 
     /// What becomes of descendants once the program has ended and its time for them is over.
-    fn leave(&self, ended: Ended) -> (Ended, Vec<String>) {
-        if matches!(ended, Ended::TimedOut(_) | Ended::Interrupted(_)) {
+    fn settle(&self, end: EndCause) -> (EndCause, Vec<String>) {
+        if matches!(end, EndCause::TimedOut(_) | EndCause::Interrupted(_)) {
             tree::kill(None, self.leaf);
             // Who hangs in the kernel, or is somebody whom this user can't kill.
-            return (ended, tree::left());
+            return (end, tree::left());
         }
         if !tree::settle(SETTLE) {
-            return (ended, Vec::new());
+            return (end, Vec::new());
         }
         let leaked = tree::left();
         if leaked.is_empty() || self.step.leak == LeakPolicy::Warn {
-            return (ended, leaked);
+            return (end, leaked);
         }
         tree::kill(None, self.leaf);
         tree::reap();
-        let ended = match (self.step.leak, ended) {
-            (LeakPolicy::Fail, Ended::Exit(0)) => Ended::Leaked,
-            (_, ended) => ended,
+        let end = match (self.step.leak, end) {
+            (LeakPolicy::Fail, EndCause::Exit(0)) => EndCause::Leaked,
+            (_, end) => end,
         };
-        (ended, leaked)
+        (end, leaked)
     }
 }

@@ -13,25 +13,25 @@ use rustix::event::{PollFd, PollFlags, poll};
 pub(crate) use self::running::Leftovers;
 use self::running::Running;
 use super::next::{Next, Prepared};
-use super::wire::{Line, Report};
-use crate::outcome::{Ended, Event, Outcome};
+use super::wire::{Report, Wire};
+use crate::outcome::{EndCause, Event, Outcome};
 use crate::output::Capture;
 use crate::process::cgroup::Leaf;
 use crate::process::start::start;
 use crate::process::wait::wait;
-use crate::process::{awake, tree};
+use crate::process::{NotStarted, Why, awake, tree};
 use crate::trace::Log;
 
-/// How often the last line is told at the most.
+/// The shortest time between two reports of the last line.
 const LINE_EVERY: Duration = Duration::from_millis(100);
-/// How often it is told again though it is the same, so that whoever looks on sees time pass.
+/// How often an unchanged last line is reported again, so that a progress display goes on.
 const LINE_AGAIN: Duration = Duration::from_secs(1);
-/// How often orphans that have ended are taken leave of at the most.
+/// The shortest time between two looks for orphans to reap.
 const REAP_EVERY: Duration = Duration::from_secs(1);
 /// How often descendants are looked at of which none can be waited for: where /proc isn't mounted.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// How a step went, as far as its keeper can tell.
+/// The result of a step.
 pub(crate) enum Done {
     /// It has ended.
     Ended(Box<Outcome>, Option<Leftovers>),
@@ -43,51 +43,53 @@ pub(crate) enum Done {
 pub(crate) fn execute<'w>(
     prepared: Prepared<'w>,
     next: &mut Next<'w>,
-    line: &mut Line,
+    wire: &mut Wire,
     leaf: Option<&Leaf>,
 ) -> Done {
     let began = Instant::now();
     let Prepared { step, program, .. } = prepared;
-    let notes = step.log.with_extension("notes");
-    let child = start(&step, program, &notes);
+    let child = start(&step, program);
     // The program runs by now, and its pipes hold what it prints meanwhile.
     let mut capture = Capture::new(&step.log, &step.secrets);
-    let child = match child {
+    let mut child = match child {
         Ok(child) => child,
         Err(why) => {
-            let outcome = Outcome::bare(Ended::NotStarted(why), began.elapsed());
+            let outcome = Outcome::bare(EndCause::NotStarted(why), began.elapsed());
             return Done::Ended(Box::new(outcome), None);
         }
     };
-    let watched = child.is_watched;
+    let (notes, is_changed) = (child.notes.take(), child.is_changed);
     if let Some(Err(why)) = &child.traced {
         capture.put_line(&format!("{TRACE} {WHOLE} commands aren't traced: {why}"));
     }
     let mut running = Running::new(child, &step, capture, leaf, next);
-    if running.supervise(line).is_err() {
-        running.capture.write();
-        running.release();
-        tree::kill(Some(running.pid), leaf);
-        tree::reap();
+    if is_changed {
+        running.abandon();
+        let why = NotStarted { program: step.folder.join(&step.name), why: Why::Changed };
+        let outcome = Outcome::bare(EndCause::NotStarted(why), began.elapsed());
+        return Done::Ended(Box::new(outcome), None);
+    }
+    if running.supervise(wire).is_err() {
+        running.abandon();
         return Done::RunnerGone;
     }
-    let (outcome, leftovers) = running.conclude(began, &notes, watched);
+    let (outcome, leftovers) = running.conclude(began, notes.as_ref());
     Done::Ended(Box::new(outcome), leftovers)
 }
 
 impl Running<'_, '_> {
     /// Goes on until the program has ended and its output, too, or the time for that is over.
     /// An error means that the runner is gone, or how the program ended.
-    fn supervise(&mut self, line: &mut Line) -> io::Result<()> {
+    fn supervise(&mut self, wire: &mut Wire) -> io::Result<()> {
         // What came together with the order to run.
-        self.heed(line)?;
+        self.handle_orders(wire)?;
         while self.goes_on() {
-            let came = self.wait(line)?;
+            let came = self.wait(wire)?;
             if came.orders {
-                line.fill()?;
+                wire.fill()?;
             }
-            self.heed(line)?;
-            // What was printed before is written by whoever handles a change.
+            self.handle_orders(wire)?;
+            // Handling a change writes what was printed before it.
             let end = came.changes && self.serve() || came.end;
             if end && self.status.is_none() {
                 let (status, usage) = wait(self.pid)?;
@@ -104,21 +106,29 @@ impl Running<'_, '_> {
             if self.capture.due().is_some_and(|at| Instant::now() >= at) {
                 self.capture.write();
             }
-            self.tell_line(line);
+            self.report_line(wire);
             self.reap_orphans();
             if self.clock.is_due(self.clock.leak) {
                 break;
             }
-            self.mind_the_clock(line);
+            self.check_deadlines(wire);
         }
         Ok(())
     }
 
+    /// Kills it and all of its descendants.
+    fn abandon(&mut self) {
+        self.capture.write();
+        self.release();
+        tree::kill(Some(self.pid), self.leaf);
+        tree::reap();
+    }
+
     /// Whether there is still something to wait for.
     fn goes_on(&mut self) -> bool {
-        // Of a tree that is held there may be somebody to be let go.
-        let held = self.clock.is_held();
-        if self.status.is_none() || held || (self.ends_tree() && self.reap()) {
+        // A paused tree may have to be continued.
+        let paused = self.clock.is_paused();
+        if self.status.is_none() || paused || (self.ends_tree() && self.reap()) {
             return true;
         }
         if self.clock.leak.is_none() {
@@ -128,8 +138,8 @@ impl Running<'_, '_> {
         self.output.pipes().next().is_some()
     }
 
-    fn wait(&self, line: &Line) -> io::Result<Came> {
-        let mut fds = vec![PollFd::new(line.orders(), PollFlags::IN)];
+    fn wait(&self, wire: &Wire) -> io::Result<Came> {
+        let mut fds = vec![PollFd::new(wire.orders(), PollFlags::IN)];
         if self.status.is_none() {
             fds.push(PollFd::new(&self.pidfd, PollFlags::IN));
         }
@@ -182,15 +192,15 @@ impl Running<'_, '_> {
         }
     }
 
-    fn tell_line(&mut self, line: &mut Line) {
-        let since = self.told.1.elapsed();
+    fn report_line(&mut self, wire: &mut Wire) {
+        let since = self.last_report.1.elapsed();
         if !self.step.lines || since < LINE_EVERY {
             return;
         }
         let last = self.capture.last_line();
-        if last != self.told.0 || since >= LINE_AGAIN {
-            line.say(&Report::Event(Event::Line(last.clone().unwrap_or_default())));
-            self.told = (last, Instant::now());
+        if last != self.last_report.0 || since >= LINE_AGAIN {
+            wire.send(&Report::Event(Event::Line(last.clone().unwrap_or_default())));
+            self.last_report = (last, Instant::now());
         }
     }
 }

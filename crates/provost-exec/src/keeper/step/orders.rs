@@ -1,4 +1,4 @@
-//! What is done about a step while it runs: by order, or since its time is over.
+//! What is done about a step while it runs: by order, or because its time is over.
 
 use std::io;
 use std::time::Instant;
@@ -6,44 +6,44 @@ use std::time::Instant;
 use rustix::process::Signal;
 
 use super::running::{Ending, Running};
-use crate::keeper::wire::{Line, Order, Report};
+use crate::keeper::wire::{Order, Report, Wire};
 use crate::orders::TOGETHER;
 use crate::outcome::Event;
 use crate::process::tree;
 
 impl Running<'_, '_> {
-    pub(super) fn heed(&mut self, line: &mut Line) -> io::Result<()> {
-        while let Some(order) = line.next()? {
-            self.obey(order, line);
+    pub(super) fn handle_orders(&mut self, wire: &mut Wire) -> io::Result<()> {
+        while let Some(order) = wire.next()? {
+            self.handle(order, wire);
         }
         Ok(())
     }
 
-    fn obey(&mut self, order: Order, line: &mut Line) {
+    fn handle(&mut self, order: Order, wire: &mut Wire) {
         match order {
-            Order::Stop(signal) => self.end(Ending::Interrupted(signal), line),
+            Order::Stop(signal) => self.end(Ending::Interrupted(signal), wire),
             Order::Hurry => {
                 if self.status.is_none() || self.ends_tree() {
-                    self.kill(line);
+                    self.kill(wire);
                 }
                 self.clock.leak = Some(Instant::now());
             }
             Order::Pause => {
                 tree::signal(self.pid, Signal::STOP);
                 self.clock.pause();
-                line.say(&Report::Paused);
+                wire.send(&Report::Paused);
             }
             Order::Resume => {
                 tree::signal(self.pid, Signal::CONT);
                 self.clock.resume();
             }
-            Order::Prepare(step) => self.next.prepare(step),
+            Order::Prepare(step) => self.next.set(step),
             // One step at a time; the runner waits for its end.
             Order::Run(_) | Order::Dismiss => {}
         }
     }
 
-    fn end(&mut self, why: Ending, line: &mut Line) {
+    fn end(&mut self, why: Ending, wire: &mut Wire) {
         // Once the program itself has ended, its result stands; unless the same signal did that.
         let stands = match why {
             Ending::TimedOut => true,
@@ -55,26 +55,26 @@ impl Running<'_, '_> {
         self.ending = Some(why);
         self.clock.leak = None;
         tree::terminate(self.pid);
-        line.say(&Report::Event(Event::Terminating));
+        wire.send(&Report::Event(Event::Terminating));
         self.clock.act = Some(Instant::now() + self.step.limits.grace);
     }
 
-    fn kill(&mut self, line: &mut Line) {
+    fn kill(&mut self, wire: &mut Wire) {
         self.release();
         tree::kill(self.status.is_none().then_some(self.pid), self.leaf);
-        line.say(&Report::Event(Event::Killing));
+        wire.send(&Report::Event(Event::Killing));
         self.clock.act = None;
     }
 
-    pub(super) fn mind_the_clock(&mut self, line: &mut Line) {
+    pub(super) fn check_deadlines(&mut self, wire: &mut Wire) {
         if self.clock.is_due(self.clock.slow) {
-            line.say(&Report::Event(Event::Slow));
+            wire.send(&Report::Event(Event::Slow));
             self.clock.slow = None;
         }
         if self.clock.is_due(self.clock.act) {
             match self.ending {
-                None => self.end(Ending::TimedOut, line),
-                Some(_) => self.kill(line),
+                None => self.end(Ending::TimedOut, wire),
+                Some(_) => self.kill(wire),
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::process::tree;
 use crate::step::Step;
 use crate::trace::{Log, Served, Tracer};
 
-/// What a step leaves behind on purpose: somebody lives on, and may hold these pipes.
+/// What a step leaves behind on purpose: processes that live on, and may hold these pipes.
 pub(crate) struct Leftovers {
     pub(crate) pipes: Vec<OwnedFd>,
     /// What it may still have to detach from.
@@ -49,9 +49,9 @@ pub(super) struct Running<'a, 'w> {
     pub(super) ended_at: Instant,
     pub(super) ending: Option<Ending>,
     pub(super) clock: Clock,
-    /// The line that was told last, and when.
-    pub(super) told: (Option<String>, Instant),
-    /// When orphans that have ended were last taken leave of.
+    /// The line that was reported last, and when.
+    pub(super) last_report: (Option<String>, Instant),
+    /// When orphans were last reaped.
     pub(super) reaped: Instant,
 }
 
@@ -83,13 +83,13 @@ impl<'a, 'w> Running<'a, 'w> {
             ended_at: now,
             ending: None,
             clock,
-            told: (None, now),
+            last_report: (None, now),
             reaped: now,
         }
     }
 
-    /// Whether the program has ended, as it was told to, and its descendants still have time to do
-    /// so: the grace is theirs, too.
+    /// Whether the program has ended on a signal, and its descendants still have time to do so: the
+    /// grace is theirs, too.
     pub(super) fn ends_tree(&self) -> bool {
         self.status.is_some() && self.ending.is_some() && self.clock.act.is_some()
     }

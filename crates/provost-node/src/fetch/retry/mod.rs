@@ -28,23 +28,33 @@ pub struct Unserved {
     pub is_silence: bool,
 }
 
+/// Each server was asked once, none served, and it goes on.
+pub struct StillTrying {
+    /// Why the one failed that is asked again first.
+    pub why: Failure,
+    /// Whether none of them answered at all.
+    pub is_silence: bool,
+}
+
 /// Calls `attempt` with each server in turn, and again with those whose failure may pass, until
-/// one succeeds, none is left, or the time is over. `say` gets a line when it takes longer.
+/// one succeeds, none is left, or the time is over. `still_trying` is called once at most.
 pub async fn try_servers<'s, T, F>(
     servers: &'s [Url],
     limits: impl Into<RetryLimits>,
-    mut say: impl FnMut(&str),
+    mut still_trying: impl FnMut(StillTrying),
     mut attempt: impl FnMut(&'s Url) -> F,
 ) -> Result<Served<T>, Unserved>
 where
     F: Future<Output = Result<T, FetchError>>,
 {
     let mut queue = Queue::new(servers, limits.into());
-    let mut has_said = false;
+    let mut is_first_round = true;
     while let Some(next) = queue.next() {
-        if let (false, Some((failure, time))) = (has_said, queue.why_again(next)) {
-            say(&format!("{}; retrying for up to {time}", failure.text()));
-            has_said = true;
+        if let (true, Some((failure, time))) = (is_first_round, queue.why_again(next)) {
+            let why = |text| format!("still trying, for up to {time}: {text}");
+            let why = failure.clone().reworded(why);
+            still_trying(StillTrying { why, is_silence: queue.is_silence() });
+            is_first_round = false;
         }
         let this = queue.begin(next).await;
         match tokio::time::timeout_at(this.deadline(), attempt(this.server)).await {

@@ -19,7 +19,7 @@ const BACKOFF: Backoff = Backoff {
     jitter: Jitter::Full,
 };
 
-const SLOW_HINT: &str = "see why the server is slow, or raise `deadline` under [fetch]";
+const SLOW_HINT: &str = "check why the server is slow, or raise `deadline` under [fetch]";
 
 /// The servers of one fetch.
 pub(crate) struct Queue<'s> {
@@ -103,7 +103,7 @@ impl<'s> Queue<'s> {
         // What the server did before says more than that there was no time left.
         let error = error.or_else(|| server.error.take()).unwrap_or_else(|| {
             let share = wording::duration(attempt.share);
-            let message = format!("fetching from {}: not done within {share}", server.url);
+            let message = format!("fetching from {}: not finished within {share}", server.url);
             FetchError::silent(Failure::new(Cause::Fetch, message, SLOW_HINT))
         });
         let now = Instant::now();
@@ -114,7 +114,7 @@ impl<'s> Queue<'s> {
         server.error = Some(error);
     }
 
-    /// Why the servers were passed over that were asked beside that of `attempt`.
+    /// Why the servers were passed over that were asked besides that of `attempt`.
     pub(crate) fn passed_over(mut self, attempt: Attempt<'_>) -> Vec<Failure> {
         self.servers.remove(attempt.at);
         self.servers.into_iter().filter_map(Server::failure).collect()
@@ -175,9 +175,9 @@ impl Server<'_> {
     /// Its last failure, with the effort that it took.
     fn failure(self) -> Option<Failure> {
         let failure = self.error?.failure;
-        let tries = if self.attempts == 1 { "try" } else { "tries" };
         let spent = self.spent.map_or(Duration::ZERO, |(begun, ended)| ended - begun);
-        let effort = format!("{} {tries} in {}", self.attempts, wording::duration(spent));
+        let effort =
+            format!("{} in {}", wording::count(self.attempts, "try"), wording::duration(spent));
         Some(failure.reworded(|text| format!("{text} ({effort})")))
     }
 }

@@ -123,7 +123,7 @@ async fn a_last_try_that_is_cut_off_leaves_the_word_of_the_one_before() {
 }
 
 #[test]
-fn silence_is_borne_for_less_time_than_a_server_that_answers() {
+fn silence_is_tolerated_for_less_time_than_a_server_that_answers() {
     let limits = |may_guess| RetryLimits {
         deadline: Limit::seconds(600),
         silence: Limit::seconds(30),

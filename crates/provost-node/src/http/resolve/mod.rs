@@ -88,23 +88,23 @@ impl Names {
                     format!("{} doesn't know it, and reading {file}: {e}", self.hosts.display())
                 }
             };
-            let hint = "give the server by its address, or its name in /etc/hosts, or a name \
-                        server in /etc/resolv.conf";
+            let hint = "use the server's address, or add its name to /etc/hosts, or a name server to \
+                        /etc/resolv.conf";
             return Err(refused(why, hint));
         }
         let asked: Vec<String> = conf.servers.iter().map(IpAddr::to_string).collect();
         let asked = asked.join(", ");
-        let silent = "give the server by its address, or find out why the name servers of \
-                      /etc/resolv.conf don't answer: dig @ADDRESS NAME";
+        let silent = "use the server's address, or check why the name servers of /etc/resolv.conf \
+                      don't answer: dig @ADDRESS NAME";
         match tokio::time::timeout(self.limit, self.ask(&conf, name)).await {
             Ok(Ok(found)) if !found.is_empty() => Ok(found),
             Ok(Ok(_)) => {
-                let hint = "see whether the name is right and has an address: dig @ADDRESS NAME";
+                let hint = "check the name and that it has an address: dig @ADDRESS NAME";
                 Err(refused(format!("the name servers don't know it, asked {asked}"), hint))
             }
-            Err(_) => Err(refused(format!("no name server answers, asked {asked}"), silent)),
+            Err(_) => Err(refused(format!("no name server responded, asked {asked}"), silent)),
             Ok(Err(e)) if e.kind() == io::ErrorKind::TimedOut => {
-                Err(refused(format!("no name server answers, asked {asked}"), silent))
+                Err(refused(format!("no name server responded, asked {asked}"), silent))
             }
             Ok(Err(e)) => Err(refused(format!("{e}, asked {asked}"), silent)),
         }

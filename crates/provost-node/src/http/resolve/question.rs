@@ -66,7 +66,7 @@ fn refused(code: u8) -> io::Error {
         5 => "REFUSED",
         _ => "an error",
     };
-    io::Error::other(format!("the name server answers {name} (code {code})"))
+    io::Error::other(format!("the name server responded {name} (code {code})"))
 }
 
 fn question(name: &str, kind: Kind) -> Option<Vec<u8>> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread::Builder;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 
 use super::layer::Sink;
@@ -50,13 +51,12 @@ impl Sink for LogFile {
     const LEAST: Severity = Severity::Debug;
 
     fn write(&self, message: &Message) {
-        write(&self.0, &message.lines);
+        write(&self.0, message.at, &message.lines);
     }
 }
 
-fn write(end: &NonBlocking, lines: &[impl AsRef<str>]) {
-    let now = provost_record::now();
-    let text: String = lines.iter().map(|line| format!("{now} {}\n", line.as_ref())).collect();
+fn write(end: &NonBlocking, at: Timestamp, lines: &[impl AsRef<str>]) {
+    let text: String = lines.iter().map(|line| format!("{at} {}\n", line.as_ref())).collect();
     // Never fails: it is queued or dropped.
     let _ = end.clone().write_all(text.as_bytes());
 }
@@ -65,9 +65,10 @@ impl Drop for Guard {
     fn drop(&mut self) {
         let dropped = self.dropped.dropped_lines();
         if dropped > 0 {
-            write(&self.end, &[format!("dropped {dropped} messages: the disk was too slow")]);
+            let text = format!("dropped {dropped} messages: the disk was too slow");
+            write(&self.end, provost_record::now(), &[text]);
         }
-        // It takes 1.1 s at the most. But if the queue is full, tracing-appender prints on stdout,
+        // It takes 1.1 s at most. But if the queue is full, tracing-appender prints on stdout,
         // which may be stuck as well.
         let worker = self.worker.take();
         let (finished, done) = std::sync::mpsc::sync_channel(1);
@@ -81,7 +82,7 @@ impl Drop for Guard {
     }
 }
 
-/// A file that is put aside when it is long. tracing-appender's own rotation goes by the time
+/// A file that is put aside when it is long. tracing-appender's own rotation depends on the time
 /// alone, and bounds no size.
 struct RotatedFile {
     folder: PathBuf,
@@ -119,7 +120,16 @@ impl RotatedFile {
 
     fn open(&mut self) -> io::Result<File> {
         std::fs::create_dir_all(&self.folder)?;
-        let file = OpenOptions::new().create(true).append(true).open(self.path(0))?;
+        let path = self.path(0);
+        let open = || provost_fs::open(&path, OpenOptions::new().create(true).append(true));
+        let file = open().or_else(|e| match provost_fs::refusal(&e) {
+            // What isn't ours goes the way of an old one.
+            Some(_) => {
+                self.rename_all();
+                open()
+            }
+            None => Err(e),
+        })?;
         self.len = file.metadata()?.len();
         Ok(file)
     }
@@ -128,12 +138,16 @@ impl RotatedFile {
     fn put_aside(&self, file: &File) -> io::Result<()> {
         let inode = file.metadata()?.ino();
         if std::fs::metadata(self.path(0)).is_ok_and(|now| now.ino() == inode) {
-            for number in (0..KEPT).rev() {
-                // The older ones may not be there yet.
-                let _ = std::fs::rename(self.path(number), self.path(number + 1));
-            }
+            self.rename_all();
         }
         Ok(())
+    }
+
+    fn rename_all(&self) {
+        for number in (0..KEPT).rev() {
+            // The older ones may not be there yet.
+            let _ = std::fs::rename(self.path(number), self.path(number + 1));
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer;
 use tracing_subscriber::registry::{LookupSpan, Scope};
 
+use super::held;
 use super::message::{Context, Fields, Message, Severity};
 use super::span::OpenSpan;
 
@@ -22,24 +23,24 @@ pub(super) trait Sink: Send + Sync + 'static {
     fn write(&self, message: &Message);
 }
 
-impl<S: Sink> Sink for Arc<S> {
-    const LEAST: Severity = S::LEAST;
-
-    fn write(&self, message: &Message) {
-        S::write(self, message);
-    }
-}
-
 /// Brings messages to `sink`.
 pub(super) struct MessageLayer<S> {
-    sink: S,
+    sink: Arc<S>,
     /// What is known outside of all spans.
     outermost: Context,
 }
 
 impl<S: Sink> MessageLayer<S> {
-    pub(super) fn new(sink: S, node: &str) -> Self {
+    pub(super) fn new(sink: Arc<S>, node: &str) -> Self {
         Self { sink, outermost: Context { node: node.to_owned(), ..Context::default() } }
+    }
+
+    fn deliver(&self, message: Message) {
+        let (sink, waits) = (Arc::clone(&self.sink), message.severity > Severity::Warning);
+        held::deliver(move || sink.write(&message));
+        if !waits {
+            held::release();
+        }
     }
 
     fn context<'a, C: LookupSpan<'a>>(&self, scope: Option<Scope<'a, C>>) -> Context {
@@ -63,7 +64,7 @@ impl<C: Subscriber + for<'a> LookupSpan<'a>, S: Sink> Layer<C> for MessageLayer<
         event.record(&mut fields);
         let mut from = self.context(context.event_scope(event));
         from.update(&fields.context);
-        self.sink.write(&Message::new(severity, from, fields.text()));
+        self.deliver(Message::new(severity, from, fields.text()));
     }
 
     /// Says how long the span was open, for who looks where the time went.
@@ -79,7 +80,7 @@ impl<C: Subscriber + for<'a> LookupSpan<'a>, S: Sink> Layer<C> for MessageLayer<
         };
         let text = format!("{title} took {}", wording::duration(opened.elapsed()));
         let from = self.context(Some(span.scope()));
-        self.sink.write(&Message::new(Severity::Debug, from, text));
+        self.deliver(Message::new(Severity::Debug, from, text));
     }
 }
 

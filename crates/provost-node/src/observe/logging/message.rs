@@ -2,6 +2,7 @@
 
 use std::fmt::{Debug, Write};
 
+use jiff::Timestamp;
 use provost_record::terminal::escape;
 use tracing::Level;
 use tracing::field::{Field, Visit};
@@ -117,6 +118,7 @@ impl Visit for Fields {
 
 /// What one event says. It shows no secret and steers no terminal.
 pub(super) struct Message {
+    pub(super) at: Timestamp,
     pub(super) severity: Severity,
     pub(super) context: Context,
     pub(super) lines: Vec<String>,
@@ -124,7 +126,8 @@ pub(super) struct Message {
 
 impl Message {
     pub(super) fn new(severity: Severity, context: Context, text: String) -> Self {
-        Self { severity, context, lines: hidden(text).lines().map(escape).collect() }
+        let lines = hidden(text).lines().map(escape).collect();
+        Self { at: provost_record::now(), severity, context, lines }
     }
 }
 

@@ -6,10 +6,11 @@
 
 mod file;
 mod filter;
+mod held;
 mod journald;
 mod layer;
 mod message;
-mod outlet;
+mod queue;
 mod secrets;
 mod span;
 mod syslog;
@@ -21,6 +22,7 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt;
 
 use self::file::LogFile;
+pub(crate) use self::held::together;
 use self::journald::Journald;
 use self::layer::MessageLayer;
 use self::message::TAG;
@@ -64,9 +66,9 @@ pub fn install(input: &Input, options: Options) -> LoggingGuard {
         .with(filter)
         .with(Spans)
         .with(MessageLayer::new(Arc::clone(&terminal), &node))
-        .with(file.map(|file| MessageLayer::new(file, &node)))
+        .with(file.map(|file| MessageLayer::new(Arc::new(file), &node)))
         .with(syslog.clone().map(|syslog| MessageLayer::new(syslog, &node)))
-        .with(journald.map(|journald| MessageLayer::new(journald, &node)));
+        .with(journald.map(|journald| MessageLayer::new(Arc::new(journald), &node)));
     // Only tests install a second one in the same process.
     let _ = tracing::subscriber::set_global_default(subscriber);
     if let Some(mistake) = mistake {
@@ -84,6 +86,7 @@ impl LoggingGuard {
 
 impl Drop for LoggingGuard {
     fn drop(&mut self) {
+        held::release();
         self.terminal.finish();
         drop(self.file.take());
         if let Some(syslog) = &self.syslog {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::layer::Sink;
 use super::message::{Context, Message, Severity};
-use super::outlet::Outlet;
+use super::queue::MessageQueue;
 use crate::settings::messages::SyslogServer;
 
 /// local4, to which xCAT's nodes log.
@@ -29,7 +29,7 @@ pub struct Syslog {
 
 enum Transport {
     Udp(UdpSocket),
-    Tcp(Outlet),
+    Tcp(MessageQueue),
 }
 
 impl Syslog {
@@ -38,7 +38,7 @@ impl Syslog {
         let transport = match server {
             SyslogServer::Udp(address) => udp(address).ok().map(Transport::Udp),
             SyslogServer::Tcp(address) => {
-                Outlet::new(move |lines| tcp(address, lines)).map(Transport::Tcp)
+                MessageQueue::new(move |lines| tcp(address, lines)).map(Transport::Tcp)
             }
         };
         Some(Self { transport: transport?, tag })
@@ -58,18 +58,18 @@ impl Syslog {
                 // Syslog by UDP promises nothing.
                 _ => {}
             },
-            Transport::Tcp(outlet) => {
+            Transport::Tcp(queue) => {
                 let note = |n| format!("dropped {n} messages: syslog server unreachable");
                 let note = |n| framed(&self::message(tag, Severity::Warning, context, &note(n)));
-                outlet.send(framed(&message), note);
+                queue.send(framed(&message), note);
             }
         }
     }
 
-    /// Takes no more messages, and waits a second at the most for those on their way.
+    /// Takes no more messages, and waits a second at most for those on their way.
     pub(super) fn finish(&self) {
-        if let Transport::Tcp(outlet) = &self.transport {
-            outlet.finish();
+        if let Transport::Tcp(queue) = &self.transport {
+            queue.finish();
         }
     }
 }

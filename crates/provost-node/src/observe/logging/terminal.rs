@@ -5,9 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use provost_record::terminal::{escape, escape_cell};
 
+use super::held::release;
 use super::layer::Sink;
 use super::message::{Message, Severity};
-use super::outlet::Outlet;
+use super::queue::MessageQueue;
 
 /// Back to the begin of the line, with nothing on it.
 const CLEAR: &str = "\r\x1b[K";
@@ -15,7 +16,8 @@ const CLEAR: &str = "\r\x1b[K";
 /// The console. A serial line, a pipe or a terminal may stop taking what is written: nobody waits
 /// for it.
 pub struct Terminal {
-    stderr: Option<Outlet>,
+    /// None where there is no room for its thread.
+    stderr: Option<MessageQueue>,
     /// Whether stderr is a terminal.
     is_terminal: bool,
     verbose: bool,
@@ -33,7 +35,7 @@ struct Progress {
 
 impl Terminal {
     pub(super) fn new(verbose: bool) -> Self {
-        let stderr = Outlet::new(|messages| {
+        let stderr = MessageQueue::new(|messages| {
             let mut stderr = std::io::stderr();
             messages.iter().for_each(|text| drop(stderr.write_all(&text)));
         });
@@ -50,6 +52,7 @@ impl Terminal {
     /// printed, in which secrets are hidden already. On a terminal the next of these takes its
     /// place; elsewhere each new line is shown once.
     pub fn progress(&self, name: &str, took: &str, last: &str) {
+        release();
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_terminal {
             let size = rustix::termios::tcgetwinsize(std::io::stderr());
@@ -68,11 +71,13 @@ impl Terminal {
     }
 
     fn show(&self, text: &str) {
-        if let Some(stderr) = &self.stderr {
-            let note =
-                |n| format!("dropped {n} messages here: the console is stuck; see provost.log");
-            stderr.send(text.as_bytes().to_vec(), |n| prefixed(&[note(n)]).into_bytes());
-        }
+        let Some(stderr) = &self.stderr else {
+            // The kernel refused the thread, so nothing runs: the reason is worth the wait.
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            return;
+        };
+        let note = |n| format!("dropped {n} messages here: the console is stuck; see provost.log");
+        stderr.send(text.as_bytes().to_vec(), |n| prefixed(&[note(n)]).into_bytes());
     }
 
     pub(super) fn finish(&self) {

@@ -33,7 +33,7 @@ impl CurrentRun {
     /// Passes on whether the run may go on.
     pub(super) fn handle(&self, answer: Answer) {
         let held = answer.directive.as_deref() == Some("hold");
-        let unknown = || "the management node holds this node and doesn't say why".to_owned();
+        let unknown = || "the management node holds this node without a reason".to_owned();
         let hold = held.then(|| answer.reason.unwrap_or_else(unknown));
         self.hold.send_if_modified(|now| std::mem::replace(now, hold.clone()) != hold);
     }

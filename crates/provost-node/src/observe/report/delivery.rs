@@ -89,14 +89,19 @@ impl Delivery {
         false
     }
 
-    fn lock(&self) -> Result<ReportLock, ReportError> {
-        let failed = |why: String, hint: &str| {
-            ReportError::Retry(Failure::local(format!("beginning to report: {why}"), hint))
-        };
+    /// Takes the lock. Where it can't be had at all, two may report the same, of which the management
+    /// node keeps one.
+    fn lock(&mut self) -> Result<Option<ReportLock>, ReportError> {
         match ReportLock::take(&self.paths) {
-            Ok(Some(lock)) => Ok(lock),
-            Ok(None) => Err(failed("another process reports".into(), "let it finish")),
-            Err(e) => Err(failed(e.to_string(), "see that STATE is on a writable file system")),
+            Ok(Some(lock)) => Ok(Some(lock)),
+            Ok(None) => {
+                let message = "beginning to report: another process reports";
+                Err(ReportError::Retry(Failure::local(message, "let it finish")))
+            }
+            Err(e) => {
+                self.spool.goes_without_disk(&e);
+                Ok(None)
+            }
         }
     }
 
@@ -117,7 +122,8 @@ impl Delivery {
                         "record {seq} of run {run:?} stays on this node; the management node \
                          refuses it: {why}"
                     ));
-                    return self.move_cursor(service, &rest[0]).await;
+                    self.spool.acknowledged(service, &rest[0]).await;
+                    return Ok(());
                 }
                 // One of them is to blame; the others must not wait for it.
                 Response::Refused(_) => {
@@ -148,14 +154,7 @@ impl Delivery {
         if let Some(current) = self.current.as_ref().filter(|run| run.id == last.record.run) {
             current.handle(answer);
         }
-        self.move_cursor(service, last).await?;
+        self.spool.acknowledged(service, last).await;
         Ok(&entries[at + 1..])
-    }
-
-    async fn move_cursor(&mut self, service: Service, last: &Entry) -> Result<(), ReportError> {
-        self.spool.acknowledged(service, last).await.map_err(|e| {
-            let message = format!("noting what was reported: {e}");
-            ReportError::Retry(Failure::local(message, "make room on the file system of STATE"))
-        })
     }
 }

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::fetch::Connection;
 use crate::settings::secrets::secrets;
 
-/// How long it may take at the most.
+/// How long it may take at most.
 const TIME: Duration = Duration::from_secs(10);
 
 /// Sends that a run of `service` failed before its first record. Returns whether a server took it.

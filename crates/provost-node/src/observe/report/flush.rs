@@ -6,7 +6,7 @@ use provost_exec::Orders;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// How long it may take at the most in a run that a signal ended.
+/// How long it may take at most in a run that a signal ended.
 const WHEN_STOPPED: Duration = Duration::from_secs(5);
 
 /// Gives a run's last `task` its time: less of it if a signal ended the run, none after another

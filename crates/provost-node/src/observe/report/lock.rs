@@ -20,7 +20,8 @@ impl ReportLock {
         let mut options = File::options();
         // Anybody who may open it could keep it.
         options.mode(0o600);
-        let file = options.create(true).truncate(false).write(true).open(folder.join("lock"))?;
+        let options = options.create(true).truncate(false).write(true);
+        let file = provost_fs::open(&folder.join("lock"), options)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { _file: file })),
             Err(std::fs::TryLockError::WouldBlock) => Ok(None),

@@ -1,13 +1,10 @@
 //! The logs of failed steps: which are to be uploaded, and what of each is sent.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rustix::fs::OFlags;
 
 use crate::settings::Paths;
 
@@ -86,9 +83,7 @@ impl Waiting {
 }
 
 fn excerpt(path: &Path, name: &str) -> io::Result<Vec<u8>> {
-    // A script may have replaced it: a pipe without a writer must not stop the run.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = File::options().read(true).custom_flags(flags).open(path)?;
+    let mut file = provost_fs::open_to_read(path)?;
     let len = file.metadata()?.len();
     let mut text = Vec::new();
     if len <= MOST {

@@ -45,7 +45,8 @@ impl Observer for Reporting {
     }
 
     fn step_ended(&mut self, step: StepContext<'_>, end: StepEnd<'_>) {
-        let has_run = !matches!(end.record.cause, Some(Cause::Missing | Cause::Exec));
+        let has_run =
+            !matches!(end.record.cause, Some(Cause::Missing | Cause::Exec | Cause::Verify));
         if self.reporter.is_some() && end.record.is_failure() && end.retry.is_none() && has_run {
             logs::keep(self.paths(), &self.connection.run, step.log);
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use provost_exec::Orders;
-use provost_record::Service;
+use provost_record::{Service, wording};
 use reqwest::Client;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -91,28 +91,26 @@ impl Reporter {
     pub(super) async fn finish(mut self, orders: &mut watch::Receiver<Orders>) -> Vec<String> {
         self.finishing.send_replace(true);
         flush(&mut self.task, self.deadline, orders).await;
+        let is_finished = self.task.is_finished();
         self.task.abort();
         let left = self.spool.unreported_total();
         let logs = logs::waiting(&self.paths).len();
         let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         let mut messages = std::mem::take(&mut problems.refused);
-        if left + logs > 0 {
+        // Where the disk takes no note of it, all is reported and still counts as left.
+        let is_done = is_finished && problems.last.is_none();
+        if left + logs > 0 && !is_done {
             let what = [(left, "record"), (logs, "log")].into_iter().filter(|(n, _)| *n > 0);
-            let what: Vec<String> = what.map(|(n, what)| count(n, what)).collect();
+            let what: Vec<String> = what.map(|(n, what)| wording::count(n, what)).collect();
             let what = what.join(" and ");
             let timer = if timer::start(&self.paths) { "a timer, " } else { "" };
             messages.push(format!(
-                "{what} could not be reported yet; what is left is kept, and goes with {timer}the \
-                 next run or `provost report`"
+                "{what} not sent yet; sending again with {timer}the next run or `provost report`"
             ));
             messages.extend(problems.last.take().map(|failure| failure.to_string()));
         }
         messages
     }
-}
-
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 async fn work(

@@ -24,8 +24,8 @@ pub(super) async fn report_rest(
 ) -> Result<(), Failure> {
     let until = Instant::now() + limit;
     let mut delivery = Delivery::new(settings, client, paths, Spool::new(paths), None);
-    let hint = "see why the server is slow, or raise `deadline` under [report]";
-    let mut last = Failure::new(Cause::Fetch, "reporting: not done in time", hint);
+    let hint = "check why the server is slow, or raise `deadline` under [report]";
+    let mut last = Failure::new(Cause::Fetch, "reporting: not finished in time", hint);
     loop {
         let mut refused = |text: &str| tracing::warn!("{text}");
         match tokio::time::timeout_at(until, delivery.deliver(&mut refused)).await {

@@ -70,7 +70,7 @@ impl Servers {
     /// The server has acknowledged nothing: the next one has its turn.
     pub(super) fn acknowledged_nothing(&mut self) -> ReportError {
         let message = format!("reporting to {}: it acknowledged nothing", self.server());
-        let hint = "see what answers at that address: it doesn't seem to be provostd";
+        let hint = "check which program listens at that address: it doesn't seem to be provostd";
         self.pass_on(Failure::new(Cause::Fetch, message, hint))
     }
 
@@ -103,7 +103,7 @@ impl Servers {
         };
         let (status, answer) = answer.await.map_err(|e: reqwest::Error| {
             let message = format!("reporting to {}: {}", self.server(), reason(&e));
-            let hint = "see that provostd runs there and that this node can reach it";
+            let hint = "check that provostd runs there and that this node can reach it";
             self.pass_on(Failure::new(Cause::Fetch, message, hint))
         })?;
         if status.is_success() {
@@ -114,7 +114,7 @@ impl Servers {
         if matches!(status, StatusCode::UNPROCESSABLE_ENTITY | StatusCode::PAYLOAD_TOO_LARGE) {
             return Ok(Response::Refused(why));
         }
-        let message = format!("reporting to {}: it answers {why}", self.server());
+        let message = format!("reporting to {}: it responded {why}", self.server());
         let hint = refusal.hint.unwrap_or_else(|| hint(status).to_owned());
         let failure = Failure::new(Cause::Fetch, message, hint);
         let is_transient = !status.is_client_error() || matches!(status.as_u16(), 408 | 425 | 429);
@@ -131,7 +131,7 @@ impl Servers {
 fn hint(status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 | 403 => "give this node its token: `provostctl token NODE`, then token_file",
-        404 | 405 => "see that it is provostd that listens there, not a plain web server",
-        _ => "see the daemon's log",
+        404 | 405 => "check that provostd listens there, not a plain web server",
+        _ => "check the daemon's log: journalctl -u provostd",
     }
 }

@@ -1,4 +1,4 @@
-//! What is still to be reported. The journals hold it; a cursor beside each says how far the
+//! What is still to be reported. The journals hold it; a cursor next to each says how far the
 //! management node has acknowledged it.
 
 use std::collections::HashMap;
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::settings::{Input, Paths};
+use crate::state::atomic;
 
 /// How much of a journal is read at once, in bytes; longer than any entry.
 const PIECE: u64 = 1 << 20;
@@ -35,8 +36,12 @@ pub struct Spool {
     paths: Paths,
     /// How far each journal has been reported, once that was found out.
     reported: HashMap<Service, Reported>,
+    /// The cursors that the disk doesn't take.
+    in_memory: HashMap<Service, Cursor>,
     /// Whether no server has taken yet what was read last.
     is_stuck: bool,
+    /// Whether it was said that the disk takes nothing.
+    has_warned: bool,
     /// The journal that is being written, and how much of it is surely on the disk, in bytes.
     /// What a power cut could still take back must not be reported.
     live: Option<(Service, watch::Receiver<u64>)>,
@@ -55,7 +60,14 @@ struct Reported {
 impl Spool {
     /// The spool of a command that writes no journal.
     pub fn new(paths: &Paths) -> Self {
-        Self { paths: paths.clone(), reported: HashMap::new(), is_stuck: false, live: None }
+        Self {
+            paths: paths.clone(),
+            reported: HashMap::new(),
+            in_memory: HashMap::new(),
+            is_stuck: false,
+            has_warned: false,
+            live: None,
+        }
     }
 
     /// The spool of a run that is going on, which writes the journal `live`.
@@ -124,23 +136,39 @@ impl Spool {
         all.iter().rfind(|e| is_last(e)).map_or(0, |e| e.end)
     }
 
-    /// Notes that everything up to and with `entry` is acknowledged.
-    pub(crate) async fn acknowledged(
-        &mut self,
-        service: Service,
-        entry: &Entry,
-    ) -> std::io::Result<()> {
+    /// Notes that everything up to and with `entry` is acknowledged: on the disk, or in memory where
+    /// the disk takes nothing.
+    pub(crate) async fn acknowledged(&mut self, service: Service, entry: &Entry) {
         self.is_stuck = false;
         let (run, seq) = (entry.record.run.clone(), entry.record.seq);
         let cursor = Cursor { run, seq, end: entry.end };
-        let text = serde_json::to_vec(&cursor)?;
-        let path = self.cursor_file(service);
+        let (path, noted) = (self.cursor_file(service), cursor.clone());
+        let write = move || atomic::write(&path, &serde_json::to_vec(&noted)?);
         // Waiting for the disk must not hold up the loop.
-        tokio::task::spawn_blocking(move || crate::state::atomic::write(&path, &text)).await??;
+        let written = tokio::task::spawn_blocking(write).await;
+        match written.unwrap_or_else(|e| Err(std::io::Error::other(e))) {
+            Ok(()) => drop(self.in_memory.remove(&service)),
+            Err(e) => {
+                self.goes_without_disk(&e);
+                self.in_memory.insert(service, cursor.clone());
+            }
+        }
         let journal = self.reported.get(&service).and_then(|known| known.journal);
         let reported = Reported { cursor: Some(cursor), journal, from: entry.end };
         self.reported.insert(service, reported);
-        Ok(())
+    }
+
+    /// Says once that what is reported can't be noted.
+    pub(crate) fn goes_without_disk(&mut self, e: &std::io::Error) {
+        if !std::mem::replace(&mut self.has_warned, true) {
+            let folder = self.paths.state.join("report");
+            tracing::warn!(
+                "noting in {} what was reported: {e}; the next run reports it again\n\
+                 hint: see that it is a folder on a writable file system with some room: \
+                 ls -ld {0}; df {0}",
+                folder.display()
+            );
+        }
     }
 
     /// Which file the journal of `service` is.
@@ -149,7 +177,10 @@ impl Spool {
     }
 
     fn cursor(&self, service: Service) -> Option<Cursor> {
-        serde_json::from_slice(&std::fs::read(self.cursor_file(service)).ok()?).ok()
+        if let Some(cursor) = self.in_memory.get(&service) {
+            return Some(cursor.clone());
+        }
+        serde_json::from_slice(&atomic::read(&self.cursor_file(service)).ok()?).ok()
     }
 
     fn cursor_file(&self, service: Service) -> PathBuf {

@@ -24,33 +24,38 @@ pub(crate) fn offer(
     values: &mut Values,
     mistakes: &mut Vec<Failure>,
 ) {
+    let mut found = Vec::new();
     let drop_ins = drop_ins(file).unwrap_or_else(|failure| {
         mistakes.push(failure);
         Vec::new()
     });
     for path in drop_ins.iter().rev().map(PathBuf::as_path).chain([file]) {
         match std::fs::read_to_string(path) {
-            Ok(text) => read_file(path, &text, values, mistakes),
+            Ok(text) => read_file(path, &text, values, &mut found),
             Err(e) if e.kind() == ErrorKind::NotFound && path == file && !must_exist => {}
             Err(e) => mistakes.push(unreadable(path, e)),
         }
     }
+    // An unknown key is likely the cause of other mistakes: a value that is missing.
+    found.sort_by_key(|(is_known_key, _)| *is_known_key);
+    mistakes.extend(found.into_iter().map(|(_, failure)| failure));
 }
 
-/// Each value is checked by itself, so that one mistake doesn't hide the rest.
-fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<Failure>) {
-    let mut wrong = |at: usize, what: &str| {
+/// Each value is checked by itself, so that one mistake doesn't hide the rest. Of each mistake
+/// `mistakes` has whether its key is known.
+fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<(bool, Failure)>) {
+    let mut wrong = |is_known_key: bool, at: usize, what: &str| {
         let line = 1 + text[..at].matches('\n').count();
         let message = format!("{}:{line}: {what}", path.display());
         let hint = "fix that line; an unknown key may be a typing error";
-        mistakes.push(Failure::config(message, hint));
+        mistakes.push((is_known_key, Failure::config(message, hint)));
     };
     let at = |e: &toml::de::Error| e.span().map_or(0, |span| span.start);
     // The other lines are used all the same: they may name the server to which the mistake is
     // reported.
     let (spans, broken) = DeTable::parse_recoverable(text);
     if let Some(e) = broken.first() {
-        wrong(at(e), e.message());
+        wrong(true, at(e), e.message());
     }
     let table = Table::deserialize(Deserializer::from(spans.clone())).unwrap_or_default();
     for (key, value) in values::leaves(&table) {
@@ -59,7 +64,10 @@ fn read_file(path: &Path, text: &str, values: &mut Values, mistakes: &mut Vec<Fa
             Ok(()) => values.offer(&key, value, Origin::File(path.to_owned())),
             // A syntax error may have moved the key into another section.
             Err(_) if !broken.is_empty() => {}
-            Err(e) => wrong(offset_of(spans.get_ref(), &key), &format!("{key}: {}", e.message())),
+            Err(e) => {
+                let at = offset_of(spans.get_ref(), &key);
+                wrong(values::is_known(&key), at, &format!("{key}: {}", e.message()));
+            }
         }
     }
 }
@@ -76,7 +84,7 @@ fn offset_of(table: &DeTable<'_>, key: &str) -> usize {
     }
 }
 
-/// `provost.d/*.toml` beside the file, by name.
+/// `provost.d/*.toml` next to the file, by name.
 fn drop_ins(file: &Path) -> Result<Vec<PathBuf>, Failure> {
     let folder = file.with_extension("d");
     let entries = match std::fs::read_dir(&folder) {
@@ -94,6 +102,6 @@ fn drop_ins(file: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 fn unreadable(path: &Path, e: std::io::Error) -> Failure {
     let message = format!("reading the configuration {}", path.display());
-    let hint = "give the right file with --config, and see that root can read it";
+    let hint = "name the right file with --config, and check that root can read it";
     Failure::unreadable(message, hint, e)
 }

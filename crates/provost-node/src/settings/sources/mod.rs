@@ -32,7 +32,7 @@ pub struct Input {
 
 impl Input {
     /// Reads all sources: the flags, the environment, the kernel's command line, the configuration
-    /// file with its drop-ins (`provost.d/*.toml` beside it; the last by name counts most), xCAT's
+    /// file with its drop-ins (`provost.d/*.toml` next to it; the last by name counts most), xCAT's
     /// xcatinfo, the DHCP leases, the host's name. The first source that has a key wins. A file that
     /// was asked for must be there.
     pub fn read(config: Option<(PathBuf, Origin)>, flags: Vec<Flag>) -> Self {
@@ -51,13 +51,13 @@ impl Input {
         for (key, value, origin) in flags {
             values.offer(key, value, origin);
         }
-        let from_environment = offer_short_keys(&mut values, |name| {
+        let from_environment = offer_short_keys(&mut values, &mut mistakes, |name| {
             let name = format!("PROVOST_{}", name.to_ascii_uppercase());
             let value = environment(&name).filter(|value| !value.is_empty())?;
             Some((value, Origin::Environment(name)))
         });
         let kernel = machine.kernel_line();
-        let from_kernel = offer_short_keys(&mut values, |name| {
+        let from_kernel = offer_short_keys(&mut values, &mut mistakes, |name| {
             Some((kernel.get(&format!("provost.{name}"))?.to_owned(), Origin::Kernel))
         });
         let token = from_environment.or(from_kernel);
@@ -68,6 +68,21 @@ impl Input {
         values.offer("node", host_name(), Origin::HostName);
         let fragment = merge(&mut values, &mut mistakes);
         Self { config, values, fragment, token, mistakes }
+    }
+
+    /// Notes a mistake if the configuration names none of these kinds of management nodes. The first
+    /// kind then serves to report it.
+    pub fn require_kind(&mut self, known: &[&str]) {
+        let kind = &mut self.fragment.source.kind;
+        if known.contains(&kind.as_str()) {
+            return;
+        }
+        let from = self.values.from("source.kind");
+        let known_kinds = known.join(", ");
+        let message = format!("unknown source.kind {kind:?}{from}; expected one of {known_kinds}");
+        let hint = "set `kind` under [source], or install a provost that was built with that kind";
+        self.mistakes.push(Failure::config(message, hint));
+        *kind = known.first().map(ToString::to_string).unwrap_or_default();
     }
 
     /// The configuration file and its drop-ins, as far as they exist.
@@ -105,6 +120,7 @@ impl Input {
 /// Returns the token, which is no value that is shown.
 fn offer_short_keys(
     values: &mut Values,
+    mistakes: &mut Vec<Failure>,
     get: impl Fn(&str) -> Option<(String, Origin)>,
 ) -> Option<(String, Origin)> {
     let list = |text: String| text.split(',').map(str::to_owned).collect::<Vec<_>>();
@@ -114,6 +130,16 @@ fn offer_short_keys(
     for (name, key) in [("server", "servers"), ("key", "trust.keys")] {
         if let Some((text, origin)) = get(name) {
             values.offer(key, list(text), origin);
+        }
+    }
+    if let Some((text, origin)) = get("generation") {
+        match text.parse::<u32>() {
+            Ok(least) => values.offer("trust.least_generation", i64::from(least), origin),
+            Err(_) => {
+                let message = format!("the least generation {text:?} from {origin} isn't a number");
+                let hint = "use the number that provostctl publish printed";
+                mistakes.push(Failure::config(message, hint));
+            }
         }
     }
     get("token")

@@ -10,7 +10,7 @@ use crate::settings::values::Values;
 
 /// The folder of xcatinfo, unless `paths.xcat` is another one.
 const XCAT: &str = "/opt/xcat";
-/// The port of provostd. The ports beside xCAT's addresses are those of other services.
+/// The port of provostd. The ports next to xCAT's addresses are those of other services.
 const PORT: u16 = 8480;
 /// The port of an xCAT management node's web server.
 const HTTP_PORT: u16 = 80;

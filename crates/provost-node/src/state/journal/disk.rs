@@ -22,11 +22,15 @@ struct Sync {
 
 impl Disk {
     /// For the journal `file`, of which `length` bytes are synced.
-    pub(crate) fn start(file: File, length: u64) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has no room for a thread.
+    pub(crate) fn start(file: File, length: u64) -> io::Result<Self> {
         let (tell, synced) = watch::channel(length);
         let (syncs, waiting) = mpsc::channel();
-        std::thread::spawn(move || work(&file, &waiting, &tell));
-        Self { syncs, synced }
+        std::thread::Builder::new().spawn(move || work(&file, &waiting, &tell))?;
+        Ok(Self { syncs, synced })
     }
 
     /// How much of the journal is synced, in bytes; changes with each sync.
@@ -74,7 +78,7 @@ mod tests {
         // A socket can't be synced.
         let (file, _other) = std::os::unix::net::UnixStream::pair().unwrap();
         let file = File::from(std::os::fd::OwnedFd::from(file));
-        let disk = Disk::start(file, 7);
+        let disk = Disk::start(file, 7).unwrap();
         for result in [disk.sync(8), disk.sync(9)] {
             let why = result.blocking_recv().unwrap().unwrap_err();
             assert_eq!(why.kind(), io::ErrorKind::InvalidInput);

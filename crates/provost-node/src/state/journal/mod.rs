@@ -65,6 +65,7 @@ impl Recorder {
             }
         }
         let disk = Disk::start(journal.for_syncing()?, journal.len());
+        let disk = disk.map_err(|e| journal.not_synced(e))?;
         let (node, run) = (node.to_owned(), run.to_owned());
         Ok((
             Self {
@@ -148,7 +149,7 @@ impl Recorder {
     }
 }
 
-/// Closes what a crash cut off in the journals of the services beside `present`: while this run has
+/// Closes what a crash cut off in the journals of the services next to `present`: while this run has
 /// the lock, none of theirs is going on. A run that waits for a reboot isn't cut off. Returns
 /// messages about that.
 pub fn close_others(paths: &Paths, present: Service) -> Vec<String> {

@@ -76,6 +76,17 @@ impl View {
         page.finish()
     }
 
+    /// Writes all of `log`, or what was printed, to `out`, each line as soon as `log` brings it.
+    pub fn follow(&self, log: impl Read, out: impl Write) -> Result<(), ShowError> {
+        let lines = Lines::new(BufReader::new(log));
+        let mut page = Page::live(out, self.reader);
+        match self.part {
+            Part::Output => output::show(lines, &mut page, false)?,
+            Part::All | Part::Commands => session::show(lines, &mut page)?,
+        }
+        page.finish()
+    }
+
     fn collect(&self, log: impl io::BufRead) -> Result<Collected, ShowError> {
         let is_kept = |command: &super::Command| !self.failed || command.is_failure();
         let most_output = if self.part == Part::Commands { 0 } else { collect::MOST_OUTPUT };

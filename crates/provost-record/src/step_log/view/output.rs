@@ -20,6 +20,7 @@ pub(super) fn show(
             }
             None => page.put_hostile(line.raw)?,
         }
+        page.line_ends()?;
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Whoever reads standard output.
+    /// The reader of standard output.
     pub fn of_stdout() -> Self {
         let stdout = io::stdout();
         let size = rustix::termios::tcgetwinsize(&stdout).ok();
@@ -40,11 +40,22 @@ impl Reader {
 pub(super) struct Page<W: Write> {
     out: BufWriter<W>,
     pub(super) reader: Reader,
+    /// Whether the reader sees each line as soon as it is in the log.
+    is_live: bool,
 }
 
 impl<W: Write> Page<W> {
     pub(super) fn new(out: W, reader: Reader) -> Self {
-        Self { out: BufWriter::new(out), reader }
+        Self { out: BufWriter::new(out), reader, is_live: false }
+    }
+
+    pub(super) fn live(out: W, reader: Reader) -> Self {
+        Self { is_live: true, ..Self::new(out, reader) }
+    }
+
+    /// What there is to see of a line of the log is written.
+    pub(super) fn line_ends(&mut self) -> Result<(), ShowError> {
+        if self.is_live { self.out.flush().map_err(ShowError::Write) } else { Ok(()) }
     }
 
     /// Writes our own words.

@@ -7,7 +7,7 @@ use crate::wording;
 
 /// What a command stands further to the right than its parent.
 const INDENT: &str = "  ";
-/// How far it is at the most, in parents.
+/// How far it is at most, in parents.
 const DEEPEST: usize = 10;
 /// How much of a command is repeated where its end doesn't follow its start, in characters.
 const NAME: usize = 60;
@@ -35,6 +35,7 @@ pub(super) fn show(
             Some(Event::Note(text)) => session.note(0, &String::from_utf8_lossy(text))?,
             None => {}
         }
+        session.page.line_ends()?;
     }
     for command in commands.finish() {
         session.end(&command)?;

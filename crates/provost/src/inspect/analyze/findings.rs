@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use provost_record::{Cause, Outcome, Phase, Run};
+use provost_record::{Cause, Outcome, Phase, Run, Unfinished, wording};
 
 use super::source::Source;
 
@@ -10,7 +10,7 @@ use super::source::Source;
 const EARLIER: usize = 10;
 /// Longer than this is slow for getting a few small files, in milliseconds.
 const SLOW_FETCH: u64 = 10_000;
-/// How many lines of the kernel's are told at the most.
+/// How many lines of the kernel's are told at most.
 const MOST_LINES: usize = 5;
 
 /// What the kernel says when a machine is ill, rather than a script.
@@ -24,12 +24,16 @@ const ILL: [&str; 6] = [
 ];
 
 pub(super) fn of(source: &Source) -> Vec<String> {
-    let mut findings = Vec::new();
+    let mut findings = of_the_bundle(source);
     let (earlier, last) = match source.runs.split_last() {
         Some((last, earlier)) => (&earlier[earlier.len().saturating_sub(EARLIER)..], last),
         None => return findings,
     };
     let mut find = |finding: String| findings.push(finding);
+    let is_left = |left: &Unfinished| left.run != last.run || !left.not_run.is_empty();
+    if let Some(unfinished) = Unfinished::of(&source.runs).filter(is_left) {
+        find(left(&unfinished, last));
+    }
     of_run(last, &mut find);
     if let Some(failed) = last.failed_stage() {
         let same = |run: &&Run| run.failed_stage().is_some_and(|s| s.stage == failed.stage);
@@ -51,8 +55,8 @@ pub(super) fn of(source: &Source) -> Vec<String> {
     clock(source, last, &mut find);
     if source.unreported > 0 {
         find(format!(
-            "{} records aren't at the management node yet: see `provost report`",
-            source.unreported
+            "{} not sent to the management node yet: provost report",
+            wording::count(source.unreported, "record")
         ));
     }
     for line in
@@ -66,9 +70,33 @@ pub(super) fn of(source: &Source) -> Vec<String> {
     findings
 }
 
+/// What is still to run; of the last run itself its failure is shown already.
+fn left(unfinished: &Unfinished, last: &Run) -> String {
+    let Unfinished { service, command, not_run, .. } = unfinished;
+    let began = unfinished.started.map_or(String::new(), |at| format!(" of {at}"));
+    let what = match unfinished.run == last.run {
+        true => format!("never ran: {}", not_run.join(", ")),
+        false => unfinished.summary(),
+    };
+    format!("the {service}{began} is unfinished: {what}; to go on: {command}")
+}
+
+/// Services that OpenShift's bootstrap machine has, one after the other.
+const BOOTSTRAP: [&str; 2] = ["release-image", "bootkube"];
+
+/// What isn't in it.
+fn of_the_bundle(source: &Source) -> Vec<String> {
+    let has = |name: &&str| source.services.iter().any(|service| service.name == **name);
+    let (there, missing): (Vec<&str>, Vec<&str>) = BOOTSTRAP.iter().partition(|name| has(name));
+    let damage =
+        source.damage.iter().map(|why| format!("the rest of the bundle is damaged: {why}"));
+    let missing = missing.into_iter().filter(|_| !there.is_empty());
+    damage.chain(missing.map(|name| format!("{name} was not executed: it has no record"))).collect()
+}
+
 fn of_run(run: &Run, find: &mut impl FnMut(String)) {
     if let Some(attempt @ 2..) = run.attempt {
-        find(format!("this was attempt {attempt} since the last that ended well"));
+        find(format!("this was attempt {attempt} since the last success"));
     }
     for stage in &run.stages {
         let name = &stage.stage;
@@ -76,10 +104,12 @@ fn of_run(run: &Run, find: &mut impl FnMut(String)) {
             find(format!("{name} left processes behind: {}", stage.leaked.join(", ")));
         }
         if let Some(attempt @ 2..) = stage.attempt {
-            find(format!("{name} was tried {attempt} times"));
+            find(format!("{name} took {}", wording::count(attempt, "attempt")));
         }
         if name == "fetch" && stage.duration_ms.is_some_and(|ms| ms > SLOW_FETCH) {
-            find("fetching was slow: see the servers, the network and name resolution".to_owned());
+            find(
+                "fetching was slow: check the servers, the network and name resolution".to_owned(),
+            );
         }
     }
     // What the policy let pass.
@@ -88,7 +118,7 @@ fn of_run(run: &Run, find: &mut impl FnMut(String)) {
         find(format!("{} failed, too", stage.stage));
     }
     if run.ended.is_none() {
-        find("this run has no end: it goes on, or it was cut off".to_owned());
+        find("this run has no end: it is in progress, or it was cut off".to_owned());
     }
 }
 

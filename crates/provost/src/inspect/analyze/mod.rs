@@ -12,13 +12,14 @@ use std::time::Duration;
 use provost_record::{ExitCode, Outcome, Run, Stage};
 use serde::Serialize;
 
+use super::services::{Service, ServiceDocument};
 use super::status::failure;
 use commands::{IgnoredFailure, SlowCommand};
 use provost_node::observe::console::{exit, harmless, print};
 use provost_node::settings::Input;
 use source::Source;
 
-/// How many stages are blamed at the most, for people.
+/// How many stages are blamed at most, for people.
 const MOST_BLAMED: usize = 10;
 /// The name of the time that no stage took.
 const BETWEEN: &str = "(between the stages)";
@@ -43,6 +44,8 @@ struct Analysis<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ignored: Vec<IgnoredFailure<'a>>,
     findings: Vec<String>,
+    /// Each service by itself, ours and others'.
+    services: Vec<ServiceDocument<'a>>,
 }
 
 #[derive(Serialize)]
@@ -54,18 +57,37 @@ struct Blamed<'a> {
     share: u64,
 }
 
-/// Analyzes this node's own records, or those in a bundle of `provost gather`.
+/// Analyzes this node's own records, or those in a bundle. The exit status says whether something is
+/// wrong with a service.
 pub(crate) fn analyze(input: &Input, bundle: Option<&Path>, json: bool) -> ExitCode {
     let source = match bundle {
         Some(path) => Source::bundle(path),
-        None => Source::here(input),
+        None => Ok(Source::here(input)),
     };
-    exit(source.and_then(|source| print(&if json { document(&source) } else { text(&source) })))
+    let shown = source.and_then(|source| {
+        print(&if json { document(&source) } else { text(&source) })?;
+        Ok(exit_code(&source))
+    });
+    shown.unwrap_or_else(|failure| exit(Err(failure)))
+}
+
+fn exit_code(source: &Source) -> ExitCode {
+    match &source.services {
+        services if services.iter().all(|service| service.found.is_err()) => ExitCode::Usage,
+        services if services.iter().any(Service::is_bad) => ExitCode::PostscriptFailed,
+        _ if source.damage.is_some() => ExitCode::PostscriptFailed,
+        _ => ExitCode::Done,
+    }
 }
 
 fn document(source: &Source) -> String {
+    let services: Vec<_> = source.services.iter().map(Service::document).collect();
+    let findings = findings::of(source);
     let Some(run) = source.runs.last() else {
-        return format!("{}\n", serde_json::json!({ "node": source.node, "findings": [] }));
+        let analysis = serde_json::json!({
+            "node": source.node, "findings": findings, "services": services
+        });
+        return format!("{analysis:#}\n");
     };
     let analysis = Analysis {
         node: &source.node,
@@ -76,17 +98,39 @@ fn document(source: &Source) -> String {
         blame: blame(run),
         slowest: commands::slowest(source),
         ignored: commands::ignored(source),
-        findings: findings::of(source),
+        findings,
+        services,
     };
     format!("{}\n", serde_json::to_string_pretty(&analysis).unwrap_or_default())
 }
 
 fn text(source: &Source) -> String {
-    let Some(run) = source.runs.last() else {
-        return format!("{}: nothing has run here yet\n", harmless(&source.node));
+    let mut text = match source.runs.last() {
+        Some(run) => run_text(source, run),
+        None if source.services.is_empty() => {
+            return format!("{}: nothing has run here yet\n", harmless(&source.node));
+        }
+        None => String::new(),
     };
+    let listed: String = source.services.iter().map(Service::text).collect();
+    if !listed.is_empty() {
+        text += &format!("{}services:\n{listed}", if text.is_empty() { "" } else { "\n" });
+    }
+    let findings = findings::of(source);
+    if findings.is_empty() {
+        return text + "\nnothing else looks wrong\n";
+    }
+    text += "\nwhat else looks wrong:\n";
+    for finding in findings {
+        text += &format!("  - {}\n", harmless(&finding));
+    }
+    text
+}
+
+/// Why the run failed, and where its time went.
+fn run_text(source: &Source, run: &Run) -> String {
     let verdict = match run.result {
-        Some(Outcome::Success) => "ended well",
+        Some(Outcome::Success) => "succeeded",
         Some(Outcome::Failure) => "FAILED",
         None => "has no end",
     };
@@ -106,16 +150,7 @@ fn text(source: &Source) -> String {
             text += &format!("  and {more} more that took less\n");
         }
     }
-    text += &commands::text(source);
-    let findings = findings::of(source);
-    if findings.is_empty() {
-        return text + "\nnothing else looks wrong\n";
-    }
-    text += "\nwhat else looks wrong:\n";
-    for finding in findings {
-        text += &format!("  - {}\n", harmless(&finding));
-    }
-    text
+    text + &commands::text(source)
 }
 
 /// Where a run's time went, the slowest first.

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::read::GzDecoder;
 use provost_record::step_log::Summary;
-use provost_record::{Journal, Record, Run, Stage};
+use provost_record::{Record, Run, Stage};
 
-use crate::inspect::{log_of, runs};
+use crate::inspect::services::{self, Service};
+use crate::inspect::{MOST_LOG, log_of, runs_by_time};
 use provost_node::failure::Failure;
 use provost_node::observe::report::unreported;
 use provost_node::settings::{Input, Paths};
@@ -15,8 +16,14 @@ use provost_node::settings::{Input, Paths};
 /// The most of one file in a bundle that is read, in bytes. A journal is rotated long before.
 const MOST: u64 = 64 << 20;
 
+/// Where a bundle has what is read of it.
+const FOLDERS: [&str; 3] = ["log", "host", "unreported.txt"];
+
 /// What there is to analyze.
+#[derive(Default)]
 pub(super) struct Source {
+    /// Ours first, then others', each by name.
+    pub(super) services: Vec<Service>,
     pub(super) node: String,
     pub(super) records: Vec<Record>,
     /// The oldest first.
@@ -28,73 +35,117 @@ pub(super) struct Source {
     /// What the kernel said, and what `df` printed, where that was gathered.
     pub(super) kernel: String,
     pub(super) disks: String,
+    /// Why the rest of the bundle can't be read.
+    pub(super) damage: Option<String>,
 }
 
 impl Source {
     /// What is on this node's disk.
-    pub(super) fn here(input: &Input) -> Result<Self, Failure> {
+    pub(super) fn here(input: &Input) -> Self {
         let paths = input.paths();
-        let mut records = Vec::new();
-        for service in provost_record::Service::ALL {
-            let entries = Journal::read(&paths.journal(service), 0)?;
-            records.extend(entries.into_iter().map(|entry| entry.record));
+        let mut source = Self::of(services::on_this_node(&paths));
+        if source.node.is_empty() {
+            source.node = input.node();
         }
-        let found = runs(&paths)?;
-        let node = found.last().map_or_else(|| input.node(), |(_, node)| node.clone());
-        let commands = found.last().map(|(run, _)| summaries(&paths, run)).unwrap_or_default();
-        let runs = found.into_iter().map(|(run, _)| run).collect();
-        let unreported = unreported(input);
-        let (kernel, disks) = Default::default();
-        Ok(Self { node, records, runs, unreported, commands, kernel, disks })
+        source.unreported = unreported(input);
+        source.commands = source.runs.last().map(|run| summaries(&paths, run)).unwrap_or_default();
+        source
     }
 
-    /// What is in a bundle of `provost gather`.
+    /// What is in a bundle of `provost gather` or of OpenShift's installer.
     pub(super) fn bundle(path: &Path) -> Result<Self, Failure> {
-        Self::read_bundle(path).map_err(|e| {
-            let message = format!("reading the bundle {}: {e}", path.display());
-            Failure::config(message, "give a log-bundle-….tar.gz that `provost gather` has made")
-        })
+        let refuse = |why: String| {
+            let message = format!("reading the bundle {}: {why}", path.display());
+            Failure::config(message, "name a log-bundle-….tar.gz of `provost gather`")
+        };
+        let source = Self::read_bundle(path).map_err(|e| refuse(e.to_string()))?;
+        match (source.services.is_empty(), &source.damage) {
+            (false, _) => Ok(source),
+            (true, Some(damage)) => Err(refuse(format!("no tar or tar.gz archive: {damage}"))),
+            (true, None) => Err(refuse("it has no bootstrap/services/SERVICE.json".to_owned())),
+        }
+    }
+
+    fn of(services: Vec<Service>) -> Self {
+        let ours = services.iter().filter(|service| service.is_ours());
+        let records: Vec<Record> = ours.flat_map(|service| service.records.clone()).collect();
+        let runs = runs_by_time(&records);
+        let last = runs.last().and_then(|run| records.iter().rfind(|r| r.run == run.run));
+        let node = last.map_or_else(String::new, |record| record.node.clone());
+        Self { services, node, records, runs, ..Self::default() }
     }
 
     fn read_bundle(path: &Path) -> std::io::Result<Self> {
-        let mut archive = tar::Archive::new(GzDecoder::new(File::open(path)?));
-        let (mut records, mut unreported) = (Vec::new(), 0);
-        let (mut kernel, mut disks) = (String::new(), String::new());
-        let mut commands = BTreeMap::new();
+        let mut file = BufReader::new(File::open(path)?);
+        // That of gzip's format, RFC 1952.
+        let is_gzip = file.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+        let reader: Box<dyn Read> =
+            if is_gzip { Box::new(GzDecoder::new(file)) } else { Box::new(file) };
+        let mut bundle = Bundle::default();
+        let damage = bundle.read(tar::Archive::new(reader)).err().map(|e| e.to_string());
+        bundle.services.sort_by(|a, b| (!a.is_ours(), &a.name).cmp(&(!b.is_ours(), &b.name)));
+        let Bundle { services, unreported, commands, kernel, disks } = bundle;
+        let source = Self::of(services);
+        Ok(Self { unreported, commands, kernel, disks, damage, ..source })
+    }
+}
+
+/// What a bundle's files say.
+#[derive(Default)]
+struct Bundle {
+    services: Vec<Service>,
+    unreported: usize,
+    commands: BTreeMap<String, Summary>,
+    kernel: String,
+    disks: String,
+}
+
+impl Bundle {
+    fn read(&mut self, mut archive: tar::Archive<Box<dyn Read>>) -> std::io::Result<()> {
         for entry in archive.entries()? {
             let entry = entry?;
-            let name = entry.path()?.into_owned();
-            let inside = name.iter().skip(1).collect::<std::path::PathBuf>();
+            if !entry.header().entry_type().is_file() {
+                continue;
+            }
+            let path = entry.path()?.into_owned();
+            if let Some(name) = service_name(&path) {
+                let bytes = bytes(entry)?;
+                self.services.push(Service::read(name, &bytes));
+                continue;
+            }
+            // Below the bundle's folder, if it has one.
+            let inside = path.iter().skip_while(|part| !FOLDERS.iter().any(|f| part == f));
+            let inside = inside.collect::<std::path::PathBuf>();
             if let Some(log) = log_name(&inside) {
-                commands.insert(log, Summary::read(entry)?);
+                self.commands.insert(log, Summary::read(entry)?);
                 continue;
             }
-            let mut bytes = Vec::new();
-            let read = || entry.take(MOST).read_to_end(&mut bytes).map(drop);
-            if inside.starts_with("bootstrap/services") {
-                read()?;
-                records.extend(serde_json::from_slice::<Vec<Record>>(&bytes).unwrap_or_default());
-                continue;
+            let text = || Ok::<_, std::io::Error>(text(bytes(entry)?));
+            match inside.to_str() {
+                Some("host/dmesg.txt") => self.kernel = text()?,
+                Some("host/df.txt") => self.disks = text()?,
+                Some("unreported.txt") => self.unreported = text()?.trim().parse().unwrap_or(0),
+                _ => {}
             }
-            let text = match inside.to_str() {
-                Some("host/dmesg.txt") => &mut kernel,
-                Some("host/df.txt") => &mut disks,
-                Some("unreported.txt") => {
-                    read()?;
-                    unreported = String::from_utf8_lossy(&bytes).trim().parse().unwrap_or(0);
-                    continue;
-                }
-                _ => continue,
-            };
-            read()?;
-            *text = String::from_utf8_lossy(&bytes).into_owned();
         }
-        let mut runs = provost_record::runs(&records);
-        // The ids are UUIDv7: in order of the time at which the runs began.
-        runs.sort_by(|a, b| a.run.cmp(&b.run));
-        let node = records.last().map_or_else(String::new, |record| record.node.clone());
-        Ok(Self { node, records, runs, unreported, commands, kernel, disks })
+        Ok(())
     }
+}
+
+fn bytes(entry: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    entry.take(MOST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The service whose record file this is, as OpenShift's reader finds it.
+fn service_name(path: &Path) -> Option<&str> {
+    let name = services::name(path)?;
+    path.parent()?.ends_with("bootstrap/services").then_some(name)
 }
 
 /// The name of a script's log in a bundle, `RUN/NN-SCRIPT`.
@@ -106,7 +157,8 @@ fn log_name(inside: &Path) -> Option<String> {
 /// Of the logs of a run that are on this node and can be read.
 fn summaries(paths: &Paths, run: &Run) -> BTreeMap<String, Summary> {
     let summary = |(index, stage): (usize, &Stage)| {
-        let log = File::open(log_of(paths, run, index, stage)?).ok()?;
+        let log = log_of(paths, run, index, stage)?;
+        let log = provost_fs::open_bounded(&log, MOST_LOG).ok()?;
         let name = Stage::log_name(index, &stage.stage, stage.attempt);
         Some((format!("{}/{name}", run.run), Summary::read(log).ok()?))
     };

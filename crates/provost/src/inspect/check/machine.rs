@@ -1,3 +1,4 @@
+use provost_record::wording;
 use std::path::Path;
 
 use rustix::fs::{Access, StatVfsMountFlags, access, statfs, statvfs};
@@ -11,7 +12,7 @@ use provost_node::settings::{Guard, Paths};
 use provost_node::state::attempts::Attempts;
 use provost_node::state::lock::RunLock;
 
-/// The least room, in bytes: for a bundle beside the one that it replaces, and the logs of a run.
+/// The least room, in bytes: for a bundle next to the one that it replaces, and the logs of a run.
 const LEAST: u64 = 16 << 20;
 
 /// File systems that a reboot empties, by the numbers of statfs(2).
@@ -23,22 +24,22 @@ pub(super) fn look(paths: &Paths, node: &str, guard: Guard, takes_records: bool)
     let mut findings = folder("state", &paths.state);
     findings.extend(folder("log", &paths.log));
     findings.push(match RunLock::is_taken(&paths.state) {
-        false => Finding::ok("run", "none is going on"),
-        true => Finding::note("run", "one is going on", "see `provost status`"),
+        false => Finding::ok("run", "none is in progress"),
+        true => Finding::note("run", "one is in progress", "see `provost status`"),
     });
     findings.push(attempts(&paths.state, Some(node).filter(|_| takes_records), guard));
     let (what, left) = match takes_records {
-        true => ("records", Spool::new(paths).unreported_total()),
+        true => ("record", Spool::new(paths).unreported_total()),
         false => (
-            "words to the install monitor",
+            "status message",
             status_messages(&paths.state).iter().filter(|m| m.is_waiting()).count(),
         ),
     };
     findings.push(match left {
         0 => Finding::ok("reports", "none is left to send"),
         n => {
-            let hint = "they go with the next run or with `provost report`";
-            Finding::note("reports", format!("{what} that are not reported yet: {n}"), hint)
+            let hint = "send them now: provost report (or they go with the next run)";
+            Finding::note("reports", format!("{} not sent yet", wording::count(n, what)), hint)
         }
     });
     findings.extend(provost_exec::can_trace().err().map(|why| {
@@ -52,16 +53,19 @@ pub(super) fn look(paths: &Paths, node: &str, guard: Guard, takes_records: bool)
 fn attempts(state: &Path, node: Option<&str>, guard: Guard) -> Finding {
     let most = guard.max_attempts.get();
     match Attempts::read(state, most) {
-        Ok(attempts) => match attempts.held(node) {
+        Ok(attempts) => match attempts.held(provost_record::Service::Boot, node) {
             Some(held) => Finding::note("guard", held.message, held.hint),
             None => {
                 let n = attempts.number();
-                Finding::ok("guard", format!("{n} attempts that did not end well; held at {most}"))
+                Finding::ok(
+                    "guard",
+                    format!("{}; the limit is {most}", wording::count(n, "failed attempt")),
+                )
             }
         },
         Err(e) => {
-            let message = format!("reading the attempts in {}: {e}", state.display());
-            Finding::failed("guard", &Failure::config(message, "run as root"))
+            let message = format!("reading the attempts in {}", state.display());
+            Finding::failed("guard", &Failure::local(message, "run as root").caused_by(e))
         }
     }
 }
@@ -93,7 +97,8 @@ fn folder(what: &'static str, path: &Path) -> Vec<Finding> {
             space.f_favail,
             LEAST >> 20
         );
-        let failure = Failure::config(message, "make room there, or move it by [paths]");
+        let failure =
+            Failure::local(message, "make room there, or move it with [paths] in provost.toml");
         findings.push(Finding::failed(what, &failure));
     } else {
         let made = if missing { ", made by the first run" } else { "" };
@@ -117,7 +122,7 @@ fn nearest(path: &Path) -> (&Path, bool) {
 }
 
 fn unusable(what: &'static str, path: &Path, e: &Errno) -> Finding {
-    let message = format!("{} can't be written: {}", path.display(), std::io::Error::from(*e));
-    let hint = "run as root, and see that it is on a writable file system";
-    Finding::failed(what, &Failure::config(message, hint))
+    let message = format!("writing to {}", path.display());
+    let hint = "run as root, and check that it is on a writable file system";
+    Finding::failed(what, &Failure::local(message, hint).caused_by(std::io::Error::from(*e)))
 }

@@ -1,4 +1,4 @@
-//! `provost check`: what this node goes by, who said so, and whether it would do.
+//! `provost check`: the effective configuration, where each value comes from, and whether it works.
 
 mod machine;
 mod server;
@@ -14,6 +14,7 @@ use crate::xcat::try_monitor;
 use provost_node::failure::Failure;
 use provost_node::finding::{Finding, Outcome, ServerCheck};
 use provost_node::observe::console::{exit, harmless, print};
+use provost_node::room;
 use provost_node::settings::secrets::secrets;
 use provost_node::settings::{Input, Overridden, Settings};
 
@@ -27,7 +28,7 @@ pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
     let mut findings: Vec<Finding> =
         failures.iter().map(|failure| Finding::failed("configuration", failure)).collect();
     if findings.is_empty() {
-        findings.push(Finding::ok("configuration", "all of it can be used"));
+        findings.push(Finding::ok("configuration", "all values are valid"));
     }
     findings.extend(input.overridden().iter().map(overridden));
     let node = settings.node.clone();
@@ -52,9 +53,9 @@ pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
 }
 
 fn overridden(Overridden { key, file, by }: &Overridden) -> Finding {
-    let detail = format!("`{key}` of {file} does not count: {by} says otherwise");
+    let detail = format!("`{key}` of {file} has no effect: overridden by {by}");
     let hint = "remove one of them; provost.server= and provost.node= on the kernel command line \
-                count more than xCAT's arguments there";
+                take precedence over xCAT's arguments there";
     Finding::note("configuration", detail, hint)
 }
 
@@ -62,12 +63,9 @@ fn overridden(Overridden { key, file, by }: &Overridden) -> Finding {
 fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
     settings.fetch.connect = settings.fetch.connect.min(PATIENCE);
     settings.fetch.stall = settings.fetch.stall.min(PATIENCE);
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match room::runtime() {
         Ok(runtime) => runtime,
-        Err(e) => {
-            let failure = Failure::config(e, "see ulimit -n and the free memory");
-            return (vec![Finding::failed("machine", &failure)], false);
-        }
+        Err(failure) => return (vec![Finding::failed("machine", &failure)], false),
     };
     let (paths, node, guard) = (input.paths(), settings.node.clone(), settings.guard);
     let takes_records = input.takes_records();
@@ -77,14 +75,16 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
         tokio::time::timeout(server::LIMIT, look).await.ok().and_then(Result::ok).unwrap_or_else(
             || {
                 let message = format!(
-                    "looking at STATE and LOG: not done within {} s",
+                    "checking STATE and LOG: not finished within {} s",
                     server::LIMIT.as_secs()
                 );
-                let failure = Failure::config(message, "see whether a network file system is dead");
+                let failure =
+                    Failure::local(message, "check for a network file system that hangs: findmnt");
                 vec![Finding::failed("state", &failure)]
             },
         )
     };
+    let state = input.paths().state;
     let servers = async {
         let client = match provost_node::http::client(&settings) {
             Ok(client) => client,
@@ -93,7 +93,8 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
                 return vec![ServerCheck { findings, serves: false }];
             }
         };
-        let tries = settings.servers.iter().map(|base| server::attempt(&client, base, &settings));
+        let tries =
+            settings.servers.iter().map(|base| server::attempt(&client, base, &settings, &state));
         futures_util::future::join_all(tries).await
     };
     let monitor = try_monitor(&settings, server::LIMIT);

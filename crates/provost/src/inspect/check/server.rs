@@ -1,16 +1,18 @@
 use provost_record::wording;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use provost_bundle::Manifest;
 use provost_plan::Plan;
-use provost_record::Cause;
+use provost_record::{Cause, Service};
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Client, Response, StatusCode, Url};
 
 use crate::xcat;
 use provost_node::failure::Failure;
-use provost_node::fetch::{Server, broken, http_date};
+use provost_node::fetch::bundles::{check_generations, has_seen};
+use provost_node::fetch::{Server, broken, fresh, http_date};
 use provost_node::finding::{Finding, ServerCheck};
 use provost_node::http::{ErrorBody, body};
 use provost_node::settings::Settings;
@@ -28,7 +30,12 @@ const MAX_SIGNATURE: u64 = 4096;
 const MAX_ERROR: u64 = 4096;
 
 /// Tries `base` as a run would, and takes nothing over.
-pub(super) async fn attempt(client: &Client, base: &Url, settings: &Settings) -> ServerCheck {
+pub(super) async fn attempt(
+    client: &Client,
+    base: &Url,
+    settings: &Settings,
+    state: &Path,
+) -> ServerCheck {
     // Belongs to no run: none is left out where the management node counts them.
     let run = uuid::Uuid::now_v7().to_string();
     let mut findings = Vec::new();
@@ -38,13 +45,14 @@ pub(super) async fn attempt(client: &Client, base: &Url, settings: &Settings) ->
             return check.serves;
         }
         let source = Server::published(settings, client, base, &run);
-        Attempt { source, settings, findings: &mut findings }.all().await
+        Attempt { source, settings, state, findings: &mut findings }.all().await
     };
     let serves = match tokio::time::timeout(LIMIT, tried).await {
         Ok(serves) => serves,
         Err(_) => {
-            let message = format!("trying {base}: not done within {} s", LIMIT.as_secs());
-            let failure = Failure::new(Cause::Fetch, message, "see why the server is slow");
+            let message =
+                format!("requesting from {base}: not finished within {} s", LIMIT.as_secs());
+            let failure = Failure::new(Cause::Fetch, message, "check why the server is slow");
             findings.push(Finding::failed("server", &failure));
             false
         }
@@ -55,6 +63,7 @@ pub(super) async fn attempt(client: &Client, base: &Url, settings: &Settings) ->
 struct Attempt<'a> {
     source: Server<'a>,
     settings: &'a Settings,
+    state: &'a Path,
     findings: &'a mut Vec<Finding>,
 }
 
@@ -62,12 +71,12 @@ impl Attempt<'_> {
     async fn all(mut self) -> bool {
         let manifest = self.manifest().await;
         let Ok(manifest) = manifest else { return false };
-        let plan = self.plan(manifest.as_ref()).await;
+        let plan = self.plan(manifest.as_ref().map(|(manifest, text)| (manifest, &**text))).await;
         manifest.is_some() && plan
     }
 
     /// The manifest, if it can be trusted; an error if the server can't be reached at all.
-    async fn manifest(&mut self) -> Result<Option<Manifest>, ()> {
+    async fn manifest(&mut self) -> Result<Option<(Manifest, String)>, ()> {
         let begun = Instant::now();
         let asked = self.source.ask("manifest.toml", HeaderMap::new(), &[StatusCode::OK]).await;
         let response = match asked {
@@ -89,7 +98,7 @@ impl Attempt<'_> {
         };
         let took = wording::duration(took);
         self.findings
-            .push(Finding::ok("server", format!("{} answers in {took}", self.source.base)));
+            .push(Finding::ok("server", format!("{} responded in {took}", self.source.base)));
         self.clock(now, date);
         Ok(self.trusted(&bytes).await)
     }
@@ -97,8 +106,8 @@ impl Attempt<'_> {
     fn clock(&mut self, now: Timestamp, date: Option<Timestamp>) {
         let base = self.source.base;
         let Some(date) = date else {
-            let hint = "compare `date -u` here and there, or see `chronyc tracking`";
-            let detail = format!("{base} doesn't say what time it is");
+            let hint = "compare `date -u` here and there, or check `chronyc tracking`";
+            let detail = format!("{base} sends no time (Date)");
             return self.findings.push(Finding::note("clock", detail, hint));
         };
         let ahead = now.duration_since(date);
@@ -108,13 +117,13 @@ impl Attempt<'_> {
         self.findings.push(match ahead.abs() > SKEW {
             false => Finding::ok("clock", detail),
             true => {
-                let hint = "have both ask a time server, e.g. by chrony; see `chronyc tracking`";
+                let hint = "let both use a time server; see `chronyc tracking`";
                 Finding::note("clock", detail, hint)
             }
         });
     }
 
-    async fn trusted(&mut self, bytes: &[u8]) -> Option<Manifest> {
+    async fn trusted(&mut self, bytes: &[u8]) -> Option<(Manifest, String)> {
         let checked = self.check_manifest(bytes).await;
         let finding = match &checked {
             Ok((manifest, verdict)) => {
@@ -122,8 +131,8 @@ impl Attempt<'_> {
                 match self.settings.trust.is_unsigned() {
                     false => Finding::ok("signature", detail),
                     true => {
-                        let hint = "set [trust] keys, so that nobody on the way can have anything \
-                                    run here as root";
+                        let hint = "set [trust] keys: without them anybody on the network path \
+                                    can run anything here as root";
                         Finding::note("signature", detail, hint)
                     }
                 }
@@ -131,7 +140,8 @@ impl Attempt<'_> {
             Err(failure) => Finding::failed("signature", failure),
         };
         self.findings.push(finding);
-        checked.ok().map(|(manifest, _)| manifest)
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        checked.ok().map(|(manifest, _)| (manifest, text))
     }
 
     async fn check_manifest(&self, bytes: &[u8]) -> Result<(Manifest, String), Failure> {
@@ -145,7 +155,7 @@ impl Attempt<'_> {
     }
 
     /// Whether this node gets its own plan, and the plan is as it was signed.
-    async fn plan(&mut self, manifest: Option<&Manifest>) -> bool {
+    async fn plan(&mut self, manifest: Option<(&Manifest, &str)>) -> bool {
         let path = format!("plans/{}.toml", self.settings.node);
         let good = [StatusCode::OK, StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
         let response = match self.source.ask(&path, HeaderMap::new(), &good).await {
@@ -164,10 +174,10 @@ impl Attempt<'_> {
         self.findings.push(match self.settings.token {
             Some(_) => Finding::ok("token", format!("{base} takes it")),
             None => {
-                let hint = "a provostd wants one; without it nothing can be reported there";
+                let hint = "set token_file: provostd takes no reports without a token";
                 Finding::note(
                     "token",
-                    format!("there is none; {base} gives the plan without"),
+                    format!("there is none; {base} serves the plan without it"),
                     hint,
                 )
             }
@@ -175,7 +185,7 @@ impl Attempt<'_> {
         let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
         let reason = || header("provost-reason").unwrap_or("it gives no reason").to_owned();
         if header("provost-directive") == Some("hold") {
-            let held = held_there(&reason(), &self.settings.node);
+            let held = held_there(&reason(), &self.settings.node, Service::Boot);
             self.findings.push(Finding::note("guard", held.message, held.hint));
         }
         let checked = self.check_plan(&path, response, manifest).await;
@@ -193,10 +203,10 @@ impl Attempt<'_> {
         &self,
         path: &str,
         response: Response,
-        manifest: Option<&Manifest>,
+        manifest: Option<(&Manifest, &str)>,
     ) -> Result<Option<String>, Failure> {
         let bytes = self.read(path, response, Plan::MAX_BYTES).await?;
-        let Some(manifest) = manifest else { return Ok(None) };
+        let Some((manifest, text)) = manifest else { return Ok(None) };
         let signature = self.signature(&format!("{path}.minisig")).await?;
         let trust = &self.settings.trust;
         let verdict = trust
@@ -205,8 +215,17 @@ impl Attempt<'_> {
         let plan = Plan::parse(&bytes).map_err(|e| self.refused(&e, e.hint()))?;
         if plan.node != self.settings.node {
             let told = format!("checking {path}: it is the plan of {}", plan.node);
-            let hint = "publish again; somebody may have swapped files";
+            let hint = "publish again: the file may have been swapped";
             return Err(self.refused(&told, hint.to_owned()));
+        }
+        fresh::belongs(self.settings, manifest, &plan)?;
+        check_generations(self.state, self.source.base.as_str(), manifest, &plan)?;
+        let is_remembered = has_seen(self.state, manifest, &plan);
+        let check = |refreshed| {
+            fresh::check(self.settings, (manifest, &plan), is_remembered, None, refreshed)
+        };
+        if check(None).is_err() {
+            check(fresh::refreshed(&self.source, manifest, text).await)?;
         }
         Ok(Some(format!("plan {} of {} is {verdict}", plan.generation, plan.node)))
     }
@@ -219,7 +238,7 @@ impl Attempt<'_> {
             ErrorBody::parse(&words).error.map_or(String::new(), |error| format!(": {error}"));
         let (why, hint) = match (status, &self.settings.token) {
             (_, None) => (
-                "there is no token, and the server wants one",
+                "there is no token, and the server requires one",
                 format!("`provostctl token {node}` prints one: put it where token_file says"),
             ),
             (StatusCode::FORBIDDEN, Some(_)) => (
@@ -229,7 +248,7 @@ impl Attempt<'_> {
             (_, Some(_)) => (
                 "the server doesn't know the token",
                 format!(
-                    "a newer one may have replaced it: `provostctl token {node}` makes another"
+                    "create a new one with `provostctl token {node}`: this one may have been replaced"
                 ),
             ),
         };
@@ -254,7 +273,7 @@ impl Attempt<'_> {
             return Ok(bytes);
         }
         let message = format!("fetching {url}: it has more than {most} bytes");
-        Err(Failure::new(Cause::Verify, message, "see what that server serves"))
+        Err(Failure::new(Cause::Verify, message, "check what that server serves: curl -v URL"))
     }
 
     fn refused(&self, e: &dyn std::fmt::Display, hint: String) -> Failure {

@@ -1,21 +1,24 @@
 //! All that is needed to find out what went wrong on a node, in one file.
 //!
 //! The layout is that of OpenShift's installer-gather: a folder `log-bundle-ID`, in which the
-//! records are under `bootstrap/services`, so that its reader finds them.
+//! records are under `bootstrap/services`, so that its reader finds them, and failed units, journals
+//! and the network where its readers look for them. Ours is beside.
 
 mod host;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use provost_exec::Secrets;
+use provost_fs::{Durability, NewFile};
 use provost_plan::Plan;
-use provost_record::{ExitCode, Service};
+use provost_record::{ExitCode, Journal, Service};
 use tar::{Builder, Header};
 
+use super::services::{name as service_name, others};
 use provost_node::failure::Failure;
 use provost_node::observe::console::{exit, print};
 use provost_node::observe::report::unreported;
@@ -23,15 +26,18 @@ use provost_node::settings::{Input, Paths};
 
 /// The most of a file that is gathered, in bytes: half of it from each end.
 const MOST: u64 = 1 << 20;
-/// How many runs' logs are gathered at the most, the newest first.
+/// How many runs' logs are gathered at most, the newest first.
 const MOST_RUNS: usize = 20;
+
+/// Our own units.
+const UNITS: [&str; 2] = ["provost-boot", "provost-report"];
 
 /// Writes `log-bundle-ID.tar.gz` into `folder` and prints its path.
 pub(crate) fn gather(input: &Input, folder: &Path) -> ExitCode {
     let written = write(input, folder).map_err(|e| {
-        let message = format!("gathering into {}: {e}", folder.display());
-        let hint = "name a folder with room that you can write to: provost gather --to DIR";
-        Failure::config(message, hint)
+        let message = format!("gathering into {}", folder.display());
+        let hint = "name a writable folder with room: provost gather --to DIR";
+        Failure::local(message, hint).caused_by(e)
     });
     exit(written.and_then(|path| print(&format!("{}\n", path.display()))))
 }
@@ -41,19 +47,19 @@ fn write(input: &Input, folder: &Path) -> io::Result<PathBuf> {
     // To the millisecond: a bundle doesn't take the place of one that was made just before.
     let time = format!("{:.3}", jiff::Timestamp::now()).replace(|c: char| !c.is_ascii_digit(), "");
     let id = format!("log-bundle-{}-{time}", input.node());
-    // Readable by its owner alone, as temporary files are.
-    let file = tempfile::NamedTempFile::new_in(folder)?;
+    let path = folder.join(format!("{id}.tar.gz"));
+    // Readable by its owner alone.
+    let file = NewFile::at(path)?;
     let gz = GzEncoder::new(file, Compression::default());
     let mut bundle = Bundle { id: &id, secrets: secrets(input, &paths), tar: Builder::new(gz) };
     bundle.all(input, &paths)?;
     let file = bundle.tar.into_inner()?.finish()?;
-    file.as_file().sync_all()?;
-    let path = folder.join(format!("{id}.tar.gz"));
-    file.persist_noclobber(&path).map_err(|e| e.error)?;
+    let path = file.path().to_owned();
+    file.create(Durability::PowerCut)?;
     Ok(path)
 }
 
-/// What nobody is to see: as far as it is known, since what is gathered may be what is broken.
+/// What nobody is to see: as far as it is known, because what is gathered may be what is broken.
 fn secrets(input: &Input, paths: &Paths) -> Secrets {
     let kept = provost_node::fetch::kept_texts(&paths.state);
     let plan = kept.iter().find_map(|(_, text)| Plan::parse(text.as_bytes()).ok());
@@ -65,20 +71,31 @@ fn secrets(input: &Input, paths: &Paths) -> Secrets {
 struct Bundle<'a> {
     id: &'a str,
     secrets: Secrets,
-    tar: Builder<GzEncoder<tempfile::NamedTempFile>>,
+    tar: Builder<GzEncoder<NewFile>>,
 }
 
 impl Bundle<'_> {
     fn all(&mut self, input: &Input, paths: &Paths) -> io::Result<()> {
         for service in Service::ALL {
             // Under the lock of its readers, so that it is whole.
-            if let Ok(entries) = provost_record::Journal::read(&paths.journal(service), 0)
+            if let Ok(entries) = Journal::read(&paths.journal(service), 0)
                 && !entries.is_empty()
             {
                 let texts: Vec<&str> = entries.iter().map(|e| e.json.get()).collect();
                 let text = format!("[\n{}\n]\n", texts.join(",\n"));
                 self.text(&format!("bootstrap/services/{service}.json"), &text)?;
             }
+        }
+        let mut services = UNITS.map(str::to_owned).to_vec();
+        for path in others(paths) {
+            let name = service_name(&path).unwrap_or_default();
+            let inside = format!("bootstrap/services/{name}.json");
+            match Journal::text(&path) {
+                // Whole, so that it can be judged.
+                Ok(Some(text)) => self.text(&inside, &String::from_utf8_lossy(&text))?,
+                _ => self.file(&inside, &path)?,
+            }
+            services.push(name.to_owned());
         }
         self.text("unreported.txt", &format!("{}\n", unreported(input)))?;
         self.logs(paths)?;
@@ -88,10 +105,12 @@ impl Bundle<'_> {
         self.folder("state", &paths.state, &|name| !name.ends_with("published.json"))?;
         for path in &input.files() {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            self.file(&format!("config/{name}"), path)?;
+            // An admin may have made a link of it.
+            let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+            self.file(&format!("config/{name}"), &path)?;
         }
-        for (name, text) in host::facts() {
-            self.text(&format!("host/{name}.txt"), &text)?;
+        for (path, text) in host::facts(&services) {
+            self.text(&path, &text)?;
         }
         Ok(())
     }
@@ -153,10 +172,7 @@ fn list(folder: &Path) -> Vec<PathBuf> {
 
 /// A file, or both of its ends and how much is left out between them.
 fn excerpt(path: &Path) -> io::Result<Vec<u8>> {
-    // What lies there may be a pipe by now; opening that must not wait.
-    let mut options = OpenOptions::new();
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc_nonblock());
-    let mut file: File = options.read(true).open(path)?;
+    let mut file = provost_fs::open_to_read(path)?;
     let length = file.metadata()?.len();
     let mut bytes = Vec::new();
     if length <= MOST {
@@ -169,10 +185,6 @@ fn excerpt(path: &Path) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::End(-((MOST / 2) as i64)))?;
     file.take(MOST / 2).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-fn libc_nonblock() -> i32 {
-    rustix::fs::OFlags::NONBLOCK.bits().cast_signed()
 }
 
 /// Takes out what is secret whatever the configuration says: a token on the kernel command line,

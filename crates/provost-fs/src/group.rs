@@ -1,0 +1,26 @@
+use std::fs;
+use std::io;
+
+/// The id of the group `name`: a number, or a name in /etc/group. The program may be static, so it
+/// can't ask a directory service.
+pub fn group_id(name: &str) -> io::Result<Option<u32>> {
+    if let Ok(id) = name.parse() {
+        return Ok(Some(id));
+    }
+    let groups = fs::read_to_string("/etc/group")?;
+    let mut entries = groups.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let entry = entries.find(|entry| entry.first() == Some(&name));
+    Ok(entry.and_then(|entry| entry.get(2)?.parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_a_number_or_a_name_that_is_known() {
+        assert_eq!(group_id("root").unwrap(), Some(0));
+        assert_eq!(group_id("1234").unwrap(), Some(1234));
+        assert_eq!(group_id("nobody has this group").unwrap(), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! Whether what a server offers isn't older than what this node may run: it must fit together, must
+//! not have expired, and no server may offer a newer one.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use provost_bundle::{Manifest, Refresh, Validity};
+use provost_plan::Plan;
+use provost_record::Cause;
+use reqwest::Client;
+use reqwest::header::HeaderMap;
+use tokio::time::{Instant, timeout_at};
+
+use super::answer::Answer;
+use super::documents::MAX_SIGNATURE;
+use super::server::Server;
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// How long servers have to say what they offer, from the start of the fetch on.
+const OFFER: Duration = Duration::from_secs(1);
+
+/// Refuses a plan of another publication than the bundle's.
+pub fn belongs(settings: &Settings, manifest: &Manifest, plan: &Plan) -> Result<(), Failure> {
+    let message = match plan.manifest {
+        _ if settings.trust.is_unsigned() => return Ok(()),
+        Some(own) if own == manifest.generation => return Ok(()),
+        Some(own) => format!(
+            "the plan was published with bundle {own}, and the bundle is {}",
+            manifest.generation
+        ),
+        None => "the plan doesn't name the bundle that it was published with".to_owned(),
+    };
+    let hint = "publish again; if both are right on the server, look for a cache or proxy that keeps \
+                one of the two for too long";
+    Err(Failure::new(Cause::Verify, message, hint))
+}
+
+/// Refuses what is older than the admin allows, or has expired. A node that remembers these very
+/// generations runs nothing older than before, and `is_remembered`: it only warns.
+pub fn check(
+    settings: &Settings,
+    (manifest, plan): (&Manifest, &Plan),
+    is_remembered: bool,
+    served_at: Option<Timestamp>,
+    refreshed: Option<Validity>,
+) -> Result<(), Failure> {
+    let (got, least) = (manifest.generation, settings.least_generation);
+    if got < least {
+        let message =
+            format!("the bundle is generation {got}; [trust] least_generation is {least}");
+        let hint = "see whether that server is out of date, or whether provost.generation on the \
+                    kernel command line is right";
+        return Err(Failure::new(Cause::Verify, message, hint));
+    }
+    if settings.trust.is_unsigned() {
+        return Ok(());
+    }
+    let now = Timestamp::now();
+    for (what, validity) in [("bundle", manifest.validity()), ("plan", plan.validity())] {
+        let message = match validity {
+            Some(_) if refreshed.is_some_and(|longer| !longer.has_expired(now, served_at)) => {
+                continue;
+            }
+            Some(validity) if !validity.has_expired(now, served_at) => continue,
+            Some(Validity { made, expires }) => format!(
+                "the {what} was signed at {made} and has expired at {expires}; this node's clock \
+                 shows {}",
+                provost_record::now()
+            ),
+            None => format!("the {what} doesn't say until when it may be used"),
+        };
+        let hint = "sign it again, as is due every 30 days: provostctl publish … --refresh; or set \
+                    this node's clock, if that is wrong";
+        if !is_remembered {
+            return Err(Failure::new(Cause::Verify, message, hint));
+        }
+        tracing::warn!(hint, "warning: {message}");
+    }
+    Ok(())
+}
+
+/// For how long the server says that this bundle may be used, which the publisher has allowed it to.
+pub async fn refreshed(server: &Server<'_>, manifest: &Manifest, text: &str) -> Option<Validity> {
+    let key = manifest.refresh_key.as_ref()?;
+    let get = async |path: &str| {
+        Answer::get(server, path, Refresh::MAX_BYTES, HeaderMap::new()).await.ok()
+    };
+    let signature = format!("{}.minisig", Refresh::PATH);
+    let (refresh, signature) = tokio::join!(get(Refresh::PATH), get(&signature));
+    let refresh = refresh?.text;
+    let verified = Refresh::verify(refresh.as_bytes(), &signature?.text, text.as_bytes(), key);
+    verified.inspect_err(|why| tracing::warn!("{}: {why}", server.url(Refresh::PATH))).ok()
+}
+
+/// The newest generation that a server offers and a trusted key has signed, of those servers that
+/// answer soon. A node that remembers none would run any that was ever signed.
+pub(super) async fn newest_offered(settings: &Settings, client: &Client, run: &str) -> u64 {
+    let until = Instant::now() + OFFER;
+    let offers = settings.servers.iter().map(|base| {
+        let server = Server::published(settings, client, base, run);
+        async move { timeout_at(until, offered(settings, &server)).await.ok().flatten() }
+    });
+    join_all(offers).await.into_iter().flatten().max().unwrap_or_default()
+}
+
+async fn offered(settings: &Settings, server: &Server<'_>) -> Option<u64> {
+    let get = async |path, most| Answer::get(server, path, most, HeaderMap::new()).await.ok();
+    let (manifest, signature) = tokio::join!(
+        get("manifest.toml", Manifest::MAX_BYTES),
+        get("manifest.toml.minisig", MAX_SIGNATURE)
+    );
+    let (text, signature) = (manifest?.text, signature.map(|signature| signature.text));
+    settings.trust.check_manifest(text.as_bytes(), signature.as_deref()).ok()?;
+    Some(Manifest::parse(text.as_bytes()).ok()?.generation)
+}

@@ -1,0 +1,363 @@
+//! The command line. A command is a variant of [`Command`], with a module here or in `inspect`.
+
+mod fetch;
+mod record;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use provost_plan::Step;
+use provost_record::ExitCode;
+use provost_record::step_log::view::{Part, Reader, View};
+
+use self::fetch::FetchArgs;
+use self::record::RecordArgs;
+use crate::kinds::KINDS;
+use crate::{inspect, xcat};
+use provost_node::failure::Failure;
+use provost_node::observe::console::complain;
+use provost_node::room;
+use provost_node::runner;
+use provost_node::runner::{OutputMode, RunRequest};
+use provost_node::settings::{Flag, Input, Origin};
+
+/// Runs this node's provisioning scripts, records what happens, and reports it.
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+struct Cli {
+    /// The configuration file
+    #[arg(long, global = true, value_name = "FILE", env = "PROVOST_CONFIG")]
+    config: Option<PathBuf>,
+    /// Show what the running script prints, on a terminal or not
+    #[arg(long, short, global = true)]
+    verbose: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Args)]
+struct Continue {
+    /// Run what the last one left unfinished: from the step on that failed, as published now
+    #[arg(long = "continue")]
+    is_rest: bool,
+}
+
+impl Continue {
+    /// All of `request`, or what is left of it.
+    fn of(&self, request: RunRequest) -> RunRequest {
+        if self.is_rest { RunRequest::Continue(Box::new(request)) } else { request }
+    }
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run what this boot needs
+    Boot(Continue),
+    /// Run the postscripts, from an installer, and leave in the new root what its boots need
+    Kickstart(Continue),
+    /// Run one script, or a list, whether or not it has run before
+    Run(RunArgs),
+    /// Show the result of the last run
+    Status {
+        /// First wait until the run that is in progress has ended
+        #[arg(long)]
+        wait: bool,
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Show a script's newest log: each command, what it printed and how it ended; without a name,
+    /// of the script that failed or ran last
+    Log(LogArgs),
+    /// Show the effective configuration and where each value comes from, and check that it works
+    Check {
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Collect records, logs and the machine's facts in one file, log-bundle-ID.tar.gz
+    Gather {
+        /// The folder for it
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        to: PathBuf,
+    },
+    /// Show why the last run failed, where the time went, and what else looks wrong
+    ///
+    /// The exit status is 0 if nothing is wrong with any service, 1 if something is, 2 if nothing could
+    /// be judged.
+    Analyze {
+        /// A bundle of `provost gather`, from any node, or of OpenShift's installer; without it, this
+        /// node's own records
+        bundle: Option<PathBuf>,
+        /// The bundle, instead of the argument
+        #[arg(long, value_name = "BUNDLE", conflicts_with = "bundle")]
+        file: Option<PathBuf>,
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Send the records that could not be sent yet
+    Report,
+    /// Add an entry to the journal of a service that is not run by provost, as lib-sh does
+    Record(RecordArgs),
+    /// Fetch one file for a script, verified by its digest, as lib-sh does
+    Fetch(FetchArgs),
+    /// Release this node if the guard holds it
+    Release,
+    /// Mark steps as done in an image: the named ones, or all that don't run each time
+    Stamp(StampArgs),
+    #[command(flatten)]
+    Xcat(xcat::Command),
+    /// In a script: request a reboot of the node after the script has succeeded
+    RebootRequest {
+        /// Why
+        reason: Vec<String>,
+    },
+}
+
+impl Command {
+    /// The settings that its flags set.
+    fn flags(&self) -> Result<Vec<Flag>, Failure> {
+        match self {
+            Self::Xcat(command) => command.flags(),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether it reports mistakes in the configuration itself, with the settings that are valid: a run
+    /// records them, and the management node has to know.
+    fn reports_mistakes(&self) -> bool {
+        matches!(
+            self,
+            Self::Boot(_)
+                | Self::Kickstart(_)
+                | Self::Run(_)
+                | Self::Xcat(_)
+                | Self::Check { .. }
+                | Self::Report
+        )
+    }
+
+    /// Whether it shows or changes what is on this node. Without the configuration, which only root
+    /// may be allowed to read, it would look in other folders.
+    fn is_of_here(&self) -> bool {
+        !matches!(self, Self::Analyze { bundle: Some(_), .. })
+    }
+
+    /// Whether it works in spite of mistakes in the configuration: it may be used to find them.
+    fn tolerates_mistakes(&self) -> bool {
+        matches!(
+            self,
+            Self::Status { .. }
+                | Self::Log(_)
+                | Self::Gather { .. }
+                | Self::Analyze { .. }
+                | Self::Release
+        )
+    }
+}
+
+#[derive(Args)]
+struct LogArgs {
+    script: Option<String>,
+    /// Show what a running script's log grows by, until the script ends; without a name, of the one
+    /// that runs
+    #[arg(long, short, conflicts_with_all = ["commands", "failed", "format"])]
+    follow: bool,
+    /// What was printed alone, each line with its time and stream
+    #[arg(long, conflicts_with_all = ["commands", "failed"])]
+    output: bool,
+    /// A table of the commands: start (UTC), duration, exit status, command
+    #[arg(long)]
+    commands: bool,
+    /// Only the commands that failed, each with the end of what was printed
+    #[arg(long)]
+    failed: bool,
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl LogArgs {
+    fn view(&self) -> View {
+        let part = Part::of_flags(self.output, self.commands);
+        let json = self.format == Format::Json;
+        View { part, failed: self.failed, json, reader: Reader::of_stdout() }
+    }
+}
+
+#[derive(Args)]
+struct StampArgs {
+    /// The image's root folder
+    #[arg(long, value_name = "FOLDER")]
+    root: PathBuf,
+    /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
+    #[arg(short = 'P', value_name = "LIST", conflicts_with = "script")]
+    list: Option<String>,
+    /// A script and its arguments
+    #[arg(value_name = "SCRIPT [ARGS]…", trailing_var_arg = true, allow_hyphen_values = true)]
+    script: Vec<String>,
+}
+
+#[derive(Args)]
+struct RunArgs {
+    /// Also log each line that bash runs, builtins and functions too, in this one run
+    #[arg(long, short = 'x')]
+    trace_lines: bool,
+    #[command(flatten)]
+    scripts: Scripts,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Scripts {
+    /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
+    #[arg(short = 'P', value_name = "LIST")]
+    list: Option<String>,
+    /// A script and its arguments
+    #[arg(value_name = "SCRIPT [ARGS]…", trailing_var_arg = true, allow_hyphen_values = true)]
+    script: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One document, for programs
+    Json,
+}
+
+/// The command line, for its manual.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Parses the command line and does what it says.
+pub fn main() -> std::process::ExitCode {
+    match room::stack() {
+        Ok(()) => by_name().into(),
+        Err(failure) => {
+            complain(&format!("error: {failure}"));
+            failure.exit_code().into()
+        }
+    }
+}
+
+/// Not a part of [`main`], which must do with a small stack.
+#[inline(never)]
+fn by_name() -> ExitCode {
+    if let Some(args) = record_alone() {
+        return record::main(args);
+    }
+    // Before any TLS: where no provider is installed, rustls panics.
+    if rustls::crypto::ring::default_provider().install_default().is_err() {
+        complain("TLS was set up twice; this is a defect of provost");
+    }
+    run()
+}
+
+/// The arguments of `provost record`, which a service calls for each of its stages: to read the
+/// command lines of all commands would take as long as the rest. What isn't simply that is left
+/// to them.
+fn record_alone() -> Option<record::RecordArgs> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != "record" {
+        return None;
+    }
+    let command = record::RecordArgs::augment_args(clap::Command::new("record"));
+    let matches = command.no_binary_name(true).try_get_matches_from(args).ok()?;
+    record::RecordArgs::from_arg_matches(&matches).ok()
+}
+
+fn run() -> ExitCode {
+    let parsed = Cli::command()
+        .try_get_matches_from(xcat::called(std::env::args_os()))
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(e) => {
+            // Help and version are no errors; where nobody reads them there is nothing to do.
+            let _ = e.print();
+            if !e.use_stderr() {
+                return ExitCode::Done;
+            }
+            let _ = writeln!(std::io::stderr(), "hint: list all commands: provost --help");
+            return ExitCode::Usage;
+        }
+    };
+    let command = match cli.command {
+        // Whatever the configuration is; the run that waits for this has read it.
+        Command::RebootRequest { reason } => return runner::request_reboot(&reason),
+        // It needs no configuration, and is called often.
+        Command::Record(args) => return record::main(args),
+        command => command,
+    };
+    let config = cli.config.map(|file| match matches.value_source("config") {
+        Some(ValueSource::EnvVariable) => (file, Origin::Environment("PROVOST_CONFIG".to_owned())),
+        _ => (file, Origin::Flag("--config")),
+    });
+    let flags = match command.flags() {
+        Ok(flags) => flags,
+        Err(failure) => return refuse(&failure),
+    };
+    let mut input = Input::read(config, flags);
+    input.require_kind(&KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>());
+    if !command.reports_mistakes() && !input.mistakes.is_empty() {
+        let is_unreadable = input.mistakes.iter().any(Failure::is_denied);
+        let is_tolerated = command.tolerates_mistakes() && !(is_unreadable && command.is_of_here());
+        let what = if is_tolerated { "warning" } else { "error" };
+        input.mistakes.iter().for_each(|failure| complain(&format!("{what}: {failure}")));
+        if !is_tolerated {
+            return ExitCode::Usage;
+        }
+    }
+    let output = OutputMode::of(cli.verbose);
+    let run = |request: &RunRequest| runner::main(&input, KINDS, request, output, Vec::new());
+    match command {
+        Command::Boot(args) => run(&args.of(RunRequest::Boot)),
+        Command::Kickstart(args) => run(&args.of(RunRequest::Postscripts)),
+        Command::Run(RunArgs { trace_lines, scripts }) => match steps(scripts.list, scripts.script)
+        {
+            Ok(steps) => run(&RunRequest::Named { steps, environment: Vec::new(), trace_lines }),
+            Err(failure) => refuse(&failure),
+        },
+        Command::Check { format } => inspect::check(&input, format == Format::Json),
+        Command::Status { wait, format } => inspect::status(&input, wait, format == Format::Json),
+        Command::Log(args) => {
+            inspect::log(&input, args.script.as_deref(), args.view(), args.follow)
+        }
+        Command::Gather { to } => inspect::gather(&input, &to),
+        Command::Analyze { bundle, file, format } => {
+            inspect::analyze(&input, bundle.or(file).as_deref(), format == Format::Json)
+        }
+        Command::Report => runner::report(&input, KINDS),
+        Command::Xcat(command) => command.run(&input).unwrap_or_else(|failure| refuse(&failure)),
+        Command::Release => runner::release(&input),
+        Command::Stamp(StampArgs { root, list: None, script }) if script.is_empty() => {
+            runner::stamp(&input, KINDS, &root, None)
+        }
+        Command::Stamp(args) => match steps(args.list, args.script) {
+            Ok(steps) => runner::stamp(&input, KINDS, &args.root, Some(&steps)),
+            Err(failure) => refuse(&failure),
+        },
+        Command::RebootRequest { reason } => runner::request_reboot(&reason),
+        Command::Record(args) => record::main(args),
+        Command::Fetch(args) => fetch::main(&input, &args),
+    }
+}
+
+fn refuse(failure: &Failure) -> ExitCode {
+    complain(&format!("error: {failure}"));
+    failure.exit_code()
+}
+
+fn steps(list: Option<String>, script: Vec<String>) -> Result<Vec<Step>, Failure> {
+    let Some(list) = list else {
+        let mut words = script.into_iter();
+        let script = words.next().unwrap_or_default();
+        // What can't be published can't be run, and a path may lead out of what was verified.
+        provost_bundle::check_path(&script)
+            .map_err(|e| Failure::config(e, "name a script as it is in the published folder"))?;
+        return Ok(vec![Step { script, args: words.collect() }]);
+    };
+    Step::parse_list(&list).map_err(|e| Failure::config(&e, e.hint()))
+}

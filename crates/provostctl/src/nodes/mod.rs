@@ -1,0 +1,112 @@
+//! `provostctl nodes`: an overview for people, rows or a folded set for programs.
+
+mod overview;
+mod rows;
+mod select;
+
+use std::collections::HashSet;
+use std::io::IsTerminal;
+
+use clap::ValueEnum;
+use jiff::Timestamp;
+use provost_plan::nodes::fold;
+use provost_record::Paint;
+use provost_record::terminal::escape_json;
+use provost_store::Node;
+use serde_json::value::RawValue;
+
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::node_query::NodeQuery;
+use crate::output;
+
+pub(crate) use overview::Overview;
+use rows::Sort;
+pub(crate) use rows::ending;
+use select::Selection;
+
+/// `provostctl nodes`.
+#[derive(clap::Args)]
+pub(crate) struct Nodes {
+    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID; without
+    /// them, all nodes
+    nodes: Option<NodeQuery>,
+    #[command(flatten)]
+    selection: Selection,
+    /// Group the failures by cause, as on a terminal without NODES
+    #[arg(long, conflicts_with_all = ["long", "output"])]
+    group: bool,
+    /// A row for each node, as in a pipe or with NODES
+    #[arg(long)]
+    long: bool,
+    /// The order of the rows
+    #[arg(long, value_enum, default_value_t)]
+    sort: Sort,
+    /// Print the names alone, as one folded set for other tools: -o NODES
+    #[arg(
+        short,
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "WHAT",
+        conflicts_with = "format"
+    )]
+    output: Option<Output>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// What is printed alone.
+#[derive(Clone, Copy, ValueEnum)]
+enum Output {
+    /// The names, such as cn[001-512]
+    #[value(name = "NODES")]
+    Nodes,
+}
+
+impl Nodes {
+    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+        let named = match &self.nodes {
+            Some(query) => Some(query.resolve(client).await?),
+            None => None,
+        };
+        let now = Timestamp::now();
+        let names: Option<HashSet<&str>> =
+            named.as_ref().map(|set| set.names.iter().map(String::as_str).collect());
+        let is_shown = |node: &Node| {
+            names.as_ref().is_none_or(|names| names.contains(node.name.as_str()))
+                && self.selection.has(node, now)
+        };
+        if self.format == Format::Json && !self.group {
+            let mut all: Vec<Box<RawValue>> = client.nodes(named.as_ref()).await?;
+            let node = |json: &RawValue| serde_json::from_str::<Node>(json.get());
+            all.retain(|json| node(json).is_ok_and(|node| is_shown(&node)));
+            let all =
+                serde_json::to_string(&all).map_err(|e| Failure::of(&e, "report this as a bug"))?;
+            return output::print(format!("{}\n", escape_json(&all)).as_bytes());
+        }
+        let mut all: Vec<Node> = client.nodes(named.as_ref()).await?;
+        let knows_any = !all.is_empty();
+        all.retain(is_shown);
+        if self.output.is_some() {
+            let names: Vec<String> = all.into_iter().map(|node| node.name).collect();
+            return output::print(format!("{}\n", fold(&names)).as_bytes());
+        }
+        let is_for_people = self.nodes.is_none() && std::io::stdout().is_terminal();
+        let text = match self.group || is_for_people && !self.long {
+            true if self.format == Format::Json => Overview::new(&all).json(),
+            true => Overview::new(&all).text(now, output::width(), Paint::of_stdout()),
+            false => {
+                self.sort.sort(&mut all);
+                rows::table(&all, now, output::width(), Paint::of_stdout())
+            }
+        };
+        output::print(text.as_bytes())?;
+        if !knows_any {
+            output::note("  hint: give nodes their tokens: provostctl token NODES");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use provost_plan::nodes::fold;
+use provost_record::terminal::{escape_cell, escape_json};
+use provost_record::{Cause, Paint};
+use provost_store::{FailureGroup, Node, Status, failure_groups, has_failed};
+use serde_json::json;
+
+use super::rows::{ending, summary};
+use crate::text;
+
+/// How many lines of a group's message are shown.
+const MOST_LINES: usize = 3;
+/// The narrowest that a list of nodes is cut to, in columns.
+const NARROWEST: usize = 20;
+
+/// Nodes at a glance: numbers by status, failures by cause, and the others by status.
+pub(crate) struct Overview<'a> {
+    nodes: &'a [Node],
+    failures: Vec<FailureGroup>,
+    /// The nodes that haven't failed.
+    others: BTreeMap<Status, Vec<String>>,
+}
+
+impl<'a> Overview<'a> {
+    pub(crate) fn new(nodes: &'a [Node]) -> Self {
+        let mut others = BTreeMap::<Status, Vec<String>>::new();
+        for node in nodes.iter().filter(|node| !has_failed(node)) {
+            others.entry(node.status).or_default().push(node.name.clone());
+        }
+        Self { nodes, failures: failure_groups(nodes), others }
+    }
+
+    /// `3 nodes: 2 booted, 1 failed`.
+    pub(crate) fn summary(&self) -> String {
+        summary(self.nodes)
+    }
+
+    /// For people. Lines are cut to `width`, that of a terminal; without one nothing is cut.
+    pub(crate) fn text(&self, now: Timestamp, width: Option<u16>, paint: Paint) -> String {
+        let width = width.map_or(usize::MAX, usize::from);
+        let mut text = format!("{}\n", paint.strong(&cut(&summary(self.nodes), width)));
+        for group in &self.failures {
+            text.push('\n');
+            let title = format!("{} {}", group.nodes.len(), title(group));
+            let id = format!("@cause:{}", group.id);
+            let title = cut(&escape_cell(&title), width.saturating_sub(id.len() + 2));
+            // Writing to a String can't fail, here and below.
+            let _ = writeln!(text, "{}  {id}", paint.bad(&title));
+            for line in text::lines(&group.message()).take(MOST_LINES) {
+                let _ = writeln!(text, "    {}", cut(&line, width.saturating_sub(4)));
+            }
+            let mut fact = |name: &str, value: &str| {
+                let value = cut(&escape_cell(value), width.saturating_sub(11));
+                let _ = writeln!(text, "    {}  {value}", paint.faint(&format!("{name:<5}")));
+            };
+            fact("nodes", &cut_list(&fold(&group.nodes), width.saturating_sub(11)));
+            fact("when", &when(group, now));
+            if let Some(hint) = &group.detail.hint {
+                fact("hint", hint);
+            }
+            fact("next", &next(group));
+            if group.detail.cause == Some(Cause::Held) {
+                fact("", &format!("provostctl continue @cause:{}", group.id));
+            }
+        }
+        if !self.others.is_empty() {
+            text.push('\n');
+        }
+        let numbers = self.others.values().map(|nodes| nodes.len().to_string().len());
+        let digits = numbers.max().unwrap_or(0);
+        let words = self.others.keys().map(|status| status.as_str().len()).max().unwrap_or(0);
+        for (status, nodes) in &self.others {
+            let word = format!("{:<words$}", status.as_str());
+            let word = match status {
+                Status::Booted => paint.good(&word),
+                Status::Defined => paint.faint(&word),
+                _ => paint.busy(&word),
+            };
+            let list = cut_list(&fold(nodes), width.saturating_sub(words + digits + 4));
+            let _ = writeln!(text, "{word}  {:>digits$}  {list}", nodes.len());
+        }
+        text
+    }
+
+    /// The same for programs, as one JSON document.
+    pub(super) fn json(&self) -> String {
+        let failure = |group: &FailureGroup| {
+            json!({
+                "id": group.id, "count": group.nodes.len(), "nodes": fold(&group.nodes),
+                "first": group.first, "last": group.last, "stage": group.detail.stage,
+                "cause": group.detail.cause, "exitCode": group.detail.exit_code,
+                "signal": group.detail.signal, "errorLine": group.detail.error_line,
+                "errorMessage": group.detail.error_message, "hint": group.detail.hint,
+            })
+        };
+        let status = |(status, nodes): (&Status, &Vec<String>)| json!({ "status": status, "count": nodes.len(), "nodes": fold(nodes) });
+        let failures: Vec<_> = self.failures.iter().map(failure).collect();
+        let others: Vec<_> = self.others.iter().map(status).collect();
+        let all = json!({ "count": self.nodes.len(), "failures": failures, "others": others });
+        format!("{}\n", escape_json(&all.to_string()))
+    }
+}
+
+/// `failed in mount_scratch: exit status 1`.
+fn title(group: &FailureGroup) -> String {
+    let (what, place) = match group.is_of_boot {
+        true => ("failed", " in "),
+        false => ("failed in a rerun", ": "),
+    };
+    let stage = group.detail.stage.as_deref();
+    match (group.detail.cause, stage, ending(&group.detail)) {
+        (Some(Cause::Held), ..) => "held".into(),
+        (Some(Cause::Lost), Some(stage), _) => format!("lost in {stage}"),
+        (Some(Cause::Lost), None, _) => "lost".into(),
+        (_, Some(stage), Some(ending)) => format!("{what}{place}{stage}: {ending}"),
+        (_, None, Some(ending)) => format!("{what}: {ending}"),
+        // A rerun of a node whose boot failed is running.
+        (_, Some(stage), None) => format!("{what}, {stage} is running again"),
+        (_, None, None) => what.into(),
+    }
+}
+
+/// What to do about it, and what to type then.
+fn next(group: &FailureGroup) -> String {
+    let id = &group.id;
+    match (group.detail.cause, &group.detail.stage) {
+        (Some(Cause::Held), _) => {
+            format!("fix it, publish, then: provostctl release @cause:{id}")
+        }
+        (Some(Cause::Lost), _) => format!("look at one: provostctl show {}", group.nodes[0]),
+        (_, Some(stage)) if !group.is_of_boot => {
+            format!("fix it, publish, then: provostctl rerun @cause:{id} {stage}")
+        }
+        _ => format!("fix it, publish, then: provostctl continue @cause:{id}"),
+    }
+}
+
+/// `first 12 min ago, last 3 min ago`.
+fn when(group: &FailureGroup, now: Timestamp) -> String {
+    let ago = |at: Option<Timestamp>| at.map(|at| format!("{} ago", text::ago(at, now)));
+    match (ago(group.first), ago(group.last)) {
+        (Some(first), Some(last)) if first != last => format!("first {first}, last {last}"),
+        (_, last) => last.unwrap_or_else(|| "unknown".into()),
+    }
+}
+
+fn cut(text: &str, width: usize) -> String {
+    match text.char_indices().nth(width) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+/// A folded set, cut between two of its terms or ranges.
+fn cut_list(list: &str, width: usize) -> String {
+    let width = width.max(NARROWEST);
+    if list.len() <= width {
+        return list.to_owned();
+    }
+    // Terms are of ASCII, as nodes' names are.
+    let kept = &list[..width.saturating_sub(1)];
+    let end = kept.rfind(',').map_or(kept.len(), |comma| comma + 1);
+    format!("{}…", &kept[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use provost_store::{Detail, UpdateStatus};
+
+    use super::*;
+
+    fn nodes() -> Vec<Node> {
+        let node = |name: String, status| Node { name, status, ..Node::default() };
+        let failed = |n: u32, cause, stage: Option<&str>, message: &str| {
+            let detail = Detail {
+                stage: stage.map(str::to_owned),
+                cause: Some(cause),
+                exit_code: (cause == Cause::Exit).then_some(32),
+                error_message: Some(message.to_owned()),
+                hint: n.is_multiple_of(2).then(|| "check the file server".to_owned()),
+                ..Detail::default()
+            };
+            let since = Timestamp::from_second(i64::from(n) * 60).ok();
+            Node { detail, since, ..node(format!("cn{n:03}"), Status::Failed) }
+        };
+        let mount = "trying 10.0.0.1\n\u{1b}mount.nfs: Connection timed out for lustre01:/scratch";
+        let mut nodes: Vec<Node> =
+            (1..=40).map(|n| node(format!("cn{:03}", 2 * n + 100), Status::Booted)).collect();
+        nodes.extend((4..8).map(|n| failed(2 * n, Cause::Exit, Some("mount_scratch"), mount)));
+        nodes.push(failed(21, Cause::Held, None, "held after 3 failures"));
+        nodes.push(failed(23, Cause::Lost, Some("otherpkgs"), "it has not reported"));
+        let rerun = failed(25, Cause::Timeout, Some("syslog"), "12 %");
+        let (status, updatestatus) = (Status::Booted, Some(UpdateStatus::Failed));
+        nodes.push(Node { status, updatestatus, last_seen: rerun.since, ..rerun });
+        nodes.push(node("cn900".into(), Status::Netbooting));
+        nodes
+    }
+
+    fn shown(width: Option<u16>) -> String {
+        let now = Timestamp::from_second(3600).unwrap();
+        Overview::new(&nodes()).text(now, width, Paint::always(false))
+    }
+
+    #[test]
+    fn failures_are_grouped_by_cause_between_the_numbers_and_the_rest() {
+        assert_eq!(
+            shown(None),
+            "\
+48 nodes: 1 netbooting, 41 booted, 6 failed
+
+4 failed in mount_scratch: exit status 32  @cause:ba2448
+    \\u{1b}mount.nfs: Connection timed out for lustre01:/scratch
+    nodes  cn[008,010,012,014]
+    when   first 52 min ago, last 46 min ago
+    hint   check the file server
+    next   fix it, publish, then: provostctl continue @cause:ba2448
+
+1 held  @cause:1ca9b7
+    held after 3 failures
+    nodes  cn021
+    when   39 min ago
+    next   fix it, publish, then: provostctl release @cause:1ca9b7
+           provostctl continue @cause:1ca9b7
+
+1 failed in a rerun: syslog: time-out  @cause:3242d3
+    12 %
+    nodes  cn025
+    when   35 min ago
+    next   fix it, publish, then: provostctl rerun @cause:3242d3 syslog
+
+1 lost in otherpkgs  @cause:cb7f83
+    it has not reported
+    nodes  cn023
+    when   37 min ago
+    next   look at one: provostctl show cn023
+
+netbooting   1  cn900
+booted      40  cn[102,104,106,108,110,112,114,116,118,120,122,124,126,128,130,132,134,136,138,140,\
+142,144,146,148,150,152,154,156,158,160,162,164,166,168,170,172,174,176,178,180]
+"
+        );
+    }
+
+    #[test]
+    fn a_terminal_has_no_line_that_is_longer() {
+        for width in [60, 80, 200] {
+            let text = shown(Some(width));
+            let longest = text.lines().map(|line| line.chars().count()).max();
+            assert!(longest <= Some(width.into()), "{text}");
+            assert_eq!(text.lines().count(), shown(None).lines().count());
+            let commands = text.matches("provostctl ").count();
+            assert_eq!(commands, shown(None).matches("provostctl ").count());
+        }
+    }
+}

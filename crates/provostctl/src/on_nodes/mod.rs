@@ -1,0 +1,121 @@
+//! A command of `provost` on many nodes by ssh: a few at once, with a live line on a terminal, and
+//! the results grouped by what the nodes say.
+
+mod report;
+mod row;
+mod summary;
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use provost_record::{Paint, wording};
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::live::LiveLine;
+use crate::node_query::NodeQuery;
+use crate::output;
+use crate::ssh::{Remote, RemoteResult, Ssh};
+use report::Reports;
+use row::{Outcome, Row};
+
+/// How often the live line shows the time, without a node that is finished.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The nodes, and how they are reached.
+#[derive(clap::Args)]
+pub(crate) struct OnNodes {
+    #[command(flatten)]
+    ssh: Ssh,
+    /// How to print the summary
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
+    nodes: NodeQuery,
+}
+
+impl OnNodes {
+    /// Runs `command` on each node and prints how it went.
+    pub(crate) async fn run(self, client: &Client, command: &[&str]) -> Result<(), Failure> {
+        let nodes = self.nodes.resolve(client).await?;
+        let reports = Reports::default();
+        let progress = Progress::new(nodes.names.len());
+        let ended = |node: &str, result: RemoteResult| {
+            progress.add(Row::new(node, &result, &reports.take(node)));
+        };
+        let remote = Remote { command, report: Some(report::ON_THE_NODE) };
+        tokio::select! {
+            () = self.ssh.on_each(&nodes, &remote, |node| reports.open(node), ended) => {}
+            () = progress.tick() => {}
+        }
+        let rows = progress.finish();
+        match self.format {
+            Format::Json => {
+                let rows: Vec<Value> = rows.iter().map(Row::json).collect();
+                output::print(format!("{}\n", Value::Array(rows)).as_bytes())?;
+            }
+            Format::Text => {
+                output::print(summary::text(&rows, Paint::of_stdout()).as_bytes())?;
+            }
+        }
+        summary::verdict(&rows)
+    }
+}
+
+/// The nodes that are finished. On a terminal a live line counts them; elsewhere each has a line of
+/// its own.
+struct Progress {
+    all: usize,
+    began: Instant,
+    line: LiveLine,
+    rows: RefCell<Vec<Row>>,
+}
+
+impl Progress {
+    fn new(all: usize) -> Self {
+        let progress =
+            Self { all, began: Instant::now(), line: LiveLine::new(), rows: RefCell::default() };
+        progress.show();
+        progress
+    }
+
+    fn add(&self, row: Row) {
+        let line = row.line();
+        self.rows.borrow_mut().push(row);
+        match self.line.is_shown() {
+            true => self.show(),
+            false => output::note(&format!("[{}/{}] {line}", self.rows.borrow().len(), self.all)),
+        }
+    }
+
+    /// Shows how the time goes by. It doesn't end.
+    async fn tick(&self) {
+        loop {
+            tokio::time::sleep(TICK).await;
+            self.show();
+        }
+    }
+
+    fn show(&self) {
+        let rows = self.rows.borrow();
+        let counts = Outcome::ALL.map(|outcome| {
+            (rows.iter().filter(|row| row.outcome == outcome).count(), outcome.as_str())
+        });
+        let counts: String = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!(", {count} {word}"))
+            .collect();
+        let (done, took) = (rows.len(), wording::duration(self.began.elapsed()));
+        self.line.show(&format!("{done} of {} finished{counts}; {took}", self.all));
+    }
+
+    /// The rows in the order of the nodes' names. The live line is gone.
+    fn finish(self) -> Vec<Row> {
+        let mut rows = self.rows.into_inner();
+        rows.sort_by(|a, b| a.node.cmp(&b.node));
+        rows
+    }
+}

@@ -1,0 +1,140 @@
+//! Which generations were used before, as far as the key's folder and the daemon know: the published
+//! folder may be lost, or restored from a backup.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use provost_bundle::{Generations, Used};
+use serde::Deserialize;
+
+use crate::client::{Admin, Client};
+use crate::failure::Failure;
+use crate::output;
+
+/// How long to wait for the daemon. Without it, publishing works all the same.
+const DAEMON: Duration = Duration::from_secs(3);
+
+/// What stands before the file's content.
+const HEAD: &str = "# What was published with this key, so that generations never go back.\n\
+                    # provostctl publish writes it.\n";
+
+/// The file beside the key, and what it says: how far each published folder has counted.
+pub(super) struct Ledger {
+    path: PathBuf,
+    folders: BTreeMap<String, Generations>,
+}
+
+impl Ledger {
+    /// Reads the file beside `key`; a key that was never used has none.
+    pub(super) fn beside(key: &Path) -> Result<Self, Failure> {
+        let path = key.with_extension("published.toml");
+        let failed = |what: String| {
+            let hint = format!(
+                "repair {0}, or remove it and publish with --generation-above N, where N is the \
+                 newest generation that a node has seen",
+                path.display()
+            );
+            Failure::new(format!("reading {}: {what}", path.display()), hint)
+        };
+        let folders = match std::fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text).map_err(|e| failed(e.message().to_owned()))?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(e) => return Err(failed(e.to_string())),
+        };
+        Ok(Self { path, folders })
+    }
+
+    /// How far `www` has counted; where it isn't known, the furthest of all folders, because nodes
+    /// trust the key, whichever folder its files are in.
+    pub(super) fn of(&self, www: &Path) -> Generations {
+        let all = || self.folders.values().copied();
+        let known = self.folders.get(&*www.to_string_lossy()).copied();
+        known.unwrap_or_else(|| all().fold(Generations::default(), Generations::or_further))
+    }
+
+    /// Notes how far `www` has counted now. A key on a medium that can't be written is no error.
+    pub(super) fn note(mut self, www: &Path, generations: Generations) {
+        let last = self.folders.insert(www.to_string_lossy().into_owned(), generations);
+        if last == Some(generations) {
+            return;
+        }
+        let write = || -> io::Result<()> {
+            let text = toml::to_string(&self.folders).map_err(io::Error::other)?;
+            let text = format!("{HEAD}{text}");
+            provost_fs::replace(&self.path, text.as_bytes(), provost_fs::Durability::PowerCut)
+        };
+        if let Err(e) = write() {
+            output::note(&format!(
+                "warning: writing {}: {e}; generations start again if {} is lost\n  hint: let this \
+                 user write to the key's folder",
+                self.path.display(),
+                www.display(),
+            ));
+        }
+    }
+}
+
+/// What nodes have reported.
+#[derive(Default, Deserialize)]
+struct Reported {
+    www: Option<PathBuf>,
+    bundle: u64,
+    plans: BTreeMap<String, u64>,
+}
+
+/// All that is known of generations that were used for `www`, above which none is below `above`.
+pub(super) fn used(ledger: &Ledger, www: &Path, admin: &Admin, above: u64) -> Used {
+    let reported = reported(admin).filter(|reported| {
+        // The daemon may serve another site's folder.
+        reported.www.as_deref().is_some_and(|served| place(served) == www)
+    });
+    let Reported { bundle, plans, .. } = reported.unwrap_or_default();
+    Used { published: ledger.of(www), bundle, plans, above }
+}
+
+/// What the daemon says, if there is one.
+fn reported(admin: &Admin) -> Option<Reported> {
+    if let Admin::Unix(path) = admin
+        && !path.exists()
+    {
+        return None;
+    }
+    let client = Client::new(admin).ok()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    let asked = async { tokio::time::timeout(DAEMON, client.get(&["v1", "generations"])).await };
+    runtime.block_on(asked).ok()?.ok()
+}
+
+/// The folder without links, also where it is lost.
+pub(super) fn place(folder: &Path) -> PathBuf {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    for parent in absolute.ancestors() {
+        if let (Ok(real), Ok(rest)) = (std::fs::canonicalize(parent), absolute.strip_prefix(parent))
+        {
+            return real.join(rest).components().collect();
+        }
+    }
+    absolute
+}
+
+/// Says that the published folder is older than what is known.
+pub(super) fn note_if_older(www: &Path, found: Generations, used: &Used) {
+    let newest = used.published.bundle.max(used.bundle);
+    if found.bundle < newest {
+        let has = match found.bundle {
+            0 => "no generation".to_owned(),
+            generation => format!("generation {generation}"),
+        };
+        output::note(&format!(
+            "note: {} has {has}, and {newest} was published before: going on above it",
+            www.display(),
+        ));
+    } else if found.sum_of_plans < used.published.sum_of_plans {
+        output::note(&format!(
+            "note: {} has older plans than those that were published last: going on above them",
+            www.display()
+        ));
+    }
+}

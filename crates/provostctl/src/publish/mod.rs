@@ -1,0 +1,67 @@
+//! `provostctl publish`.
+
+mod diff;
+mod generations;
+mod lint;
+mod options;
+mod plan_changes;
+mod removal;
+mod sign;
+mod summary;
+
+use provost_record::terminal::escape_json;
+use provost_record::wording;
+
+use self::lint::{Depth, Finding, Level};
+pub(crate) use self::options::Publish;
+use self::options::bodies;
+use crate::client::Admin;
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::output;
+
+impl Publish {
+    pub(crate) fn run(&self, admin: &Admin) -> Result<(), Failure> {
+        match (&self.key, &self.to) {
+            (Some(key), Some(to)) if !self.lint_only => self.sign(admin, key, to),
+            _ => self.lint_only(),
+        }
+    }
+
+    /// Prints all mistakes that there are.
+    fn lint_only(&self) -> Result<(), Failure> {
+        let all = || -> Result<(usize, Vec<Finding>), Failure> {
+            let site = self.read_site()?;
+            let plans = bodies(&site)?;
+            match provost_bundle::check_input(&self.input(&site, &plans)) {
+                Ok(sources) => {
+                    let all: Vec<_> = sources.iter().collect();
+                    Ok((all.len(), lint::of_sources(&all, Depth::Full)?))
+                }
+                Err(e) => Ok((0, lint::of_refusal(&e))),
+            }
+        };
+        let (files, findings) = all().unwrap_or_else(|e| (0, vec![Finding::of_failure(e)]));
+        let errors = findings.iter().filter(|finding| finding.level == Level::Error).count();
+        if self.format == Format::Json {
+            let json = serde_json::to_string(&findings);
+            let json = json.map_err(|e| Failure::of(&e, "report this as a bug"))?;
+            output::print(format!("{}\n", escape_json(&json)).as_bytes())?;
+        } else {
+            for finding in &findings {
+                match finding.level {
+                    Level::Error => output::error(&finding.failure()),
+                    Level::Warning => finding.warn(),
+                }
+            }
+        }
+        match errors {
+            0 if self.format == Format::Json => Ok(()),
+            0 => {
+                let text = format!("{}: no mistake found\n", wording::count(files, "file"));
+                output::print(text.as_bytes())
+            }
+            n => Err(Failure::new(format!("{} to fix", wording::count(n, "problem")), "")),
+        }
+    }
+}

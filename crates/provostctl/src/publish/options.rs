@@ -1,0 +1,133 @@
+//! The command line of `publish`, and what it names.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use jiff::SignedDuration;
+use provost_bundle::Input;
+use provost_plan::Site;
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::site_file;
+
+/// `provostctl publish`.
+#[derive(clap::Args)]
+pub(crate) struct Publish {
+    /// What nodes run
+    #[arg(long, value_name = "FILE")]
+    pub(super) site: PathBuf,
+    /// The folder of scripts; all of it is published
+    #[arg(long, value_name = "DIR")]
+    pub(super) scripts: PathBuf,
+    /// The secret key that signs it
+    #[arg(long, value_name = "FILE", required_unless_present = "lint_only")]
+    pub(super) key: Option<PathBuf>,
+    /// The folder that provostd.toml calls www
+    #[arg(long, value_name = "WWW", required_unless_present = "lint_only")]
+    pub(super) to: Option<PathBuf>,
+    /// The group that may read the plans, which provostd runs as: a name or a number
+    #[arg(long, value_name = "GROUP")]
+    group: Option<String>,
+    /// For how long nodes that remember nothing may use it
+    #[arg(long, value_name = "D", default_value = "30d")]
+    pub(super) valid_for: ValidFor,
+    /// Who may refresh it and nothing else: the line that provostd logs at its start
+    #[arg(long, value_name = "RW…")]
+    pub(super) refresh_key: Option<String>,
+    /// Sign again what has not changed, so that it can be used for longer
+    #[arg(long)]
+    pub(super) refresh: bool,
+    /// Do everything but writing
+    #[arg(long)]
+    pub(super) check: bool,
+    /// Show in full what would change, and write nothing
+    #[arg(long)]
+    pub(super) diff: bool,
+    /// Publish it even where many nodes lose all their scripts
+    #[arg(long)]
+    pub(super) allow_removal: bool,
+    /// Number the bundle and all plans above N: where nodes have seen N, and nothing here knows it
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(super) generation_above: u64,
+    /// Look for mistakes in scripts and site.toml, and do no more; with shellcheck's errors, if it is
+    /// installed. Exit statuses: 0 there is none, 1 there is one
+    #[arg(long)]
+    pub(super) lint_only: bool,
+    /// Publish scripts in spite of syntax errors
+    #[arg(long, conflicts_with = "lint_only")]
+    pub(super) no_lint: bool,
+    /// How to print what --lint-only finds
+    #[arg(long, value_enum, default_value_t, requires = "lint_only")]
+    pub(super) format: Format,
+}
+
+/// A time in which what is published can be used: an hour at least.
+#[derive(Clone, Copy)]
+pub(super) struct ValidFor(pub(super) SignedDuration);
+
+impl FromStr for ValidFor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let days = || text.strip_suffix('d')?.parse::<u32>().ok();
+        let time = match days() {
+            Some(days) => SignedDuration::from_hours(i64::from(days) * 24),
+            None => text.parse().map_err(|e: jiff::Error| e.to_string())?,
+        };
+        match time >= SignedDuration::from_hours(1) {
+            true => Ok(Self(time)),
+            false => Err("it must be an hour at least, such as 12h or 30d".to_owned()),
+        }
+    }
+}
+
+/// The group that may read the plans, where the command line names none.
+const GROUP: &str = "provost";
+
+impl Publish {
+    /// The id of the plans' group; none leaves them to the group that new files get.
+    pub(super) fn group(&self) -> Result<Option<u32>, Failure> {
+        let name = self.group.as_deref().unwrap_or(GROUP);
+        let id = provost_fs::group_id(name).map_err(|e| {
+            Failure::new(format!("reading /etc/group: {e}"), "give the group's number: --group GID")
+        })?;
+        match id {
+            None if self.group.is_some() => {
+                let error = format!("unknown group {name:?}");
+                Err(Failure::new(error, "create it (groupadd), or give its number: --group GID"))
+            }
+            // Only root can give a file to a group that it is not a member of.
+            Some(id) if self.group.is_none() && !is_member(id) => Ok(None),
+            id => Ok(id),
+        }
+    }
+
+    pub(super) fn read_site(&self) -> Result<Site, Failure> {
+        site_file::read(&self.site)
+    }
+
+    pub(super) fn input<'a>(
+        &'a self,
+        site: &'a Site,
+        plans: &'a BTreeMap<String, String>,
+    ) -> Input<'a> {
+        let (overrides, required) = (site.overrides(), site.required());
+        Input { scripts: &self.scripts, overrides, required, plans }
+    }
+}
+
+/// The text of each node's plan, without what the publisher sets.
+pub(super) fn bodies(site: &Site) -> Result<BTreeMap<String, String>, Failure> {
+    let body = |(node, plan): (String, provost_plan::Plan)| plan.body().map(|body| (node, body));
+    let bodies = site.plans().into_iter().map(body).collect::<Result<_, _>>();
+    bodies.map_err(|e| Failure::of(&e, e.hint()))
+}
+
+fn is_member(group: u32) -> bool {
+    let groups = rustix::process::getgroups().unwrap_or_default();
+    rustix::process::geteuid().is_root()
+        || rustix::process::getegid().as_raw() == group
+        || groups.iter().any(|one| one.as_raw() == group)
+}

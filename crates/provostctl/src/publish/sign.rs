@@ -1,0 +1,179 @@
+//! Publishing, once the command line is read: what changes, whether it may, and the writing.
+
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+use provost_bundle::{
+    Access, Changes, Prepared, PublicKey, Publication, PublishError, SecretKey, prepare,
+};
+use provost_record::{Paint, wording};
+
+use super::generations::{self, Ledger};
+use super::lint::{self, Depth, Level};
+use super::options::{Publish, bodies};
+use super::plan_changes::{self, Groups};
+use super::{diff, removal, summary};
+use crate::client::Admin;
+use crate::failure::Failure;
+use crate::output;
+
+impl Publish {
+    /// Publishes to the folder `to`, or shows what that would change.
+    pub(super) fn sign(&self, admin: &Admin, key_file: &Path, to: &Path) -> Result<(), Failure> {
+        let site = self.read_site()?;
+        let key = SecretKey::load(key_file).map_err(|e| Failure::of(&e, e.hint()))?;
+        if key.readable_by_others() {
+            let path = key_file.display();
+            output::note(&format!("warning: others can read {path}\n  hint: chmod 600 {path}"));
+        }
+        let plans = bodies(&site)?;
+        let refresh_key = self.refresh_key.as_deref().map(PublicKey::from_line).transpose();
+        let refresh_key = refresh_key.map_err(|e| Failure::of(&e, e.hint()))?;
+        let www = generations::place(to);
+        let ledger = Ledger::beside(key_file)?;
+        let publication = Publication {
+            input: self.input(&site, &plans),
+            key: &key,
+            to,
+            group: self.group()?,
+            valid_for: self.valid_for.0,
+            refresh_key: refresh_key.as_ref(),
+            refresh: self.refresh,
+            used: generations::used(&ledger, &www, admin, self.generation_above),
+        };
+        let is_preview = self.check || self.diff;
+        let access = if is_preview { Access::Read } else { Access::Write };
+        let prepared = prepare(&publication, access).map_err(print_problems)?;
+        generations::note_if_older(&www, prepared.generations(), &publication.used);
+        let changes = prepared.changes().map_err(print_problems)?;
+        self.lint(&prepared, &changes, is_preview)?;
+        let groups = plan_changes::groups(&changes.plans);
+        if plans.is_empty() {
+            self.warn_of_no_plans();
+        }
+        match is_preview {
+            true => self.preview(&prepared, to, &changes, &groups),
+            false => self.publish(prepared, to, &changes, &groups, (ledger, &www)),
+        }
+    }
+
+    /// Looks for mistakes: in what is new, or, where nothing is written, in everything.
+    fn lint(
+        &self,
+        prepared: &Prepared<'_>,
+        changes: &Changes,
+        is_preview: bool,
+    ) -> Result<(), Failure> {
+        let changed: BTreeSet<&str> = changes.files.iter().map(|file| file.path.as_str()).collect();
+        let sources = prepared.sources().iter();
+        let sources: Vec<_> = sources
+            .filter(|source| is_preview || changed.contains(source.entry.path.as_str()))
+            .collect();
+        let depth = if is_preview { Depth::Full } else { Depth::Quick };
+        let findings = lint::of_sources(&sources, depth)?;
+        let mut errors = 0;
+        for finding in findings {
+            match finding.level {
+                Level::Error if !self.no_lint => {
+                    errors += 1;
+                    output::error(&finding.failure());
+                }
+                _ => finding.warn(),
+            }
+        }
+        match errors {
+            0 => Ok(()),
+            n => Err(Failure::new(
+                format!("{} to fix; nothing was published", wording::count(n, "problem")),
+                "fix them and publish again; where that is an error of the check: --no-lint",
+            )),
+        }
+    }
+
+    fn warn_of_no_plans(&self) {
+        let site = self.site.display();
+        output::note(&format!(
+            "warning: {site} names no nodes, so that no node gets a plan\n  hint: add a section such \
+             as [groups.compute] with nodes = \"cn[001-512]\""
+        ));
+    }
+
+    /// Shows what publishing would change.
+    fn preview(
+        &self,
+        prepared: &Prepared<'_>,
+        to: &Path,
+        changes: &Changes,
+        groups: &Groups,
+    ) -> Result<(), Failure> {
+        prepared.check().map_err(print_problems)?;
+        if self.diff {
+            let diff = diff::diff(changes, groups, Paint::of_stdout());
+            output::print(diff.as_bytes())?;
+        } else {
+            let plans = wording::count(changes.plans_after, "plan");
+            let head = format!("would publish generation {} to {}", changes.to, to.display());
+            let summary = summary::summary(changes, groups);
+            let text = format!("{head}: {plans}; nothing was written\n{summary}");
+            output::print(text.as_bytes())?;
+        }
+        self.check_removal(changes, to)
+    }
+
+    fn check_removal(&self, changes: &Changes, to: &Path) -> Result<(), Failure> {
+        match self.allow_removal {
+            true => Ok(()),
+            false => removal::check(changes, &to.display().to_string()),
+        }
+    }
+
+    fn publish(
+        &self,
+        prepared: Prepared<'_>,
+        to: &Path,
+        changes: &Changes,
+        groups: &Groups,
+        (ledger, www): (Ledger, &Path),
+    ) -> Result<(), Failure> {
+        self.check_removal(changes, to).or_else(|failure| {
+            match removal::is_confirmed(&failure) {
+                true => Ok(()),
+                false => Err(failure),
+            }
+        })?;
+        let has_group = prepared.has_group();
+        let published = prepared.publish().map_err(print_problems)?;
+        ledger.note(www, published.generations);
+        let files = wording::count(published.files, "file");
+        let plans = wording::count(published.plans, "plan");
+        let (generation, to) = (published.generation, to.display());
+        // For people: where the daemon can't read a plan, it says so itself.
+        if published.changed && !has_group && io::stderr().is_terminal() {
+            output::note(
+                "note: only this user and its group can read the plans\n  hint: create the group \
+                 that provostd runs as (groupadd provost), or name another one: --group GROUP",
+            );
+        }
+        if !published.changed {
+            let text = format!("{to} is up to date: generation {generation}, {files}, {plans}\n");
+            return output::print(text.as_bytes());
+        }
+        let mut text = format!("published generation {generation} to {to}: {files}, {plans}\n");
+        if changes.from != Some(changes.to) || !changes.plans.is_empty() {
+            text.push_str(&summary::summary(changes, groups));
+        }
+        output::print(text.as_bytes())
+    }
+}
+
+/// Prints all problems at once: fixing one after the other would be tedious.
+fn print_problems(error: PublishError) -> Failure {
+    if let PublishError::Refused(problems) = &error {
+        for problem in problems {
+            let hint = problem.hint();
+            output::error(&Failure::of(problem, hint));
+        }
+    }
+    Failure::of(&error, error.hint())
+}

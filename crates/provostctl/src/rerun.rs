@@ -1,0 +1,84 @@
+//! `provostctl rerun`: an admin's explicit run, on many nodes.
+
+use provost_plan::Step;
+use serde::Deserialize;
+
+use crate::client::Client;
+use crate::failure::{Failure, WRONG};
+use crate::on_nodes::OnNodes;
+use crate::output;
+
+/// How many scripts a hint names at most.
+const MOST_NAMES: usize = 20;
+
+/// `provostctl rerun`.
+#[derive(clap::Args)]
+#[command(override_usage = "provostctl rerun [OPTIONS] NODES SCRIPT [ARGS]…
+       provostctl rerun [OPTIONS] NODES -P LIST")]
+pub(crate) struct Rerun {
+    #[command(flatten)]
+    on: OnNodes,
+    #[command(flatten)]
+    what: What,
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct What {
+    /// A list of scripts with their arguments, such as "s1 p1 p2,s2"
+    #[arg(short = 'P', value_name = "LIST")]
+    list: Option<String>,
+    /// A script and its arguments
+    #[arg(value_name = "SCRIPT [ARGS]…", trailing_var_arg = true, allow_hyphen_values = true)]
+    script: Vec<String>,
+}
+
+/// What `provostd` serves to its nodes.
+#[derive(Deserialize)]
+struct Published {
+    /// None where it publishes nothing, because the nodes have another source.
+    scripts: Option<Vec<String>>,
+}
+
+impl Rerun {
+    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+        self.what.check(client).await?;
+        let mut command = vec!["provost", "run"];
+        match &self.what.list {
+            Some(list) => command.extend(["-P", list]),
+            None => command.extend(self.what.script.iter().map(String::as_str)),
+        }
+        self.on.run(client, &command).await
+    }
+}
+
+impl What {
+    /// Refuses a script that isn't published, before any node is asked.
+    async fn check(&self, client: &Client) -> Result<(), Failure> {
+        let scripts: Vec<String> = match &self.list {
+            Some(list) => Step::parse_list(list)
+                .map_err(|e| Failure::new(e.to_string(), e.hint()).with_code(WRONG))?
+                .into_iter()
+                .map(|step| step.script)
+                .collect(),
+            None => self.script.first().cloned().into_iter().collect(),
+        };
+        let published = match client.get::<Published>(&["v1", "scripts"]).await {
+            Ok(Published { scripts: Some(published) }) => published,
+            Ok(Published { scripts: None }) => return Ok(()),
+            Err(failure) => {
+                output::note(&format!("not checked what is published: {}", failure.error));
+                return Ok(());
+            }
+        };
+        let Some(missing) = scripts.iter().find(|script| !published.contains(script)) else {
+            return Ok(());
+        };
+        let mut names: Vec<&str> = published.iter().map(String::as_str).collect();
+        let rest = names.len().saturating_sub(MOST_NAMES);
+        names.truncate(MOST_NAMES);
+        let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        let hint = format!("publish it, or name one of: {}{more}", names.join(", "));
+        Err(Failure::new(format!("no script {missing:?} is published"), hint).with_code(WRONG))
+    }
+}

@@ -1,0 +1,107 @@
+//! `provostctl watch`: the overview of `provostctl nodes`, live.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use provost_record::Paint;
+use provost_record::terminal::escape_cell;
+use provost_store::Node;
+use tokio::time::{sleep, timeout};
+
+use crate::client::Client;
+use crate::failure::{Failure, WRONG};
+use crate::fleet::Fleet;
+use crate::node_query::NodeQuery;
+use crate::nodes::Overview;
+use crate::output;
+
+/// The pause before a retry to reach the daemon.
+const RETRY: Duration = Duration::from_secs(1);
+/// How soon the screen is drawn again where nothing happens: it shows how long ago things were.
+const REDRAW: Duration = Duration::from_secs(10);
+
+/// `provostctl watch`.
+#[derive(clap::Args)]
+pub(crate) struct Watch {
+    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID; without
+    /// them, all nodes
+    nodes: Option<NodeQuery>,
+}
+
+impl Watch {
+    /// Shows the nodes until it is ended.
+    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+        let set = match &self.nodes {
+            Some(query) => Some(query.resolve(client).await?),
+            None => None,
+        };
+        let mut fleet = Fleet::new(client, set.as_ref());
+        let mut screen = Screen::default();
+        loop {
+            let problem = match timeout(REDRAW, fleet.update()).await {
+                Ok(Ok(())) | Err(_) => None,
+                Ok(Err(lost)) if lost.is_transient => Some(lost.error),
+                Ok(Err(failure)) => return Err(failure.with_code(WRONG)),
+            };
+            let nodes: Vec<Node> = fleet.nodes.values().cloned().collect();
+            screen.show(&nodes, problem.as_deref())?;
+            if problem.is_some() {
+                sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+/// Where the overview is shown: a terminal has all of it, a pipe a line for each change of the
+/// numbers.
+#[derive(Default)]
+struct Screen {
+    /// The line that was printed last.
+    last: String,
+}
+
+impl Screen {
+    fn show(&mut self, nodes: &[Node], problem: Option<&str>) -> Result<(), Failure> {
+        let (now, overview) = (Timestamp::now(), Overview::new(nodes));
+        let problem = problem.map(|error| format!("{}; retrying", escape_cell(error)));
+        if !std::io::stdout().is_terminal() {
+            let line = problem.unwrap_or_else(|| overview.summary());
+            if line != self.last {
+                output::print(format!("{now:.0} {line}\n").as_bytes())?;
+                self.last = line;
+            }
+            return Ok(());
+        }
+        let mut text = overview.text(now, output::width(), Paint::of_stdout());
+        if let Some(problem) = problem {
+            text = format!("{problem}\n{text}");
+        }
+        // Home, and clear the screen (ECMA-48).
+        output::print(format!("\x1b[H\x1b[2J{}", fitting(&text, output::height())).as_bytes())
+    }
+}
+
+/// The first lines of `text`, as many as a screen has room for.
+fn fitting(text: &str, height: Option<u16>) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let room = height.map_or(usize::MAX, |height| usize::from(height).saturating_sub(1).max(2));
+    if lines.len() <= room {
+        return text.to_owned();
+    }
+    let hidden = lines.len() - (room - 1);
+    format!("{}\n… {hidden} more lines: provostctl nodes\n", lines[..room - 1].join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_room_on_the_screen_is_counted() {
+        let text = "1\n2\n3\n4\n5\n";
+        assert_eq!(fitting(text, None), text);
+        assert_eq!(fitting(text, Some(6)), text);
+        assert_eq!(fitting(text, Some(5)), "1\n2\n3\n… 2 more lines: provostctl nodes\n");
+    }
+}

@@ -1,0 +1,220 @@
+//! The connections of one listener. A client that leaves its connections idle, or opens thousands of
+//! them, closes the listener for nobody else.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
+
+/// How many connections a listener serves at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionLimits {
+    /// From all clients together.
+    pub(crate) all: usize,
+    /// From one address, of those that have sent no token yet. A connection whose request had a
+    /// valid one counts no more: ten thousand nodes may be behind one address.
+    pub(crate) anonymous_of_address: usize,
+}
+
+impl ConnectionLimits {
+    /// One address may have an eighth of the connections without a token.
+    pub(crate) const fn shared(all: usize) -> Self {
+        Self { all, anonymous_of_address: all.div_ceil(8) }
+    }
+
+    /// One address may have all of them.
+    pub(crate) const fn whole(all: usize) -> Self {
+        Self { all, anonymous_of_address: all }
+    }
+}
+
+/// The address of a client.
+pub(crate) trait ClientAddress {
+    fn ip(&self) -> IpAddr;
+}
+
+impl ClientAddress for std::net::SocketAddr {
+    fn ip(&self) -> IpAddr {
+        std::net::SocketAddr::ip(self).to_canonical()
+    }
+}
+
+impl ClientAddress for tokio::net::unix::SocketAddr {
+    fn ip(&self) -> IpAddr {
+        Ipv4Addr::LOCALHOST.into()
+    }
+}
+
+/// The open connections.
+#[derive(Default)]
+pub(crate) struct Connections {
+    open: Mutex<Open>,
+}
+
+/// The oldest come first: their numbers grow.
+#[derive(Default)]
+struct Open {
+    next: u64,
+    anonymous: HashMap<IpAddr, BTreeMap<u64, Arc<State>>>,
+    known: BTreeMap<u64, Arc<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Requests whose answers aren't complete.
+    requests: AtomicUsize,
+    close: Notify,
+}
+
+impl State {
+    fn is_idle(&self) -> bool {
+        self.requests.load(Ordering::SeqCst) == 0
+    }
+}
+
+/// An open connection, until it is dropped.
+pub(crate) struct Connection {
+    table: Arc<Connections>,
+    address: IpAddr,
+    number: u64,
+    state: Arc<State>,
+}
+
+/// A request whose answer isn't complete.
+pub(crate) struct RunningRequest(Arc<State>);
+
+impl Connections {
+    /// Adds a connection. At its address's limit the oldest idle connection of that address is
+    /// closed; if none is idle, there is no room.
+    pub(crate) fn add(
+        self: &Arc<Self>,
+        address: IpAddr,
+        limits: ConnectionLimits,
+    ) -> Option<Connection> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = open.next;
+        open.next += 1;
+        let of_address = open.anonymous.entry(address).or_default();
+        if of_address.len() >= limits.anonymous_of_address {
+            let (oldest, state) = of_address.iter().find(|(_, state)| state.is_idle())?;
+            state.close.notify_one();
+            let oldest = *oldest;
+            of_address.remove(&oldest);
+        }
+        let state = Arc::<State>::default();
+        of_address.insert(number, Arc::clone(&state));
+        Some(Connection { table: Arc::clone(self), address, number, state })
+    }
+
+    /// Closes an idle connection, to make room for another one: the oldest of the address that has
+    /// the most without a token, else the oldest that had one.
+    pub(crate) fn close_idle(&self) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let Open { anonymous, known, .. } = &mut *open;
+        let first_idle = |states: &BTreeMap<u64, Arc<State>>| {
+            states.iter().find(|(_, state)| state.is_idle()).map(|(number, _)| *number)
+        };
+        let idle = anonymous.values_mut().filter_map(|states| Some((first_idle(states)?, states)));
+        let most = idle.max_by_key(|(_, states)| states.len());
+        let victim = most.or_else(|| Some((first_idle(known)?, known)));
+        if let Some(state) = victim.and_then(|(number, states)| states.remove(&number)) {
+            state.close.notify_one();
+        }
+    }
+}
+
+impl Connection {
+    /// A request on it has had a valid token.
+    pub(crate) fn has_token(&self) {
+        let mut open = self.table.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.remove_anonymous(self.address, self.number) {
+            open.known.insert(self.number, Arc::clone(&self.state));
+        }
+    }
+
+    /// A request begins. The connection isn't idle until what this returns is dropped.
+    pub(crate) fn begin_request(&self) -> RunningRequest {
+        self.state.requests.fetch_add(1, Ordering::SeqCst);
+        RunningRequest(Arc::clone(&self.state))
+    }
+
+    /// Waits until the connection must make room for another one.
+    pub(crate) async fn must_close(&self) {
+        self.state.close.notified().await;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let mut open = self.table.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.remove_anonymous(self.address, self.number);
+        open.known.remove(&self.number);
+    }
+}
+
+impl Drop for RunningRequest {
+    fn drop(&mut self) {
+        self.0.requests.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Open {
+    /// Whether it was there.
+    fn remove_anonymous(&mut self, address: IpAddr, number: u64) -> bool {
+        let Some(of_address) = self.anonymous.get_mut(&address) else { return false };
+        let was_there = of_address.remove(&number).is_some();
+        if of_address.is_empty() {
+            self.anonymous.remove(&address);
+        }
+        was_there
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    const LIMITS: ConnectionLimits = ConnectionLimits { all: 9, anonymous_of_address: 2 };
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+
+    fn must_close(connection: &Connection) -> bool {
+        connection.must_close().now_or_never().is_some()
+    }
+
+    #[test]
+    fn at_its_limit_an_address_loses_its_oldest_idle_connection() {
+        let table = Arc::<Connections>::default();
+        let add = |address| table.add(address, LIMITS);
+        let [first, second] = [add(HERE).unwrap(), add(HERE).unwrap()];
+        let running = first.begin_request();
+        let third = add(HERE).unwrap();
+        assert!(must_close(&second) && !must_close(&first), "the oldest that is idle");
+        let busy = third.begin_request();
+        assert!(add(HERE).is_none() && add(THERE).is_some(), "all of them are busy");
+        drop((running, busy));
+        assert!(add(HERE).is_some() && must_close(&first));
+        drop((first, second, third));
+        assert!(table.open.lock().unwrap().anonymous.is_empty());
+    }
+
+    #[test]
+    fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_last() {
+        let table = Arc::<Connections>::default();
+        let node = table.add(HERE, LIMITS).unwrap();
+        node.has_token();
+        let others = [table.add(HERE, LIMITS).unwrap(), table.add(HERE, LIMITS).unwrap()];
+        let third = table.add(THERE, LIMITS).unwrap();
+        table.close_idle();
+        assert!(must_close(&others[0]), "its address has the most");
+        table.close_idle();
+        table.close_idle();
+        assert!(must_close(&others[1]) && must_close(&third) && !must_close(&node));
+        table.close_idle();
+        assert!(must_close(&node));
+    }
+}

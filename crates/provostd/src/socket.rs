@@ -1,0 +1,80 @@
+//! The two admin sockets in the daemon's folder: one for the whole admin API, one that only reads.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use provost_fs::Durability;
+use tokio::net::UnixListener;
+
+use crate::config::Config;
+use crate::error::DaemonError;
+
+/// The group whose members may operate, if it exists and the configuration names none.
+const OPERATORS: &str = "provost-operators";
+/// The group whose members may read.
+const READERS: &str = "provost-readers";
+
+/// An admin socket.
+pub(crate) struct AdminSocket {
+    pub(crate) path: PathBuf,
+    pub(crate) listener: UnixListener,
+}
+
+/// Both of them.
+pub(crate) struct AdminSockets {
+    /// The whole admin API.
+    pub(crate) operate: AdminSocket,
+    /// Reads only.
+    pub(crate) read: AdminSocket,
+}
+
+impl AdminSockets {
+    /// Creates both. This daemon has the folder's lock, so a socket that is there is of a daemon that
+    /// died.
+    pub(crate) fn bind(config: &Config) -> Result<Self, DaemonError> {
+        let bind = |name: &str, group: &Option<String>, default| {
+            let path = config.data.join(name);
+            let failed = DaemonError::file("creating", &path);
+            let listener = bind(&path).map_err(failed)?;
+            if let Err(error) = share(&config.data, &path, group.as_deref().unwrap_or(default)) {
+                let name = group.as_deref().unwrap_or(default);
+                match group {
+                    Some(_) => {
+                        return Err(DaemonError::Group { group: name.to_owned(), source: error });
+                    }
+                    None => {
+                        tracing::warn!("giving {} to the group {name}: {error}", path.display())
+                    }
+                }
+            }
+            Ok(AdminSocket { path, listener })
+        };
+        Ok(Self {
+            operate: bind("admin.sock", &config.operators, OPERATORS)?,
+            read: bind("read.sock", &config.readers, READERS)?,
+        })
+    }
+}
+
+/// Binds a socket that only this user can use.
+fn bind(path: &Path) -> io::Result<UnixListener> {
+    provost_fs::remove(path, Durability::Crash)?;
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Lets the group use the socket at `path`. A default group that doesn't exist changes nothing.
+fn share(data: &Path, path: &Path, group: &str) -> io::Result<()> {
+    let Some(id) = provost_fs::group_id(group)? else {
+        let is_default = [OPERATORS, READERS].contains(&group);
+        return if is_default { Ok(()) } else { Err(io::Error::other("there is no such group")) };
+    };
+    chown(path, None, Some(id))?;
+    fs::set_permissions(path, Permissions::from_mode(0o660))?;
+    // They have to pass through the folder; all else in it is this user's alone.
+    let mode = fs::metadata(data)?.permissions().mode();
+    fs::set_permissions(data, Permissions::from_mode(mode | 0o011))
+}

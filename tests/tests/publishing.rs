@@ -1,0 +1,72 @@
+//! What is published, what nodes have seen of it, and what the management node knows of them.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use provost_tests::{Cluster, Node};
+
+const HELLO: &str = "#!/bin/sh\necho hello\n";
+
+fn cluster() -> (Cluster, Node) {
+    let mut cluster = Cluster::new();
+    cluster.script("hello", HELLO).site("[nodes.cn001]\npostscripts = [\"hello\"]\n");
+    cluster.publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    (cluster, node)
+}
+
+/// The management node was restored from an older backup: the folder, and what stands beside the key.
+fn lose(cluster: &Cluster) {
+    std::fs::remove_dir_all(cluster.www()).unwrap();
+    std::fs::remove_file(cluster.path("key/provost.published.toml")).unwrap();
+}
+
+#[test]
+fn a_node_says_beforehand_that_a_run_would_refuse_an_older_generation() {
+    let (mut cluster, node) = cluster();
+    cluster.script("hello", "#!/bin/sh\necho two\n").publish().expect(0);
+    node.provost(&["boot"]).expect(0);
+    node.provost(&["check"]).expect(0);
+    lose(&cluster);
+    // Without the daemon nothing knows what nodes have seen.
+    let address = cluster.kill_daemon();
+    let out = cluster.publish().expect(0);
+    assert!(out.stdout.contains("published generation 1 "), "{}", out.stdout);
+    cluster.start_at(&address);
+    let why = ["is generation 1, older than 2", "--generation-above 2"];
+    let checked = node.provost(&["check"]).expect(3).stdout;
+    assert!(why.iter().all(|text| checked.contains(text)), "{checked}");
+    node.provost(&["boot"]).expect(3).says(&why);
+}
+
+#[test]
+fn the_daemon_knows_what_nodes_have_seen() {
+    let (cluster, node) = cluster();
+    cluster.script("hello", "#!/bin/sh\necho two\n").publish().expect(0);
+    node.provost(&["boot"]).expect(0);
+    lose(&cluster);
+    let out = cluster.publish().expect(0).says(&["2 was published before"]);
+    assert!(out.stdout.contains("published generation 3 "), "{}", out.stdout);
+    node.provost(&["boot"]).expect(0);
+}
+
+#[test]
+fn a_node_that_was_mistyped_can_be_removed() {
+    let (cluster, node) = cluster();
+    cluster.script("hello", "#!/bin/sh\nexit 7\n").publish().expect(0);
+    node.provost(&["boot"]).expect(1);
+    cluster.ctl(&["token", "typo1"]).expect(0);
+    cluster.ctl(&["remove", "typo1,cn001,cn999"]).expect(1).says(&["unknown cn999"]);
+    assert_eq!(cluster.status("cn001")["status"], "failed");
+    let out = cluster.ctl(&["remove", "typo1,cn001"]).expect(0);
+    assert_eq!(out.stdout, "typo1: removed\ncn001: removed\n");
+    cluster.ctl(&["show", "cn001"]).expect(1).says(&["unknown node"]);
+    assert!(!cluster.path("provostd/logs/cn001").exists());
+
+    // It isn't told what was known of it, and starts anew with a new token.
+    node.provost(&["boot"]).says(&["401"]);
+    let token = cluster.ctl(&["token", "cn001"]).expect(0).stdout;
+    std::fs::write(node.path("token"), token).unwrap();
+    cluster.script("hello", HELLO).publish().expect(0);
+    node.provost(&["boot"]).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booted");
+}
