@@ -5,6 +5,7 @@ mod dependencies;
 pub(crate) mod machines;
 mod shell;
 mod steps;
+mod suite;
 mod tools;
 
 use anyhow::{Result, bail};
@@ -35,7 +36,7 @@ pub(crate) fn run() -> Result<()> {
     // Before the tests: one of them looks at how much memory it needs.
     steps.run("the node's binary", dist::node)?;
     steps.run("manual", manual::check)?;
-    steps.run("tests", || cargo::run("cargo", &["test", "--workspace"]))?;
+    steps.run("tests", suite::run)?;
     steps.run("machines", || match machines::hindrance() {
         None => machines::boot(),
         Some(why) => {

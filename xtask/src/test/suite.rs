@@ -1,0 +1,74 @@
+//! All tests of the workspace. One that fails while the others load the machine is run again,
+//! alone: it must pass then, and is named, so that a race is seen and blocks no other change.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{ExitStatus, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo;
+
+/// More failing tests than this are no accident of a loaded machine.
+const MOST_AGAIN: usize = 3;
+
+/// What one call of `cargo test` printed of its tests.
+#[derive(Default)]
+struct Ran {
+    passed: Vec<String>,
+    failed: Vec<String>,
+}
+
+pub(super) fn run() -> Result<()> {
+    let (ran, status) = cargo_test(&["--no-fail-fast"])?;
+    if status.success() {
+        return Ok(());
+    }
+    if ran.failed.is_empty() || ran.failed.len() > MOST_AGAIN {
+        bail!("cargo test: {status}, {} failed: {}", ran.failed.len(), ran.failed.join(" "));
+    }
+    println!("\n=== run again, alone: {}", ran.failed.join(" "));
+    let mut args = vec!["--no-fail-fast", "--", "--exact", "--test-threads=1"];
+    args.extend(ran.failed.iter().map(String::as_str));
+    let (again, status) = cargo_test(&args)?;
+    let lost: Vec<_> = ran.failed.iter().filter(|test| !again.passed.contains(test)).collect();
+    if !status.success() || !lost.is_empty() {
+        bail!("failed again: {lost:?}");
+    }
+    println!("\nFLAKY: failed under load, passed alone: {}", ran.failed.join(" "));
+    Ok(())
+}
+
+/// Runs `cargo test --workspace ARGS`, shows what it prints, and returns it by test.
+fn cargo_test(args: &[&str]) -> Result<(Ran, ExitStatus)> {
+    let mut child = cargo::command("cargo")
+        .args(["test", "--workspace"])
+        .args(args)
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("starting cargo test")?;
+    let mut ran = Ran::default();
+    if let Some(output) = child.stdout.take() {
+        let mut shown = io::stdout().lock();
+        for line in BufReader::new(output).split(b'\n') {
+            let line = line.context("reading what cargo test prints")?;
+            shown.write_all(&line).and_then(|()| shown.write_all(b"\n")).context("printing")?;
+            ran.note(&String::from_utf8_lossy(&line));
+        }
+    }
+    Ok((ran, child.wait().context("waiting for cargo test")?))
+}
+
+impl Ran {
+    /// Takes in a line, of the form `test NAME ... ok`.
+    fn note(&mut self, line: &str) {
+        let Some((name, result)) = line.strip_prefix("test ").and_then(|l| l.split_once(" ... "))
+        else {
+            return;
+        };
+        match result {
+            "ok" => self.passed.push(name.to_owned()),
+            "FAILED" => self.failed.push(name.to_owned()),
+            _ => {}
+        }
+    }
+}
