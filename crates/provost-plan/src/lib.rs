@@ -3,6 +3,7 @@
 //!
 //! A node only reads its plan. Sites and node ranges are behind the feature `site`.
 
+#[cfg(feature = "site")]
 mod folded;
 pub mod mypostscript;
 mod name;

@@ -257,6 +257,18 @@ fn servers_of_which_none_can_be_asked_hide_no_others() {
 }
 
 #[test]
+fn a_servers_name_is_taken_in_ascii_alone() {
+    let ground = Ground::new(&[(
+        "etc/provost.toml",
+        "servers = [\"http://müller.example\", \"http://xn--mller-kva.example\"]\n",
+    )]);
+    let (settings, failures) = ground.read(&[]).usable();
+    assert_eq!(settings.servers[0].as_str(), "http://xn--mller-kva.example/");
+    let message = failures[0].to_string();
+    assert!(message.contains("\"http://müller.example\" (from file"), "{message}");
+}
+
+#[test]
 fn a_node_of_xcats_kernel_arguments_moves_by_an_argument_of_ours_and_what_does_not_count_is_known()
 {
     let ground = Ground::new(&[
