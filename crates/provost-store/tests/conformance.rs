@@ -23,6 +23,7 @@ async fn conforms(store: &dyn Store) {
     attempts(store).await;
     silence(store).await;
     claims(store).await;
+    removal(store).await;
 }
 
 async fn tokens(store: &dyn Store) {
@@ -232,6 +233,34 @@ async fn claims(store: &dyn Store) {
     assert!(!store.claim(program("0"), at()).await.unwrap());
     assert!(events.try_recv().is_err(), "what doesn't count isn't told");
     assert_eq!(node().await, before);
+}
+
+async fn removal(store: &dyn Store) {
+    let log = || UploadedLog { run: "g".into(), name: "01-x".into() };
+    let token = Token { node: "gone".into(), sha256: [9; 32] };
+    store.set_tokens(vec![token], at()).await.unwrap();
+    let start = |seq| vec![report("gone", "g", seq, json!({"phase": "service start"}))];
+    store.ingest("gone", start(1), at()).await.unwrap();
+    store.put_log("gone", log(), b"text".to_vec()).await.unwrap();
+    let others = store.nodes().await.unwrap().len() - 1;
+
+    let unknown = store.remove(vec!["gone".into(), "typo".into()]).await.unwrap();
+    assert_eq!(unknown, Err(vec!["typo".to_owned()]));
+    assert!(store.node("gone").await.unwrap().is_some(), "all or none");
+    assert_eq!(store.remove(vec!["gone".into()]).await.unwrap(), Ok(()));
+
+    assert_eq!(store.node("gone").await.unwrap(), None);
+    assert_eq!(store.nodes().await.unwrap().len(), others);
+    assert_eq!(store.token_owner([9; 32]).await.unwrap(), None);
+    assert_eq!(store.node_of_run("g").await.unwrap(), None);
+    assert!(store.runs("gone").await.unwrap().is_empty());
+    assert!(store.logs("gone").await.unwrap().is_empty());
+    assert_eq!(store.log("gone", &log()).await.unwrap(), None);
+    let seen = store.seen().await.unwrap();
+    assert!(seen.iter().all(|(node, _)| node != "gone"));
+    // It can come back, and then begins anew.
+    assert_eq!(store.ingest("gone", start(1), at()).await.unwrap().fresh, 1);
+    assert_eq!(store.runs("gone").await.unwrap().len(), 1);
 }
 
 fn at() -> Timestamp {

@@ -11,6 +11,7 @@ mod daemon;
 mod fleet;
 mod help;
 mod inspect;
+mod plan;
 mod publish;
 mod run;
 mod script;

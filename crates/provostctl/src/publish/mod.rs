@@ -61,7 +61,10 @@ impl Publish {
                 let text = format!("{}: no mistake found\n", wording::count(files, "file"));
                 output::print(text.as_bytes())
             }
-            n => Err(Failure::new(format!("{} to fix", wording::count(n, "problem")), "")),
+            n => Err(Failure::new(
+                format!("{} to fix", wording::count(n, "problem")),
+                "fix what is named above, then look again: provostctl publish --lint-only …",
+            )),
         }
     }
 }
