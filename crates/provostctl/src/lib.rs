@@ -16,6 +16,7 @@ mod node_query;
 mod node_set;
 mod nodes;
 mod on_nodes;
+mod outage;
 mod output;
 mod plan;
 mod publish;

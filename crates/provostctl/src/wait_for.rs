@@ -1,13 +1,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
-use std::time::Duration;
 
 use jiff::{Timestamp, tz::TimeZone};
 use provost_bundle::{Limit, LimitError};
 use provost_plan::nodes::fold;
 use provost_record::terminal::escape_cell;
 use provost_store::{Node, Status};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
 use crate::failure::{Failure, TIMED_OUT, WRONG};
@@ -16,10 +15,9 @@ use crate::goal::Goal;
 use crate::node_query::NodeQuery;
 use crate::node_set::NodeSet;
 use crate::nodes::ending;
+use crate::outage::Outage;
 use crate::output;
 
-/// The pause before a retry to reach the daemon.
-const RETRY: Duration = Duration::from_secs(1);
 /// How many different failures are shown.
 const MOST_FAILURES: usize = 20;
 
@@ -66,13 +64,13 @@ impl WaitFor {
         let nodes = self.nodes.resolve(client).await?;
         let (goal, limit) = (self.status, self.timeout);
         let deadline = Instant::now() + limit.duration();
-        output::note(&format!(
+        let intent = format!(
             "waiting until {} {} {}, for at most {limit}, until {}",
             nodes.folded(),
             if nodes.names.len() == 1 { "is" } else { "are" },
             goal.as_str(),
             ends_at(limit),
-        ));
+        );
         let earliest = match self.since {
             // Each boot leaves the status and comes to it again.
             _ if self.any || !goal.is_of_a_boot() => Some(Timestamp::MIN),
@@ -86,8 +84,9 @@ impl WaitFor {
             settle: self.settle,
             earliest,
             before: None,
+            intent: Some(intent),
             shown: String::new(),
-            lost: None,
+            outage: None,
         };
         let result = timeout_at(deadline, wait.follow()).await;
         output::end_progress(&wait.shown);
@@ -118,10 +117,12 @@ struct Wait<'a> {
     earliest: Option<Timestamp>,
     /// The nodes' status when the wait began, and since when they had it.
     before: Option<HashMap<String, (Status, Option<Timestamp>)>>,
+    /// What is waited for, until it is said.
+    intent: Option<String>,
     /// The progress that was shown last.
     shown: String,
-    /// Why the daemon can't be reached, if it can't.
-    lost: Option<Failure>,
+    /// The daemon can't be reached.
+    outage: Option<Outage>,
 }
 
 impl Wait<'_> {
@@ -131,19 +132,20 @@ impl Wait<'_> {
         loop {
             match self.fleet.update().await {
                 Ok(()) => {
-                    self.lost = None;
+                    self.outage = None;
                     if let Some(result) = self.judge() {
                         return result;
                     }
                 }
                 Err(lost) if lost.is_transient => {
-                    if self.lost.is_none() {
+                    let mut outage = Outage::after(self.outage.take(), lost);
+                    if let Some(news) = outage.news() {
+                        self.say_intent();
                         output::end_progress(&std::mem::take(&mut self.shown));
-                        let error = escape_cell(&lost.error);
-                        output::note(&format!("{error}; retrying every {} s", RETRY.as_secs()));
+                        output::note(&news);
                     }
-                    self.lost = Some(lost);
-                    sleep(RETRY).await;
+                    self.outage = Some(outage);
+                    Outage::pause().await;
                 }
                 Err(failure) => return Err(failure.with_code(WRONG)),
             }
@@ -156,6 +158,7 @@ impl Wait<'_> {
             if let Some(failure) = self.unknown() {
                 return Some(Err(failure));
             }
+            self.say_intent();
             let before = |node: &Node| (node.name.clone(), (node.status, node.since));
             self.before = Some(self.fleet.nodes.values().map(before).collect());
         }
@@ -175,6 +178,10 @@ impl Wait<'_> {
             self.fleet.nodes.values().filter(|node| self.has_failed(node)).collect();
         let is_done = if self.settle { there + failed.len() == all } else { !failed.is_empty() };
         is_done.then(|| Err(why(&failed)))
+    }
+
+    fn say_intent(&mut self) {
+        self.intent.take().iter().for_each(|intent| output::note(intent));
     }
 
     fn unknown(&self) -> Option<Failure> {
@@ -226,9 +233,9 @@ impl Wait<'_> {
     }
 
     fn missing(&self, limit: Limit) -> Failure {
-        if let Some(lost) = &self.lost {
-            let error = format!("waiting for {limit}: {}", lost.error);
-            return Failure::new(error, lost.hint.clone());
+        if let Some(Outage { failure, .. }) = &self.outage {
+            let error = format!("waiting for {limit}: {}", failure.error);
+            return Failure::new(error, failure.hint.clone());
         }
         let rest =
             self.rest().into_iter().map(|(word, names)| format!("\n{} {word}", fold(&names)));

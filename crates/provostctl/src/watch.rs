@@ -5,19 +5,17 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use provost_record::Paint;
-use provost_record::terminal::escape_cell;
 use provost_store::Node;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::failure::{Failure, WRONG};
 use crate::fleet::Fleet;
 use crate::node_query::NodeQuery;
 use crate::nodes::Overview;
+use crate::outage::Outage;
 use crate::output;
 
-/// The pause before a retry to reach the daemon.
-const RETRY: Duration = Duration::from_secs(1);
 /// How soon the screen is drawn again where nothing happens: it shows how long ago things were.
 const REDRAW: Duration = Duration::from_secs(10);
 
@@ -38,16 +36,19 @@ impl Watch {
         };
         let mut fleet = Fleet::new(client, set.as_ref());
         let mut screen = Screen::default();
+        let mut outage = None;
         loop {
-            let problem = match timeout(REDRAW, fleet.update()).await {
-                Ok(Ok(())) | Err(_) => None,
-                Ok(Err(lost)) if lost.is_transient => Some(lost.error),
+            outage = match timeout(REDRAW, fleet.update()).await {
+                Ok(Ok(())) => None,
+                // A daemon that takes a connection and doesn't answer is still away.
+                Err(_) => outage,
+                Ok(Err(lost)) if lost.is_transient => Some(Outage::after(outage, lost)),
                 Ok(Err(failure)) => return Err(failure.with_code(WRONG)),
             };
             let nodes: Vec<Node> = fleet.nodes.values().cloned().collect();
-            screen.show(&nodes, problem.as_deref())?;
-            if problem.is_some() {
-                sleep(RETRY).await;
+            screen.show(&nodes, outage.as_mut())?;
+            if outage.is_some() {
+                Outage::pause().await;
             }
         }
     }
@@ -62,20 +63,22 @@ struct Screen {
 }
 
 impl Screen {
-    fn show(&mut self, nodes: &[Node], problem: Option<&str>) -> Result<(), Failure> {
+    fn show(&mut self, nodes: &[Node], outage: Option<&mut Outage>) -> Result<(), Failure> {
         let (now, overview) = (Timestamp::now(), Overview::new(nodes));
-        let problem = problem.map(|error| format!("{}; retrying", escape_cell(error)));
         if !std::io::stdout().is_terminal() {
-            let line = problem.unwrap_or_else(|| overview.summary());
-            if line != self.last {
+            let line = match outage {
+                Some(outage) => outage.news(),
+                None => Some(overview.summary()).filter(|line| *line != self.last),
+            };
+            if let Some(line) = line {
                 output::print(format!("{now:.0} {line}\n").as_bytes())?;
                 self.last = line;
             }
             return Ok(());
         }
         let mut text = overview.text(now, output::width(), Paint::of_stdout());
-        if let Some(problem) = problem {
-            text = format!("{problem}\n{text}");
+        if let Some(outage) = outage {
+            text = format!("{}\n\n{text}", outage.text());
         }
         // Home, and clear the screen (ECMA-48).
         output::print(format!("\x1b[H\x1b[2J{}", fitting(&text, output::height())).as_bytes())

@@ -39,6 +39,7 @@ fn for_each_command(cluster: &Cluster, admin: &str) {
     ----- stderr -----
     waiting until cn001 is booted, for at most 1s, until [TIME]
     asking provostd at unix:[DIR]/admin.sock: No such file or directory (os error 2); retrying every 1 s
+      hint: check that provostd runs (systemctl status provostd), or use --admin unix:DATA/admin.sock
     provostctl: waiting for 1s: asking provostd at unix:[DIR]/admin.sock: No such file or directory (os error 2)
       hint: check that provostd runs (systemctl status provostd), or use --admin unix:DATA/admin.sock
     ");
@@ -113,7 +114,6 @@ fn of_no_nodes() {
     assert_snapshot!(cluster.ctl(&wait).transcript(), @"
     exit status 2
     ----- stderr -----
-    waiting until cn001 is booted, for at most 1s, until [TIME]
     provostctl: unknown to provostd: cn001
       hint: list all nodes: provostctl nodes; or create their tokens: provostctl token NODES
     ");
