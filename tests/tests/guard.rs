@@ -151,6 +151,31 @@ fn the_management_node_shows_who_is_held_and_can_release_it() {
 }
 
 #[test]
+fn a_node_without_a_disk_that_the_management_node_holds_shows_why_everywhere() {
+    let cluster = cluster();
+    let node = cluster.node("cn001");
+    std::fs::create_dir_all(node.path("etc")).unwrap();
+    does(&cluster, "echo 'lustre01 does not answer' >&2; exit 1");
+    for _ in 0..3 {
+        node.provost(&["boot"]).expect(1);
+        std::fs::remove_dir_all(node.path("state")).unwrap();
+    }
+    let why = "the last: step, exit status 1, lustre01 does not answer";
+    node.provost(&["boot"]).expect(4).says(&["the management node holds this node", why]);
+    let motd = std::fs::read_to_string(node.path("etc/motd.d/provost")).unwrap();
+    let shown = [
+        motd,
+        node.provost(&["status"]).expect(0).stdout,
+        cluster.ctl(&["nodes"]).expect(0).stdout,
+        cluster.ctl(&["nodes", "--group"]).expect(0).stdout,
+        cluster.ctl(&["show", "cn001"]).expect(0).stdout,
+    ];
+    for text in shown {
+        assert!(text.contains(why), "{text}");
+    }
+}
+
+#[test]
 fn a_node_that_was_released_on_both_sides_is_not_held_by_what_it_reports_late() {
     let cluster = cluster();
     let node = cluster.node("cn001");

@@ -12,13 +12,15 @@ const KNOWN: usize = 16;
 const RIGHT_CLOCK: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// What the guard decides by: how often a node has tried without success.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Runs of kickstart and boot that failed after the last that did, or after an
     /// admin released the node. One that is running counts: a power cut leaves it so.
     pub attempts: u32,
     /// When an admin released the node, by the server's clock; none after a run that succeeded.
     pub released: Option<Timestamp>,
+    /// Why the last attempt failed, in a few words; not escaped.
+    pub last_failure: Option<String>,
 }
 
 /// A node that an admin has released.
@@ -75,6 +77,11 @@ impl Attempts {
         }
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
     /// Forgets all attempts. Returns how many there were.
     pub(crate) fn release(&mut self, at: Timestamp) -> u32 {
         self.newest.clear();
@@ -82,10 +89,12 @@ impl Attempts {
         std::mem::take(&mut self.count)
     }
 
-    /// The node's attempts, without the run `current`.
-    pub(crate) fn standing(&self, current: Option<&str>) -> Standing {
+    /// The node's attempts, without the run `current`; `last_failure` is why the last one failed.
+    pub(crate) fn standing(&self, current: Option<&str>, last_failure: Option<String>) -> Standing {
         let is_known = current.is_some_and(|run| self.newest.iter().any(|known| known == run));
-        Standing { attempts: self.count - u32::from(is_known), released: self.released }
+        let attempts = self.count - u32::from(is_known);
+        let last_failure = last_failure.filter(|_| attempts > 0);
+        Standing { attempts, released: self.released, last_failure }
     }
 }
 
@@ -98,15 +107,15 @@ mod tests {
         let mut attempts = Attempts::default();
         (0..1000).for_each(|n| attempts.begin(&n.to_string(), Timestamp::UNIX_EPOCH));
         assert_eq!(attempts.newest.len(), KNOWN);
-        assert_eq!(attempts.standing(None).attempts, 1000);
-        assert_eq!(attempts.standing(Some("999")).attempts, 999);
-        assert_eq!(attempts.standing(Some("new")).attempts, 1000);
+        assert_eq!(attempts.standing(None, None).attempts, 1000);
+        assert_eq!(attempts.standing(Some("999"), None).attempts, 999);
+        assert_eq!(attempts.standing(Some("new"), None).attempts, 1000);
         attempts.held("998");
         attempts.held("998");
-        assert_eq!(attempts.standing(None).attempts, 999);
+        assert_eq!(attempts.standing(None, None).attempts, 999);
         attempts.begin("1000", Timestamp::UNIX_EPOCH);
         attempts.end_well("997");
-        assert_eq!(attempts.standing(None).attempts, 2);
+        assert_eq!(attempts.standing(None, None).attempts, 2);
     }
 
     #[test]
@@ -118,10 +127,10 @@ mod tests {
         for run in ["spooled 3", "after", "spooled 1", "spooled 2", "reported"] {
             attempts.begin(run, at(if run == "after" { 101 } else { 99 }));
         }
-        assert_eq!(attempts.standing(Some("after")).attempts, 0);
-        assert_eq!(attempts.standing(None).attempts, 1);
+        assert_eq!(attempts.standing(Some("after"), None).attempts, 0);
+        assert_eq!(attempts.standing(None, None).attempts, 1);
         // Its clock began in 1970.
         attempts.begin("wrong clock", Timestamp::UNIX_EPOCH);
-        assert_eq!(attempts.standing(None).attempts, 2);
+        assert_eq!(attempts.standing(None, None).attempts, 2);
     }
 }

@@ -45,7 +45,7 @@ impl Report {
 }
 
 /// The result of storing a batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ingested {
     /// Records that were new.
     pub fresh: usize,

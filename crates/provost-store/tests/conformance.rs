@@ -115,7 +115,10 @@ async fn attempts(store: &dyn Store) {
         store.ingest(node, vec![report(node, run, seq, end)], at()).await.unwrap().standing
     };
     let of = async |present| store.standing(node, present).await.unwrap();
-    let counts = |attempts| Standing { attempts, released: None };
+    let counts = |attempts| {
+        let last_failure = (attempts > 0).then(|| "failed".to_owned());
+        Standing { attempts, released: None, last_failure }
+    };
 
     assert_eq!(of(None).await, counts(0), "a node that nobody knows");
     assert_eq!(begin("1", "kickstart").await, counts(0), "the present run isn't counted");
@@ -137,7 +140,7 @@ async fn attempts(store: &dyn Store) {
     assert_eq!(of(None).await, counts(1), "all or none");
     let released = store.release(vec![node.into()], at()).await.unwrap();
     assert_eq!(released, Ok(vec![Released { node: node.into(), attempts: 1 }]));
-    let forgiven = Standing { attempts: 0, released: Some(at()) };
+    let forgiven = Standing { released: Some(at()), ..Standing::default() };
     assert_eq!(of(None).await, forgiven);
     assert_eq!(begin("5", "boot").await, forgiven);
     assert_eq!(end("5", 2, "success").await, counts(0), "a good end forgets the release, too");

@@ -14,6 +14,9 @@ const REASON: HeaderName = HeaderName::from_static("provost-reason");
 /// When an admin released the node, RFC 3339: it forgets attempts that began before.
 const RELEASED: HeaderName = HeaderName::from_static("provost-released");
 
+/// The longest text about the last failure in a reason, in characters: it is for one line.
+const MOST_WORDS: usize = 200;
+
 /// What a node has to do.
 #[derive(Debug, Serialize)]
 #[serde(tag = "directive", rename_all = "lowercase")]
@@ -29,25 +32,34 @@ pub(crate) enum Directive {
 
 impl Directive {
     /// Decides by a node's attempts; `budget` is how many may fail.
-    pub(crate) fn of(standing: Standing, budget: NonZeroU32) -> Self {
+    pub(crate) fn of(standing: &Standing, budget: NonZeroU32) -> Self {
         let attempts = standing.attempts;
         if attempts < budget.get() {
             return Self::Proceed;
         }
-        let reason = format!(
-            "{} failed since the last success; max_attempts in provostd.toml is {budget}",
-            wording::count(attempts, "attempt")
-        );
+        let mut reason =
+            format!("{} failed (max_attempts = {budget})", wording::count(attempts, "attempt"));
+        if let Some(last) = &standing.last_failure {
+            reason.push_str("; the last: ");
+            reason.extend(last.chars().take(MOST_WORDS).flat_map(ascii));
+        }
         Self::Hold { reason }
     }
 
     /// Decides for the run that has sent `last`. Reruns are never held.
-    pub(crate) fn after(last: &Record, standing: Standing, budget: NonZeroU32) -> Self {
+    pub(crate) fn after(last: &Record, standing: &Standing, budget: NonZeroU32) -> Self {
         match last.service.as_str() {
             "run" => Self::Proceed,
             _ => Self::of(standing, budget),
         }
     }
+}
+
+/// What a header may have in place of `c`, which a script may have printed.
+fn ascii(c: char) -> impl Iterator<Item = char> {
+    let is_printable = c == ' ' || c.is_ascii_graphic();
+    let escaped = (!is_printable).then(|| c.escape_default());
+    is_printable.then_some(c).into_iter().chain(escaped.into_iter().flatten())
 }
 
 /// The run that asks for its plan.
@@ -56,11 +68,11 @@ pub(crate) fn current_run(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Adds the directive to the headers of a plan.
-pub(crate) fn add_directive(headers: &mut HeaderMap, standing: Standing, budget: NonZeroU32) {
+pub(crate) fn add_directive(headers: &mut HeaderMap, standing: &Standing, budget: NonZeroU32) {
     match Directive::of(standing, budget) {
         Directive::Hold { reason } => {
             headers.insert(DIRECTIVE, HeaderValue::from_static("hold"));
-            // Digits and ASCII words are always valid in a header.
+            // Printable ASCII is always valid in a header.
             if let Ok(reason) = HeaderValue::try_from(reason) {
                 headers.insert(REASON, reason);
             }

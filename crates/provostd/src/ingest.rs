@@ -29,9 +29,9 @@ pub(crate) async fn ingest(app: &App, node: &str, body: &[u8]) -> Result<Acknowl
     let begun = Instant::now();
     let ingested = app.store.ingest(node, batch, now()).await;
     let ingested = ingested.map_err(|error| app.refused_by_store(node, error))?;
-    app.metrics.ingested(ingested, begun.elapsed());
+    app.metrics.ingested(&ingested, begun.elapsed());
     app.silence.note(ingested.due);
-    let directive = Directive::after(&last, ingested.standing, app.guard.max_attempts);
+    let directive = Directive::after(&last, &ingested.standing, app.guard.max_attempts);
     Ok(Acknowledgement { acked: last.seq, directive })
 }
 

@@ -36,7 +36,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn ingested(&self, ingested: Ingested, took: Duration) {
+    pub(crate) fn ingested(&self, ingested: &Ingested, took: Duration) {
         self.records.inc_by(ingested.fresh as u64);
         self.repeats.inc_by(ingested.repeats as u64);
         self.batch_time.observe(took.as_secs_f64());

@@ -102,7 +102,7 @@ async fn plan(
     let standing = app.store.standing(plan.node, current).await?;
     let mut response = plan.plan.serve(&app.www, request).await;
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
-        guard::add_directive(response.headers_mut(), standing, app.guard.max_attempts);
+        guard::add_directive(response.headers_mut(), &standing, app.guard.max_attempts);
     }
     Ok(response)
 }

@@ -428,7 +428,7 @@ fn of_a_node_that_the_management_node_holds() {
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
-    provost: error: the management node holds this node: 3 attempts failed since the last success; max_attempts in provostd.toml is 3
+    provost: error: the management node holds this node: 3 attempts failed (max_attempts = 3); the last: broken, exit status 7, no disk
     provost: hint: see why the last run failed: provost log; fix it, then: provost release && provost boot --continue, or on the management node: provostctl release cn001 && provostctl continue cn001
     provost: boot FAILED after [DURATION]
     ");

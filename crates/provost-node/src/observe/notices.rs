@@ -54,9 +54,11 @@ pub fn say_failure(paths: &Paths, service: Service, node: &str, why: &str) {
 /// The line about a run with the end `end` that failed at `at`.
 fn line(end: &Record, at: &Record) -> String {
     let message = at.error_message.as_ref().and_then(|m| m.lines().next()).unwrap_or_default();
-    let message: String = message.chars().take(MOST_MESSAGE).collect();
     let head = format!("provost: {} of {}", end.service, end.node);
     let held = [end.cause, at.cause].contains(&Some(Cause::Held));
+    // The message of a node that is held ends with the cause.
+    let most = if held { MOST } else { MOST_MESSAGE };
+    let message: String = message.chars().take(most).collect();
     let what = match &at.stage {
         _ if held => format!("{head} is held: {message}"),
         None => format!("{head} failed: {message}"),

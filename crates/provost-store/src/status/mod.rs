@@ -109,7 +109,7 @@ impl NodeState {
         let Some(progress) = current else { return };
         progress.apply(record);
         if record.cause == Some(Cause::Held) && record.phase == Phase::ServiceEnd {
-            progress.held(self.attempts.standing(None).attempts, self.last_failure.as_deref());
+            progress.held(self.attempts.count(), self.last_failure.as_deref());
         }
         if service != Service::Run {
             self.claims.status = None;
@@ -199,7 +199,9 @@ impl NodeState {
 
     /// The node's attempts, without its run `current`.
     pub fn standing(&self, current: Option<&str>) -> Standing {
-        self.attempts.standing(current)
+        let earlier = self.life.as_ref().filter(|life| current != Some(&life.run));
+        let last_failure = earlier.and_then(Progress::words).or_else(|| self.last_failure.clone());
+        self.attempts.standing(current, last_failure)
     }
 
     /// Forgets the node's attempts, at the server's time `at`. Returns how many there were.
