@@ -7,6 +7,7 @@
 
 mod memory;
 mod notes;
+mod parts;
 mod perl;
 mod python;
 mod script;

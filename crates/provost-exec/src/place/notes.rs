@@ -71,9 +71,12 @@ pub(crate) fn place(
     said: Option<shell::ShellError>,
     has_functions: bool,
 ) -> Option<Place> {
-    let (end, notes) = match notes.split_first() {
-        Some((end, rest)) if end.kind == "end" => (Some(end).filter(|e| e.status == status), rest),
-        _ => (None, notes),
+    let ended = notes.iter().position(|note| note.kind == "end");
+    let (end, notes, status) = match ended.map(|at| (&notes[at], &notes[..at], &notes[at + 1..])) {
+        // What its EXIT trap did then is another matter, unless it failed by that alone.
+        Some((end, _, before)) if end.status != 0 => (Some(end), before, end.status),
+        Some((_, after, _)) => (None, after, status),
+        None => (None, notes, status),
     };
     let at = judge(notes, end, script, status);
     let prefer = |said: &shell::ShellError| match (at, end) {
@@ -91,7 +94,7 @@ pub(crate) fn place(
     }
     match (at, end) {
         (Some(at), _) => at.place(step),
-        (None, Some(end)) => end.place_at_end(script, !has_functions),
+        (None, Some(end)) => end.place_at_end(script, step, !has_functions),
         (None, None) => None,
     }
 }
@@ -105,6 +108,11 @@ fn judge<'a>(
     status: i32,
 ) -> Option<&'a Note> {
     let last = notes.first().filter(|note| note.status == status)?;
+    // While an ERR trap ends the script, bash still names the command that failed.
+    let failed = notes.iter().find(|note| note.kind == "err").filter(|_| last.kind == "exit");
+    if let Some(failed) = failed.filter(|err| end.is_some_and(|end| end.command == err.command)) {
+        return Some(failed);
+    }
     if last.kind == "exit" {
         // In an EXIT trap `exit` is called by a shell that has ended already, elsewhere.
         let earlier = notes[1..].iter().find(|n| n.kind == "exit" || n.flags.contains('e'));
@@ -216,21 +224,29 @@ impl Note {
     }
 
     /// What ran last in the script, which ended by itself. Where that stands once only, and in no
-    /// function, it is the place; but a loop has its status from a command within.
-    fn place_at_end(&self, script: &Script, no_functions: bool) -> Option<Place> {
-        let lines = lines(self, script);
+    /// function, it is the place; but a loop has its status from a command within. A script that
+    /// ended there and then did so in the function that the note names.
+    fn place_at_end(&self, script: &Script, step: &Step, no_functions: bool) -> Option<Place> {
+        let by_exit = words(&self.command).next() == Some("exit");
+        let ended_there = by_exit || self.flags.contains('e');
+        let named = self.file(step).filter(|_| ended_there).and_then(|file| Script::read(&file));
+        let script = named.as_ref().unwrap_or(script);
+        let mut lines = lines(self, script);
         let loops = |line: &str| words(line).any(|w| ["while", "until", "for"].contains(&w));
         let ends_loop =
             || script.code().next_back().is_some_and(|(_, l)| words(l).any(|w| w == "done"));
-        if lines.iter().any(|(_, line)| loops(line)) || (lines.is_empty() && ends_loop()) {
+        let by_loop =
+            lines.iter().any(|(_, line)| loops(line)) || (lines.is_empty() && ends_loop());
+        if by_loop && !by_exit {
             return None;
         }
+        let function = Some(&*self.function).filter(|name| !["main", "source"].contains(name));
+        lines.retain(|(line, _)| !ended_there || script.function_at(*line) == function);
         let at = match lines[..] {
-            [(line, _)] if no_functions || script.ends_at(line) => Some(line),
+            [(line, _)] if ended_there || no_functions || script.ends_at(line) => Some(line),
             _ => None,
         };
-        let file = script.path.display();
-        let line = at.map(|line| format!("{line} main {file}"));
+        let line = at.map(|line| format!("{line} {} {}", self.function, script.path.display()));
         Some(Place { line, command: Some(self.command()) })
     }
 }

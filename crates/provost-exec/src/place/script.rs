@@ -9,8 +9,6 @@ use rustix::fs::OFlags;
 
 /// How much of a script is looked at, in bytes.
 const LEN: u64 = 1024 * 1024;
-/// How many files a script may source for them to be looked at.
-const PARTS: usize = 16;
 
 /// What runs a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +27,6 @@ pub(crate) struct Script {
     pub(crate) language: Language,
     /// What the first line gives the interpreter.
     pub(crate) options: Vec<String>,
-}
-
-/// The files that a shell script sources.
-pub(crate) struct Parts {
-    pub(crate) files: Vec<Script>,
-    /// Whether these are all.
-    pub(crate) all: bool,
 }
 
 impl Script {
@@ -141,24 +132,19 @@ impl Script {
         })
     }
 
-    /// The files that it sources, as far as that can be read from its text.
-    pub(crate) fn parts(&self, folder: &Path) -> Parts {
-        let mut parts = Parts { files: Vec::new(), all: true };
-        let mut named: Vec<String> = sourced(self).collect();
-        while let Some(name) = named.pop() {
-            let path = find(&name, folder).filter(|path| path.is_file());
-            if parts.files.iter().any(|part| Some(&part.path) == path.as_ref()) {
-                continue;
-            }
-            match path.filter(|_| parts.files.len() < PARTS).and_then(|path| Self::read(&path)) {
-                Some(part) => {
-                    named.extend(sourced(&part));
-                    parts.files.push(part);
-                }
-                None => parts.all = false,
-            }
+    /// The function in which a line stands, by its indentation; None outside of any.
+    pub(crate) fn function_at(&self, number: usize) -> Option<&str> {
+        let mut inside: Option<(&str, usize)> = None;
+        for line in self.text.lines().take(number.saturating_sub(1)) {
+            let indent = line.len() - line.trim_start().len();
+            inside = match inside {
+                Some((_, of)) if of == indent && line.trim_start().starts_with(['}', ')']) => None,
+                None if !line.trim_end().ends_with('}') => defined(line).map(|name| (name, indent)),
+                same => same,
+            };
         }
-        parts
+        let own = || self.text.lines().nth(number.checked_sub(1)?).and_then(defined);
+        inside.map(|(name, _)| name).or_else(own)
     }
 }
 
@@ -205,39 +191,19 @@ pub(crate) fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && !"_$".contains(c)).filter(|w| !w.is_empty())
 }
 
-/// What stands after a shell's `.` or `source`.
-fn sourced(script: &Script) -> impl Iterator<Item = String> {
-    script.code().filter_map(|(_, line)| {
-        let mut before = ";";
-        let mut words = line.split_ascii_whitespace();
-        while let Some(word) = words.next() {
-            let begins = before.ends_with([';', '&', '|', '(', '{'])
-                || ["then", "do", "else", "if", "!"].contains(&before);
-            if begins && (word == "." || word == "source") {
-                return Some(words.next().unwrap_or_default().to_owned());
-            }
-            before = word;
-        }
-        None
-    })
-}
-
-/// The file that a word names, if its folder is known or is likely the script's.
-fn find(word: &str, folder: &Path) -> Option<PathBuf> {
-    let word = word.trim_end_matches([';', ')', '}', '&']).replace(['"', '\''], "");
-    let open = |c: char| "$`<(*?~\\".contains(c);
-    if !word.contains(open) {
-        return Some(folder.join(word.strip_prefix("./").unwrap_or(&word)));
-    }
-    let name = word.rsplit('/').next().filter(|name| !name.contains(open) && *name != word)?;
-    Some(folder.join(name))
+/// The function of which a shell's definition begins in a line.
+fn defined(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let named = line.split_once('(').filter(|(_, rest)| rest.trim_start().starts_with(')'));
+    let word = line.strip_prefix("function ").and_then(|rest| rest.split([' ', '(']).next());
+    word.or(named.map(|(name, _)| name.trim_end())).filter(|name| !name.contains(' '))
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn script(dir: &Path, text: &str) -> Script {
+    pub(in crate::place) fn script(dir: &Path, text: &str) -> Script {
         std::fs::write(dir.join("x"), text).unwrap();
         Script::read(&dir.join("x")).unwrap()
     }
@@ -265,23 +231,6 @@ mod tests {
         fn map_strings(&self) -> Vec<String> {
             self.iter().map(|s| (*s).to_owned()).collect()
         }
-    }
-
-    #[test]
-    fn what_a_script_sources_is_found_if_it_can_be() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("lib.sh"), ". ./x\n[ -f more ] && source more\n").unwrap();
-        std::fs::write(dir.path().join("more"), "f() { true; }\n").unwrap();
-        let x = script(dir.path(), "#!/bin/sh\necho . a\n. \"$(dirname $0)/lib.sh\"\n");
-        let parts = x.parts(dir.path());
-        assert!(!parts.all, "dirname's space cuts the word");
-        let x = script(dir.path(), "#!/bin/sh\n# . no\nif true; then . \"$D/lib.sh\"; fi\n");
-        let parts = x.parts(dir.path());
-        assert!(parts.all);
-        assert_eq!(parts.files.len(), 3, "the script itself among them");
-        assert!(!x.has_functions() && parts.files.iter().any(Script::has_functions));
-        assert!(!script(dir.path(), ". $FILE\n").parts(dir.path()).all);
-        assert!(!script(dir.path(), ". /nowhere\n").parts(dir.path()).all);
     }
 
     #[test]

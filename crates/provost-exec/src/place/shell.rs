@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::script::{Parts, Script};
+use super::parts::Parts;
+use super::script::Script;
 use super::spot::Spot;
 use crate::output::Tail;
 use crate::step::Step;

@@ -14,7 +14,8 @@ const VARIABLES: &[&str] = &["BASHOPTS", "BASH_XTRACEFD", "POSIXLY_CORRECT", "SH
 const OF_FUNCTIONS: &[&str] =
     &["BASH_SOURCE", "declare", "local", "return", "set", "shift", "typeset"];
 
-/// What to watch: `functions` as well as what is outside of them, calls of `exit`. None if
+/// What to watch: `functions` as well as what is outside of them, calls of `exit`, and of `trap` for
+/// ERR and EXIT. None if
 /// nothing: it isn't a bash script, or it would see it.
 pub(crate) fn watch(script: &Script, step: &Step) -> Option<String> {
     if script.language != Language::Bash
@@ -44,16 +45,30 @@ pub(crate) fn watch(script: &Script, step: &Step) -> Option<String> {
     if functions && !any(&|file| traps(file, "ERR")) {
         watched.push("functions");
     }
-    // In its own EXIT trap, it could see that `exit` is a function.
-    let looks = |file: &Script| {
-        file.has_word(&["BASH_COMMAND", "BASH_LINENO", "FUNCNAME", "caller"])
-            || step.xtrace
+    let is_traced = |file: &Script| {
+        step.xtrace
             || file.sets('x', "xtrace")
             || file.options.iter().any(|o| is_flag(o, 'x') || o == "xtrace")
     };
-    let sees = any(&|file| traps(file, "EXIT") || traps(file, "0")) && any(&looks);
-    if !sees && !any(&needs_no_function) {
+    // In its own EXIT trap, it could see that `exit` is a function.
+    let looks = |file: &Script| {
+        file.has_word(&["BASH_COMMAND", "BASH_LINENO", "FUNCNAME", "caller"]) || is_traced(file)
+    };
+    let own_exit = any(&|file| traps(file, "EXIT") || traps(file, "0"));
+    let sees_stack = own_exit && any(&looks);
+    if !sees_stack && !any(&needs_no_function) {
         watched.push("exit");
+    }
+    // A file that isn't known may trap RETURN, which would be called for our function as well.
+    let sees_trap = |file: &Script| {
+        file.has_word(&["PIPESTATUS"])
+            || (sees_stack && file.has_word(&["_"]))
+            || file.has_function("trap")
+            || is_traced(file)
+    };
+    let own_traps = own_exit || any(&|file| traps(file, "ERR"));
+    if own_traps && parts.all && !any(&sees_trap) {
+        watched.extend(["traps"].into_iter().chain(sees_stack.then_some("stack")));
     }
     Some(watched.join(" "))
 }

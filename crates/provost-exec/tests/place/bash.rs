@@ -38,12 +38,16 @@ fn of_an_exit() {
                 "set -u -- a b\ntrap 'echo $1 ${2} $# \"$*\"' EXIT\nexit",
                 " | ",
             ),
-            ("exit, return in EXIT", "trap 'return 4' EXIT\nexit 3", " | "),
-            ("exit, EXIT of many lines", "set -- a\ntrap '\n  echo $1\n' EXIT\nexit 3", " | "),
+            ("exit, return in EXIT", "trap 'return 4' EXIT\nexit 3", "3 main x | exit 3"),
+            (
+                "exit, EXIT of many lines",
+                "set -- a\ntrap '\n  echo $1\n' EXIT\nexit 3",
+                "6 main x | exit 3",
+            ),
             (
                 "failure in an EXIT trap",
                 "set -e\ntrap 'true; false; echo bye' EXIT\nls /nowhere 2>&-",
-                " | ls /nowhere 2>&-",
+                "4 main x | ls /nowhere 2>&-",
             ),
             ("exit with -e", "set -e\nfalse || exit 5", "3 main x | exit 5"),
             ("exit with -x", "set -x\nf() { exit 3; }\nf", "3 f x | exit 3"),
@@ -84,21 +88,36 @@ fn of_errexit_and_traps() {
                 "5 main x | false",
             ),
             ("-e, posix", "set -e\nset -o posix\nfalse\ntrue", "4 main x | false"),
-            ("-e, own ERR", "set -e\ntrap 'echo $LINENO' ERR\nf() { false; }\nf\ntrue", " | false"),
+            (
+                "-e, own ERR",
+                "set -e\ntrap 'echo $LINENO' ERR\nf() { false; }\nf\ntrue",
+                "4 f x | false",
+            ),
             (
                 "own ERR, inherited",
                 "set -eE\ntrap 'echo $LINENO' ERR\nf() { false; }\nf",
-                " | false",
+                "4 f x | false",
             ),
             (
                 "own ERR, functions",
                 "trap 'echo err' ERR\nf() { false; true; }\nf\nexit 2",
                 "5 main x | exit 2",
             ),
+            (
+                "loop, own ERR, -e",
+                "set -e\ntrap 'echo err' ERR\nf() {\n for x in a; do\n  [ -e /nowhere ] && true\n done\n}\nf",
+                "9 main x | f",
+            ),
+            (
+                "in two functions, own ERR, -e",
+                "set -e\ntrap 'echo err' ERR\nf() {\n true\n}\nfunction g {\n true; ls /nowhere 2>&-\n}\n\
+                 h() ( ls /nowhere 2>&- )\ng",
+                "8 g x | ls /nowhere 2>&-",
+            ),
             ("own DEBUG", "trap 'echo $BASH_COMMAND' DEBUG\nfalse\nexit 2", " | "),
             ("own RETURN", "trap 'echo ret' RETURN\nf() { :; }\nf\nexit 2", " | "),
             ("traps listed", "trap\ntrap -p EXIT\nfalse", " | "),
-            ("+E", "set +E\nset -e\nf() {\n false\n}\nf", " | false"),
+            ("+E", "set +E\nset -e\nf() {\n false\n}\nf", "5 f x | false"),
         ],
     );
 }
@@ -145,7 +164,11 @@ fn of_what_ends_a_shell() {
         &[
             ("unbound", "set -u\ntrue\necho \"$NONE\"\ntrue", "4 main x | echo \"$NONE\""),
             ("unbound in a function", "set -u\nf() {\n echo $NONE\n}\nf", "4 - x | echo $NONE"),
-            ("unbound, own EXIT", "set -u\ntrap 'echo bye >&2' EXIT\necho $NONE", " | "),
+            (
+                "unbound, own EXIT",
+                "set -u\ntrap 'echo bye >&2' EXIT\necho $NONE",
+                "4 main x | echo $NONE",
+            ),
             ("needed", "true\n: ${NONE:?is needed}\ntrue", "3 main x | : ${NONE:?is needed}"),
             ("division", "true\necho $((1/0))", "3 main x | echo $((1/0))"),
             ("read-only", "set -e\nreadonly A=1\nA=2\ntrue", "4 main x | A=2"),
@@ -315,7 +338,11 @@ fn of_a_bash_script_that_bash_tells_little_of() {
                 "true\nexit 99999999999999999999",
                 "3 main x | exit 99999999999999999999",
             ),
-            ("command in EXIT", "trap 'echo \"failed: $BASH_COMMAND\"' EXIT\nexit 4", " | "),
+            (
+                "command in EXIT",
+                "trap 'echo \"failed: $BASH_COMMAND\"' EXIT\nexit 4",
+                "3 main x | exit 4",
+            ),
             ("last list", "true\nls /nowhere 2>&- && true\n", "3 main x | ls /nowhere 2>&-"),
             (
                 "own ERR",
@@ -325,4 +352,83 @@ fn of_a_bash_script_that_bash_tells_little_of() {
             ("own builtin", "builtin() { true; }\nexit 3", " | "),
         ],
     );
+}
+
+const LIBRARY: &str = "\
+on_error() {
+  echo \"error $? at $1: $2\" >&2
+}
+at_exit() {
+  echo \"ends with $? in $PWD\"
+}
+";
+
+/// A library's traps for ERR and EXIT take the place of ours.
+#[test]
+fn of_a_script_whose_library_traps_and_exits() {
+    let mut bench = Bench::new();
+    let err = "trap 'on_error \"$LINENO\" \"$BASH_COMMAND\"' ERR\n";
+    let exit = "trap at_exit EXIT\n";
+    let own = "exit() {\n  echo \"$? $#\"\n  builtin exit \"$@\"\n}\n";
+    let fatal = "trap 'on_error $LINENO \"$BASH_COMMAND\"; exit 9' ERR\n";
+    let multi = "trap '\n  at_exit\n  exit 7\n' EXIT\n";
+    let begin = "begin() {\n  trap 'on_error \"$LINENO\" x' ERR\n  trap 'at_exit' INT EXIT TERM\n}\nbegin\n";
+    let all = [
+        ("ERR", err.to_owned()),
+        ("EXIT", exit.to_owned()),
+        ("exit()", own.to_owned()),
+        ("ERR, EXIT", [err, exit].concat()),
+        ("ERR, exit()", [err, own].concat()),
+        ("EXIT, exit()", [exit, own].concat()),
+        ("all", [err, exit, own].concat()),
+        ("all, -E", ["set -E\n", err, exit, own].concat()),
+        ("all, -eE", ["set -eEuo pipefail\n", err, exit, own].concat()),
+        ("ERR ends", fatal.to_owned()),
+        ("ERR ends, EXIT", [fatal, exit].concat()),
+        ("ERR ends, all, -E", ["set -E\n", fatal, exit, own].concat()),
+        ("EXIT ends", multi.to_owned()),
+        ("in a function", begin.to_owned()),
+        ("in one trap", "trap 'at_exit' ERR EXIT\n".to_owned()),
+        ("ignored", "trap '' ERR EXIT\n".to_owned()),
+        ("removed", [err, exit, "trap - ERR 0\n"].concat()),
+        ("removed, without dash", [err, exit, "trap ERR\ntrap EXIT\n"].concat()),
+        (
+            "ERR, EXIT with its stack",
+            [err, "trap 'on_error \"$(caller)\" \"${FUNCNAME[*]} ${BASH_LINENO[*]}\"' EXIT\n"]
+                .concat(),
+        ),
+        ("by number", "trap -- 'echo \"$? $LINENO $_\"' 0 1 2 15\n".to_owned()),
+    ];
+    let scripts = [
+        ("set -e\ntrue\nls /nowhere 2>&-\ntrue", "5 main x | ls /nowhere 2>&-"),
+        (
+            "set -e\nf() {\n  true\n  ls /nowhere 2>&-\n  true\n}\nf a\ntrue",
+            "6 f x | ls /nowhere 2>&-",
+        ),
+        ("set -eu\ng() {\n  false $1\n}\nf() {\n  g \"$@\"\n  true\n}\nf a", "5 g x | false $1"),
+        (
+            "set -e\nif ! false; then\n  x=$(ls /nowhere 2>&-)\nfi",
+            "5 main x | x=$(ls /nowhere 2>&-)",
+        ),
+        ("true\nls /nowhere 2>&-", "4 main x | ls /nowhere 2>&-"),
+    ];
+    let exits = [
+        ("true\nif true; then\n  exit 3\nfi", "5 main x | exit 3"),
+        ("f() {\n  exit 3\n}\nf\nexit 4", "4 f x | exit 3"),
+    ];
+    for (name, library) in &all {
+        bench.write("library", &format!("{LIBRARY}{library}"));
+        // Such a trap has another status, or sees that `exit` is a function.
+        let has_exits = !name.contains("EXIT ends") && !library.contains("$_");
+        let exits = exits.iter().filter(|_| has_exits);
+        for (at, (text, expected)) in scripts.iter().chain(exits).enumerate() {
+            let source = if at == 1 {
+                "\"$(cd \"$(dirname \"$0\")\" && pwd)/library\""
+            } else {
+                "./library"
+            };
+            let text = format!(". {source}\n{text}");
+            bench.places("/bin/bash", &[(&format!("{name}: {text}"), &text, expected)]);
+        }
+    }
 }
