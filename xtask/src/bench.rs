@@ -1,13 +1,15 @@
 //! `cargo xtask bench NAME`
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
+use clap::Subcommand;
 
 use crate::{cargo, dist};
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Subcommand)]
 pub(crate) enum Benchmark {
     /// A node's boot, against several management nodes
     Boot,
@@ -15,6 +17,15 @@ pub(crate) enum Benchmark {
     Exec,
     /// An entry of the journal, and a stage that a script records
     Record,
+    /// Many nodes that boot at once: a provostd beside a server that stores nothing
+    Storm {
+        /// How many nodes
+        #[arg(long, default_value_t = 1000)]
+        nodes: u32,
+        /// Within which time they are switched on
+        #[arg(long, value_name = "TIME", default_value = "0s")]
+        over: String,
+    },
 }
 
 /// Runs one benchmark.
@@ -23,6 +34,10 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
         Benchmark::Boot => of_programs("boot"),
         Benchmark::Exec => of_programs("exec"),
         Benchmark::Record => record(),
+        Benchmark::Storm { nodes, over } => {
+            let servers = servers()?;
+            of_tests("storm", servers, &["--nodes", &nodes.to_string(), "--over", &over])
+        }
     }
 }
 
@@ -44,17 +59,27 @@ fn record() -> Result<()> {
 /// How long boots or steps take, of the node's binary as nodes get it.
 fn of_programs(name: &str) -> Result<()> {
     dist::node()?;
-    let args = ["--release", "-p", "provostd", "-p", "provostctl"];
-    let mut programs = cargo::build(&args, &[])?;
+    let mut programs = servers()?;
     programs.insert("provost".to_owned(), cargo::root().join("dist/provost"));
+    of_tests(name, programs, &[])
+}
+
+/// The management node's programs, by name.
+fn servers() -> Result<BTreeMap<String, PathBuf>> {
+    cargo::build(&["--release", "-p", "provostd", "-p", "provostctl"], &[])
+}
+
+/// Runs the benchmark `name` of the tests' package with these programs.
+fn of_tests(name: &str, programs: BTreeMap<String, PathBuf>, args: &[&str]) -> Result<()> {
     let folder = tempfile::tempdir()?;
     for (name, path) in programs {
         fs::copy(&path, folder.path().join(name))
             .with_context(|| format!("copying {}", path.display()))?;
     }
-    let bench = ["bench", "--quiet", "-p", "provost-tests", "--bench", name];
+    let bench = ["bench", "--quiet", "-p", "provost-tests", "--bench", name, "--"];
     let status = cargo::command("cargo")
         .args(bench)
+        .args(args)
         .env("PROVOST_PROGRAMS", folder.path())
         .status()
         .context("starting cargo")?;

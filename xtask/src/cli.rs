@@ -33,7 +33,10 @@ enum Command {
     /// Write docs/man and docs/completions from the command lines
     Manual,
     /// Run a benchmark
-    Bench { name: Benchmark },
+    Bench {
+        #[command(subcommand)]
+        name: Benchmark,
+    },
 }
 
 impl Cli {

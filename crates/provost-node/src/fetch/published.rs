@@ -42,7 +42,20 @@ impl Published {
         Self { connection, head_start: None }
     }
 
-    async fn fetch_published(
+    /// [`Source::fetch`], which needs no executor here.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub async fn fetch_published(
+        &mut self,
+        orders: &mut watch::Receiver<Orders>,
+        still_trying: &mut dyn FnMut(StillTrying),
+    ) -> Result<Fetched, NotFetched> {
+        unless_stopped(orders, self.fetch_from_servers(still_trying)).await?
+    }
+
+    async fn fetch_from_servers(
         &mut self,
         still_trying: &mut dyn FnMut(StillTrying),
     ) -> Result<Fetched, NotFetched> {
@@ -131,6 +144,6 @@ impl Source for Published {
         orders: &'a mut watch::Receiver<Orders>,
         still_trying: &'a mut dyn FnMut(StillTrying),
     ) -> LocalBoxFuture<'a, Result<Fetched, NotFetched>> {
-        Box::pin(async { unless_stopped(orders, self.fetch_published(still_trying)).await? })
+        Box::pin(self.fetch_published(orders, still_trying))
     }
 }

@@ -62,7 +62,10 @@ where
                 let server = this.server.clone();
                 return Ok(Served { what, server, passed_over: queue.passed_over(this) });
             }
-            Ok(Err(error)) => queue.failed(this, Some(error)),
+            Ok(Err(error)) => {
+                tracing::debug!("{}", error.failure);
+                queue.failed(this, Some(error));
+            }
             Err(_) => queue.failed(this, None),
         }
     }

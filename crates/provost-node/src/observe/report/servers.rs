@@ -1,6 +1,6 @@
 //! One request to the management node, at the server whose turn it is.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use provost_record::Cause;
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
@@ -97,6 +97,7 @@ impl Servers {
         if let Some(token) = &self.token {
             request = request.bearer_auth(&token.0);
         }
+        let begun = Instant::now();
         let answer = async {
             let response = request.send().await?;
             Ok((response.status(), body(response, MOST_ANSWER).await?))
@@ -106,6 +107,8 @@ impl Servers {
             let hint = "check that provostd runs there and that this node can reach it";
             self.pass_on(Failure::new(Cause::Fetch, message, hint))
         })?;
+        let took_us = begun.elapsed().as_micros() as u64;
+        tracing::debug!(status = u64::from(status.as_u16()), took_us, "reported");
         if status.is_success() {
             return Ok(Response::Taken(answer));
         }

@@ -1,0 +1,151 @@
+//! A node whose boot is the real one, but for its scripts and its disk.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use provost_node::fetch::published::Published;
+use provost_node::fetch::{Fetched, Source};
+use provost_node::observe::observer::{Observer, RunContext};
+use provost_node::observe::report::{Reporting, Spool};
+use provost_node::runner::connect;
+use provost_node::settings::{Input, Origin};
+use provost_node::state::root::Root;
+use provost_record::{Journal, Outcome, Phase, Record, Service};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+/// How long a script takes, on average.
+const SCRIPT: Duration = Duration::from_millis(250);
+
+/// A node that is switched on by [`boot`](Self::boot).
+pub(crate) struct SimulatedNode {
+    config: PathBuf,
+}
+
+/// How a boot went.
+pub(crate) struct Boot {
+    /// From the first request until all is fetched and verified.
+    pub(crate) fetch: Duration,
+    /// From power on to the end of the last report.
+    pub(crate) whole: Duration,
+    /// How many the node wrote.
+    pub(crate) records: usize,
+    /// How many of them weren't acknowledged in time.
+    pub(crate) unreported: usize,
+}
+
+impl SimulatedNode {
+    /// A node in `folder`, which has not been there before.
+    pub(crate) fn set_up(folder: &Path, name: &str, token: &str, settings: &str) -> Self {
+        std::fs::create_dir_all(folder).unwrap();
+        let path = |name: &str| folder.join(name);
+        std::fs::write(path("token"), token).unwrap();
+        let names = ["state", "log", "etc", "xcatpost", "xcat", "xcat_log"];
+        let paths = names.map(|name| format!("{name} = {:?}\n", path(name))).concat();
+        let text = format!(
+            "node = {name:?}\ntoken_file = {:?}\n{settings}[report]\ndeadline = \"10m\"\n[paths]\n{paths}",
+            path("token")
+        );
+        std::fs::write(path("provost.toml"), text).unwrap();
+        Self { config: path("provost.toml") }
+    }
+
+    /// Boots within `over` from now on, as the real node does in its runner.
+    pub(crate) async fn boot(self, over: Duration) -> Boot {
+        sleep(over.mul_f64(fastrand::f64())).await;
+        let on = Instant::now();
+        let input = Input::read(Some((self.config, Origin::Default)), Vec::new());
+        let id = uuid::Uuid::now_v7().to_string();
+        let (connection, mistakes) = connect(&input, Service::Boot, id.clone());
+        assert!(mistakes.is_empty(), "{}", mistakes[0]);
+        let mut source = Published::new(connection.clone());
+        source.prefetch().await;
+
+        let mut journal = SimulatedJournal::open(&connection.paths.journal(Service::Boot));
+        let run = RunContext {
+            service: Service::Boot,
+            node: connection.settings.node.clone(),
+            id,
+            attempt: Some(1),
+            root: Root::Other,
+            paths: connection.paths.clone(),
+            settings: connection.settings.clone(),
+            began: on,
+            synced: journal.synced.subscribe(),
+        };
+        journal.put(&run, Record { attempt: run.attempt, ..Record::new(Phase::ServiceStart) });
+        let mut reporting = Reporting::new(connection);
+        reporting.run_started(&run).await;
+        let (_orders, mut orders) = watch::channel(Default::default());
+
+        journal.put(&run, stage("fetch", Phase::StageStart));
+        let begun = Instant::now();
+        let fetched = source.fetch_published(&mut orders, &mut |_| {}).await;
+        let fetched = fetched.unwrap_or_else(|why| panic!("{}: {}", run.node, why.failure));
+        let fetch = begun.elapsed();
+        journal.put(&run, end_of_fetch(&fetched, fetch));
+        for step in &fetched.plan.postscripts {
+            journal.put(&run, stage(&step.script, Phase::StageStart));
+            let takes = SCRIPT.mul_f64(2.0 * fastrand::f64());
+            sleep(takes).await;
+            journal.put(&run, end(&step.script, takes));
+        }
+        let result = Some(Outcome::Success);
+        let took = Some(on.elapsed().as_millis() as u64);
+        let last = Record::new(Phase::ServiceEnd);
+        journal.put(&run, Record { result, duration_ms: took, ..last });
+        reporting.flush(&mut orders).await;
+        let unreported = Spool::new(&run.paths).unreported_total();
+        Boot { fetch, whole: on.elapsed(), records: journal.seq as usize, unreported }
+    }
+}
+
+/// The journal of a node whose disk takes no time.
+struct SimulatedJournal {
+    journal: Journal,
+    synced: watch::Sender<u64>,
+    seq: u64,
+}
+
+impl SimulatedJournal {
+    fn open(path: &Path) -> Self {
+        let journal = Journal::open(path).unwrap();
+        let synced = watch::Sender::new(journal.len());
+        Self { journal, synced, seq: 0 }
+    }
+
+    fn put(&mut self, run: &RunContext, record: Record) {
+        self.seq += 1;
+        let (service, node) = (run.service.to_string(), run.node.clone());
+        let record = Record { service, node, run: run.id.clone(), seq: self.seq, ..record };
+        self.journal.append(&record).unwrap();
+        self.synced.send_replace(self.journal.len());
+    }
+}
+
+fn stage(name: &str, phase: Phase) -> Record {
+    let limit_ms = Some(1_860_000);
+    Record { stage: Some(name.to_owned()), limit_ms, ..Record::new(phase) }
+}
+
+fn end_of_fetch(fetched: &Fetched, took: Duration) -> Record {
+    Record {
+        bundle: Some(fetched.manifest.generation),
+        plan: Some(fetched.plan.generation),
+        stages: fetched.plan.postscripts.iter().map(|step| step.script.clone()).collect(),
+        ..end("fetch", took)
+    }
+}
+
+fn end(name: &str, took: Duration) -> Record {
+    Record {
+        result: Some(Outcome::Success),
+        limit_ms: None,
+        commands: 3,
+        duration_ms: Some(took.as_millis() as u64),
+        user_ms: Some(11),
+        system_ms: Some(7),
+        max_rss_kib: Some(3456),
+        ..stage(name, Phase::StageEnd)
+    }
+}

@@ -1,0 +1,87 @@
+//! The least that a management node could do: it has what is published in memory, and acknowledges
+//! what it never stores.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A server in a thread of its own.
+pub(crate) struct NullServer {
+    address: String,
+}
+
+type Files = HashMap<String, Vec<u8>>;
+
+impl NullServer {
+    /// Serves what is published in `www`.
+    pub(crate) fn start(www: &Path) -> Self {
+        let mut files = Files::new();
+        read_all(www, "", &mut files);
+        let files = Arc::new(files);
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        // As provostd has it: std's own is short.
+        rustix::net::listen(&listener, 4096).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        thread::spawn(move || {
+            runtime.block_on(async {
+                let listener = TcpListener::from_std(listener).unwrap();
+                loop {
+                    let Ok((stream, _)) = listener.accept().await else { continue };
+                    tokio::spawn(serve(stream, Arc::clone(&files)));
+                }
+            });
+        });
+        Self { address }
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+}
+
+fn read_all(www: &Path, below: &str, files: &mut Files) {
+    for entry in std::fs::read_dir(www.join(below)).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        let path = if below.is_empty() { name } else { format!("{below}/{name}") };
+        // Followed where it is a link, as the newest pack is.
+        if www.join(&path).is_dir() {
+            read_all(www, &path, files);
+        } else {
+            files.insert(format!("/{path}"), std::fs::read(www.join(&path)).unwrap());
+        }
+    }
+}
+
+/// Answers one request after the other, until the node closes the connection.
+async fn serve(stream: TcpStream, files: Arc<Files>) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await?);
+        }
+        let head = String::from_utf8_lossy(&head).to_lowercase();
+        let path = head.split(' ').nth(1).unwrap_or_default();
+        let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
+        let mut body = vec![0; length.and_then(|length| length.parse().ok()).unwrap_or(0)];
+        stream.read_exact(&mut body).await?;
+        let acknowledged = (!body.is_empty()).then(|| {
+            let body = String::from_utf8_lossy(&body);
+            let last = body.rsplit("\"seq\":").next().unwrap_or_default();
+            let seq: String = last.chars().take_while(char::is_ascii_digit).collect();
+            format!("{{\"acked\":{seq},\"directive\":\"proceed\"}}").into_bytes()
+        });
+        let answer = acknowledged.as_ref().or_else(|| files.get(path));
+        let status = if answer.is_some() { "200 OK" } else { "404 Not Found" };
+        let answer = answer.map_or(&[][..], Vec::as_slice);
+        let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", answer.len());
+        stream.write_all(&[head.as_bytes(), answer].concat()).await?;
+    }
+}
