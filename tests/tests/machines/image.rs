@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use provost_tests::Cluster;
+use provost_tests::{Cluster, program};
 use tempfile::{NamedTempFile, TempDir};
 
 use crate::machine::Machine;
@@ -29,7 +29,7 @@ impl Image {
     /// configuration and its token.
     pub(crate) fn of(cluster: &Cluster, node: &str) -> Self {
         let image = Self { layer: TempDir::new().unwrap() };
-        image.add("usr/bin/provost", &fs::read(provost()).unwrap(), 0o755);
+        image.add_program("provost", &provost());
         for unit in ["provost-boot.service", "provost-report.service", "provost-report.timer"] {
             let text = fs::read(top().join("units").join(unit)).unwrap();
             image.add(&format!("usr/lib/systemd/system/{unit}"), &text, 0o644);
@@ -46,13 +46,36 @@ impl Image {
         image
     }
 
+    /// The image of a management node, with what its package installs but for the configuration.
+    pub(crate) fn of_management_node() -> Self {
+        let image = Self { layer: TempDir::new().unwrap() };
+        image.add_program("provost", &provost());
+        for name in ["provostd", "provostctl"] {
+            image.add_program(name, &program(name));
+        }
+        for (name, to) in [
+            ("provostd.service", "usr/lib/systemd/system/provostd.service"),
+            ("provostd.sysusers", "usr/lib/sysusers.d/provostd.conf"),
+        ] {
+            image.add(to, &fs::read(top().join("units").join(name)).unwrap(), 0o644);
+        }
+        image
+    }
+
+    /// Adds a program, without what only debuggers read.
+    fn add_program(&self, name: &str, from: &Path) {
+        let to = format!("usr/bin/{name}");
+        self.add(&to, &[], 0o755);
+        sh("strip -o \"$2\" \"$1\"", &[from, &self.path(&to)]);
+    }
+
     /// A path in the node's layer.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.layer.path().join(name)
     }
 
     /// Adds a file.
-    fn add(&self, name: &str, bytes: &[u8], mode: u32) {
+    pub(crate) fn add(&self, name: &str, bytes: &[u8], mode: u32) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, bytes).unwrap();

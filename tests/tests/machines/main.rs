@@ -7,4 +7,5 @@ mod disk_backed;
 mod diskless;
 mod image;
 mod machine;
+mod management;
 mod site;
