@@ -4,6 +4,7 @@
 //! has each try for ten minutes.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod doors;
 mod mutate;
 
 use std::io::Cursor;
