@@ -1,5 +1,6 @@
 //! The command line. A command is a variant of [`Command`], with a module here or in `inspect`.
 
+mod args;
 mod fetch;
 mod record;
 
@@ -7,11 +8,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use provost_plan::Step;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use provost_record::ExitCode;
-use provost_record::step_log::view::{Part, Reader, View};
 
+use self::args::{Continue, Format, LogArgs, RunArgs, StampArgs, steps};
 use self::fetch::FetchArgs;
 use self::record::RecordArgs;
 use crate::kinds::KINDS;
@@ -35,20 +35,6 @@ struct Cli {
     verbose: bool,
     #[command(subcommand)]
     command: Command,
-}
-
-#[derive(clap::Args)]
-struct Continue {
-    /// Run what the last one left unfinished: from the step on that failed, as published now
-    #[arg(long = "continue")]
-    is_rest: bool,
-}
-
-impl Continue {
-    /// All of `request`, or what is left of it.
-    fn of(&self, request: RunRequest) -> RunRequest {
-        if self.is_rest { RunRequest::Continue(Box::new(request)) } else { request }
-    }
 }
 
 #[derive(Subcommand)]
@@ -154,76 +140,6 @@ impl Command {
                 | Self::Release
         )
     }
-}
-
-#[derive(Args)]
-struct LogArgs {
-    script: Option<String>,
-    /// Show what a running script's log grows by, until the script ends; without a name, of the one
-    /// that runs
-    #[arg(long, short, conflicts_with_all = ["commands", "failed", "format"])]
-    follow: bool,
-    /// What was printed alone, each line with its time and stream
-    #[arg(long, conflicts_with_all = ["commands", "failed"])]
-    output: bool,
-    /// A table of the commands: start (UTC), duration, exit status, command
-    #[arg(long)]
-    commands: bool,
-    /// Only the commands that failed, each with the end of what was printed
-    #[arg(long)]
-    failed: bool,
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
-
-impl LogArgs {
-    fn view(&self) -> View {
-        let part = Part::of_flags(self.output, self.commands);
-        let json = self.format == Format::Json;
-        View { part, failed: self.failed, json, reader: Reader::of_stdout() }
-    }
-}
-
-#[derive(Args)]
-struct StampArgs {
-    /// The image's root folder
-    #[arg(long, value_name = "FOLDER")]
-    root: PathBuf,
-    /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
-    #[arg(short = 'P', value_name = "LIST", conflicts_with = "script")]
-    list: Option<String>,
-    /// A script and its arguments
-    #[arg(value_name = "SCRIPT [ARGS]…", trailing_var_arg = true, allow_hyphen_values = true)]
-    script: Vec<String>,
-}
-
-#[derive(Args)]
-struct RunArgs {
-    /// Also log each line that bash runs, builtins and functions too, in this one run
-    #[arg(long, short = 'x')]
-    trace_lines: bool,
-    #[command(flatten)]
-    scripts: Scripts,
-}
-
-#[derive(Args)]
-#[group(required = true, multiple = false)]
-struct Scripts {
-    /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
-    #[arg(short = 'P', value_name = "LIST")]
-    list: Option<String>,
-    /// A script and its arguments
-    #[arg(value_name = "SCRIPT [ARGS]…", trailing_var_arg = true, allow_hyphen_values = true)]
-    script: Vec<String>,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
-enum Format {
-    /// For people
-    #[default]
-    Text,
-    /// One document, for programs
-    Json,
 }
 
 /// The command line, for its manual.
@@ -348,16 +264,4 @@ fn run() -> ExitCode {
 fn refuse(failure: &Failure) -> ExitCode {
     complain(&format!("error: {failure}"));
     failure.exit_code()
-}
-
-fn steps(list: Option<String>, script: Vec<String>) -> Result<Vec<Step>, Failure> {
-    let Some(list) = list else {
-        let mut words = script.into_iter();
-        let script = words.next().unwrap_or_default();
-        // What can't be published can't be run, and a path may lead out of what was verified.
-        provost_bundle::check_path(&script)
-            .map_err(|e| Failure::config(e, "name a script as it is in the published folder"))?;
-        return Ok(vec![Step { script, args: words.collect() }]);
-    };
-    Step::parse_list(&list).map_err(|e| Failure::config(&e, e.hint()))
 }

@@ -1,0 +1,106 @@
+//! The arguments of the commands that have some.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use provost_node::failure::Failure;
+use provost_node::runner::RunRequest;
+use provost_plan::Step;
+use provost_record::step_log::view::{Part, Reader, View};
+
+#[derive(Args)]
+pub(super) struct Continue {
+    /// Run what the last one left unfinished: from the step on that failed, as published now
+    #[arg(long = "continue")]
+    is_rest: bool,
+}
+
+impl Continue {
+    /// All of `request`, or what is left of it.
+    pub(super) fn of(&self, request: RunRequest) -> RunRequest {
+        if self.is_rest { RunRequest::Continue(Box::new(request)) } else { request }
+    }
+}
+
+#[derive(Args)]
+pub(super) struct LogArgs {
+    pub(super) script: Option<String>,
+    /// Show what a running script's log grows by, until the script ends; without a name, of the one
+    /// that runs
+    #[arg(long, short, conflicts_with_all = ["commands", "failed", "format"])]
+    pub(super) follow: bool,
+    /// What was printed alone, each line with its time and stream
+    #[arg(long, conflicts_with_all = ["commands", "failed"])]
+    pub(super) output: bool,
+    /// A table of the commands: start (UTC), duration, exit status, command
+    #[arg(long)]
+    pub(super) commands: bool,
+    /// Only the commands that failed, each with the end of what was printed
+    #[arg(long)]
+    pub(super) failed: bool,
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) format: Format,
+}
+
+impl LogArgs {
+    pub(super) fn view(&self) -> View {
+        let part = Part::of_flags(self.output, self.commands);
+        let json = self.format == Format::Json;
+        View { part, failed: self.failed, json, reader: Reader::of_stdout() }
+    }
+}
+
+#[derive(Args)]
+pub(super) struct StampArgs {
+    /// The image's root folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) root: PathBuf,
+    /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
+    #[arg(short = 'P', value_name = "LIST", conflicts_with = "script")]
+    pub(super) list: Option<String>,
+    /// A script and its arguments
+    #[arg(value_name = "SCRIPT [ARGS]…", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(super) script: Vec<String>,
+}
+
+#[derive(Args)]
+pub(super) struct RunArgs {
+    /// Also log each line that bash runs, builtins and functions too, in this one run
+    #[arg(long, short = 'x')]
+    pub(super) trace_lines: bool,
+    #[command(flatten)]
+    pub(super) scripts: Scripts,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct Scripts {
+    /// A list of scripts with their arguments, as in "s1 p1 p2,s2"
+    #[arg(short = 'P', value_name = "LIST")]
+    pub(super) list: Option<String>,
+    /// A script and its arguments
+    #[arg(value_name = "SCRIPT [ARGS]…", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(super) script: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One document, for programs
+    Json,
+}
+
+/// The steps of a list, or the one that the words of `script` name.
+pub(super) fn steps(list: Option<String>, script: Vec<String>) -> Result<Vec<Step>, Failure> {
+    let Some(list) = list else {
+        let mut words = script.into_iter();
+        let script = words.next().unwrap_or_default();
+        // What can't be published can't be run, and a path may lead out of what was verified.
+        provost_bundle::check_path(&script)
+            .map_err(|e| Failure::config(e, "name a script as it is in the published folder"))?;
+        return Ok(vec![Step { script, args: words.collect() }]);
+    };
+    Step::parse_list(&list).map_err(|e| Failure::config(&e, e.hint()))
+}
