@@ -92,7 +92,7 @@ fn who_waits_in_vain_waits_until_the_server_is_mended() {
     server.fault("/", Times::Always, Fault::Stall);
     let mut stream = ask(&server, "GET /file HTTP/1.1\r\n\r\n");
     assert!(server.until(LONG, |asked| asked.len() == 1));
-    server.mend();
+    server.repair();
     assert_eq!(stream.read(&mut [0; 16]).unwrap_or(0), 0);
     assert!(get(&server, "/file").0.ends_with(BODY));
 }

@@ -217,7 +217,7 @@ fn what_has_come_stays_for_the_next_run() {
     server.fault("/packs/", Times::Next(1), Fault::Truncate(50_000));
     server.fault("/manifest.toml", Times::Nth(2), Fault::Status(403));
     node.provost(&["boot"]).expect(3);
-    server.mend();
+    server.repair();
     node.provost(&["boot"]).expect(0);
     let packs = pack_requests(&server);
     assert_eq!(packs.len(), 2);

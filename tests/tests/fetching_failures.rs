@@ -1,4 +1,4 @@
-//! Why a node could not fetch is told so that somebody can mend it: which server, which file, how
+//! Why a node could not fetch is told so that somebody can fix it: which server, which file, how
 //! often it was tried, and what to do.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -120,7 +120,7 @@ fn a_fetch_that_keeps_failing_is_told_long_before_its_deadline() {
     assert_eq!(seen["status"], "netbooting");
     assert_eq!(seen["stage"], "fetch");
     says(&seen, "errorMessage", &["still trying", "/plans/cn001.toml", "500"]);
-    server.mend();
+    server.repair();
     assert!(boot.wait().unwrap().success());
     let seen = cluster.status("cn001");
     assert_eq!((&seen["status"], &seen["errorMessage"]), (&json!("booted"), &Value::Null));

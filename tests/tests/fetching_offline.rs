@@ -41,7 +41,7 @@ fn a_boot_goes_on_with_what_was_fetched_last_and_says_so() {
             None => server.refuse(),
             Some(fault) => {
                 server.accept();
-                server.mend();
+                server.repair();
                 server.fault("/", Times::Always, fault);
             }
         }
@@ -52,7 +52,7 @@ fn a_boot_goes_on_with_what_was_fetched_last_and_says_so() {
         assert!(fetch["skipped"].as_str().unwrap().contains("last good"), "{fetch}");
         assert!(fetch["passedOver"][0].as_str().unwrap().contains(server.address()), "{fetch}");
     }
-    server.mend();
+    server.repair();
     node.provost(&["report"]).expect(0);
     assert_eq!(cluster.status("cn001")["status"], json!("booted"));
 }

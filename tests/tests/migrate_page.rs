@@ -119,7 +119,7 @@ fn an_installer_that_can_not_have_the_program_does_not_install_the_node_again() 
         let done = std::thread::scope(|scope| {
             let done = scope.spawn(|| site.root.sh(&script));
             site.monitor.is_visited();
-            site.monitor.mend();
+            site.monitor.repair();
             done.join().unwrap()
         });
         done.expect(0);

@@ -116,7 +116,7 @@ fn a_server_that_accepts_and_never_answers_is_told_when_it_answers_again() {
     let mut boot = node.spawn(&["boot"]);
     assert!(processes::until(LONG, || ends(&node) == 1), "fetching doesn't end");
     assert!(!has_run(&node));
-    server.mend();
+    server.repair();
     let told = waiting.is_told_soon_after(Instant::now());
     let url = format!("http://{}/", server.address());
     is_told(&told, "fetch", &[&url, "sent nothing", "tr"], &["hangs", "stall_timeout"]);
@@ -140,7 +140,7 @@ fn a_server_that_never_answered_is_told_by_the_next_report() {
     out.says(&["not sent yet", "hint: "]);
     assert_eq!(cluster.status("cn001")["status"], "defined");
     let waiting = Waiting::for_failure_of(&cluster, "cn001");
-    server.mend();
+    server.repair();
     let since = Instant::now();
     node.provost(&["report"]).expect(0);
     let told = waiting.is_told_soon_after(since);

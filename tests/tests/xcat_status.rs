@@ -106,7 +106,7 @@ fn a_script_waits_for_no_monitor_and_a_mended_one_hears_all_in_order() {
         let ran = || ground.cluster.path("ran").exists();
         assert!(processes::until(PATIENCE, ran), "{habit:?}: the script waits");
         assert!(monitor.said().is_empty());
-        monitor.mend();
+        monitor.repair();
         monitor.hears(NETBOOTING);
         std::fs::write(ground.cluster.path("gate"), "go\n").unwrap();
         let out: Out = run.wait_with_output().unwrap().into();
@@ -128,7 +128,7 @@ fn each_fault_is_told_with_its_own_words_and_the_rest_goes_later() {
         assert!(text.contains("not sent yet") && text.contains("hint"), "{habit:?}: {text}");
         let out = ground.provost(&["report"]).expect(3).says(&["telling the install monitor "]);
         assert_eq!(out.stderr.matches("hint: ").count(), 1, "{}", out.stderr);
-        monitor.mend();
+        monitor.repair();
         ground.configure("");
         ground.provost(&["report"]).expect(0).says(&["has read: installstatus booted"]);
         assert_eq!(monitor.said(), [BOOTED], "{habit:?}");
@@ -235,7 +235,7 @@ fn next_outlives_a_runner_that_is_killed() {
     assert!(processes::until(PATIENCE, ended));
     run.kill().unwrap();
     run.wait().unwrap();
-    monitor.mend();
+    monitor.repair();
     ground.provost(&["report"]).expect(0);
     assert_eq!(monitor.said(), ["next"]);
     assert_eq!(ground.node.status()["result"], json!("success"));

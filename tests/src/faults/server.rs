@@ -78,7 +78,7 @@ impl Faulty {
     }
 
     /// Nothing goes wrong any more. Clients that wait for an answer are cut off.
-    pub fn mend(&self) {
+    pub fn repair(&self) {
         let mut state = self.inner.state();
         state.rules.clear();
         state.cut_off();

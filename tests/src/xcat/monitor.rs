@@ -107,13 +107,13 @@ impl Monitor {
         self.port
     }
 
-    /// Changes its habit, and lets go of whom it holds.
+    /// Changes its habit, and releases whom it holds.
     pub fn behave(&self, habit: Habit) {
         self.inner.change(|state| state.habit = habit);
     }
 
     /// Has it no bad habit any more.
-    pub fn mend(&self) {
+    pub fn repair(&self) {
         self.behave(Habit::Right);
     }
 

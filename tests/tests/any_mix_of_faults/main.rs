@@ -155,7 +155,7 @@ impl Ground {
         let expected: &[&str] = if end == End::Good { &SCRIPTS } else { &[] };
         assert_eq!(ran(node, run[0]["run"].as_str().unwrap()), expected, "{out:?}");
         for server in &faulty {
-            server.mend();
+            server.repair();
         }
         let out = node.provost(&["report"]).expect(0);
         assert_eq!(node.status()["unreported"], 0, "{out:?}");

@@ -43,7 +43,7 @@ fn what_was_changed_on_its_way_is_refused_and_named_and_nothing_runs() {
         assert!(told["errorMessage"].as_str().unwrap().contains(name), "{case}: {told}");
         cluster.publish().expect(0);
         node.provost(&["boot"]).expect(0);
-        assert!(marked.exists(), "{case}: publishing again mends it");
+        assert!(marked.exists(), "{case}: publishing again repairs it");
     }
 }
 

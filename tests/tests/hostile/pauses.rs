@@ -118,7 +118,7 @@ fn a_pause_while_the_run_fetches_holds_the_first_script() {
         assert!(server.until(SOON, |asked| !asked.is_empty()));
         run.signal(Signal::TSTP);
         was_heard(&run);
-        server.mend();
+        server.repair();
         holds_what_is_next(run, &ground.path("next"));
     }
 }

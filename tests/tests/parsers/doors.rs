@@ -43,7 +43,7 @@ fn ask(address: &str, request: &[u8], ends: bool) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// The daemon is the one that was started, and has nothing to be ashamed of in its log.
+/// The daemon serves, and its log knows of no panic.
 fn is_well(cluster: &Cluster) {
     let admin = cluster.daemon().admin();
     let health = format!("GET /healthz HTTP/1.1\r\nHost: {admin}\r\nConnection: close\r\n\r\n");

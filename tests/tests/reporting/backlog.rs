@@ -61,7 +61,7 @@ fn what_is_left_goes_by_the_timer_where_systemd_has_one() {
     let systemctl = node.path("fakes/systemctl");
     std::fs::write(&systemctl, "#!/bin/sh\nexec sleep 60\n").unwrap();
     node.provost(&["boot"]).expect(1).says(&["with the next run"]);
-    proxy.mend();
+    proxy.repair();
     node.provost(&["boot"]).expect(1);
     assert_eq!(node.status()["unreported"], 0);
 }
@@ -93,7 +93,7 @@ fn a_server_that_is_dead_for_weeks_costs_a_bounded_journal_and_gets_the_newest()
     let kept = node.journal("boot");
     assert_eq!(kept[0]["phase"], "service start");
     assert!(path.with_extension("1.json").exists());
-    proxy.mend();
+    proxy.repair();
     let begun = std::time::Instant::now();
     while node.provost(&["report"]).code != Some(0) {
         assert!(begun.elapsed() < PATIENCE, "it never is through");
@@ -122,7 +122,7 @@ fn while_nobody_takes_reports_little_is_read_for_each() {
 
     // The first that is taken is a small one; then it goes on as if nothing had been.
     let before = proxy.asked(RECORDS);
-    proxy.mend();
+    proxy.repair();
     proxy.fault("/v1/", Times::Next(1), Fault::Status(503));
     node.provost(&["report"]).expect(0);
     assert_eq!(proxy.asked(RECORDS) - before, 3);
@@ -135,7 +135,7 @@ fn a_long_record_goes_though_little_is_read() {
     plan(&cluster, &[&format!("one {}", "x".repeat(40_000)), "one"]);
     proxy.fault("/v1/", Times::Always, Fault::Status(503));
     node.provost(&["boot"]).expect(0);
-    proxy.mend();
+    proxy.repair();
     // The second report ends before the long one; the next begins with it, and isn't taken.
     proxy.fault("/v1/", Times::Next(1), Fault::Status(503));
     proxy.fault("/v1/", Times::Nth(2), Fault::Status(503));

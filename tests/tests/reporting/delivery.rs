@@ -24,7 +24,7 @@ fn a_server_that_cannot_store_gets_everything_when_it_can_again() {
         node.provost(&["boot"]).expect(1).says(&["not sent yet", "hint: "]);
         assert!(node.status()["unreported"].as_u64() > Some(0), "{fault:?}");
         node.provost(&["report"]).expect(3).says(&["left", "hint: "]);
-        proxy.mend();
+        proxy.repair();
         node.provost(&["report"]).expect(0);
         all_is_stored(&cluster, &node, &["boot"]);
         cluster.ctl(&["log", "cn001", "bad"]).expect(0);

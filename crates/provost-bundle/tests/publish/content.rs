@@ -183,8 +183,8 @@ fn damage_is_mended_under_the_same_generation() {
     for file in &files {
         for damage in damages {
             damage(&admin.www().join(file));
-            let mended = admin.publish().unwrap();
-            assert_eq!((mended.generation, mended.changed), (1, true), "{file}");
+            let repaired = admin.publish().unwrap();
+            assert_eq!((repaired.generation, repaired.changed), (1, true), "{file}");
             assert_eq!(admin.fetch(), manifest, "{file}");
             assert_eq!(admin.plan("cn001"), "generation = 1\nx = 1\n", "{file}");
             let mode = fs::metadata(admin.www().join(file)).unwrap().mode() & 0o777;

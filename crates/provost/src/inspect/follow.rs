@@ -15,7 +15,7 @@ use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 /// A step's log whose end comes when the step is over: until then, a read waits for more.
 ///
 /// The kernel says when there is more (inotify), when the journal has another record, and when the
-/// run has let go of its lock, however it ended.
+/// run has released its lock, however it ended.
 pub(super) struct Follow<'a> {
     log: File,
     paths: &'a Paths,
