@@ -104,7 +104,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l ssh-config
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l format -d 'How to print it' -r -f -a "text\t'For people'
 json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand log" -s f -l follow -d 'Show by ssh what a running script\'s log grows by, until the script ends'
+complete -c provostctl -n "__fish_provostctl_using_subcommand log" -s f -l follow -d 'Show what a running script\'s log grows by, until the script ends: by the node\'s reports, or by ssh if it has run for less than a minute'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l output -d 'What was printed alone, each line with its time and stream'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l commands -d 'A table of the commands: start (UTC), duration, exit status, command'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l failed -d 'Only the commands that failed, each with the end of what was printed'

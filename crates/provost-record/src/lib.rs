@@ -4,6 +4,7 @@
 //! The first eight keys of a record are those of OpenShift's bootstrap service records, so that
 //! its own reader can read ours; [`judge`](judge()) judges a journal as that reader does.
 
+mod beat;
 mod exit_code;
 mod inner;
 mod journal;
@@ -20,6 +21,7 @@ mod verdict;
 pub mod wording;
 mod words;
 
+pub use beat::{Beat, Growth};
 pub use exit_code::ExitCode;
 pub use inner::Inner;
 pub use journal::{Entry, Journal, JournalError, Repair};

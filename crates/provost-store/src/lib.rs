@@ -17,7 +17,7 @@ mod sqlite;
 pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
 pub use failures::{FailureGroup, failed_at, failure_groups, failure_id, has_failed};
-pub use node::{Detail, Node, Seen, Status, UpdateStatus};
+pub use node::{Detail, Node, RunningFor, Seen, Status, UpdateStatus};
 pub use quota::{Quota, Quotas};
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;

@@ -126,6 +126,23 @@ pub struct Node {
     /// The status of programs on the node, in their own words, by name (xCAT's `hpcbootstatus`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub appstatus: BTreeMap<String, String>,
+    /// What the node last said of the stage that runs, if that runs for long. A store knows nothing
+    /// of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running_for: Option<RunningFor>,
+}
+
+/// How a stage goes that runs for long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunningFor {
+    /// How long it had run, …
+    pub elapsed_ms: u64,
+    /// … and the last line that it had printed …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// … at this time by the server's clock.
+    pub at: Timestamp,
 }
 
 /// The stage that a node runs, or the failure that it shows.

@@ -105,7 +105,8 @@ enum Command {
 
 #[derive(Args)]
 struct LogView {
-    /// Show by ssh what a running script's log grows by, until the script ends
+    /// Show what a running script's log grows by, until the script ends: by the node's reports, or by
+    /// ssh if it has run for less than a minute
     #[arg(long, short, conflicts_with_all = ["commands", "failed", "format"])]
     follow: bool,
     /// With --follow, a configuration file for ssh in place of yours
@@ -190,7 +191,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Nodes(nodes) => nodes.run(&client).await,
             Command::Show { node, format } => show::show(&client, &node, format).await,
             Command::Log { node, script, view } if view.follow => {
-                log::follow(view.ssh_config.as_deref(), &node, &script, view.output).await
+                log::follow(&client, view.ssh_config.as_deref(), &node, &script, view.view()).await
             }
             Command::Log { node, script, view } => {
                 log::log(&client, &node, &script, view.view()).await

@@ -139,6 +139,18 @@ impl Client {
         bytes.map(Into::into).map_err(|e| self.unreachable(&e))
     }
 
+    /// What the log of `script` on `node` has grown by after the byte `from`; waits for a while.
+    pub(crate) async fn follow<T: DeserializeOwned>(
+        &self,
+        node: &str,
+        script: &str,
+        from: u64,
+    ) -> Result<T, Failure> {
+        let mut url = self.url(&["v1", "nodes", node, "follow", script])?;
+        url.query_pairs_mut().append_pair("from", &from.to_string());
+        self.json(self.http.get(url)).await
+    }
+
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &[&str]) -> Result<T, Failure> {
         self.json(self.http.get(self.url(path)?)).await
     }
@@ -151,9 +163,13 @@ impl Client {
         self.json(self.http.post(self.url(path)?).json(body)).await
     }
 
-    /// The stream of events, from now on.
-    pub(crate) async fn events(&self) -> Result<Response, Failure> {
-        self.send(self.http.get(self.url(&["v1", "events"])?)).await
+    /// The stream of events, from now on; with `beats`, those too.
+    pub(crate) async fn events(&self, beats: bool) -> Result<Response, Failure> {
+        let mut url = self.url(&["v1", "events"])?;
+        if beats {
+            url.query_pairs_mut().append_pair("beats", "true");
+        }
+        self.send(self.http.get(url)).await
     }
 
     async fn json<T: DeserializeOwned>(

@@ -23,6 +23,8 @@ pub(crate) struct Fleet<'a> {
     /// Which nodes; none for all of them.
     set: Option<&'a NodeSet>,
     names: Option<HashSet<String>>,
+    /// Whether a beat of a node is a change of it.
+    beats: bool,
     /// Those of them that the daemon knows.
     pub(crate) nodes: BTreeMap<String, Node>,
     events: Option<Events>,
@@ -38,6 +40,7 @@ impl<'a> Fleet<'a> {
             client,
             set,
             names,
+            beats: false,
             nodes: BTreeMap::new(),
             events: None,
             changed: Changed::default(),
@@ -45,11 +48,16 @@ impl<'a> Fleet<'a> {
         }
     }
 
+    /// The same, with beats as changes.
+    pub(crate) fn with_beats(self) -> Self {
+        Self { beats: true, ..self }
+    }
+
     /// Gets the nodes; after that, waits until some have changed. After an error, the next call
     /// begins anew. A call that is dropped loses nothing.
     pub(crate) async fn update(&mut self) -> Result<(), Failure> {
         if self.events.is_none() {
-            let events = Events::new(self.client.events().await?, self.names.clone());
+            let events = Events::new(self.client.events(self.beats).await?, self.names.clone());
             self.fetch(None).await?;
             self.events = Some(events);
             return Ok(());

@@ -5,6 +5,7 @@ mod client;
 mod events;
 mod failure;
 mod fleet;
+mod follow;
 mod format;
 mod gather;
 mod goal;

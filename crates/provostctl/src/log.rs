@@ -2,11 +2,12 @@ use std::io::{self, Cursor, IsTerminal, Write};
 use std::path::Path;
 
 use provost_record::Stage;
-use provost_record::step_log::view::{ShowError, View};
+use provost_record::step_log::view::{Part, ShowError, View};
 use provost_record::terminal::escape;
 
 use crate::client::{Client, NodeHistory};
 use crate::failure::Failure;
+use crate::follow::Follow;
 use crate::node_set::NodeName;
 use crate::output;
 use crate::ssh::{self, Remote, SSH_FAILED};
@@ -37,8 +38,25 @@ pub(crate) async fn log(
     }
 }
 
-/// `provostctl log --follow`: `provost log --follow` on the node.
+/// `provostctl log --follow`: by the node's beats; where there are none, by `provost log --follow` on
+/// the node.
 pub(crate) async fn follow(
+    client: &Client,
+    ssh_config: Option<&Path>,
+    node: &NodeName,
+    script: &str,
+    view: View,
+) -> Result<(), Failure> {
+    // Without the daemon the node can be asked all the same.
+    match Follow::of(client, &node.0, script).await {
+        Ok(Some(follow)) => follow.show(view).await,
+        Ok(None) | Err(_) => {
+            follow_by_ssh(ssh_config, node, script, view.part == Part::Output).await
+        }
+    }
+}
+
+async fn follow_by_ssh(
     ssh_config: Option<&Path>,
     node: &NodeName,
     script: &str,

@@ -3,7 +3,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use provost_record::terminal::{escape_cell, escape_json};
 use provost_record::{Cause, Outcome, Paint, Run, Stage, wording};
-use provost_store::{Node, Status};
+use provost_store::{Node, RunningFor, Status};
 use serde_json::value::RawValue;
 
 use crate::client::{Client, NodeHistory};
@@ -23,19 +23,21 @@ pub(crate) async fn show(client: &Client, node: &NodeName, format: Format) -> Re
         return output::print(format!("{}\n", escape_json(json.get())).as_bytes());
     }
     let history: NodeHistory = client.node(&node.0).await?;
-    let view = View { node: &history.node, paint: Paint::of_stdout(), text: String::new() };
-    output::print(view.whole(&history.runs(), Timestamp::now()).as_bytes())
+    let (now, paint) = (Timestamp::now(), Paint::of_stdout());
+    let view = View { node: &history.node, now, paint, text: String::new() };
+    output::print(view.whole(&history.runs()).as_bytes())
 }
 
 struct View<'a> {
     node: &'a Node,
+    now: Timestamp,
     paint: Paint,
     text: String,
 }
 
 impl View<'_> {
-    fn whole(mut self, runs: &[Run], now: Timestamp) -> String {
-        self.head(now);
+    fn whole(mut self, runs: &[Run]) -> String {
+        self.head();
         if let Some((latest, older)) = runs.split_first() {
             self.line("");
             self.run(latest);
@@ -68,8 +70,8 @@ impl View<'_> {
         self.text.push('\n');
     }
 
-    fn head(&mut self, now: Timestamp) {
-        let node = self.node;
+    fn head(&mut self) {
+        let (node, now) = (self.node, self.now);
         let status = match node.status {
             Status::Failed => self.paint.bad("failed"),
             Status::Booted => self.paint.good("booted"),
@@ -131,7 +133,9 @@ impl View<'_> {
         let title = self.title(run);
         self.line(&title);
         for (index, stage) in run.stages.iter().enumerate() {
-            self.stage(index, stage);
+            let is_this = |_: &&RunningFor| self.node.run.as_ref() == Some(&run.run);
+            let running = self.node.running_for.as_ref().filter(is_this);
+            self.stage(index, stage, running);
         }
         // A failure of no stage, for example of a node that the guard holds.
         let node = self.node;
@@ -146,7 +150,7 @@ impl View<'_> {
         }
     }
 
-    fn stage(&mut self, index: usize, stage: &Stage) {
+    fn stage(&mut self, index: usize, stage: &Stage, running: Option<&RunningFor>) {
         let mut words = vec![stage.stage.as_str()];
         words.extend(stage.args.iter().map(String::as_str));
         let mut what = escape_cell(&words.join(" "));
@@ -178,7 +182,12 @@ impl View<'_> {
                 self.line(&format!("  {}   {what}", self.paint.bad("FAILED")));
                 self.failure(index, stage);
             }
-            None => self.line(&format!("  {}  {what}", self.paint.busy("running"))),
+            None => {
+                let running = running.map(|running| text::running_for(running, self.now));
+                let running =
+                    running.map_or(String::new(), |text| escape_cell(&format!(" {text}")));
+                self.line(&format!("  {}  {what}{running}", self.paint.busy("running")));
+            }
         }
         for inner in &stage.inner {
             let title = escape_cell(&inner.title(&stage.stage));

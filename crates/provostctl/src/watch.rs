@@ -34,7 +34,7 @@ impl Watch {
             Some(query) => Some(query.resolve(client).await?),
             None => None,
         };
-        let mut fleet = Fleet::new(client, set.as_ref());
+        let mut fleet = Fleet::new(client, set.as_ref()).with_beats();
         let mut screen = Screen::default();
         let mut outage = None;
         loop {

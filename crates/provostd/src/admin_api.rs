@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use crate::app::App;
 use crate::installer::InstallerNeeds;
 use crate::refusal::{self, Refusal};
-use crate::{body, events, health, host, ranges, tokens};
+use crate::{body, events, follow, health, host, ranges, tokens};
 
 /// The longest request, in bytes: a hundred thousand names.
 const MAX_REQUEST: usize = 4 * 1024 * 1024;
@@ -53,9 +53,10 @@ fn router(
     Router::new()
         .route("/v1/nodes", get(list))
         .route("/v1/nodes/{node}", get(show))
+        .route("/v1/nodes/{node}/follow/{script}", get(follow::follow))
         .route("/v1/runs/{run}/records", get(records))
         .route("/v1/runs/{run}/logs/{name}", get(log))
-        .route("/v1/events", get(async |State(app): Shared| events::stream(&app)))
+        .route("/v1/events", get(events::stream))
         .route("/v1/installer", get(installer))
         .route("/v1/scripts", get(scripts))
         .route("/v1/tokens", tokens)
@@ -79,10 +80,11 @@ async fn list(
     State(app): Shared,
     Query(filter): Query<Filter>,
 ) -> Result<Json<Vec<Node>>, Refusal> {
-    let nodes = match filter.nodes {
+    let mut nodes = match filter.nodes {
         Some(text) => app.store.nodes_named(expand(&text)?).await?,
         None => app.store.nodes().await?,
     };
+    app.beats.show(&mut nodes);
     Ok(Json(nodes))
 }
 
@@ -101,9 +103,8 @@ struct ShownRun<'a> {
 }
 
 async fn show(State(app): Shared, Path(name): Path<String>) -> Result<Response, Refusal> {
-    let node = app.store.node(&name).await?.ok_or_else(|| {
-        absent(format!("unknown node {name:?}"), "list all nodes: provostctl nodes")
-    })?;
+    let mut node = app.store.node(&name).await?.ok_or_else(|| Refusal::unknown_node(&name))?;
+    app.beats.show(std::slice::from_mut(&mut node));
     // Fails only where the semaphore is closed, which nothing does.
     let permit = Arc::clone(&app.histories).acquire_owned().await.ok();
     let stored = app.store.runs(&name).await?;
@@ -255,6 +256,7 @@ async fn remove(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRemoval>
             "list all nodes: provostctl nodes",
         )
     })?;
+    app.beats.remove(&nodes);
     tracing::info!("removed {}", short(&nodes));
     Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))
 }

@@ -8,6 +8,7 @@ use provost_record::wording::error_chain;
 use provost_store::{Store, StoreError};
 use tokio::sync::Semaphore;
 
+use crate::beats::Beats;
 use crate::bodies::Bodies;
 use crate::config::Guard;
 use crate::listener::Stop;
@@ -33,6 +34,7 @@ pub(crate) struct App {
     pub(crate) nodes_at: SocketAddr,
     pub(crate) guard: Guard,
     pub(crate) silence: Silence,
+    pub(crate) beats: Beats,
     pub(crate) bodies: Bodies,
     /// How many histories of nodes are read and sent at once: each may be 8 MiB.
     pub(crate) histories: Arc<Semaphore>,

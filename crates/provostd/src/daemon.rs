@@ -96,6 +96,7 @@ impl Daemon {
             node_program: Arc::new(NodeProgram::new(config.node.binary.clone())),
             nodes_at: addresses.nodes,
             guard: config.guard,
+            beats: Default::default(),
             bodies: Default::default(),
             histories: Arc::new(Semaphore::new(HISTORIES)),
             over_quota: Default::default(),

@@ -3,6 +3,7 @@
 
 mod admin_api;
 mod app;
+mod beats;
 mod bodies;
 mod body;
 mod bundle;
@@ -13,6 +14,7 @@ mod daemon;
 mod encoding;
 mod error;
 mod events;
+mod follow;
 mod guard;
 mod health;
 mod host;

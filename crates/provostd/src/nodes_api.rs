@@ -6,7 +6,9 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
+use provost_record::{Beat, now};
 use provost_store::UploadedLog;
+use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use crate::app::App;
@@ -22,6 +24,8 @@ const MAX_BATCH: usize = 8 * 1024 * 1024;
 /// The longest log, in bytes: the nodes' limit of 1 MiB, and room for the line about what was left
 /// out.
 const MAX_LOG: usize = (1024 + 64) * 1024;
+/// The longest beat, in bytes: 64 KiB of a log, of which JSON may make six times as much, and the rest.
+const MAX_BEAT: usize = 400 * 1024;
 /// The longest `NN-SCRIPT`, in bytes: with an extension it is still a file name.
 const MAX_LOG_NAME: usize = 240;
 
@@ -38,6 +42,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/plans/{name}", get(plan))
         .route("/v1/nodes/{node}/records", post(records))
         .route("/v1/nodes/{node}/runs/{run}/logs/{name}", put(log))
+        .route("/v1/nodes/{node}/runs/{run}/beat", post(beat))
         .with_state(app)
         .layer(axum::middleware::map_response(refusal::in_json))
 }
@@ -116,6 +121,35 @@ async fn records(
 ) -> Result<Json<ingest::Acknowledgement>, Refusal> {
     let body = read_own(&app, &by, &headers, &node, body, MAX_BATCH).await?;
     ingest::ingest(&app, &node, &body.bytes).await.map(Json)
+}
+
+/// The answer to a beat.
+#[derive(Serialize)]
+struct BeatAnswer {
+    /// Whether the next ones come each second, with what the step's log has grown by.
+    follow: bool,
+}
+
+async fn beat(
+    State(app): Shared,
+    Extension(by): By,
+    Path((node, run)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<BeatAnswer>, Refusal> {
+    let body = read_own(&app, &by, &headers, &node, body, MAX_BEAT).await?;
+    let invalid = |error: String| {
+        let hint = "install the same version of Provost on the node and the management node";
+        Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)
+    };
+    let beat: Beat = serde_json::from_slice(&body.bytes)
+        .map_err(|e| invalid(format!("the body isn't a beat: {e}")))?;
+    if !ingest::is_run_id(&run) || !is_log_name(&beat.log) || beat.stage.len() > MAX_LOG_NAME {
+        let Beat { log, .. } = &beat;
+        return Err(invalid(format!("{log:?} of run {run:?} can't be the name of a log")));
+    }
+    let follow = app.beats.note(&node, run, beat, now());
+    Ok(Json(BeatAnswer { follow }))
 }
 
 async fn log(

@@ -28,6 +28,12 @@ impl Refusal {
     ) -> Self {
         Self { status, error: error.into(), hint: hint.into(), retry_after: None }
     }
+
+    /// Nothing is known of the node `name`.
+    pub(crate) fn unknown_node(name: &str) -> Self {
+        let hint = "list all nodes: provostctl nodes";
+        Self::new(StatusCode::NOT_FOUND, format!("unknown node {name:?}"), hint)
+    }
 }
 
 impl From<StoreError> for Refusal {

@@ -2,6 +2,7 @@
 
 mod overview;
 mod rows;
+mod running;
 mod select;
 
 use std::collections::HashSet;

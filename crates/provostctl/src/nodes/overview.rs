@@ -9,6 +9,7 @@ use provost_store::{FailureGroup, Node, Status, failure_groups, has_failed};
 use serde_json::json;
 
 use super::rows::{ending, summary};
+use super::running;
 use crate::text;
 
 /// How many lines of a group's message are shown.
@@ -81,6 +82,10 @@ impl<'a> Overview<'a> {
             };
             let list = cut_list(&fold(nodes), width.saturating_sub(words + digits + 4));
             let _ = writeln!(text, "{word}  {:>digits$}  {list}", nodes.len());
+            let of_status = |node: &&Node| !has_failed(node) && node.status == *status;
+            for line in running::lines(self.nodes.iter().filter(of_status), now) {
+                let _ = writeln!(text, "    {}", cut(&line, width.saturating_sub(4)));
+            }
         }
         text
     }

@@ -62,7 +62,7 @@ fn row(node: &Node, now: Timestamp) -> [String; 7] {
         node.updatestatus.map(|status| status.as_str().to_owned()).unwrap_or_default(),
         node.detail.stage.clone().unwrap_or_default(),
         ending(&node.detail).unwrap_or_default(),
-        what(&node.detail),
+        what(node, now),
     ]
 }
 
@@ -73,8 +73,12 @@ pub(crate) fn ending(detail: &Detail) -> Option<String> {
     has_failed.then(|| wording::outcome(*cause, *exit_code, signal.as_deref()))
 }
 
-/// Where it failed, and its last line of output.
-fn what(detail: &Detail) -> String {
+/// For how long its stage has run; or where it failed, and its last line of output.
+fn what(node: &Node, now: Timestamp) -> String {
+    if let Some(running) = &node.running_for {
+        return text::running_for(running, now);
+    }
+    let detail = &node.detail;
     let place = detail.error_line.as_deref().and_then(|line| line.split(' ').next());
     let last = detail.error_message.as_deref().and_then(|message| message.lines().last());
     match (place, last) {

@@ -2,6 +2,7 @@
 //! script up.
 
 mod answer;
+mod beats;
 mod delivery;
 mod direct;
 mod error;

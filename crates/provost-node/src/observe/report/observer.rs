@@ -6,7 +6,9 @@ use futures_util::future::LocalBoxFuture;
 use provost_exec::Orders;
 use provost_record::{Cause, Record, Service};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
+use super::beats::Beats;
 use super::direct::{report_refusal, report_unwritten};
 use super::logs;
 use super::reporter::Reporter;
@@ -17,16 +19,23 @@ use crate::fetch::Connection;
 use crate::observe::observer::{Observer, RunContext, StepContext, StepEnd};
 use crate::settings::Paths;
 
+/// How long a run waits at its end for the last beat of its last step.
+const LAST_BEAT: Duration = Duration::from_secs(1);
+
 /// Sends the records of a run, and the logs of its failed steps, to the management node.
 pub struct Reporting {
     connection: Connection,
     reporter: Option<Reporter>,
+    /// The beats of the step that runs.
+    beats: Option<Beats>,
+    /// What is left to do for the step before it.
+    last_beat: Option<JoinHandle<()>>,
 }
 
 impl Reporting {
     /// Sends to the servers of `connection`.
     pub fn new(connection: Connection) -> Self {
-        Self { connection, reporter: None }
+        Self { connection, reporter: None, beats: None, last_beat: None }
     }
 
     fn paths(&self) -> &Paths {
@@ -44,7 +53,14 @@ impl Observer for Reporting {
         Box::pin(async {})
     }
 
+    fn step_started(&mut self, step: StepContext<'_>) {
+        if self.reporter.is_some() {
+            self.beats = Some(Beats::of(&self.connection, step));
+        }
+    }
+
     fn step_ended(&mut self, step: StepContext<'_>, end: StepEnd<'_>) {
+        self.last_beat = self.beats.take().map(Beats::end);
         let has_run =
             !matches!(end.record.cause, Some(Cause::Missing | Cause::Exec | Cause::Verify));
         if self.reporter.is_some() && end.record.is_failure() && end.retry.is_none() && has_run {
@@ -56,6 +72,10 @@ impl Observer for Reporting {
         Box::pin(async {
             if let Some(reporter) = self.reporter.take() {
                 reporter.finish(orders).await.iter().for_each(|text| tracing::warn!("{text}"));
+            }
+            if let Some(last_beat) = self.last_beat.take() {
+                // The script's log has all that isn't sent.
+                let _ = tokio::time::timeout(LAST_BEAT, last_beat).await;
             }
         })
     }

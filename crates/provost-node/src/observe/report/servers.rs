@@ -56,6 +56,16 @@ impl Servers {
         self.send(request.header("content-type", "application/json").body(json)).await
     }
 
+    /// Sends a beat of `run`.
+    pub(super) async fn send_beat(
+        &mut self,
+        run: &str,
+        json: String,
+    ) -> Result<Response, ReportError> {
+        let request = self.client.post(self.url(&["runs", run, "beat"]));
+        self.send(request.header("content-type", "application/json").body(json)).await
+    }
+
     /// Uploads the log `name` of `run`, which is packed by gzip.
     pub(super) async fn send_log(
         &mut self,

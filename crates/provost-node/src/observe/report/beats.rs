@@ -1,0 +1,204 @@
+//! Beats: a step that runs for long says so, again and again, and brings what its log has grown by
+//! where somebody follows it. A lost beat is never sent again.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use provost_bundle::Limit;
+use provost_record::step_log::{Entry, Line};
+use provost_record::{Beat, Growth};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::servers::{Response, Servers};
+use crate::fetch::Connection;
+use crate::observe::observer::StepContext;
+
+/// The time between two beats, and from a step's start to the first one, without the jitter.
+const INTERVAL: Duration = Duration::from_secs(30);
+/// The environment variable that shortens it, for tests.
+const VARIABLE: &str = "PROVOST_BEAT";
+/// The time between two beats of a step whose log is followed.
+const FOLLOWED: Duration = Duration::from_secs(1);
+/// The most that a beat has of a log, in bytes.
+const MOST_GROWTH: u64 = 64 * 1024;
+/// How much of a log's end is read to find the last line, in bytes.
+const TAIL: u64 = 4 * 1024;
+/// The longest last line, in characters.
+const MOST_LINE: usize = 200;
+
+/// The beats of a step that runs.
+pub(super) struct Beats {
+    task: JoinHandle<()>,
+    ended: oneshot::Sender<()>,
+}
+
+/// A management node's answer to a beat.
+#[derive(serde::Deserialize)]
+struct Answer {
+    follow: bool,
+}
+
+impl Beats {
+    /// Begins with `step`.
+    pub(super) fn of(connection: &Connection, step: StepContext<'_>) -> Self {
+        let (sender, ended) = oneshot::channel();
+        let step = Step {
+            servers: Servers::new(&connection.settings, &connection.client),
+            run: connection.run.clone(),
+            stage: step.script.to_owned(),
+            log: step.log.to_owned(),
+            began: step.began,
+            line: None,
+            sent: None,
+        };
+        Self { task: tokio::spawn(step.beat(ended)), ended: sender }
+    }
+
+    /// Ends with the step. The task, which comes back, has nothing more to do, unless the log is
+    /// followed: then it sends the rest of it.
+    pub(super) fn end(self) -> JoinHandle<()> {
+        // Fails where the task has ended.
+        let _ = self.ended.send(());
+        self.task
+    }
+}
+
+struct Step {
+    servers: Servers,
+    run: String,
+    stage: String,
+    log: PathBuf,
+    began: Instant,
+    line: Option<String>,
+    /// While the log is followed: how much of it the management node has.
+    sent: Option<u64>,
+}
+
+impl Step {
+    async fn beat(mut self, mut ended: oneshot::Receiver<()>) {
+        let interval = std::env::var(VARIABLE).ok().and_then(|text| text.parse::<Limit>().ok());
+        let interval = interval.map_or(INTERVAL, Limit::duration);
+        let jittered = || interval.mul_f64(1.0 + fastrand::f64() / 4.0);
+        let mut wait = jittered();
+        loop {
+            let has_ended = tokio::select! {
+                () = tokio::time::sleep(wait) => false,
+                _ = &mut ended => true,
+            };
+            if has_ended && self.sent.is_none() {
+                return;
+            }
+            let (sent, beat) = self.read(has_ended).await;
+            let Ok(json) = serde_json::to_string(&beat) else { return };
+            let is_followed = self.sent.is_some();
+            let answer = tokio::select! {
+                answer = self.servers.send_beat(&self.run, json) => answer,
+                _ = &mut ended, if !is_followed => return,
+            };
+            if has_ended {
+                return;
+            }
+            let answer = match answer {
+                Ok(Response::Taken(answer)) => serde_json::from_slice::<Answer>(&answer).ok(),
+                Ok(Response::Refused(_)) | Err(_) => None,
+            };
+            (self.sent, wait) = match answer {
+                Some(Answer { follow: true }) => (Some(sent), FOLLOWED.min(interval)),
+                Some(Answer { follow: false }) => (None, jittered()),
+                // What wasn't taken goes with the next one.
+                None => (self.sent, (wait * 2).min(jittered())),
+            };
+        }
+    }
+
+    /// The next beat, and how much of the log the management node has with it.
+    async fn read(&mut self, ended: bool) -> (u64, Beat) {
+        let (log, sent) = (self.log.clone(), self.sent);
+        // Reading must not hold up the loop.
+        let read = tokio::task::spawn_blocking(move || grown(&log, sent)).await;
+        let growth = read.ok().and_then(Result::ok);
+        let line = growth.as_ref().and_then(|growth| last_line(&growth.text));
+        self.line = line.or(self.line.take());
+        let has = match (sent, &growth) {
+            (Some(_), Some(growth)) => growth.to,
+            // It begins with so much of what there is.
+            (None, Some(growth)) => growth.to.saturating_sub(MOST_GROWTH),
+            (sent, None) => sent.unwrap_or(0),
+        };
+        let log = self.log.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let elapsed_ms = self.began.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
+        let (stage, line) = (self.stage.clone(), self.line.clone());
+        let growth = growth.filter(|growth| sent.is_some() && !growth.text.is_empty());
+        (has, Beat { stage, log, elapsed_ms, line, ended, growth })
+    }
+}
+
+/// The whole lines of `log` after the first `sent` bytes, or only of its end.
+fn grown(log: &Path, sent: Option<u64>) -> io::Result<Growth> {
+    let mut file = File::open(log)?;
+    let length = file.metadata()?.len();
+    let most = if sent.is_some() { MOST_GROWTH } else { TAIL };
+    let start = sent.unwrap_or(0).max(length.saturating_sub(most));
+    // With the byte before it, which may be the end of a line.
+    let begin = start.saturating_sub(1);
+    file.seek(SeekFrom::Start(begin))?;
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    let is_end = |byte: &u8| *byte == b'\n';
+    let first = if start == 0 { 0 } else { bytes.iter().position(is_end).map_or(0, |at| at + 1) };
+    let end = bytes.iter().rposition(is_end).map_or(0, |at| at + 1);
+    let lines = bytes.get(first..end).unwrap_or_default();
+    let from = if lines.is_empty() { start } else { begin + first as u64 };
+    let text = String::from_utf8_lossy(lines).into_owned();
+    Ok(Growth { from, to: from + lines.len() as u64, text })
+}
+
+/// The last line of a log's `text` that a script printed.
+fn last_line(text: &str) -> Option<String> {
+    let printed = |line: &str| match Line::parse(line.as_bytes()).entry {
+        Entry::Output { text, .. } => {
+            let text = String::from_utf8_lossy(text);
+            Some(text.trim().chars().take(MOST_LINE).collect())
+        }
+        _ => None,
+    };
+    text.lines().rev().filter_map(printed).find(|line: &String| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_log_has_grown_by_is_whole_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("01-slow.log");
+        let grown = |text: &str, sent| {
+            std::fs::write(&log, text).unwrap();
+            let growth = grown(&log, sent).unwrap();
+            (growth.from, growth.to, growth.text)
+        };
+        assert_eq!(grown("", Some(0)), (0, 0, String::new()));
+        assert_eq!(grown("one\ntwo\nthr", Some(0)), (0, 8, "one\ntwo\n".to_owned()));
+        assert_eq!(grown("one\ntwo\nthr", Some(8)), (8, 8, String::new()));
+        assert_eq!(grown("one\ntwo\nthree\n", Some(8)), (8, 14, "three\n".to_owned()));
+        let long = "0123456789\n".repeat(10_000);
+        let (from, to, text) = grown(&long, Some(11));
+        assert_eq!((from % 11, to, text.len() as u64), (0, 110_000, to - from));
+        assert!(text.len() as u64 <= MOST_GROWTH && text.len() as u64 > MOST_GROWTH - 22);
+        let (from, to, _) = grown(&long, None);
+        assert!(from % 11 == 0 && to == 110_000 && to - from < TAIL, "{from}");
+    }
+
+    #[test]
+    fn the_last_line_is_what_a_script_printed_last() {
+        let log = "T stdout F first\nT stderr F  12 %\nT stdout F \nT exec F 2 1 sleep 9\n";
+        assert_eq!(last_line(log).as_deref(), Some("12 %"));
+        assert_eq!(last_line("T exec F 2 1 sleep 9\n"), None);
+        let long = format!("T stdout F {}\n", "ä".repeat(1000));
+        assert_eq!(last_line(&long).map(|line| line.chars().count()), Some(MOST_LINE));
+    }
+}
