@@ -1,4 +1,5 @@
 //! The page docs/failed-nodes.md: from many failed nodes, of three causes, to none in two commands.
+//! And what goes on there: a boot, or in an installer a kickstart.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::os::unix::fs::PermissionsExt;
@@ -111,5 +112,36 @@ fn all_nodes_are_booted_two_commands_after_the_fix() {
         let ran = std::fs::read_to_string(notes.join(node.name())).unwrap();
         assert_eq!(ran, "first\nlast\n", "{}: each script once", node.name());
         assert_eq!(node.status().get("unfinished"), None);
+    }
+}
+
+#[test]
+fn a_node_in_its_installer_goes_on_with_its_kickstart_and_the_others_with_their_boots() {
+    let mut cluster = Cluster::new();
+    let notes = cluster.path("notes");
+    std::fs::create_dir(&notes).unwrap();
+    cluster.script("first", NOTE);
+    cluster.script("broken", "#!/bin/sh\n[ -e \"$NOTES/fixed\" ] || exit 3\n");
+    cluster.site(&format!(
+        "[defaults]\nenv = {{ NOTES = {notes:?} }}\npostscripts = [\"first\", \"broken\"]\n\
+         [nodes.\"cn[001-{NODES:03}]\"]\n"
+    ));
+    cluster.publish().expect(0);
+    cluster.start();
+    let nodes = nodes(&cluster);
+    nodes[0].provost(&["kickstart"]).expect(1);
+    nodes[1].provost(&["kickstart"]).expect(1);
+    nodes[1].provost(&["run", "broken"]).expect(1);
+    nodes[2].provost(&["boot"]).expect(1);
+    std::fs::write(notes.join("fixed"), "").unwrap();
+    let admin = |line: &str| nodes[0].shell(line, &cluster);
+
+    let out = admin("provostctl continue @failed").expect(0);
+    assert!(out.stdout.contains("    3  ok           cn[001-003]\n"), "{}", out.stdout);
+    let status = ["cn001", "cn002", "cn003"].map(|node| cluster.status(node)["status"].clone());
+    assert_eq!(status, ["booting", "booting", "booted"]);
+    for node in &nodes[..3] {
+        let ran = std::fs::read_to_string(notes.join(node.name())).unwrap();
+        assert_eq!(ran, "first\n", "{}: once", node.name());
     }
 }

@@ -87,8 +87,8 @@ enum Command {
     /// Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well,
     /// 1 a node failed or couldn't be reached, 2 there is no such script, 124 some took too long
     Rerun(rerun::Rerun),
-    /// Run on nodes by ssh what their last boot left unfinished, from the script on that failed
-    /// (`provost boot --continue`). Exit statuses: 0 all is well, 1 a node failed or couldn't be
+    /// Run on nodes by ssh what their last boot or kickstart left unfinished, from the script on that
+    /// failed (`provost boot --continue`, `kickstart --continue`). Exit statuses: 0 all is well, 1 a node failed or couldn't be
     /// reached, 124 some took too long
     Continue(OnNodes),
     /// Run on nodes by ssh all that a boot needs (`provost boot`). Exit statuses: 0 all is well, 1 a
@@ -185,7 +185,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Key(_) | Command::Publish(_) | Command::Plan(_) | Command::Import(_) => Ok(()),
             Command::Rerun(rerun) => rerun.run(&client).await,
             Command::Gather(gather) => gather.run(&client).await,
-            Command::Continue(on) => on.run(&client, &["provost", "boot", "--continue"]).await,
+            Command::Continue(on) => on.run_unfinished(&client).await,
             Command::Boot(on) => on.run(&client, &["provost", "boot"]).await,
             Command::Token { nodes } => token::token(&client, &nodes.resolve(&client).await?).await,
             Command::Nodes(nodes) => nodes.run(&client).await,

@@ -41,7 +41,8 @@ pub(crate) struct Ssh {
     ssh_config: Option<PathBuf>,
 }
 
-/// What runs on each node.
+/// What runs on a node.
+#[derive(Clone, Copy)]
 pub(crate) struct Remote<'a> {
     pub(crate) command: &'a [&'a str],
     /// A line of shell that prints the result in place of the command, whose standard output is
@@ -92,22 +93,21 @@ impl Remote<'_> {
 }
 
 impl Ssh {
-    /// Runs `remote` on each of `nodes`, with its standard output to `stdout`, and passes each
+    /// Runs on each of `nodes` its `remote`, with its standard output to `stdout`, and passes each
     /// result to `ended`.
-    pub(crate) async fn on_each(
+    pub(crate) async fn on_each<'r>(
         &self,
         nodes: &NodeSet,
-        remote: &Remote<'_>,
+        remote: impl Fn(&str) -> Remote<'r>,
         stdout: impl Fn(&str) -> Stdio,
         mut ended: impl FnMut(&str, RemoteResult),
     ) {
-        let shell = remote.shell();
         let mut left = nodes.names.iter();
         let mut running = JoinSet::new();
         loop {
             while running.len() < usize::from(self.fanout) {
                 let Some(node) = left.next().cloned() else { break };
-                let ssh = self.command(&node, &shell, stdout(&node));
+                let ssh = self.command(&node, &remote(&node).shell(), stdout(&node));
                 let limit = self.timeout;
                 running.spawn(async move {
                     let result = run(ssh, limit).await;

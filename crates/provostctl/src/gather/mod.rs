@@ -66,7 +66,7 @@ impl Gather {
             }
         };
         let remote = Remote { command: &["sh", "-c", ON_THE_NODE], report: None };
-        self.ssh.on_each(&nodes, &remote, stdout, ended).await;
+        self.ssh.on_each(&nodes, |_| remote, stdout, ended).await;
         for Missing { node, why } in &missing {
             match from_store::write(client, node, why, &self.to).await {
                 Ok(path) => {

@@ -1,6 +1,7 @@
 //! A command of `provost` on many nodes by ssh: a few at once, with a live line on a terminal, and
 //! the results grouped by what the nodes say.
 
+mod kickstarts;
 mod report;
 mod row;
 mod summary;
@@ -16,6 +17,7 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::live::LiveLine;
 use crate::node_query::NodeQuery;
+use crate::node_set::NodeSet;
 use crate::output;
 use crate::ssh::{Remote, RemoteResult, Ssh};
 use report::Reports;
@@ -40,14 +42,34 @@ impl OnNodes {
     /// Runs `command` on each node and prints how it went.
     pub(crate) async fn run(self, client: &Client, command: &[&str]) -> Result<(), Failure> {
         let nodes = self.nodes.resolve(client).await?;
+        self.on(&nodes, |_| command).await
+    }
+
+    /// Runs on each node what its last kickstart or boot left unfinished, and prints how it went.
+    pub(crate) async fn run_unfinished(self, client: &Client) -> Result<(), Failure> {
+        let nodes = self.nodes.resolve(client).await?;
+        let kickstarts = kickstarts::among(client, &nodes).await;
+        let command = |node: &str| match kickstarts.contains(node) {
+            true => &["provost", "kickstart", "--continue"],
+            false => &["provost", "boot", "--continue"],
+        };
+        self.on(&nodes, |node| command(node)).await
+    }
+
+    async fn on<'c>(
+        self,
+        nodes: &NodeSet,
+        command: impl Fn(&str) -> &'c [&'c str],
+    ) -> Result<(), Failure> {
         let reports = Reports::default();
         let progress = Progress::new(nodes.names.len());
         let ended = |node: &str, result: RemoteResult| {
             progress.add(Row::new(node, &result, &reports.take(node)));
         };
-        let remote = Remote { command, report: Some(report::ON_THE_NODE) };
+        let remote =
+            |node: &str| Remote { command: command(node), report: Some(report::ON_THE_NODE) };
         tokio::select! {
-            () = self.ssh.on_each(&nodes, &remote, |node| reports.open(node), ended) => {}
+            () = self.ssh.on_each(nodes, remote, |node| reports.open(node), ended) => {}
             () = progress.tick() => {}
         }
         let rows = progress.finish();
