@@ -19,11 +19,17 @@ _provostctl() {
             provostctl,boot)
                 cmd="provostctl__subcmd__boot"
                 ;;
+            provostctl,channel)
+                cmd="provostctl__subcmd__channel"
+                ;;
             provostctl,continue)
                 cmd="provostctl__subcmd__continue"
                 ;;
             provostctl,gather)
                 cmd="provostctl__subcmd__gather"
+                ;;
+            provostctl,history)
+                cmd="provostctl__subcmd__history"
                 ;;
             provostctl,import)
                 cmd="provostctl__subcmd__import"
@@ -40,6 +46,9 @@ _provostctl() {
             provostctl,plan)
                 cmd="provostctl__subcmd__plan"
                 ;;
+            provostctl,promote)
+                cmd="provostctl__subcmd__promote"
+                ;;
             provostctl,publish)
                 cmd="provostctl__subcmd__publish"
                 ;;
@@ -51,6 +60,9 @@ _provostctl() {
                 ;;
             provostctl,rerun)
                 cmd="provostctl__subcmd__rerun"
+                ;;
+            provostctl,rollback)
+                cmd="provostctl__subcmd__rollback"
                 ;;
             provostctl,show)
                 cmd="provostctl__subcmd__show"
@@ -67,6 +79,15 @@ _provostctl() {
             provostctl,watch)
                 cmd="provostctl__subcmd__watch"
                 ;;
+            provostctl__subcmd__channel,list)
+                cmd="provostctl__subcmd__channel__subcmd__list"
+                ;;
+            provostctl__subcmd__channel,remove)
+                cmd="provostctl__subcmd__channel__subcmd__remove"
+                ;;
+            provostctl__subcmd__channel,set)
+                cmd="provostctl__subcmd__channel__subcmd__set"
+                ;;
             provostctl__subcmd__import,xcat)
                 cmd="provostctl__subcmd__import__subcmd__xcat"
                 ;;
@@ -80,7 +101,7 @@ _provostctl() {
 
     case "${cmd}" in
         provostctl)
-            opts="-h -V --admin --help --version key publish plan import token nodes show log release remove gather rerun continue boot snippet watch wait-for"
+            opts="-h -V --admin --help --version key publish channel promote rollback history plan import token nodes show log release remove gather rerun continue boot snippet watch wait-for"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -118,6 +139,102 @@ _provostctl() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__channel)
+            opts="-h --admin --help set list remove"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__channel__subcmd__list)
+            opts="-h --to --format --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__channel__subcmd__remove)
+            opts="-h --key --to --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__channel__subcmd__set)
+            opts="-h --key --to --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --admin)
@@ -186,6 +303,32 @@ _provostctl() {
                     ;;
                 --to)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__history)
+            opts="-h --to --format --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 --admin)
@@ -381,8 +524,42 @@ _provostctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        provostctl__subcmd__promote)
+            opts="-h --key --to --group --valid-for --check --diff --allow-removal --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --valid-for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         provostctl__subcmd__publish)
-            opts="-h --site --scripts --key --to --group --valid-for --refresh-key --refresh --check --diff --allow-removal --generation-above --lint-only --no-lint --format --admin --help"
+            opts="-h --site --scripts --key --to --to-channel --group --valid-for --refresh-key --refresh --check --diff --allow-removal --generation-above --lint-only --no-lint --format --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -401,6 +578,10 @@ _provostctl() {
                     return 0
                     ;;
                 --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to-channel)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -495,6 +676,40 @@ _provostctl() {
                     return 0
                     ;;
                 -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__rollback)
+            opts="-h --key --to --group --valid-for --check --diff --allow-removal --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --valid-for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

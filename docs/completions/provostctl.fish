@@ -29,6 +29,10 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -s h -l help -d 'Pri
 complete -c provostctl -n "__fish_provostctl_needs_command" -s V -l version -d 'Print version'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "key" -d 'Create keys that sign what is published'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "publish" -d 'Check scripts and site.toml, sign them, and publish them for the nodes'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "channel" -d 'Name the nodes that get what is published before all others'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "promote" -d 'Publish to all nodes what a channel\'s nodes have'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rollback" -d 'Publish again, as a newer generation and for all nodes, what was published before'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "history" -d 'Show what was published, by whom, and on which nodes it has run'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "plan" -d 'Show what a node will run, in order and with which environment, and the section of site.toml that each comes from'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "import" -d 'Write a site.toml from another system\'s tables'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "token" -d 'Create new tokens that replace the nodes\' old ones; prints a line "NODE TOKEN" each'
@@ -54,6 +58,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l site -
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l scripts -d 'The folder of scripts; all of it is published' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l key -d 'The secret key that signs it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to-channel -d 'Only for the nodes of this channel, before all others: see provostctl channel set' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l refresh-key -d 'Who may refresh it and nothing else: the line that provostd logs at its start' -r
@@ -68,6 +73,47 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l allow-
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l lint-only -d 'Look for mistakes in scripts and site.toml, and do no more; with shellcheck\'s errors, if it is installed. Exit statuses: 0 there is none, 1 there is one'
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l no-lint -d 'Publish scripts in spite of syntax errors'
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not __fish_seen_subcommand_from set list remove" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not __fish_seen_subcommand_from set list remove" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not __fish_seen_subcommand_from set list remove" -f -a "set" -d 'Say which nodes a channel has, from the next publication on. A node is in one channel at most'
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not __fish_seen_subcommand_from set list remove" -f -a "list" -d 'List the channels and their nodes'
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not __fish_seen_subcommand_from set list remove" -f -a "remove" -d 'Remove a channel. Its nodes keep what they have until something newer is published to all'
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l key -d 'The secret key that signs what is published' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from list" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from list" -l format -d 'How to print it' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from list" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l key -d 'The secret key that signs what is published' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l key -d 'The secret key that has signed it, and signs it again' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l check -d 'Do everything but writing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l diff -d 'Show in full what would change, and write nothing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l key -d 'The secret key that has signed it, and signs it again' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l check -d 'Do everything but writing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l diff -d 'Show in full what would change, and write nothing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand history" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand history" -l format -d 'How to print it' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand history" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand history" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l site -d 'What nodes run' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l script -d 'List the nodes that run this script instead' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r

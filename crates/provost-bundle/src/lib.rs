@@ -28,9 +28,9 @@ pub use path::{PathError, check_path};
 pub use policy::{HeaderError, Leak, OnFailure, Policy, Resume, Trace, When};
 #[cfg(feature = "publish")]
 pub use publish::{
-    Access, Changes, FileChange, FileVersion, Generations, Input, KeyError, PlanChange, Prepared,
-    Problem, Publication, PublishError, Published, SecretKey, Source, Used, check_input, prepare,
-    publish,
+    Access, Action, Changes, Channel, Channels, FileChange, FileVersion, Generations, Input,
+    KeyError, Origin, PlanChange, Prepared, Problem, Publication, PublishError, Published, Record,
+    SecretKey, Source, Used, change_channels, channels, check_input, history, prepare, publish,
 };
 pub use refresh::Refresh;
 pub use signature::{PublicKey, PublicKeyError};

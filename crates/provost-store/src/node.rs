@@ -120,6 +120,12 @@ pub struct Node {
     /// Which try this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
+    /// The newest bundle that it has reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bundle: Option<u64>,
+    /// The newest plan that it has reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<u64>,
     /// The address that claimed the status without a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<IpAddr>,

@@ -11,8 +11,8 @@ use crate::node_query::NodeQuery;
 use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
 use crate::{
-    gather, import, key, log, nodes, output, plan, publish, release, remove, rerun, show, snippet,
-    token, wait_for, watch,
+    channel, gather, import, key, log, nodes, output, plan, publish, release, remove, rerun, show,
+    snippet, token, wait_for, watch,
 };
 
 /// Create keys, publish what nodes run, and show what they report
@@ -39,6 +39,25 @@ enum Command {
     Key(KeyCommand),
     /// Check scripts and site.toml, sign them, and publish them for the nodes
     Publish(publish::Publish),
+    /// Name the nodes that get what is published before all others
+    #[command(subcommand)]
+    Channel(channel::Channel),
+    /// Publish to all nodes what a channel's nodes have
+    Promote {
+        /// The channel
+        channel: channel::Name,
+        #[command(flatten)]
+        again: publish::Again,
+    },
+    /// Publish again, as a newer generation and for all nodes, what was published before
+    Rollback {
+        /// Which bundle; without it, the one before the newest publication
+        generation: Option<u64>,
+        #[command(flatten)]
+        again: publish::Again,
+    },
+    /// Show what was published, by whom, and on which nodes it has run
+    History(publish::History),
     /// Show what a node will run, in order and with which environment, and the section of site.toml
     /// that each comes from
     Plan(plan::Plan),
@@ -171,6 +190,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Key(KeyCommand::New { out }) => return key::new(&out),
         Command::Publish(publish) => return publish.run(&cli.admin),
+        Command::Channel(channel) => return channel.run(),
+        Command::Promote { channel, again } => return again.promote(&cli.admin, &channel.0),
+        Command::Rollback { generation, again } => return again.rollback(&cli.admin, generation),
         Command::Plan(plan) => return plan.run(),
         Command::Import(ImportCommand::Xcat(xcat)) => return xcat.run(),
         _ => {}
@@ -182,7 +204,14 @@ fn run(cli: Cli) -> Result<(), Failure> {
     let client = Client::new(&cli.admin)?;
     runtime.block_on(async {
         match cli.command {
-            Command::Key(_) | Command::Publish(_) | Command::Plan(_) | Command::Import(_) => Ok(()),
+            Command::Key(_)
+            | Command::Publish(_)
+            | Command::Channel(_)
+            | Command::Promote { .. }
+            | Command::Rollback { .. }
+            | Command::Plan(_)
+            | Command::Import(_) => Ok(()),
+            Command::History(history) => history.run(&cli.admin).await,
             Command::Rerun(rerun) => rerun.run(&client).await,
             Command::Gather(gather) => gather.run(&client).await,
             Command::Continue(on) => on.run_unfinished(&client).await,

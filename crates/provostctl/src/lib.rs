@@ -1,5 +1,6 @@
 //! The admin's command: creates keys and tokens, publishes, and shows what nodes report.
 
+mod channel;
 mod cli;
 mod client;
 mod events;

@@ -19,6 +19,8 @@ const DIGEST: usize = 64;
 /// request can name another file.
 pub(crate) enum Published {
     Manifest(&'static str),
+    /// A channel's.
+    ManifestOf(String),
     Object(String),
     Pack(String),
     /// The newest pack, without its digest.
@@ -34,6 +36,14 @@ pub(crate) struct PlanOf<'n> {
 }
 
 impl Published {
+    /// `manifests/25.toml` or its signature.
+    pub(crate) fn manifest(name: &str) -> Option<Self> {
+        let number = name.strip_suffix(".minisig").unwrap_or(name).strip_suffix(".toml")?;
+        let is_number =
+            (1..=20).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit());
+        is_number.then(|| Self::ManifestOf(format!("manifests/{name}")))
+    }
+
     /// `objects/ab/abcdef…`
     pub(crate) fn object(folder: &str, name: &str) -> Option<Self> {
         let right = is_digest(name) && name.starts_with(folder) && folder.len() == 2;
@@ -61,7 +71,9 @@ impl Published {
         match self {
             Self::Manifest(path) => path,
             Self::NewestPack => Pack::NEWEST,
-            Self::Object(path) | Self::Pack(path) | Self::Plan(path) => path,
+            Self::ManifestOf(path) | Self::Object(path) | Self::Pack(path) | Self::Plan(path) => {
+                path
+            }
         }
     }
 
@@ -72,7 +84,7 @@ impl Published {
         let digest = name.split('.').next().unwrap_or_default();
         match self {
             Self::Object(_) | Self::Pack(_) => HeaderValue::try_from(format!("\"{digest}\"")).ok(),
-            Self::Manifest(_) | Self::NewestPack | Self::Plan(_) => None,
+            Self::Manifest(_) | Self::ManifestOf(_) | Self::NewestPack | Self::Plan(_) => None,
         }
     }
 

@@ -34,6 +34,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/manifest.toml", get(manifest))
         .route("/manifest.toml.minisig", get(manifest_signature))
+        .route("/manifests/{name}", get(channel_manifest))
         .route("/refresh.toml", get(refresh))
         .route("/refresh.toml.minisig", get(refresh_signature))
         .route("/objects/{folder}/{name}", get(object))
@@ -57,6 +58,17 @@ async fn manifest(State(app): Shared, request: Request<Body>) -> Response {
 
 async fn manifest_signature(State(app): Shared, request: Request<Body>) -> Response {
     Published::Manifest("manifest.toml.minisig").serve(&app.www, request).await
+}
+
+async fn channel_manifest(
+    State(app): Shared,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Response {
+    match Published::manifest(&name) {
+        Some(manifest) => manifest.serve(&app.www, request).await,
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
 }
 
 async fn refresh(State(app): Shared) -> Response {

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Prepared;
 use super::error::PublishError;
-use crate::FileEntry;
+use super::prepared::Prepared;
+use crate::{FileEntry, Manifest};
 
 /// What a publication changes of what is published.
 #[derive(Debug)]
@@ -55,20 +55,28 @@ pub struct PlanChange {
 impl Prepared<'_> {
     /// What changes.
     pub fn changes(&self) -> Result<Changes, PublishError> {
-        let previous = self.previous.manifest();
-        let published = self.previous.published_plans()?;
+        let before = self.before();
+        let plans = self.plan_changes();
         Ok(Changes {
-            from: previous.map(|manifest| manifest.generation),
+            from: before.map(|manifest| manifest.generation),
             to: self.generation(),
-            files: self.file_changes()?,
-            plans: self.plan_changes(&published),
-            plans_before: published.len(),
-            plans_after: self.publication.input.plans.len(),
+            files: self.file_changes(before)?,
+            plans,
+            plans_before: self.published.iter().filter(|node| !self.keeps_plan(node)).count(),
+            plans_after: self.plans().count(),
         })
     }
 
-    fn file_changes(&self) -> Result<Vec<FileChange>, PublishError> {
-        let files = self.previous.manifest().map_or(&[][..], |manifest| &manifest.files);
+    /// The bundle that those nodes have now for whom this one is.
+    fn before(&self) -> Option<&Manifest> {
+        let channel = self.publication.channel;
+        let last = channel.and_then(|channel| self.last_of(Some(channel.name)));
+        let of_channel = last.and_then(|last| self.previous.ahead().manifest(last.generation));
+        of_channel.or(self.previous.manifest())
+    }
+
+    fn file_changes(&self, before: Option<&Manifest>) -> Result<Vec<FileChange>, PublishError> {
+        let files = before.map_or(&[][..], |manifest| &manifest.files);
         let before: BTreeMap<&str, &FileEntry> =
             files.iter().map(|entry| (entry.path.as_str(), entry)).collect();
         let after: BTreeMap<&str, _> =
@@ -95,10 +103,16 @@ impl Prepared<'_> {
         Ok(changes)
     }
 
-    fn plan_changes(&self, published: &BTreeSet<String>) -> Vec<PlanChange> {
-        let plans = self.publication.input.plans;
+    fn plan_changes(&self) -> Vec<PlanChange> {
+        let (plans, published) = (self.publication.input.plans, &self.published);
         let mut changes = Vec::new();
         for node in published.iter().chain(plans.keys()).collect::<BTreeSet<_>>() {
+            // Its plan goes only if it isn't named any more.
+            if self.keeps_plan(node)
+                && (self.publication.channel.is_some() || plans.contains_key(node))
+            {
+                continue;
+            }
             let body = plans.get(node);
             let is_same = published.contains(node)
                 && body.is_some_and(|body| self.previous.has_plan_body(node, body));

@@ -59,6 +59,18 @@ pub enum PublishError {
         /// The script.
         path: PathBuf,
     },
+    /// Nothing is published to all nodes yet, which a channel could be ahead of.
+    #[error("changing {}: nothing is published there yet", path.display())]
+    Empty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file isn't what the key's owner wrote.
+    #[error("checking {}: it isn't what was written with this key", path.display())]
+    Unverified {
+        /// The file.
+        path: PathBuf,
+    },
     /// What would be published isn't what a node accepts.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
@@ -88,6 +100,14 @@ impl PublishError {
             }
             Self::Busy { .. } => "wait until it ends, then publish again".to_owned(),
             Self::Changed { .. } => "publish again when nobody edits the scripts".to_owned(),
+            Self::Empty { .. } => {
+                "publish to all nodes first: provostctl publish … without --to-channel".to_owned()
+            }
+            Self::Unverified { path } => format!(
+                "name the key that was used then; if it is the same, somebody has changed {0}: look who \
+                 can write there, remove {0}, and publish from your own files",
+                path.display()
+            ),
             Self::Manifest(e) => e.hint(),
             Self::Key(e) => e.hint(),
             Self::Disk { path, source, .. } => match source.kind() {

@@ -5,68 +5,41 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
+use super::ahead::Ahead;
 use super::error::PublishError;
 use super::generations::Generations;
 use super::head::PlanHead;
+use super::history::{Record, history};
 use super::key::SecretKey;
+use super::marks::{MARKS, PlanMark, generations};
 use super::publication::PLAN_MODE;
 use crate::signature::Signature;
 use crate::{Digest, FileEntry, Manifest, Pack, Verifying};
 
-/// The file of the generations of all plans that were ever published, also of nodes that have
-/// none now: a node may remember the generation of its own, and refuses an older one. No node can
-/// have this name.
-pub(super) const MARKS: &str = "plans/.generations.toml";
+/// The bundle of all nodes that are in no channel.
+pub(super) const MANIFEST: &str = "manifest.toml";
+
+/// A channel's bundle.
+pub(super) fn manifest_path(generation: u64) -> String {
+    format!("manifests/{generation}.toml")
+}
+
+pub(super) fn plan_path(node: &str) -> String {
+    format!("plans/{node}.toml")
+}
 
 /// The folder as it was published before.
 pub(super) struct Previous {
     www: PathBuf,
     manifest: Option<Manifest>,
     generation: u64,
+    ahead: Ahead,
+    /// What was published, newest first.
+    records: Vec<Record>,
     marks: BTreeMap<String, PlanMark>,
     /// The group that plans should have.
     group: Option<u32>,
-}
-
-/// Which plan of a node was published last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PlanMark {
-    pub(super) generation: u64,
-    /// Of the plan's body.
-    sha256: Digest,
-}
-
-impl PlanMark {
-    /// The mark of a plan with this body: of a new generation only if the body is another, or if
-    /// the last one was less than `least`.
-    pub(super) fn next(last: Option<&Self>, body: &str, least: u64) -> Self {
-        let sha256 = Digest::of(body.as_bytes());
-        match last {
-            Some(last) if last.sha256 == sha256 && last.generation >= least => *last,
-            last => {
-                let next = last.map_or(0, |last| last.generation).saturating_add(1);
-                Self { generation: next.max(least), sha256 }
-            }
-        }
-    }
-}
-
-/// How far the generations of a folder have counted.
-pub(super) fn generations(bundle: u64, marks: &BTreeMap<String, PlanMark>) -> Generations {
-    Generations {
-        bundle,
-        highest_plan: marks.values().map(|mark| mark.generation).max().unwrap_or_default(),
-        sum_of_plans: marks.values().map(|mark| mark.generation).sum(),
-    }
-}
-
-pub(super) fn marks_text(marks: &BTreeMap<String, PlanMark>) -> Result<String, PublishError> {
-    toml::to_string(marks).map_err(|e| {
-        PublishError::disk("writing", Path::new(MARKS), io::Error::other(e.to_string()))
-    })
 }
 
 impl Previous {
@@ -89,8 +62,10 @@ impl Previous {
             let what = "its manifest.toml was not written by provostctl publish".to_owned();
             return Err(PublishError::NotOurs { path: www, what });
         };
-        let mut previous = Self { www, manifest, generation, marks: BTreeMap::new(), group };
+        let (ahead, marks, records) = (Ahead::default(), BTreeMap::new(), history(&www));
+        let mut previous = Self { www, manifest, generation, ahead, records, marks, group };
         previous.read_marks()?;
+        previous.ahead = previous.read_ahead()?;
         Ok(previous)
     }
 
@@ -115,19 +90,52 @@ impl Previous {
         Ok(())
     }
 
-    /// The manifest, if it can be read.
+    fn read_ahead(&self) -> Result<Ahead, PublishError> {
+        let mut ahead = Ahead::default();
+        for name in self.names("manifests")? {
+            let number = name.strip_suffix(".toml").and_then(|number| number.parse().ok());
+            let Some(number) = number.filter(|number| *number > self.generation) else { continue };
+            let text = self.text(&manifest_path(number)).unwrap_or_default();
+            if let Ok(manifest) = Manifest::parse(text.as_bytes()) {
+                ahead.manifests.insert(number, manifest);
+            }
+        }
+        // No plan has to be read where there are no channels.
+        if ahead.manifests.is_empty() {
+            return Ok(ahead);
+        }
+        for node in self.published_plans()? {
+            let head = self.plan_head(&plan_path(&node));
+            if let Some(head) = head.filter(|head| head.manifest > self.generation) {
+                ahead.nodes.insert(node, head.manifest);
+            }
+        }
+        Ok(ahead)
+    }
+
+    /// What channels have, newer than what all nodes have.
+    pub(super) fn ahead(&self) -> &Ahead {
+        &self.ahead
+    }
+
+    /// What was published, newest first.
+    pub(super) fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The manifest of all nodes, if it can be read.
     pub(super) fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_ref()
     }
 
-    /// The bundle's generation; 0 before the first.
+    /// The newest generation of a bundle, also a channel's; 0 before the first.
     pub(super) fn generation(&self) -> u64 {
-        self.generation
+        self.ahead.newest().max(self.generation)
     }
 
     /// How far the generations have counted.
     pub(super) fn generations(&self) -> Generations {
-        generations(self.generation, &self.marks)
+        generations(self.generation(), &self.marks)
     }
 
     /// The nodes that have a plan.
@@ -209,15 +217,23 @@ impl Previous {
 
     /// Whether nothing has to be written: these texts, the manifest's objects and its pack under
     /// both its names are there and right, and there are no other plans.
-    pub(super) fn is_already(&self, texts: &BTreeMap<String, String>, manifest: &Manifest) -> bool {
+    /// `kept` is what else stays; `newest` is the bundle of all nodes.
+    pub(super) fn is_already(
+        &self,
+        texts: &BTreeMap<String, String>,
+        kept: &BTreeSet<String>,
+        (manifest, newest): (&Manifest, &Manifest),
+    ) -> bool {
         let right = |(file, text): (&String, &String)| {
             self.is_published(&self.path(file)) && self.text(file).as_ref() == Some(text)
         };
-        let known = |name: &String| texts.contains_key(&format!("plans/{name}"));
-        let newest = fs::read_link(self.path(Pack::NEWEST));
+        let known = |file: &String| texts.contains_key(file) || kept.contains(file);
+        let all_known = |folder| self.files(folder).is_ok_and(|files| files.iter().all(known));
+        let linked = fs::read_link(self.path(Pack::NEWEST));
         texts.iter().all(right)
-            && newest.is_ok_and(|newest| newest == Path::new(&manifest.pack.name()))
-            && self.names("plans").is_ok_and(|names| names.iter().all(known))
+            && linked.is_ok_and(|linked| linked == Path::new(&newest.pack.name()))
+            && all_known("plans")
+            && all_known("manifests")
             && self.has_pack(&manifest.pack)
             && manifest.files.iter().all(|file| self.has(&file.object_path(), &file.sha256))
     }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use jiff::SignedDuration;
@@ -24,6 +24,15 @@ pub struct Input<'a> {
     pub plans: &'a BTreeMap<String, String>,
 }
 
+/// The nodes of a channel, which get a publication before the others.
+#[derive(Clone, Copy, Debug)]
+pub struct Channel<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its nodes. Each needs a plan.
+    pub nodes: &'a BTreeSet<String>,
+}
+
 /// What is to be published.
 #[derive(Debug)]
 pub struct Publication<'a> {
@@ -44,6 +53,10 @@ pub struct Publication<'a> {
     pub refresh: bool,
     /// Which generations were used before.
     pub used: Used,
+    /// The channel that it is for; none: it is for all nodes.
+    pub channel: Option<Channel<'a>>,
+    /// Whether nodes of channels get it even where they are ahead of all others with just this.
+    pub ends_channels: bool,
 }
 
 /// The result of publishing.

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, fchown, symlink};
@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use super::check::Source;
 use super::error::PublishError;
+use super::history;
 use super::pack::{self, PackError};
 use super::previous::Previous;
 use super::publication::PLAN_MODE;
@@ -53,11 +54,13 @@ impl Stage {
 
     /// Puts everything in its place: files that were published before and are right as hard links,
     /// the others written anew.
+    /// `kept` is what stays beside them; `newest` is the bundle of all nodes.
     pub(super) fn fill(
         &self,
         texts: &BTreeMap<String, String>,
-        manifest: &Manifest,
+        (manifest, newest): (&Manifest, &Manifest),
         sources: &[Source],
+        kept: &BTreeSet<String>,
         previous: &Previous,
     ) -> Result<()> {
         for (file, text) in texts {
@@ -70,11 +73,17 @@ impl Stage {
             }
         }
         self.take_over(&manifest.pack.path(), previous)?;
-        let newest = self.path(Pack::NEWEST);
-        symlink(manifest.pack.name(), &newest)
-            .map_err(|e| PublishError::disk("making the link", &newest, e))?;
+        let link = self.path(Pack::NEWEST);
+        symlink(newest.pack.name(), &link)
+            .map_err(|e| PublishError::disk("making the link", &link, e))?;
         for file in previous.kept(manifest)? {
             self.take_over(&file, previous)?;
+        }
+        for file in kept {
+            match file.starts_with("objects/") || file.starts_with("packs/") {
+                true => drop(self.take_over(file, previous)?),
+                false => self.link(file, previous)?,
+            }
         }
         Ok(())
     }
@@ -122,7 +131,7 @@ impl Stage {
     /// Links an object or pack from the published folder, if it is there and is what its name
     /// says.
     fn take_over(&self, file: &str, previous: &Previous) -> Result<bool> {
-        let (old, new) = (previous.path(file), self.path(file));
+        let new = self.path(file);
         if new.exists() {
             return Ok(true);
         }
@@ -131,13 +140,25 @@ impl Stage {
         if !digest.is_ok_and(|digest| previous.has(file, &digest)) {
             return Ok(false);
         }
+        self.link(file, previous)?;
+        Ok(true)
+    }
+
+    /// Links a file from the published folder, as it is.
+    fn link(&self, file: &str, previous: &Previous) -> Result<()> {
+        let (old, new) = (previous.path(file), self.path(file));
         self.make_folder_of(&new)?;
         // A file of another user, or a file system without hard links: copy it.
         if fs::hard_link(&old, &new).is_err() {
             let bytes = fs::read(&old).map_err(|e| PublishError::disk("reading", &old, e))?;
             self.write(file, &bytes)?;
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Writes what only the publisher may read.
+    pub(super) fn write_private(&self, file: &str, text: &str) -> Result<()> {
+        self.write(file, text.as_bytes())
     }
 
     fn write(&self, file: &str, bytes: &[u8]) -> Result<()> {
@@ -150,6 +171,9 @@ impl Stage {
         let write = || {
             let mut new = create(&path)?;
             // Before anything is in it.
+            if is_private(file) {
+                new.set_permissions(Permissions::from_mode(0o600))?;
+            }
             if is_plan(file) {
                 new.set_permissions(Permissions::from_mode(PLAN_MODE))?;
                 fchown(&new, None, self.group)?;
@@ -168,7 +192,11 @@ impl Stage {
 
     fn make_folder(&self, path: &Path) -> Result<()> {
         fs::create_dir(path).map_err(|e| PublishError::disk("making the folder", path, e))?;
-        self.open_up(path)
+        match path.ends_with(history::FOLDER) {
+            true => fs::set_permissions(path, Permissions::from_mode(0o700))
+                .map_err(|e| PublishError::disk("closing", path, e)),
+            false => self.open_up(path),
+        }
     }
 
     /// Lets everybody enter, whatever the umask.
@@ -176,6 +204,11 @@ impl Stage {
         fs::set_permissions(path, Permissions::from_mode(0o755))
             .map_err(|e| PublishError::disk("making readable", path, e))
     }
+}
+
+/// Whether only the publisher may read it.
+fn is_private(file: &str) -> bool {
+    file.starts_with(history::FOLDER)
 }
 
 /// Whether the published file is a plan, or of a plan.

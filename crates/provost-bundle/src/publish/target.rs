@@ -6,7 +6,15 @@ use std::time::{Duration, Instant};
 use super::error::PublishError;
 
 /// What the published folder may hold.
-const OURS: [&str; 5] = ["manifest.toml", "manifest.toml.minisig", "objects", "packs", "plans"];
+const OURS: [&str; 7] = [
+    "manifest.toml",
+    "manifest.toml.minisig",
+    "manifests",
+    "objects",
+    "packs",
+    "plans",
+    super::history::FOLDER,
+];
 /// How long to wait for another publish. A big one takes seconds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 

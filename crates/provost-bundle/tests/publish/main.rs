@@ -106,6 +106,8 @@ impl Admin {
             refresh_key: self.refresh_key.as_ref(),
             refresh: self.refresh,
             used: self.used.clone(),
+            channel: None,
+            ends_channels: false,
         })
     }
 

@@ -88,6 +88,27 @@ impl Documents {
         Ok((Self { manifest, plan }, directives))
     }
 
+    /// These with the manifest that the plan names, if that is newer than the one for all nodes: a
+    /// channel's nodes get it first. What the plan names isn't verified yet, and says only which file
+    /// to ask for.
+    pub(crate) async fn of_channel(
+        &self,
+        source: &Server<'_>,
+        settings: &Settings,
+        kept: Option<&Self>,
+    ) -> Result<Option<Self>, FetchError> {
+        let own = number(&self.plan.text, "manifest = ");
+        let Some(own) = own.filter(|own| number(&self.manifest.text, "generation = ") < Some(*own))
+        else {
+            return Ok(None);
+        };
+        let path = format!("manifests/{own}.toml");
+        let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
+        let kept = kept.map(|kept| &kept.manifest);
+        let (manifest, _) = Document::fetch(source, &path, limits, kept).await?;
+        Ok(Some(Self { manifest, plan: self.plan.clone() }))
+    }
+
     /// Checks that they are the publisher's, and this node's.
     pub(crate) fn verify(&self, settings: &Settings) -> Result<Verified, Failure> {
         let (trust, path) = (&settings.trust, plan_path(settings));
@@ -153,6 +174,11 @@ impl Document {
         let version = Version::of(&answer.headers);
         (Self { text: answer.text, signature, url, version }, directives)
     }
+}
+
+/// The number after `key` in the first line that begins with it.
+fn number(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key))?.parse().ok()
 }
 
 fn file(state: &Path) -> PathBuf {

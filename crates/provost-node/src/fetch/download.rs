@@ -115,6 +115,10 @@ impl<'a> Fetch<'a> {
         directives: &Directives,
         newest: Option<Response>,
     ) -> Result<Verified, FetchError> {
+        let of_channel = documents.of_channel(source, self.settings, self.kept.as_ref()).await?;
+        let documents = of_channel.as_ref().unwrap_or(documents);
+        // That is the pack of the bundle for all nodes.
+        let newest = newest.filter(|_| of_channel.is_none());
         let verified = documents.verify(self.settings).map_err(FetchError::inconsistent)?;
         let Verified { manifest, plan, .. } = &verified;
         let from = source.base.as_str();

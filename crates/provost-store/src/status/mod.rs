@@ -240,6 +240,8 @@ impl NodeState {
             since,
             updatestatus: lost(&self.rerun).map(|_| UpdateStatus::Failed).or(self.updatestatus),
             last_seen: self.last_seen,
+            bundle: Some(self.seen.bundle).filter(|seen| *seen > 0),
+            plan: Some(self.seen.plan).filter(|seen| *seen > 0),
             ..Node::default()
         };
         let node = self.claims.programs(node);

@@ -1,17 +1,22 @@
 //! `provostctl publish`.
 
+mod again;
 mod diff;
 mod generations;
+mod history;
 mod lint;
 mod options;
 mod plan_changes;
 mod removal;
 mod sign;
 mod summary;
+mod who;
 
 use provost_record::terminal::escape_json;
 use provost_record::wording;
 
+pub(crate) use self::again::Again;
+pub(crate) use self::history::History;
 use self::lint::{Depth, Finding, Level};
 pub(crate) use self::options::Publish;
 use self::options::bodies;

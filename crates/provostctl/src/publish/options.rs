@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use jiff::SignedDuration;
-use provost_bundle::Input;
+use provost_bundle::{Action, Input};
 use provost_plan::Site;
 
 use crate::failure::Failure;
@@ -27,9 +27,12 @@ pub(crate) struct Publish {
     /// The folder that provostd.toml calls www
     #[arg(long, value_name = "WWW", required_unless_present = "lint_only")]
     pub(super) to: Option<PathBuf>,
+    /// Only for the nodes of this channel, before all others: see provostctl channel set
+    #[arg(long, value_name = "CHANNEL", conflicts_with = "lint_only")]
+    pub(super) to_channel: Option<String>,
     /// The group that may read the plans, which provostd runs as: a name or a number
     #[arg(long, value_name = "GROUP")]
-    group: Option<String>,
+    pub(super) group: Option<String>,
     /// For how long nodes that remember nothing may use it
     #[arg(long, value_name = "D", default_value = "30d")]
     pub(super) valid_for: ValidFor,
@@ -61,6 +64,8 @@ pub(crate) struct Publish {
     /// How to print what --lint-only finds
     #[arg(long, value_enum, default_value_t, requires = "lint_only")]
     pub(super) format: Format,
+    #[arg(skip)]
+    pub(super) action: Action,
 }
 
 /// A time in which what is published can be used: an hour at least.

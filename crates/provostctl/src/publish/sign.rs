@@ -1,27 +1,30 @@
 //! Publishing, once the command line is read: what changes, whether it may, and the writing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use provost_bundle::{
-    Access, Changes, Prepared, PublicKey, Publication, PublishError, SecretKey, prepare,
+    Access, Action, Changes, Channel, Origin, Prepared, PublicKey, Publication, PublishError,
+    SecretKey, channels, prepare,
 };
+use provost_plan::nodes::fold;
 use provost_record::{Paint, wording};
 
 use super::generations::{self, Ledger};
 use super::lint::{self, Depth, Level};
 use super::options::{Publish, bodies};
 use super::plan_changes::{self, Groups};
-use super::{diff, removal, summary};
+use super::{diff, removal, summary, who};
 use crate::client::Admin;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, site_file};
 
 impl Publish {
     /// Publishes to the folder `to`, or shows what that would change.
     pub(super) fn sign(&self, admin: &Admin, key_file: &Path, to: &Path) -> Result<(), Failure> {
-        let site = self.read_site()?;
+        let site_text = site_file::text(&self.site)?;
+        let site = site_file::parse(&site_text, &self.site)?;
         let key = SecretKey::load(key_file).map_err(|e| Failure::of(&e, e.hint()))?;
         if key.readable_by_others() {
             let path = key_file.display();
@@ -32,6 +35,8 @@ impl Publish {
         let refresh_key = refresh_key.map_err(|e| Failure::of(&e, e.hint()))?;
         let www = generations::place(to);
         let ledger = Ledger::beside(key_file)?;
+        let nodes = self.nodes_of_channel(&key, to, &plans)?;
+        let channel = self.to_channel.as_deref().zip(nodes.as_ref());
         let publication = Publication {
             input: self.input(&site, &plans),
             key: &key,
@@ -41,6 +46,8 @@ impl Publish {
             refresh_key: refresh_key.as_ref(),
             refresh: self.refresh,
             used: generations::used(&ledger, &www, admin, self.generation_above),
+            channel: channel.map(|(name, nodes)| Channel { name, nodes }),
+            ends_channels: self.action == Action::Rollback,
         };
         let is_preview = self.check || self.diff;
         let access = if is_preview { Access::Read } else { Access::Write };
@@ -54,7 +61,7 @@ impl Publish {
         }
         match is_preview {
             true => self.preview(&prepared, to, &changes, &groups),
-            false => self.publish(prepared, to, &changes, &groups, (ledger, &www)),
+            false => self.publish(prepared, to, &changes, &groups, (ledger, &www, &site_text)),
         }
     }
 
@@ -91,6 +98,41 @@ impl Publish {
         }
     }
 
+    /// The nodes of the channel that the command line names.
+    fn nodes_of_channel(
+        &self,
+        key: &SecretKey,
+        www: &Path,
+        plans: &BTreeMap<String, String>,
+    ) -> Result<Option<BTreeSet<String>>, Failure> {
+        let Some(name) = &self.to_channel else { return Ok(None) };
+        let mut all = channels(www, Some(key)).map_err(print_problems)?;
+        let nodes = all.remove(name).ok_or_else(|| {
+            let error = format!("publishing to channel {name}: there is no such channel");
+            let hint =
+                format!("name its nodes: provostctl channel set {name} NODES --key … --to …");
+            Failure::new(error, hint)
+        })?;
+        let absent: Vec<_> = nodes.iter().filter(|node| !plans.contains_key(*node)).collect();
+        match absent.is_empty() {
+            true => Ok(Some(nodes)),
+            false => {
+                let absent = fold(&absent.into_iter().cloned().collect::<Vec<_>>());
+                let site = self.site.display();
+                let error = format!("publishing to channel {name}: {site} doesn't name {absent}");
+                let hint =
+                    format!("add them, or take them out: provostctl channel set {name} NODES …");
+                Err(Failure::new(error, hint))
+            }
+        }
+    }
+
+    /// For whom it is, if not for all nodes.
+    fn audience(&self) -> String {
+        let name = self.to_channel.as_ref();
+        name.map_or_else(String::new, |name| format!(" for channel {name}"))
+    }
+
     fn warn_of_no_plans(&self) {
         let site = self.site.display();
         output::note(&format!(
@@ -113,7 +155,8 @@ impl Publish {
             output::print(diff.as_bytes())?;
         } else {
             let plans = wording::count(changes.plans_after, "plan");
-            let head = format!("would publish generation {} to {}", changes.to, to.display());
+            let (to, audience) = (to.display(), self.audience());
+            let head = format!("would publish generation {} to {to}{audience}", changes.to);
             let summary = summary::summary(changes, groups);
             let text = format!("{head}: {plans}; nothing was written\n{summary}");
             output::print(text.as_bytes())?;
@@ -134,7 +177,7 @@ impl Publish {
         to: &Path,
         changes: &Changes,
         groups: &Groups,
-        (ledger, www): (Ledger, &Path),
+        (ledger, www, site): (Ledger, &Path, &str),
     ) -> Result<(), Failure> {
         self.check_removal(changes, to).or_else(|failure| {
             match removal::is_confirmed(&failure) {
@@ -143,7 +186,12 @@ impl Publish {
             }
         })?;
         let has_group = prepared.has_group();
-        let published = prepared.publish().map_err(print_problems)?;
+        let ahead = prepared.nodes_ahead();
+        let summary = summary::summary(changes, groups);
+        let (by, host) = (who::user(), who::host());
+        let (action, by, host) = (self.action, by.as_str(), host.as_str());
+        let origin = Origin { action, by, host, summary: &summary, site };
+        let published = prepared.publish(Some(origin)).map_err(print_problems)?;
         ledger.note(www, published.generations);
         let files = wording::count(published.files, "file");
         let plans = wording::count(published.plans, "plan");
@@ -155,20 +203,42 @@ impl Publish {
                  that provostd runs as (groupadd provost), or name another one: --group GROUP",
             );
         }
+        let audience = self.audience();
+        if self.to_channel.is_none() {
+            note_of_channels(ahead);
+        }
         if !published.changed {
-            let text = format!("{to} is up to date: generation {generation}, {files}, {plans}\n");
+            let text = format!(
+                "{to} is up to date{audience}: generation {generation}, {files}, {plans}\n"
+            );
             return output::print(text.as_bytes());
         }
-        let mut text = format!("published generation {generation} to {to}: {files}, {plans}\n");
+        let mut text =
+            format!("published generation {generation} to {to}{audience}: {files}, {plans}\n");
         if changes.from != Some(changes.to) || !changes.plans.is_empty() {
-            text.push_str(&summary::summary(changes, groups));
+            text.push_str(&summary);
         }
         output::print(text.as_bytes())
     }
 }
 
+/// Says what becomes of the nodes that had a newer bundle than all others.
+fn note_of_channels((before, kept): (usize, usize)) {
+    if kept > 0 {
+        let (nodes, keep) =
+            (wording::count(kept, "node"), if kept == 1 { "keeps" } else { "keep" });
+        output::note(&format!(
+            "note: {nodes} of a channel {keep} a newer bundle\n  hint: publish it to all nodes: \
+             provostctl promote CHANNEL …; or take it back: provostctl rollback …"
+        ));
+    } else if before > 0 {
+        let nodes = wording::count(before, "node");
+        output::note(&format!("note: this ends what {nodes} got through a channel"));
+    }
+}
+
 /// Prints all problems at once: fixing one after the other would be tedious.
-fn print_problems(error: PublishError) -> Failure {
+pub(super) fn print_problems(error: PublishError) -> Failure {
     if let PublishError::Refused(problems) = &error {
         for problem in problems {
             let hint = problem.hint();

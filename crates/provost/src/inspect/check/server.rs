@@ -124,7 +124,7 @@ impl Attempt<'_> {
     }
 
     async fn trusted(&mut self, bytes: &[u8]) -> Option<(Manifest, String)> {
-        let checked = self.check_manifest(bytes).await;
+        let checked = self.check_manifest("manifest.toml", bytes).await;
         let finding = match &checked {
             Ok((manifest, verdict)) => {
                 let detail = format!("bundle {} is {verdict}", manifest.generation);
@@ -144,14 +144,28 @@ impl Attempt<'_> {
         checked.ok().map(|(manifest, _)| (manifest, text))
     }
 
-    async fn check_manifest(&self, bytes: &[u8]) -> Result<(Manifest, String), Failure> {
-        let signature = self.signature("manifest.toml.minisig").await?;
+    async fn check_manifest(
+        &self,
+        path: &str,
+        bytes: &[u8],
+    ) -> Result<(Manifest, String), Failure> {
+        let signature = self.signature(&format!("{path}.minisig")).await?;
         let trust = &self.settings.trust;
         let verdict = trust
             .check_manifest(bytes, signature.as_deref())
             .map_err(|e| self.refused(&e, e.hint()))?;
         let manifest = Manifest::parse(bytes).map_err(|e| self.refused(&e, e.hint()))?;
         Ok((manifest, verdict.to_string()))
+    }
+
+    /// The bundle that a channel's nodes get before the others.
+    async fn manifest_of_channel(&self, generation: u64) -> Result<(Manifest, String), Failure> {
+        let path = format!("manifests/{generation}.toml");
+        let response = self.source.ask(&path, HeaderMap::new(), &[StatusCode::OK]).await;
+        let response = response.map_err(|miss| miss.failure)?;
+        let bytes = self.read(&path, response, Manifest::MAX_BYTES).await?;
+        let (manifest, _) = self.check_manifest(&path, &bytes).await?;
+        Ok((manifest, String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     /// Whether this node gets its own plan, and the plan is as it was signed.
@@ -218,6 +232,12 @@ impl Attempt<'_> {
             let hint = "publish again: the file may have been swapped";
             return Err(self.refused(&told, hint.to_owned()));
         }
+        let of_channel = match plan.manifest {
+            Some(own) if own > manifest.generation => Some(self.manifest_of_channel(own).await?),
+            _ => None,
+        };
+        let (manifest, text) =
+            of_channel.as_ref().map_or((manifest, text), |(manifest, text)| (manifest, text));
         fresh::belongs(self.settings, manifest, &plan)?;
         check_generations(self.state, self.source.base.as_str(), manifest, &plan)?;
         let is_remembered = has_seen(self.state, manifest, &plan);

@@ -1,0 +1,66 @@
+//! Channels: nodes that get a new bundle before all others. Which nodes they are is signed, because it
+//! decides for whom the next publication is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::error::PublishError;
+use super::history::{FOLDER, verify};
+use super::key::SecretKey;
+use super::target::Target;
+
+/// The file of all channels, in the published folder.
+pub(super) const FILE: &str = ".provost/channels.toml";
+
+/// The nodes of each channel. A node is in one at the most.
+pub type Channels = BTreeMap<String, BTreeSet<String>>;
+
+/// The channels of the folder `www`. With a `key`, only if that has signed them.
+pub fn channels(www: &Path, key: Option<&SecretKey>) -> Result<Channels, PublishError> {
+    let path = www.join(FILE);
+    let text = match fs::read_to_string(&path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Channels::new()),
+        text => text.map_err(|e| PublishError::disk("reading", &path, e))?,
+    };
+    key.map(|key| verify(&path, key)).transpose()?;
+    let invalid = |e: toml::de::Error| io::Error::other(e.message().to_owned());
+    toml::from_str(&text).map_err(|e| PublishError::disk("reading", &path, invalid(e)))
+}
+
+/// Changes the channels of the folder `www`, which must be published already.
+pub fn change_channels(
+    www: &Path,
+    key: &SecretKey,
+    change: impl FnOnce(&mut Channels),
+) -> Result<Channels, PublishError> {
+    let target = Target::open(www, Path::new("/nonexistent"))?;
+    let www = target.path();
+    if !www.join("manifest.toml").exists() {
+        return Err(PublishError::Empty { path: www.to_owned() });
+    }
+    let mut all = channels(www, Some(key))?;
+    change(&mut all);
+    let path = www.join(FILE);
+    let write = || -> io::Result<()> {
+        let folder = www.join(FOLDER);
+        fs::create_dir_all(&folder)?;
+        fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+        let text = toml::to_string(&all).map_err(io::Error::other)?;
+        let signature = key.sign(text.as_bytes(), "channels").map_err(io::Error::other)?;
+        // A crash in between leaves what isn't signed: the next change or publication says so.
+        replace(&folder, &path.with_added_extension("minisig"), &signature)?;
+        replace(&folder, &path, &text)
+    };
+    write().map_err(|e| PublishError::disk("writing", &path, e))?;
+    Ok(all)
+}
+
+fn replace(folder: &Path, path: &Path, text: &str) -> io::Result<()> {
+    let new = tempfile::NamedTempFile::new_in(folder)?;
+    fs::write(new.path(), text)?;
+    new.as_file().sync_all()?;
+    new.persist(path).map(drop).map_err(|e| e.error)
+}

@@ -1,0 +1,135 @@
+//! `provostctl channel`: nodes that get what is published before all others.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use provost_bundle::{Channels, PublishError, SecretKey, change_channels, channels};
+use provost_plan::nodes::{expand, fold};
+use provost_record::wording;
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::output;
+
+/// `provostctl channel`.
+#[derive(clap::Subcommand)]
+pub(crate) enum Channel {
+    /// Say which nodes a channel has, from the next publication on. A node is in one channel at most
+    Set {
+        /// Its name, such as canary
+        name: Name,
+        /// Names and ranges: cn[001-010]
+        nodes: String,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// List the channels and their nodes
+    List {
+        /// The folder that provostd.toml calls www
+        #[arg(long, value_name = "WWW")]
+        to: PathBuf,
+        /// How to print it
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Remove a channel. Its nodes keep what they have until something newer is published to all
+    Remove {
+        /// Its name
+        name: Name,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Place {
+    /// The secret key that signs what is published
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// The folder that provostd.toml calls www
+    #[arg(long, value_name = "WWW")]
+    to: PathBuf,
+}
+
+/// A channel's name.
+#[derive(Clone)]
+pub(crate) struct Name(pub(crate) String);
+
+impl std::str::FromStr for Name {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        match !text.is_empty() && text.len() <= 64 && text.chars().all(is_plain) {
+            true => Ok(Self(text.to_owned())),
+            false => Err("not a channel's name\n  hint: use letters, digits, - and _".into()),
+        }
+    }
+}
+
+impl Channel {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        match self {
+            Self::Set { name, nodes, place } => {
+                let nodes = expand(nodes).map_err(|e| Failure::of(&e, e.hint()))?;
+                let nodes: BTreeSet<String> = nodes.into_iter().collect();
+                let count = wording::count(nodes.len(), "node");
+                place.change(|channels| {
+                    for others in channels.values_mut() {
+                        others.retain(|node| !nodes.contains(node));
+                    }
+                    channels.retain(|_, nodes| !nodes.is_empty());
+                    channels.insert(name.0.clone(), nodes);
+                })?;
+                let text = format!("channel {} has {count} from the next publication on\n", name.0);
+                output::print(text.as_bytes())
+            }
+            Self::List { to, format } => list(to, *format),
+            Self::Remove { name, place } => {
+                let mut found = false;
+                place.change(|channels| found = channels.remove(&name.0).is_some())?;
+                match found {
+                    true => output::print(format!("channel {} is removed\n", name.0).as_bytes()),
+                    false => {
+                        let to = place.to.display();
+                        let error =
+                            format!("removing channel {}: there is no such channel", name.0);
+                        Err(Failure::new(
+                            error,
+                            format!("see which: provostctl channel list --to {to}"),
+                        ))
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Place {
+    fn change(&self, change: impl FnOnce(&mut Channels)) -> Result<(), Failure> {
+        let key = SecretKey::load(&self.key).map_err(|e| Failure::of(&e, e.hint()))?;
+        change_channels(&self.to, &key, change).map(drop).map_err(failure)
+    }
+}
+
+fn list(to: &Path, format: Format) -> Result<(), Failure> {
+    let all = channels(to, None).map_err(failure)?;
+    let text = match format {
+        Format::Json => {
+            let json = serde_json::to_string(&all);
+            format!("{}\n", json.map_err(|e| Failure::of(&e, "report this as a bug"))?)
+        }
+        Format::Text if all.is_empty() => "there are no channels\n".to_owned(),
+        Format::Text => {
+            let line = |(name, nodes): (&String, &BTreeSet<String>)| {
+                format!("{name}: {}\n", fold(&nodes.iter().cloned().collect::<Vec<_>>()))
+            };
+            all.iter().map(line).collect()
+        }
+    };
+    output::print(text.as_bytes())
+}
+
+fn failure(error: PublishError) -> Failure {
+    Failure::of(&error, error.hint())
+}

@@ -1,0 +1,134 @@
+//! Publishing what was published before: `provostctl promote` and `provostctl rollback`.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use provost_bundle::{Action, Manifest, Record, SecretKey, history};
+
+use super::Publish;
+use super::options::ValidFor;
+use super::sign::print_problems;
+use crate::client::Admin;
+use crate::failure::Failure;
+use crate::format::Format;
+
+/// How it is published.
+#[derive(clap::Args)]
+pub(crate) struct Again {
+    /// The secret key that has signed it, and signs it again
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// The folder that provostd.toml calls www
+    #[arg(long, value_name = "WWW")]
+    to: PathBuf,
+    /// The group that may read the plans, which provostd runs as: a name or a number
+    #[arg(long, value_name = "GROUP")]
+    group: Option<String>,
+    /// For how long nodes that remember nothing may use it
+    #[arg(long, value_name = "D", default_value = "30d")]
+    valid_for: ValidFor,
+    /// Do everything but writing
+    #[arg(long)]
+    check: bool,
+    /// Show in full what would change, and write nothing
+    #[arg(long)]
+    diff: bool,
+    /// Publish it even where many nodes lose all their scripts
+    #[arg(long)]
+    allow_removal: bool,
+}
+
+impl Again {
+    /// `provostctl promote`.
+    pub(crate) fn promote(&self, admin: &Admin, channel: &str) -> Result<(), Failure> {
+        let records = history(&self.to);
+        let of_channel = |record: &&Record| record.channel.as_deref() == Some(channel);
+        let now = self.generation();
+        let record = records.iter().find(of_channel).filter(|record| record.generation > now);
+        let record = record.ok_or_else(|| {
+            let error =
+                format!("promoting {channel}: it has nothing that isn't for all nodes already");
+            Failure::new(
+                error,
+                format!("publish to it first: provostctl publish … --to-channel {channel}"),
+            )
+        })?;
+        self.publish(admin, record, Action::Promote)
+    }
+
+    /// `provostctl rollback`.
+    pub(crate) fn rollback(&self, admin: &Admin, generation: Option<u64>) -> Result<(), Failure> {
+        let records = history(&self.to);
+        let mut of_all = records.iter().filter(|record| record.channel.is_none());
+        let last = of_all.next();
+        let now = self.generation();
+        let is_ahead = records.iter().any(|r| r.channel.is_some() && r.generation > now);
+        let record = match generation {
+            Some(generation) => records.iter().find(|record| record.generation == generation),
+            // What a channel has is taken back first.
+            None if is_ahead => last,
+            None => of_all.find(|record| last.is_some_and(|last| last.content != record.content)),
+        };
+        let record = record.ok_or_else(|| {
+            let what = match generation {
+                Some(generation) => {
+                    format!("to generation {generation}: the history doesn't have it")
+                }
+                None => "the history has nothing older".to_owned(),
+            };
+            let to = self.to.display();
+            let error = format!("rolling back {what}");
+            Failure::new(error, format!("see what there is: provostctl history --to {to}"))
+        })?;
+        self.publish(admin, record, Action::Rollback)
+    }
+
+    /// The generation of the bundle of all nodes.
+    fn generation(&self) -> u64 {
+        let text = fs::read(self.to.join("manifest.toml")).unwrap_or_default();
+        Manifest::parse(&text).map_or(0, |manifest| manifest.generation)
+    }
+
+    /// Publishes a record's files and `site.toml` as if they were an admin's.
+    fn publish(&self, admin: &Admin, record: &Record, action: Action) -> Result<(), Failure> {
+        let key = SecretKey::load(&self.key).map_err(|e| Failure::of(&e, e.hint()))?;
+        let folder = tempfile::tempdir().map_err(disk)?;
+        let (scripts, site) = (folder.path().join("scripts"), folder.path().join("site.toml"));
+        make(&scripts)?;
+        record.restore(&self.to, &key, &scripts).map_err(print_problems)?;
+        fs::write(&site, &record.site).map_err(disk)?;
+        let publish = Publish {
+            site,
+            scripts,
+            key: Some(self.key.clone()),
+            to: Some(self.to.clone()),
+            to_channel: None,
+            group: self.group.clone(),
+            valid_for: self.valid_for,
+            refresh_key: None,
+            refresh: false,
+            check: self.check,
+            diff: self.diff,
+            allow_removal: self.allow_removal,
+            generation_above: 0,
+            lint_only: false,
+            // It was looked at when it was published.
+            no_lint: true,
+            format: Format::default(),
+            action,
+        };
+        publish.run(admin)
+    }
+}
+
+fn make(folder: &Path) -> Result<(), Failure> {
+    fs::create_dir(folder).map_err(disk)?;
+    fs::set_permissions(folder, Permissions::from_mode(0o755)).map_err(disk)
+}
+
+fn disk(e: std::io::Error) -> Failure {
+    let folder = std::env::temp_dir();
+    let error = format!("writing to a temporary folder in {}: {e}", folder.display());
+    Failure::new(error, "make room there, or set TMPDIR to another folder")
+}
