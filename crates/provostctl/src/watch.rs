@@ -78,11 +78,28 @@ impl Screen {
         }
         let mut text = overview.text(now, output::width(), Paint::of_stdout());
         if let Some(outage) = outage {
-            text = format!("{}\n\n{text}", outage.text());
+            text = format!("{}\n\n{text}", wrapped(&outage.text(), output::width()));
         }
         // Home, and clear the screen (ECMA-48).
         output::print(format!("\x1b[H\x1b[2J{}", fitting(&text, output::height())).as_bytes())
     }
+}
+
+/// `text` with lines that a terminal doesn't wrap: it would count them otherwise.
+fn wrapped(text: &str, width: Option<u16>) -> String {
+    let width = width.map_or(usize::MAX, usize::from);
+    let mut out = String::new();
+    for line in text.lines() {
+        for (at, c) in line.chars().enumerate() {
+            if at > 0 && at % width == 0 {
+                out.push('\n');
+            }
+            out.push(c);
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    out
 }
 
 /// The first lines of `text`, as many as a screen has room for.
@@ -99,6 +116,12 @@ fn fitting(text: &str, height: Option<u16>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_is_as_many_lines_as_the_screen_shows() {
+        assert_eq!(wrapped("äbcdef\n  hint", Some(3)), "äbc\ndef\n  h\nint");
+        assert_eq!(wrapped("äbcdef\n  hint", None), "äbcdef\n  hint");
+    }
 
     #[test]
     fn what_has_no_room_on_the_screen_is_counted() {
