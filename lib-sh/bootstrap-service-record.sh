@@ -10,8 +10,8 @@
 # Set before you source it: SERVICE_NAME, the service's name (default: the systemd unit, else the
 # script); PRE_COMMAND or POST_COMMAND, if the script is a command before or after the service.
 #
-# The script's own traps for EXIT, ERR, HUP, INT and TERM run as well. A SIGTERM is handled when the
-# command in the foreground has ended; systemd sends it to that command as well.
+# The script's own traps for EXIT, ERR, HUP, INT and TERM run as well. A SIGTERM to a service's bash
+# alone ends it at once, also within a command in the foreground, unless the script traps it.
 # A script that becomes another program by `exec` has no end: the next start closes it as
 # interrupted. A service that systemd stops in order is recorded as interrupted as well.
 
@@ -149,11 +149,16 @@ _provost_record_end() {
 # Whether systemd stops the unit in order: by `systemctl stop`, a reboot or a restart, and not because it
 # took too long.
 _provost_record_is_stopped() {
-    local facts
-    [[ $_provost_record_signal == TERM && -n $_provost_record_unit ]] || return 1
-    facts=$(timeout 2 systemctl show --property=Result --property=Job "$_provost_record_unit" \
-        2>/dev/null) || return 1
-    [[ $'\n'$facts$'\n' == *$'\nResult=success\n'* && $'\n'$facts == *$'\nJob='[1-9]* ]]
+    [[ $_provost_record_signal == TERM ]] && _provost_record_ask_systemd &&
+        [[ $_provost_record_facts == *$'\nResult=success\n'* && $_provost_record_facts == *$'\nJob='[1-9]* ]]
+}
+
+# Sets _provost_record_facts to what systemd knows of the unit.
+_provost_record_ask_systemd() {
+    [[ -n $_provost_record_unit ]] || return 1
+    _provost_record_facts=$(timeout 2 systemctl show --property=Result --property=Job \
+        "$_provost_record_unit" 2>/dev/null) || return 1
+    _provost_record_facts=$'\n'$_provost_record_facts$'\n'
 }
 
 # The EXIT trap: the script's own action first, because it may change the status. If that ends the
@@ -166,8 +171,32 @@ _provost_record_exit='if _provost_record_leave "$?"; then
     fi
     _provost_record_end "$_provost_record_at_exit"'
 
+# Whether a SIGTERM ends the script, with the status $1. bash then runs the EXIT trap, at once, and
+# has no word for why; but its command in the foreground is still a job, it is in a function, or it
+# hasn't read all of the script. Where nothing tells, systemd knows.
+_provost_record_is_terminated() {
+    local jobs=''
+    [[ -n $_provost_record_unit && -z $_provost_record_signal$_provost_record_place ]] || return 1
+    [[ $BASH_COMMAND != *exit* ]] || return 1
+    # The last one is that in the foreground, or it ends with a `&`.
+    jobs=$(
+        LC_ALL=C
+        builtin jobs
+    )
+    [[ $jobs != *' Running '* || ${jobs##* Running } == *'&' ]] || return 0
+    [[ $jobs != *" Terminated "*" $BASH_COMMAND" ]] || return 0
+    [[ $1 -eq 0 ]] || return 1
+    ((${#FUNCNAME[@]} < 4)) || return 0
+    ! { IFS= read -r -N 1 -u 255 jobs; } 2>/dev/null || return 0
+    _provost_record_ask_systemd &&
+        [[ $_provost_record_facts != *$'\nResult=success\n'* || $_provost_record_facts == *$'\nJob='[1-9]* ]]
+}
+
 # Stores that the script ends with the status $1, and where; returns it.
 _provost_record_leave() {
+    if _provost_record_is_terminated "$1"; then
+        _provost_record_signal=TERM _provost_record_command=$BASH_COMMAND
+    fi
     # Now, because the script's trap may fail as well.
     if [[ -z $_provost_record_place && ${_provost_record_failed[2]} -eq $1 ]]; then
         _provost_record_place=${_provost_record_failed[0]}
@@ -555,8 +584,10 @@ if [[ -z ${_provost_record_is_on-} || $_provost_record_is_on != "$$" ]]; then
     # Not in a function, so that the script's own action finds everything unchanged.
     # And in one line, because lines of the trap would count as the script's.
     builtin trap '_provost_record_failed=("$LINENO ${FUNCNAME[0]:-main} ${BASH_SOURCE[0]-}" "$BASH_COMMAND" "$?" "${FUNCNAME[1]:+${BASH_LINENO[0]} ${FUNCNAME[1]} ${BASH_SOURCE[1]-}}"); [[ -z $_provost_record_at_exit || $- != *e* ]] || _provost_record_end "${_provost_record_failed[2]}"; _provost_record_status "${_provost_record_failed[2]}" || eval "$_provost_record_own_err"' ERR
-    for _provost_record_word in HUP INT TERM; do
-        trap - "$_provost_record_word"
+    # Trapped, a SIGTERM would wait for the command in the foreground, which systemd may leave alone
+    # (KillMode=mixed, process).
+    for _provost_record_word in HUP INT ${_provost_record_unit:-TERM}; do
+        [[ $_provost_record_word == *.service ]] || trap - "$_provost_record_word"
     done
     builtin trap "$_provost_record_exit" EXIT
     # `trap -p` prints calls of trap, which now is our function.

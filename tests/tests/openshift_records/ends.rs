@@ -9,7 +9,7 @@ fn a_sigterm_is_a_failure() {
     for way in WAYS {
         for whole_group in [true, false] {
             let service = Service::new(way);
-            // Alone, bash handles it once the foreground command has ended.
+            // Alone, and outside of a unit, bash handles it once the foreground command has ended.
             let nap = if whole_group { "sleep 600" } else { "while :; do :; done" };
             let body = format!("record_service_stage_start s\necho ready\n{nap}\n");
             let mut child = service.start(&body);
@@ -32,8 +32,17 @@ fn a_service_that_is_stopped_in_order_is_interrupted() {
         ("Result=timeout", "signal"),
         ("Result=success", "signal"),
     ];
-    for way in WAYS {
-        for (said, cause) in cases {
+    // To bash alone as well (KillMode=mixed, process), whatever it waits for.
+    let waits = [
+        (true, "sh -c 'echo ready; exec sleep 600'"),
+        (false, "sh -c 'echo ready; exec sleep 600'"),
+        (false, "f() { x=$(sleep 600); }; echo ready; f"),
+        (false, "echo ready; x=$(sleep 600)"),
+        (false, "echo ready; while :; do :; done"),
+    ];
+    for (way, (whole_group, wait)) in WAYS.into_iter().flat_map(|way| waits.map(|w| (way, w))) {
+        let of_bash_alone = |case: &&(&str, &str)| whole_group || case.1 == "interrupted";
+        for (said, cause) in cases.iter().filter(of_bash_alone) {
             let service = Service::new(way);
             let fakes = service.path("fakes");
             std::fs::create_dir(&fakes).unwrap();
@@ -46,18 +55,19 @@ fn a_service_that_is_stopped_in_order_is_interrupted() {
             let lines = "one\\ntwo\\nthree\\nx.sh: line 9: 12 Terminated   sleep 600\\nhint: no";
             fake("journalctl", &format!("printf '{lines}\\n'"));
             let path = std::env::var("PATH").unwrap();
-            // As in the unit's control group.
-            let body = "_provost_record_unit=svc.service\nrecord_service_stage_start s\n\
-                        echo ready\nsleep 600\n";
-            let mut command = service.command(body);
+            let body = format!("record_service_stage_start s\n{wait}\n");
+            let mut command = service.command_in_unit(&body, "svc.service");
             command.env("PATH", format!("{}:{path}", fakes.display())).env("INVOCATION_ID", "1");
             let mut child = service.start_command(command);
-            kill_process_group(Pid::from_child(&child), Signal::TERM).unwrap();
-            assert_eq!(child.wait().unwrap().signal(), Some(15), "{way:?}");
+            let pid = Pid::from_child(&child);
+            let kill = if whole_group { kill_process_group } else { kill_process };
+            kill(pid, Signal::TERM).unwrap();
+            assert_eq!(child.wait().unwrap().signal(), Some(15), "{way:?}: {wait}");
+            let _ = kill_process_group(pid, Signal::KILL);
             let ends = ["stage end s failure", "service end failure"];
-            assert_eq!(service.story()[2..], ends, "{way:?}");
+            assert_eq!(service.story()[2..], ends, "{way:?}: {wait}");
             let last = service.last();
-            assert_eq!((&last["cause"], &last["signal"]), (&cause.into(), &"SIGTERM".into()));
+            assert_eq!((&last["cause"], &last["signal"]), (&(*cause).into(), &"SIGTERM".into()));
             assert_eq!(last["errorMessage"], "one\ntwo\nthree", "{way:?}");
         }
     }

@@ -44,10 +44,7 @@ impl Service {
 
     /// The command that runs `body` after the library was sourced on line 3.
     fn command(&self, body: &str) -> Command {
-        let library = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../lib-sh/bootstrap-service-record.sh")
-            .canonicalize()
-            .unwrap();
+        let library = library();
         let text = format!("#!/bin/bash\nset -euo pipefail\n. '{}'\n{body}", library.display());
         std::fs::write(self.path("svc.sh"), text).unwrap();
         let mut command = Command::new("bash");
@@ -57,6 +54,21 @@ impl Service {
         let none = PathBuf::from("/nonexistent/provost");
         let program = if self.way == Way::Provost { program("provost") } else { none };
         command.env("PROVOST_BIN", program);
+        command
+    }
+
+    /// The same, in the control group of a unit.
+    fn command_in_unit(&self, body: &str, unit: &str) -> Command {
+        let command = self.command(body);
+        let group = self.path("cgroup");
+        std::fs::write(&group, format!("0::/system.slice/{unit}\n")).unwrap();
+        let text = std::fs::read_to_string(library()).unwrap();
+        let copy = self.path("library.sh");
+        let group = group.display().to_string();
+        std::fs::write(&copy, text.replace("/proc/self/cgroup", &group)).unwrap();
+        let script = std::fs::read_to_string(self.path("svc.sh")).unwrap();
+        let [library, copy] = [library(), copy].map(|path| path.display().to_string());
+        std::fs::write(self.path("svc.sh"), script.replace(&library, &copy)).unwrap();
         command
     }
 
@@ -90,6 +102,11 @@ impl Service {
     fn last(&self) -> Value {
         self.entries().pop().unwrap()
     }
+}
+
+fn library() -> PathBuf {
+    let library = "../lib-sh/bootstrap-service-record.sh";
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(library).canonicalize().unwrap()
 }
 
 fn told(entry: &Value) -> String {
