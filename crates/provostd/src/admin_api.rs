@@ -57,6 +57,7 @@ fn router(
         .route("/v1/runs/{run}/records", get(records))
         .route("/v1/runs/{run}/logs/{name}", get(log))
         .route("/v1/events", get(events::stream))
+        .route("/v1/pending", get(async |State(app): Shared| Json(app.pending.list())))
         .route("/v1/installer", get(installer))
         .route("/v1/scripts", get(scripts))
         .route("/v1/tokens", tokens)
@@ -258,6 +259,7 @@ async fn remove(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRemoval>
     })?;
     app.beats.remove(&nodes);
     tracing::info!("removed {}", short(&nodes));
+    nodes.iter().for_each(|node| app.pending.remove(node));
     Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))
 }
 

@@ -14,6 +14,7 @@ use crate::config::Guard;
 use crate::listener::Stop;
 use crate::metrics::Metrics;
 use crate::node_program::NodeProgram;
+use crate::pending::Pending;
 use crate::refresher::Refresher;
 use crate::refusal::Refusal;
 use crate::silence::Silence;
@@ -40,6 +41,8 @@ pub(crate) struct App {
     pub(crate) histories: Arc<Semaphore>,
     /// The nodes that were over their quota, and when that was logged.
     pub(crate) over_quota: Mutex<HashMap<String, Instant>>,
+    /// The nodes that have no valid token.
+    pub(crate) pending: Pending,
     pub(crate) metrics: Metrics,
     pub(crate) stop: Stop,
 }

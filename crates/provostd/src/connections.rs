@@ -126,6 +126,11 @@ impl Connections {
 }
 
 impl Connection {
+    /// Its client's address.
+    pub(crate) fn address(&self) -> IpAddr {
+        self.address
+    }
+
     /// A request on it has had a valid token.
     pub(crate) fn has_token(&self) {
         let mut open = self.table.open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -100,6 +100,7 @@ impl Daemon {
             bodies: Default::default(),
             histories: Arc::new(Semaphore::new(HISTORIES)),
             over_quota: Default::default(),
+            pending: Default::default(),
             metrics: Default::default(),
             stop: stopped.clone(),
         });

@@ -25,6 +25,7 @@ mod metrics;
 mod node_program;
 mod nodes_api;
 mod pace;
+mod pending;
 mod ranges;
 mod refresher;
 mod refusal;

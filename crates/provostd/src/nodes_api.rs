@@ -114,7 +114,7 @@ async fn plan(
     let Some(plan) = Published::plan(&name) else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
-    tokens::check(&*app.store, request.headers(), plan.node, &by).await?;
+    tokens::check(&app, request.headers(), plan.node, &by).await?;
     let current = guard::current_run(request.headers());
     let standing = app.store.standing(plan.node, current).await?;
     let mut response = plan.plan.serve(&app.www, request).await;
@@ -208,7 +208,7 @@ async fn read_own<'a>(
     body: Body,
     most: usize,
 ) -> Result<HeldBody<'a>, Refusal> {
-    if let Err(refusal) = tokens::check(&*app.store, headers, node, by).await {
+    if let Err(refusal) = tokens::check(app, headers, node, by).await {
         app.bodies.drain(body).await;
         return Err(refusal);
     }

@@ -6,7 +6,9 @@ use provost_store::{Store, Token};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::app::App;
 use crate::connections::Connection;
+use crate::pending::Lack;
 use crate::refusal::Refusal;
 
 /// A node's new token. It is shown only once.
@@ -49,8 +51,9 @@ fn digest(token: &str) -> [u8; 32] {
 }
 
 /// Accepts a request only if it has the token of `node`. Its connection then counts as a node's.
+/// One that has no valid token is pending.
 pub(crate) async fn check(
-    store: &dyn Store,
+    app: &App,
     headers: &HeaderMap,
     node: &str,
     by: &Connection,
@@ -61,21 +64,27 @@ pub(crate) async fn check(
         .and_then(|value| value.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .map(|(_, token)| token.trim());
-    let unknown = |error: &str| {
+    let pending = |why| app.pending.add(node, by.address(), why);
+    let unknown = |error: &str, why| {
+        pending(why);
         let hint = "create a token (provostctl token NODE), and write it to the node's token_file";
         Refusal::new(StatusCode::UNAUTHORIZED, error, hint)
     };
-    let token = token.ok_or_else(|| unknown("the request has no token"))?;
-    match store.token_owner(digest(token)).await? {
+    let token = token.ok_or_else(|| unknown("the request has no token", Lack::Missing))?;
+    match app.store.token_owner(digest(token)).await? {
         Some(owner) if owner == node => {
             by.has_token();
+            app.pending.remove(node);
             Ok(())
         }
-        Some(owner) => Err(Refusal::new(
-            StatusCode::FORBIDDEN,
-            format!("the token is {owner}'s, and the request is about {node:?}"),
-            "use the node's own token: a node can report only about itself",
-        )),
-        None => Err(unknown("the token is unknown")),
+        Some(owner) => {
+            pending(Lack::OtherNodes);
+            Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                format!("the token is {owner}'s, and the request is about {node:?}"),
+                "use the node's own token: a node can report only about itself",
+            ))
+        }
+        None => Err(unknown("the token is unknown", Lack::Unknown)),
     }
 }
