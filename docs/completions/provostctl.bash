@@ -34,6 +34,9 @@ _provostctl() {
             provostctl,import)
                 cmd="provostctl__subcmd__import"
                 ;;
+            provostctl,journal)
+                cmd="provostctl__subcmd__journal"
+                ;;
             provostctl,key)
                 cmd="provostctl__subcmd__key"
                 ;;
@@ -42,6 +45,9 @@ _provostctl() {
                 ;;
             provostctl,nodes)
                 cmd="provostctl__subcmd__nodes"
+                ;;
+            provostctl,pending)
+                cmd="provostctl__subcmd__pending"
                 ;;
             provostctl,plan)
                 cmd="provostctl__subcmd__plan"
@@ -101,7 +107,7 @@ _provostctl() {
 
     case "${cmd}" in
         provostctl)
-            opts="-h -V --admin --help --version key publish channel promote rollback history plan import token nodes show log release remove gather rerun continue boot snippet watch wait-for"
+            opts="-h -V --admin --help --version key publish channel promote rollback history plan import token nodes show log journal pending release remove gather rerun continue boot snippet watch wait-for"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -382,6 +388,28 @@ _provostctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        provostctl__subcmd__journal)
+            opts="-f -h --follow --ssh-config --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --ssh-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         provostctl__subcmd__key)
             opts="-h --admin --help new"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -483,6 +511,28 @@ _provostctl() {
                     COMPREPLY=($(compgen -W "NODES" -- "${cur}"))
                     return 0
                     ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__pending)
+            opts="-h --format --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0

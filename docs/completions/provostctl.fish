@@ -38,7 +38,9 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "import" -d 'W
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "token" -d 'Create new tokens that replace the nodes\' old ones; prints a line "NODE TOKEN" each'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'Show failures grouped by cause and the other nodes by status, or list nodes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "show" -d 'Show what a node ran, and why it failed'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show the log of a script that failed, from the newest run that has one: each command, what it printed and how it ended'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show a script\'s log, from the newest run that has uploaded one, as those do that failed, else by ssh: each command, what it printed and how it ended'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "journal" -d 'Show by ssh what a node\'s journal has of a unit, or of provost\'s own'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "pending" -d 'Show the nodes that try to report with no token or a wrong one, since provostd was started'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Release nodes that the guard holds, so that they run at their next start'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "remove" -d 'Remove nodes from what provostd knows: status, runs, logs and token. A node that still reports needs a new token'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "gather" -d 'Collect the log bundles of `provost gather` from nodes by ssh; for a node that can\'t be reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn\'t'
@@ -146,7 +148,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l format -d
 json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l ssh-config -d 'With --follow, a configuration file for ssh in place of yours' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l format -d 'How to print it' -r -f -a "text\t'For people'
 json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
@@ -155,6 +157,14 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l output -d 
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l commands -d 'A table of the commands: start (UTC), duration, exit status, command'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -l failed -d 'Only the commands that failed, each with the end of what was printed'
 complete -c provostctl -n "__fish_provostctl_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand journal" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand journal" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand journal" -s f -l follow -d 'Go on with what is added, until you end it'
+complete -c provostctl -n "__fish_provostctl_using_subcommand journal" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l format -d 'How to print it' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r

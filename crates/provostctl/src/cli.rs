@@ -11,8 +11,8 @@ use crate::node_query::NodeQuery;
 use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
 use crate::{
-    channel, gather, import, key, log, nodes, output, plan, publish, release, remove, rerun, show,
-    snippet, token, wait_for, watch,
+    channel, gather, import, journal, key, log, nodes, output, pending, plan, publish, release,
+    remove, rerun, show, snippet, token, wait_for, watch,
 };
 
 /// Create keys, publish what nodes run, and show what they report
@@ -79,8 +79,8 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Show the log of a script that failed, from the newest run that has one: each command, what
-    /// it printed and how it ended
+    /// Show a script's log, from the newest run that has uploaded one, as those do that failed, else
+    /// by ssh: each command, what it printed and how it ended
     Log {
         /// The node
         node: NodeName,
@@ -88,6 +88,14 @@ enum Command {
         script: String,
         #[command(flatten)]
         view: LogView,
+    },
+    /// Show by ssh what a node's journal has of a unit, or of provost's own
+    Journal(journal::Journal),
+    /// Show the nodes that try to report with no token or a wrong one, since provostd was started
+    Pending {
+        /// How to print it
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
     },
     /// Release nodes that the guard holds, so that they run at their next start
     Release {
@@ -128,8 +136,8 @@ struct LogView {
     /// ssh if it has run for less than a minute
     #[arg(long, short, conflicts_with_all = ["commands", "failed", "format"])]
     follow: bool,
-    /// With --follow, a configuration file for ssh in place of yours
-    #[arg(long, value_name = "FILE", requires = "follow")]
+    /// A configuration file for ssh in place of yours
+    #[arg(long, value_name = "FILE")]
     ssh_config: Option<PathBuf>,
     /// What was printed alone, each line with its time and stream
     #[arg(long, conflicts_with_all = ["commands", "failed"])]
@@ -223,8 +231,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
                 log::follow(&client, view.ssh_config.as_deref(), &node, &script, view.view()).await
             }
             Command::Log { node, script, view } => {
-                log::log(&client, &node, &script, view.view()).await
+                let ssh_config = view.ssh_config.as_deref();
+                log::log(&client, ssh_config, &node, &script, view.view()).await
             }
+            Command::Journal(journal) => journal.run().await,
+            Command::Pending { format } => pending::pending(&client, format).await,
             Command::Release { nodes } => {
                 release::release(&client, &nodes.resolve(&client).await?).await
             }

@@ -1,20 +1,20 @@
-use std::io::{self, Cursor, IsTerminal, Write};
+use std::io::{self, Cursor};
 use std::path::Path;
 
 use provost_record::Stage;
 use provost_record::step_log::view::{Part, ShowError, View};
-use provost_record::terminal::escape;
 
 use crate::client::{Client, NodeHistory};
 use crate::failure::Failure;
 use crate::follow::Follow;
+use crate::from_node;
 use crate::node_set::NodeName;
 use crate::output;
-use crate::ssh::{self, Remote, SSH_FAILED};
 
-/// `provostctl log`.
+/// `provostctl log`: what the node has uploaded, else `provost log` on the node.
 pub(crate) async fn log(
     client: &Client,
+    ssh_config: Option<&Path>,
     node: &NodeName,
     script: &str,
     view: View,
@@ -27,9 +27,13 @@ pub(crate) async fn log(
         Some((&run.run, name))
     });
     let Some((run, name)) = uploaded else {
-        let error = format!("{} has uploaded no log of {script}", node.0);
-        let hint = format!("read it on the node: ssh {} provost log {script}", node.0);
-        return Err(Failure::new(error, hint));
+        let mut options = Vec::new();
+        options.extend((view.part == Part::Output).then_some("--output"));
+        options.extend((view.part == Part::Commands).then_some("--commands"));
+        options.extend(view.failed.then_some("--failed"));
+        options.extend(view.json.then_some("--format=json"));
+        let tried = format!("{} has uploaded no log of {script}; reading it by ssh", node.0);
+        return of_node(ssh_config, node, script, &options, &tried).await;
     };
     let bytes = client.log(run, name).await?;
     match view.show(Cursor::new(bytes), io::stdout().lock()) {
@@ -62,37 +66,20 @@ async fn follow_by_ssh(
     script: &str,
     output_alone: bool,
 ) -> Result<(), Failure> {
-    let mut command = vec!["provost", "log", "--follow"];
-    command.extend(output_alone.then_some("--output"));
-    command.extend(["--", script]);
-    let remote = Remote { command: &command, report: None };
-    let mut stdout = io::stdout();
-    let is_terminal = stdout.is_terminal();
-    let print = |piece: &[u8]| {
-        match is_terminal {
-            true => stdout.write_all(harmless(&String::from_utf8_lossy(piece)).as_bytes())?,
-            false => stdout.write_all(piece)?,
-        }
-        stdout.flush()
-    };
-    let (status, lines) = match ssh::stream(ssh_config, &node.0, &remote, print).await {
-        // `| head` has seen enough.
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-        Err(e) => return Err(Failure::of(&e, "check that ssh is installed")),
-        Ok(ended) => ended,
-    };
-    if status.success() {
-        return Ok(());
-    }
-    let why = lines.join("\n");
-    let hint = match status.code() {
-        Some(SSH_FAILED) => format!("check that this works: ssh {} true", node.0),
-        _ => format!("see what the node runs: ssh {} provost status", node.0),
-    };
-    Err(Failure::new(format!("{}: {why}", node.0), hint))
+    let mut options = vec!["--follow"];
+    options.extend(output_alone.then_some("--output"));
+    let tried = format!("following the log of {script} on {} by ssh", node.0);
+    of_node(ssh_config, node, script, &options, &tried).await
 }
 
-/// What a script has printed, for a terminal: its lines are lines, and nothing steers.
-fn harmless(piece: &str) -> String {
-    piece.split('\n').map(escape).collect::<Vec<_>>().join("\n")
+async fn of_node(
+    ssh_config: Option<&Path>,
+    node: &NodeName,
+    script: &str,
+    options: &[&str],
+    tried: &str,
+) -> Result<(), Failure> {
+    let command = [&["provost", "log"], options, &["--", script]].concat();
+    let hint = format!("see what the node runs: ssh {} provost status", node.0);
+    from_node::print(ssh_config, node, &command, tried, &hint).await
 }

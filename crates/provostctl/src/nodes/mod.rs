@@ -20,7 +20,7 @@ use crate::client::Client;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_query::NodeQuery;
-use crate::output;
+use crate::{output, pending};
 
 pub(crate) use overview::Overview;
 use rows::Sort;
@@ -107,6 +107,9 @@ impl Nodes {
         output::print(text.as_bytes())?;
         if !knows_any {
             output::note("  hint: give nodes their tokens: provostctl token NODES");
+        }
+        if self.nodes.is_none() {
+            pending::note(client).await;
         }
         Ok(())
     }
