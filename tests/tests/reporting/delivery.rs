@@ -31,6 +31,17 @@ fn a_server_that_cannot_store_gets_everything_when_it_can_again() {
     }
 }
 
+#[test]
+fn a_server_that_says_when_to_come_again_is_not_asked_before() {
+    let (cluster, node, proxy) = cluster();
+    proxy.fault("/v1/", Times::Always, Fault::RetryAfter(503, 3600));
+    node.provost(&["boot"]).expect(1).says(&["not sent yet"]);
+    assert_eq!(proxy.asked(RECORDS), 1, "not for the failure, nor at the end of the run");
+    proxy.repair();
+    node.provost(&["report"]).expect(0);
+    all_is_stored(&cluster, &node, &["boot"]);
+}
+
 /// Answers each report with `answer`, and knows nothing else.
 pub(crate) fn liar(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -23,7 +23,7 @@ use jiff::Timestamp;
 
 use documents::Documents;
 pub use error::{FetchError, NotFetched};
-pub use server::{Server, broken, http_date};
+pub use server::{Server, broken};
 pub use source::{Connection, Fetched, Source};
 
 /// The manifest and the plan as they were fetched last, by name. Nobody has looked at them since.

@@ -1,7 +1,6 @@
 //! One server.
 
 use provost_record::wording;
-use std::time::Duration;
 
 use provost_record::Cause;
 use reqwest::header::{self, HeaderMap};
@@ -10,7 +9,7 @@ use reqwest::{Client, Response, StatusCode, Url};
 use super::error::FetchError;
 use crate::failure::Failure;
 use crate::http::resolve::Unresolved;
-use crate::http::{ErrorBody, body, innermost, one_line, reason};
+use crate::http::{ErrorBody, body, innermost, one_line, reason, retry_after};
 use crate::settings::{Settings, Token};
 
 /// How much of an error page is read for the server's own hint, in bytes.
@@ -144,7 +143,7 @@ pub fn broken(url: &str, e: &reqwest::Error) -> FetchError {
 /// What an answer means that wasn't asked for.
 async fn refused(url: &str, hint: String, response: Response) -> FetchError {
     let status = response.status();
-    let wait = response.headers().get(header::RETRY_AFTER).and_then(retry_after);
+    let wait = retry_after(response.headers());
     let place = response.headers().get(header::LOCATION).map(|place| place.as_bytes().to_owned());
     let passes = matches!(status.as_u16(), 408 | 425 | 429) || status.is_server_error();
     // What broke off is no worse than what says nothing.
@@ -165,35 +164,5 @@ async fn refused(url: &str, hint: String, response: Response) -> FetchError {
         _ if passes => FetchError::busy(failure, wait),
         StatusCode::NOT_FOUND | StatusCode::GONE => FetchError::inconsistent(failure),
         _ => FetchError::give_up(failure),
-    }
-}
-
-/// How long a server asks to wait: a number of seconds, or a time (RFC 9110, 10.2.3).
-fn retry_after(value: &header::HeaderValue) -> Option<Duration> {
-    let text = value.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let wait = http_date(text)?.duration_since(jiff::Timestamp::now());
-    Some(wait.try_into().unwrap_or(Duration::ZERO))
-}
-
-/// A time as HTTP writes it (RFC 9110, 5.6.7).
-pub fn http_date(text: &str) -> Option<jiff::Timestamp> {
-    jiff::fmt::rfc2822::parse(text).ok().map(|time| time.timestamp())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_is_told_in_seconds_or_as_a_time() {
-        let wait = |text: &str| retry_after(&text.parse().unwrap());
-        assert_eq!(wait(" 7"), Some(Duration::from_secs(7)));
-        assert_eq!(wait("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
-        assert!(wait("Fri, 06 Nov 2099 08:49:37 GMT").unwrap() > Duration::from_secs(1 << 30));
-        assert_eq!(wait("soon"), None);
-        assert_eq!(wait("-1"), None);
     }
 }

@@ -4,6 +4,7 @@ pub mod resolve;
 
 use std::time::Duration;
 
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Certificate, Client, Proxy};
 
 use crate::failure::Failure;
@@ -75,6 +76,21 @@ pub async fn body(mut response: reqwest::Response, most: usize) -> reqwest::Resu
     Ok(body)
 }
 
+/// How long a server asks to wait: a number of seconds, or a time (RFC 9110, 10.2.3).
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let wait = http_date(text)?.duration_since(jiff::Timestamp::now());
+    Some(wait.try_into().unwrap_or(Duration::ZERO))
+}
+
+/// A time as HTTP writes it (RFC 9110, 5.6.7).
+pub fn http_date(text: &str) -> Option<jiff::Timestamp> {
+    jiff::fmt::rfc2822::parse(text).ok().map(|time| time.timestamp())
+}
+
 /// The body of an answer by which provostd refuses something.
 #[derive(Default, serde::Deserialize)]
 pub struct ErrorBody {
@@ -88,5 +104,22 @@ impl ErrorBody {
     /// Reads it. Another server's error page has neither.
     pub fn parse(body: &[u8]) -> Self {
         serde_json::from_slice(body).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_in_seconds_or_as_a_time() {
+        let wait = |text: &'static str| {
+            retry_after(&HeaderMap::from_iter([(RETRY_AFTER, text.parse().unwrap())]))
+        };
+        assert_eq!(wait(" 7"), Some(Duration::from_secs(7)));
+        assert_eq!(wait("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert!(wait("Fri, 06 Nov 2099 08:49:37 GMT").unwrap() > Duration::from_secs(1 << 30));
+        assert_eq!(wait("soon"), None);
+        assert_eq!(wait("-1"), None);
     }
 }

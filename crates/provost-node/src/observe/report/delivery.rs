@@ -1,5 +1,7 @@
 //! Delivers what is in the spool, to the first server that takes it.
 
+use std::time::Duration;
+
 use provost_record::{Entry, Record, Service};
 use reqwest::Client;
 
@@ -42,6 +44,7 @@ impl Delivery {
         refused: &mut impl FnMut(&str),
     ) -> Result<(), ReportError> {
         let _lock = self.lock()?;
+        self.spool.begin_report();
         for service in Service::ALL {
             loop {
                 let entries = self.spool.next(service);
@@ -96,7 +99,7 @@ impl Delivery {
             Ok(Some(lock)) => Ok(Some(lock)),
             Ok(None) => {
                 let message = "beginning to report: another process reports";
-                Err(ReportError::Retry(Failure::local(message, "let it finish")))
+                Err(ReportError::Retry(Failure::local(message, "let it finish"), Duration::ZERO))
             }
             Err(e) => {
                 self.spool.goes_without_disk(&e);

@@ -63,7 +63,11 @@ impl Observer for Reporting {
         self.last_beat = self.beats.take().map(Beats::end);
         let has_run =
             !matches!(end.record.cause, Some(Cause::Missing | Cause::Exec | Cause::Verify));
-        if self.reporter.is_some() && end.record.is_failure() && end.retry.is_none() && has_run {
+        let Some(reporter) = self.reporter.as_ref().filter(|_| end.record.is_failure()) else {
+            return;
+        };
+        reporter.hurry();
+        if end.retry.is_none() && has_run {
             logs::keep(self.paths(), &self.connection.run, step.log);
         }
     }

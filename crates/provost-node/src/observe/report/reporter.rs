@@ -28,14 +28,18 @@ const BACKOFF: Backoff = Backoff {
     most: Duration::from_secs(3),
     jitter: Jitter::Full,
 };
-/// The least time between the beginnings of two reports, so that short scripts share one. The last
-/// one, which tells of a failure, doesn't wait.
-const INTERVAL: Duration = Duration::from_millis(250);
+/// The least time between the beginnings of two reports, so that short scripts share one. A failure
+/// doesn't wait, nor does the last one.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// So many bytes of records don't wait, either.
+const ENOUGH: u64 = 64 << 10;
 
 /// The reporting task of a run. It reads the journals and never holds a script up.
 pub(super) struct Reporter {
     task: JoinHandle<()>,
     finishing: watch::Sender<bool>,
+    urgent: watch::Sender<u64>,
+    news: watch::Receiver<u64>,
     deadline: Duration,
     paths: Paths,
     spool: Spool,
@@ -64,15 +68,19 @@ impl Reporter {
     ) -> Self {
         let (finishing, finish) = watch::channel(false);
         let (held, hold) = watch::channel(None);
+        let (urgent, failures) = watch::channel(0);
         let news = live.1.clone();
+        let wake = Wake { news: news.clone(), finish, failures };
         let current = CurrentRun { id: run.to_owned(), hold: held };
         let spool = Spool::of_run(paths, live);
         let delivery = Delivery::new(settings, client, paths, spool, Some(current));
         let problems = Arc::default();
-        let task = work(delivery, news, finish, Arc::clone(&problems));
+        let task = work(delivery, wake, Arc::clone(&problems));
         Self {
             task: tokio::spawn(task.in_current_span()),
             finishing,
+            urgent,
+            news,
             deadline: settings.report_deadline.duration(),
             paths: paths.clone(),
             spool: Spool::new(paths),
@@ -85,6 +93,11 @@ impl Reporter {
     /// report of this run.
     pub(super) fn hold(&self) -> watch::Receiver<Option<String>> {
         self.hold.clone()
+    }
+
+    /// A step has failed, whose record is the next to come to the disk: it is reported at once.
+    pub(super) fn hurry(&self) {
+        self.urgent.send_replace(*self.news.borrow());
     }
 
     /// Gives the rest its time. Returns a message about each thing that isn't reported.
@@ -113,37 +126,42 @@ impl Reporter {
     }
 }
 
-async fn work(
-    mut delivery: Delivery,
-    mut news: watch::Receiver<u64>,
-    mut finish: watch::Receiver<bool>,
-    problems: Arc<Mutex<Problems>>,
-) {
+/// What the task waits for.
+struct Wake {
+    /// How much of the journal is on the disk, in bytes.
+    news: watch::Receiver<u64>,
+    finish: watch::Receiver<bool>,
+    /// A failure is the next record after so many bytes of the journal.
+    failures: watch::Receiver<u64>,
+}
+
+async fn work(mut delivery: Delivery, mut wake: Wake, problems: Arc<Mutex<Problems>>) {
     let problems = || problems.lock().unwrap_or_else(PoisonError::into_inner);
     let mut failed = 0;
     loop {
-        news.mark_unchanged();
+        let reported = *wake.news.borrow_and_update();
         let began = Instant::now();
         let refused = &mut |text: &str| problems().refused.push(text.to_owned());
         let delivered = delivery.deliver(refused).await;
-        let finishing = *finish.borrow_and_update();
+        let finishing = *wake.finish.borrow_and_update();
         let Err(error) = delivered else {
             failed = 0;
             problems().last = None;
             if finishing {
                 // What was recorded while a report was on its way goes with another one.
-                if news.has_changed().unwrap_or(false) {
+                if wake.news.has_changed().unwrap_or(false) {
                     continue;
                 }
                 return;
             }
-            if !next(&mut news, &mut finish, began).await {
+            if !wake.next(began, reported).await {
                 return;
             }
             continue;
         };
         tracing::debug!("{}", error.failure());
         let aborts = matches!(error, ReportError::Abort(_));
+        let wait = error.wait();
         problems().last = Some(error.into_failure());
         if aborts && finishing {
             // Another try would only repeat it: the next run may know better.
@@ -151,26 +169,67 @@ async fn work(
         }
         failed += 1;
         tokio::select! {
-            () = tokio::time::sleep(BACKOFF.wait(failed)) => {}
-            _ = finish.changed() => {}
+            () = tokio::time::sleep(wait + BACKOFF.wait(failed)) => {}
+            // A server that has said when to come isn't asked sooner.
+            _ = wake.finish.changed(), if wait.is_zero() => {}
         }
     }
 }
 
-/// Waits until there is something to report and it is time. Returns false if there is nothing to
-/// come any more.
-async fn next(
-    news: &mut watch::Receiver<u64>,
-    finish: &mut watch::Receiver<bool>,
-    began: Instant,
-) -> bool {
-    tokio::select! {
-        changed = news.changed() => if changed.is_err() { return false },
-        _ = finish.changed() => return true,
+impl Wake {
+    /// Waits until there is something to report and it is time, after a report that `began` then and
+    /// had so many bytes of the journal. Returns false if there is nothing to come any more.
+    async fn next(&mut self, began: Instant, reported: u64) -> bool {
+        let Self { news, finish, failures } = self;
+        tokio::select! {
+            changed = news.changed() => if changed.is_err() { return false },
+            _ = finish.changed() => return true,
+        }
+        let (mut failed, mut much) = (news.clone(), news.clone());
+        let failure = async {
+            failures.changed().await?;
+            let before = *failures.borrow_and_update();
+            failed.wait_for(|length| *length > before).await.map(drop)
+        };
+        tokio::select! {
+            () = tokio::time::sleep_until(began + INTERVAL) => {}
+            Ok(()) = failure => {}
+            Ok(_) = much.wait_for(|length| *length >= reported + ENOUGH) => {}
+            _ = finish.changed() => {}
+        }
+        true
     }
-    tokio::select! {
-        () = tokio::time::sleep_until(began + INTERVAL) => {}
-        _ = finish.changed() => {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn short_records_share_a_report_each_second_and_a_failure_or_many_do_not_wait() {
+        let ((disk, news), (_finish, finish)) = (watch::channel(0), watch::channel(false));
+        let (urgent, failures) = watch::channel(0);
+        let mut wake = Wake { news, finish, failures };
+        let mut wait = async |reported| {
+            let began = Instant::now();
+            assert!(wake.next(began, reported).await);
+            began.elapsed()
+        };
+        disk.send_replace(10);
+        assert_eq!(wait(0).await, INTERVAL);
+        urgent.send_replace(10);
+        disk.send_replace(20);
+        assert_eq!(wait(10).await, Duration::ZERO, "the failure is on the disk");
+        // It isn't yet: other records are.
+        disk.send_replace(30);
+        urgent.send_replace(30);
+        let later = Duration::from_millis(300);
+        let sync = async {
+            tokio::time::sleep(later).await;
+            disk.send_replace(40);
+        };
+        assert_eq!(tokio::join!(wait(20), sync).0, later);
+        disk.send_replace(40 + ENOUGH);
+        assert_eq!(wait(40).await, Duration::ZERO);
     }
-    true
 }

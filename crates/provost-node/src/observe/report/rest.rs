@@ -27,16 +27,17 @@ pub(super) async fn report_rest(
     let hint = "check why the server is slow, or raise `deadline` under [report]";
     let mut last = Failure::new(Cause::Fetch, "reporting: not finished in time", hint);
     loop {
+        let pause;
         let mut refused = |text: &str| tracing::warn!("{text}");
         match tokio::time::timeout_at(until, delivery.deliver(&mut refused)).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(ReportError::Abort(failure))) => return Err(failure),
-            Ok(Err(ReportError::Retry(failure))) => last = failure,
+            Ok(Err(ReportError::Retry(failure, wait))) => (last, pause) = (failure, PAUSE + wait),
             Err(_) => return Err(last),
         }
-        if Instant::now() + PAUSE >= until {
+        if Instant::now() + pause >= until {
             return Err(last);
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(pause).await;
     }
 }

@@ -7,11 +7,13 @@ use reqwest::{Client, RequestBuilder, StatusCode, Url};
 
 use super::error::ReportError;
 use crate::failure::Failure;
-use crate::http::{ErrorBody, body, reason};
+use crate::http::{ErrorBody, body, reason, retry_after};
 use crate::settings::{Settings, Token};
 
 /// How long one request may take.
 const REQUEST: Duration = Duration::from_secs(10);
+/// The longest wait that a server may ask for.
+const MOST_WAIT: Duration = Duration::from_secs(60);
 /// The longest answer that is read, in bytes.
 const MOST_ANSWER: usize = 16 * 1024;
 
@@ -98,8 +100,13 @@ impl Servers {
     }
 
     fn pass_on(&mut self, failure: Failure) -> ReportError {
+        self.come_back(failure, Duration::ZERO)
+    }
+
+    /// The next server has its turn. Each of them is asked again after the `wait` of its own, about.
+    fn come_back(&mut self, failure: Failure, wait: Duration) -> ReportError {
         self.at = (self.at + 1) % self.urls.len();
-        ReportError::Retry(failure)
+        ReportError::Retry(failure, wait.min(MOST_WAIT) / self.urls.len() as u32)
     }
 
     async fn send(&mut self, request: RequestBuilder) -> Result<Response, ReportError> {
@@ -110,9 +117,10 @@ impl Servers {
         let begun = Instant::now();
         let answer = async {
             let response = request.send().await?;
-            Ok((response.status(), body(response, MOST_ANSWER).await?))
+            let wait = retry_after(response.headers()).unwrap_or_default();
+            Ok((response.status(), wait, body(response, MOST_ANSWER).await?))
         };
-        let (status, answer) = answer.await.map_err(|e: reqwest::Error| {
+        let (status, wait, answer) = answer.await.map_err(|e: reqwest::Error| {
             let message = format!("reporting to {}: {}", self.server(), reason(&e));
             let hint = "check that provostd runs there and that this node can reach it";
             self.pass_on(Failure::new(Cause::Fetch, message, hint))
@@ -133,7 +141,7 @@ impl Servers {
         let is_transient = !status.is_client_error() || matches!(status.as_u16(), 408 | 425 | 429);
         // Another server may be the right one for reports: a cache serves files alone.
         if is_transient || self.at + 1 < self.urls.len() {
-            return Err(self.pass_on(failure));
+            return Err(self.come_back(failure, wait));
         }
         self.at = 0;
         Err(ReportError::Abort(failure))

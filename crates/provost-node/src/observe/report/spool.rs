@@ -45,6 +45,8 @@ pub struct Spool {
     /// The journal that is being written, and how much of it is surely on the disk, in bytes.
     /// What a power cut could still take back must not be reported.
     live: Option<(Service, watch::Receiver<u64>)>,
+    /// How much of it was there when the report began. What has come since goes with the next one.
+    live_now: u64,
 }
 
 /// How far a journal has been reported.
@@ -67,12 +69,18 @@ impl Spool {
             is_stuck: false,
             has_warned: false,
             live: None,
+            live_now: 0,
         }
     }
 
     /// The spool of a run that is going on, which writes the journal `live`.
     pub(crate) fn of_run(paths: &Paths, live: (Service, watch::Receiver<u64>)) -> Self {
         Self { live: Some(live), ..Self::new(paths) }
+    }
+
+    /// A report begins, of what is there now.
+    pub(crate) fn begin_report(&mut self) {
+        self.live_now = self.live.as_ref().map_or(0, |(_, synced)| *synced.borrow());
     }
 
     /// How many records of `service` aren't acknowledged.
@@ -113,9 +121,8 @@ impl Spool {
         // A journal that can't be read now is there for the next run.
         let mut entries =
             Journal::read_some(&self.paths.journal(service), from, most).unwrap_or_default();
-        if let Some((_, synced)) = self.live.as_ref().filter(|(live, _)| *live == service) {
-            let synced = *synced.borrow();
-            entries.retain(|e| e.end <= synced);
+        if self.live.as_ref().is_some_and(|(live, _)| *live == service) {
+            entries.retain(|e| e.end <= self.live_now);
         }
         entries
     }

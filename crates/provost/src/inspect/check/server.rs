@@ -12,9 +12,9 @@ use reqwest::{Client, Response, StatusCode, Url};
 use crate::xcat;
 use provost_node::failure::Failure;
 use provost_node::fetch::bundles::{check_generations, has_seen};
-use provost_node::fetch::{Server, broken, fresh, http_date};
+use provost_node::fetch::{Server, broken, fresh};
 use provost_node::finding::{Finding, ServerCheck};
-use provost_node::http::{ErrorBody, body};
+use provost_node::http::{ErrorBody, body, http_date};
 use provost_node::settings::Settings;
 use provost_node::state::attempts::held_there;
 
