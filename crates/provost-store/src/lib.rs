@@ -23,6 +23,6 @@ pub use quota::{Quota, Quotas};
 pub use sqlite::Sqlite;
 pub use status::NodeState;
 pub use store::{
-    Answer, EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_RUNS, Report, Store, StoreError,
-    StoredRun, Token, UploadedLog,
+    Answer, EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_RUNS, MAX_SEQ, Report, Store,
+    StoreError, StoredRun, Token, UploadedLog,
 };

@@ -16,6 +16,9 @@ use crate::{Claim, Node, Released, Seen, Standing};
 /// processes that a script has left behind.
 pub const MAX_RECORD: usize = 256 * 1024;
 
+/// The largest seq of a record.
+pub const MAX_SEQ: u64 = (1 << 24) - 1;
+
 /// How many runs of a node are given back at once.
 pub const MAX_RUNS: usize = 200;
 

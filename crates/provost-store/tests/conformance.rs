@@ -104,21 +104,23 @@ async fn runs_of_two_nodes(store: &dyn Store) {
     assert!(store.runs("nobody").await.unwrap().is_empty());
 }
 
+/// How many attempts there are, without why the last one failed.
+fn counted(standing: Standing) -> Standing {
+    Standing { last_failure: None, ..standing }
+}
+
 async fn attempts(store: &dyn Store) {
     let node = "cn007";
     let begin = async |run: &str, service: &str| {
         let start = json!({"phase": "service start", "service": service});
-        store.ingest(node, vec![report(node, run, 1, start)], at()).await.unwrap().standing
+        counted(store.ingest(node, vec![report(node, run, 1, start)], at()).await.unwrap().standing)
     };
     let end = async |run: &str, seq, result: &str| {
         let end = json!({"phase": "service end", "result": result});
-        store.ingest(node, vec![report(node, run, seq, end)], at()).await.unwrap().standing
+        counted(store.ingest(node, vec![report(node, run, seq, end)], at()).await.unwrap().standing)
     };
-    let of = async |present| store.standing(node, present).await.unwrap();
-    let counts = |attempts| {
-        let last_failure = (attempts > 0).then(|| "failed".to_owned());
-        Standing { attempts, released: None, last_failure }
-    };
+    let of = async |present| counted(store.standing(node, present).await.unwrap());
+    let counts = |attempts| Standing { attempts, ..Standing::default() };
 
     assert_eq!(of(None).await, counts(0), "a node that nobody knows");
     assert_eq!(begin("1", "kickstart").await, counts(0), "the present run isn't counted");
@@ -134,6 +136,8 @@ async fn attempts(store: &dyn Store) {
     assert_eq!(of(Some("4")).await, counts(0));
     assert_eq!(end("4", 2, "failure").await, counts(0));
     assert_eq!(of(None).await, counts(1));
+    let why = store.standing(node, None).await.unwrap().last_failure;
+    assert_eq!(why.as_deref(), Some("failed"), "a run that hasn't ended has no failure yet");
 
     let unknown = store.release(vec![node.into(), "typo".into()], at()).await.unwrap();
     assert_eq!(unknown, Err(vec!["typo".to_owned()]));
@@ -348,4 +352,44 @@ fn a_file_of_a_newer_version_is_left_alone() {
         .unwrap();
     let Err(error) = Sqlite::open(data.path()) else { panic!("opened") };
     assert!(error.hint().contains("aside"), "{error}: {}", error.hint());
+}
+
+#[tokio::test]
+async fn a_file_of_an_earlier_version_keeps_its_records_and_gives_space_back_from_now_on() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("provost.db");
+    let db = rusqlite::Connection::open(&file).unwrap();
+    db.execute_batch("PRAGMA journal_mode = WAL").unwrap();
+    db.execute_batch(include_str!("../src/sqlite/001_start.sql")).unwrap();
+    db.execute_batch(include_str!("../src/sqlite/002_due.sql")).unwrap();
+    db.execute_batch(
+        "PRAGMA user_version = 2; INSERT INTO run (id, node, run) VALUES (7, 'cn001', 'a')",
+    )
+    .unwrap();
+    let reports = [
+        report("cn001", "a", 1, json!({"phase": "service start"})),
+        report("cn001", "a", 300, json!({"phase": "service end", "result": "success"})),
+    ];
+    for report in &reports {
+        let row = (7, report.record.seq as i64, report.json.get());
+        db.execute("INSERT INTO record (run_id, seq, json) VALUES (?, ?, ?)", row).unwrap();
+    }
+    drop(db);
+
+    let store = Sqlite::open(data.path()).unwrap();
+    let records = store.records("a", 0).await.unwrap();
+    let expected: Vec<_> = reports.iter().map(|r| (r.record.seq, r.json.get())).collect();
+    assert_eq!(records.iter().map(|(seq, json)| (*seq, json.get())).collect::<Vec<_>>(), expected);
+    let again = store.ingest("cn001", reports.to_vec(), at()).await.unwrap();
+    assert_eq!((again.fresh, again.repeats), (0, 2));
+    let db = rusqlite::Connection::open(&file).unwrap();
+    let pragma = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!((pragma("page_size"), pragma("auto_vacuum")), (1024, 2));
+    let before = pragma("page_count");
+    let many = (1..2000).map(|seq| report("cn002", "b", seq, json!({"phase": "service start"})));
+    store.ingest("cn002", many.collect(), at()).await.unwrap();
+    assert!(pragma("page_count") > before + 100);
+    store.remove(vec!["cn002".into()]).await.unwrap().unwrap();
+    assert_eq!(pragma("freelist_count"), 0, "the file has given it back");
+    assert_eq!(pragma("page_count"), before);
 }

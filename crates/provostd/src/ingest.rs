@@ -2,7 +2,7 @@ use std::time::Instant;
 
 use axum::http::StatusCode;
 use provost_record::now;
-use provost_store::{MAX_RECORD, Report};
+use provost_store::{MAX_RECORD, MAX_SEQ, Report};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -52,7 +52,7 @@ fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
         if !is_run_id(&record.run) {
             return Err(refuse(format!("its run {:?} isn't a UUID in its usual form", record.run)));
         }
-        if i64::try_from(record.seq).is_err() {
+        if record.seq > MAX_SEQ {
             return Err(refuse(format!("its seq {} is too large", record.seq)));
         }
         Ok(report)

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::rows::json_column;
+use super::rows::{self, json_column};
 use super::writer::Applied;
 use crate::quota::{OverQuota, Quota};
 use crate::{Claim, Event, Ingested, Lost, NodeState, Released, Report, Seen, Token};
+
+/// How many pages are given back to the file system at once, so that no report waits for it.
+const BITE: u32 = 1024;
 
 pub(super) fn ingest(
     db: &Connection,
@@ -34,7 +37,7 @@ pub(super) fn ingest(
         }
     };
     db.execute_batch("RELEASE batch")?;
-    Ok(Applied { answer, events: applied.events })
+    Ok(Applied { answer, events: applied.events, changes_tokens: false })
 }
 
 /// What a batch has changed.
@@ -54,17 +57,18 @@ fn add_records(
 ) -> rusqlite::Result<Applied<Added>> {
     let mut state = state_of(db, node)?.unwrap_or_else(|| NodeState::new(node, at));
     let mut applied = Applied::<Added>::default();
-    let mut add_run = db.prepare_cached("INSERT OR IGNORE INTO run (node, run) VALUES (?, ?)")?;
-    let mut add = db.prepare_cached(
-        "INSERT OR IGNORE INTO record (run_id, seq, json)
-         SELECT id, ?3, ?4 FROM run WHERE node = ?1 AND run = ?2",
-    )?;
+    let mut add = db.prepare_cached("INSERT OR IGNORE INTO record (id, json) VALUES (?, ?)")?;
+    // Nearly always the records of one run.
+    let mut known: Option<(&str, i64)> = None;
     for report in batch {
         let record = &report.record;
-        let seq = i64::try_from(record.seq)
-            .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
-        let is_first = add_run.execute(params![node, record.run])? == 1;
-        if add.execute(params![node, record.run, seq, report.json.get()])? == 1 {
+        let (run, is_first) = match known {
+            Some((name, id)) if name == record.run => (id, false),
+            _ => run_id(db, node, &record.run)?,
+        };
+        known = Some((&record.run, run));
+        let id = rows::record_id(run, record.seq)?;
+        if add.execute(params![id, report.json.get()])? == 1 {
             state.apply(record, is_first);
             applied.events.push(Event::Record(Arc::from(report.json.clone())));
             applied.answer.ingested.fresh += 1;
@@ -81,6 +85,19 @@ fn add_records(
     Ok(applied)
 }
 
+/// The id of a run, and whether it is new.
+fn run_id(db: &Connection, node: &str, run: &str) -> rusqlite::Result<(i64, bool)> {
+    let known = db
+        .prepare_cached("SELECT id FROM run WHERE node = ? AND run = ?")?
+        .query_row([node, run], |row| row.get(0))
+        .optional()?;
+    if let Some(id) = known {
+        return Ok((id, false));
+    }
+    db.prepare_cached("INSERT INTO run (node, run) VALUES (?, ?)")?.execute([node, run])?;
+    Ok((db.last_insert_rowid(), true))
+}
+
 pub(super) fn claim(
     db: &Connection,
     claim: &Claim,
@@ -92,7 +109,8 @@ pub(super) fn claim(
         save(db, &claim.node, &state)?;
     }
     let events = counts.then(|| Event::Claim(Arc::new(claim.clone())));
-    Ok(Applied { answer: counts, events: events.into_iter().collect() })
+    let events = events.into_iter().collect();
+    Ok(Applied { answer: counts, events, changes_tokens: false })
 }
 
 pub(super) fn lose(
@@ -148,7 +166,7 @@ pub(super) fn release(
         }
     }
     if !unknown.is_empty() {
-        return Ok(Applied { answer: Err(unknown), events: Vec::new() });
+        return Ok(Applied::of(Err(unknown)));
     }
     let mut released = Vec::new();
     for (node, mut state) in states {
@@ -156,7 +174,7 @@ pub(super) fn release(
         save(db, node, &state)?;
         released.push(Released { node: node.clone(), attempts });
     }
-    Ok(Applied { answer: Ok(released), events: Vec::new() })
+    Ok(Applied::of(Ok(released)))
 }
 
 /// Removes nodes with their runs and records.
@@ -171,17 +189,34 @@ pub(super) fn remove(
         }
     }
     if !unknown.is_empty() {
-        return Ok(Applied { answer: Err(unknown), events: Vec::new() });
+        return Ok(Applied::of(Err(unknown)));
     }
     for node in nodes {
-        db.prepare_cached(
-            "DELETE FROM record WHERE run_id IN (SELECT id FROM run WHERE node = ?)",
-        )?
-        .execute([node])?;
+        let runs: Vec<i64> = db
+            .prepare_cached("SELECT id FROM run WHERE node = ?")?
+            .query_map([node], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for run in runs {
+            db.prepare_cached("DELETE FROM record WHERE id BETWEEN ? AND ?")?
+                .execute(rows::record_ids(run))?;
+        }
         db.prepare_cached("DELETE FROM run WHERE node = ?")?.execute([node])?;
         db.prepare_cached("DELETE FROM node WHERE name = ?")?.execute([node])?;
     }
-    Ok(Applied { answer: Ok(()), events: Vec::new() })
+    Ok(Applied { changes_tokens: true, ..Applied::of(Ok(())) })
+}
+
+/// Gives some of the free pages back to the file system. Returns whether there are more.
+pub(super) fn give_back(db: &Connection) -> rusqlite::Result<Applied<bool>> {
+    let free = || db.pragma_query_value(None, "freelist_count", |row| row.get::<_, u32>(0));
+    let before = free()?;
+    let mut pages = db.prepare_cached(&format!("PRAGMA incremental_vacuum({BITE})"))?;
+    let mut freed = pages.query([])?;
+    // Each step frees one.
+    while freed.next()?.is_some() {}
+    let left = free()?;
+    // None is freed of a file that was too large to be rewritten when it was opened.
+    Ok(Applied::of(0 < left && left < before))
 }
 
 /// What each node has fetched.
@@ -195,7 +230,7 @@ pub(super) fn set_tokens(
     tokens: &[Token],
     at: Timestamp,
 ) -> rusqlite::Result<Applied<Vec<String>>> {
-    let mut applied = Applied::<Vec<String>>::default();
+    let mut applied = Applied { changes_tokens: true, ..Applied::of(Vec::new()) };
     let mut set = db.prepare_cached("UPDATE node SET token = ?2 WHERE name = ?1")?;
     for token in tokens {
         if set.execute(params![token.node, token.sha256])? == 0 {

@@ -4,12 +4,14 @@
 mod changes;
 mod error;
 mod logs;
+mod owners;
 mod readers;
 mod rows;
 mod schema;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -18,6 +20,7 @@ use tokio::sync::broadcast;
 
 use self::error::has_no_room;
 use self::logs::Logs;
+use self::owners::Owners;
 use self::readers::Readers;
 use self::schema::SchemaError;
 use self::writer::{Applied, Writer};
@@ -35,6 +38,7 @@ pub struct Sqlite {
     writer: Writer,
     logs: Logs,
     quotas: Quotas,
+    owners: Arc<Owners>,
 }
 
 impl Sqlite {
@@ -52,9 +56,10 @@ impl Sqlite {
             Err(SchemaError::Sqlite(e)) if path.exists() && has_no_room(&e) => None,
             Err(e) => return Err(e.in_file(&path)),
         };
-        let writer = Writer::start(db, &path)?;
+        let owners = Arc::<Owners>::default();
+        let writer = Writer::start(db, &path, Arc::clone(&owners))?;
         let logs = Logs::new(data.join("logs"), quotas.logs);
-        Ok(Self { writer, readers: Readers::new(), logs, path, quotas })
+        Ok(Self { writer, readers: Readers::new(), logs, path, quotas, owners })
     }
 
     async fn read<T: Send + 'static>(
@@ -211,6 +216,10 @@ impl Store for Sqlite {
                 for node in &nodes {
                     self.logs.remove(node).await?;
                 }
+                let mut more = true;
+                while more {
+                    more = self.writer.submit(&self.path, changes::give_back).await?;
+                }
             }
             Ok(removed)
         })
@@ -222,10 +231,19 @@ impl Store for Sqlite {
     }
 
     fn token_owner(&self, sha256: [u8; 32]) -> Answer<'_, Option<String>> {
-        Box::pin(self.read(move |db| {
-            db.prepare_cached("SELECT name FROM node WHERE token = ?")?
-                .query_row([sha256], |row| row.get(0))
-                .optional()
-        }))
+        Box::pin(async move {
+            let known = self.owners.get(&sha256);
+            let Err(now) = known else { return Ok(known.ok()) };
+            let read = self.read(move |db| {
+                db.prepare_cached("SELECT name FROM node WHERE token = ?")?
+                    .query_row([sha256], |row| row.get(0))
+                    .optional()
+            });
+            let owner: Option<String> = read.await?;
+            if let Some(owner) = &owner {
+                self.owners.keep(sha256, owner, now);
+            }
+            Ok(owner)
+        })
     }
 }

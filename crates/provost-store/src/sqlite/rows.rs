@@ -1,16 +1,31 @@
 //! From a row to what it stands for.
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::{MAX_RUNS, Node, NodeState, Report, StoredRun};
+use crate::{MAX_RUNS, MAX_SEQ, Node, NodeState, Report, StoredRun};
 
 /// How much the records of a node's history may have, in bytes.
 const MAX_HISTORY: usize = 8 * 1024 * 1024;
 /// When a part of a run's records is long enough, in bytes.
 const MAX_PART: usize = 1024 * 1024;
+
+/// The ids of a run's records: all between these two.
+pub(super) fn record_ids(run: i64) -> [i64; 2] {
+    let first = run * (MAX_SEQ as i64 + 1);
+    [first, first + MAX_SEQ as i64]
+}
+
+/// The id of one record.
+pub(super) fn record_id(run: i64, seq: u64) -> rusqlite::Result<i64> {
+    if seq > MAX_SEQ {
+        let why = format!("the seq {seq} is greater than {MAX_SEQ}");
+        return Err(rusqlite::Error::ToSqlConversionFailure(why.into()));
+    }
+    Ok(record_ids(run)[0] + seq as i64)
+}
 
 pub(super) fn node(row: &Row<'_>) -> rusqlite::Result<Node> {
     json_column::<NodeState>(row, 0).map(|state| state.node())
@@ -37,8 +52,10 @@ pub(super) fn newest_runs(db: &Connection, node: &str) -> rusqlite::Result<Vec<S
 
 /// A run's records: the first ones, and the last one.
 fn reports(db: &Connection, run: i64) -> rusqlite::Result<Vec<Report>> {
-    let mut select = db.prepare_cached("SELECT json FROM record WHERE run_id = ? ORDER BY seq")?;
-    let mut rows = select.query([run])?;
+    let range = record_ids(run);
+    let select = "SELECT json FROM record WHERE id BETWEEN ? AND ? ORDER BY id";
+    let mut select = db.prepare_cached(select)?;
+    let mut rows = select.query(range)?;
     let (mut reports, mut room) = (Vec::new(), MAX_HISTORY);
     while let Some(row) = rows.next()? {
         room = room.saturating_sub(row.get_ref(0)?.as_str()?.len());
@@ -48,8 +65,8 @@ fn reports(db: &Connection, run: i64) -> rusqlite::Result<Vec<Report>> {
         reports.push(report(row)?);
     }
     if rows.next()?.is_some() || room == 0 {
-        let last = "SELECT json FROM record WHERE run_id = ? ORDER BY seq DESC LIMIT 1";
-        reports.push(db.prepare_cached(last)?.query_row([run], report)?);
+        let last = "SELECT json FROM record WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1";
+        reports.push(db.prepare_cached(last)?.query_row(range, report)?);
     }
     Ok(reports)
 }
@@ -65,19 +82,21 @@ pub(super) fn records(
     run: &str,
     after: u64,
 ) -> rusqlite::Result<Vec<(u64, Box<RawValue>)>> {
-    let mut select = db.prepare_cached(
-        "SELECT seq, json FROM record WHERE seq > ?2 AND run_id =
-             (SELECT id FROM run WHERE run = ?1 ORDER BY id LIMIT 1)
-         ORDER BY seq",
-    )?;
-    let mut rows = select.query(params![run, after as i64])?;
+    let first = "SELECT id FROM run WHERE run = ? ORDER BY id LIMIT 1";
+    let first: Option<i64> =
+        db.prepare_cached(first)?.query_row([run], |row| row.get(0)).optional()?;
+    let Some(run) = first else { return Ok(Vec::new()) };
+    let [first, last] = record_ids(run);
+    let mut select =
+        db.prepare_cached("SELECT id, json FROM record WHERE id > ? AND id <= ? ORDER BY id")?;
+    let mut rows = select.query([first + after.min(MAX_SEQ) as i64, last])?;
     let (mut records, mut bytes) = (Vec::new(), 0);
     while bytes < MAX_PART
         && let Some(row) = rows.next()?
     {
         let json: Box<RawValue> = json_column(row, 1)?;
         bytes += json.get().len();
-        records.push((row.get::<_, i64>(0)?.unsigned_abs(), json));
+        records.push(((row.get::<_, i64>(0)? - first).unsigned_abs(), json));
     }
     Ok(records)
 }

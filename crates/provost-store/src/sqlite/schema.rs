@@ -7,7 +7,21 @@ use super::error::failed;
 use crate::StoreError;
 
 /// The migrations from version N to version N + 1. Never change one that was released; add one.
-const STEPS: &[&str] = &[include_str!("001_start.sql"), include_str!("002_due.sql")];
+const STEPS: &[&str] = &[
+    include_str!("001_start.sql"),
+    include_str!("002_due.sql"),
+    include_str!("003_record_ids.sql"),
+];
+
+/// What a new file is made with, and an older one is rewritten with. Most changes are of a few
+/// hundred bytes at many places, and each costs a page in the write-ahead log: so pages are small.
+/// What is removed gives its pages back to the file system.
+const PAGES: &str = "PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL;";
+/// Pages of the write-ahead log until they are merged into the file: a page that has changed many
+/// times since is merged once. 32 MiB.
+const CHECKPOINT: u32 = 32 * 1024;
+/// How much of the file the writer keeps in memory, in KiB.
+const CACHE: u32 = 32 * 1024;
 
 /// How long a connection waits for a lock that another program holds.
 const BUSY: Duration = Duration::from_secs(5);
@@ -39,18 +53,31 @@ impl SchemaError {
 pub(super) fn open_writer(path: &Path) -> Result<Connection, SchemaError> {
     let mut db = Connection::open(path)?;
     db.busy_timeout(BUSY)?;
-    // FULL: a commit survives a power cut.
-    db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     let known = STEPS.len() as u32;
     let found: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if found > known {
         return Err(SchemaError::Newer { found, known });
     }
+    if found == 0 {
+        // Has an effect on an empty file only.
+        db.execute_batch(PAGES)?;
+    }
+    // FULL: a commit survives a power cut.
+    db.execute_batch(&format!(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+         PRAGMA wal_autocheckpoint = {CHECKPOINT}; PRAGMA cache_size = -{CACHE};"
+    ))?;
     for (version, step) in (1..=known).zip(STEPS).skip(found as usize) {
         let change = db.transaction()?;
         change.execute_batch(step)?;
         change.pragma_update(None, "user_version", version)?;
         change.commit()?;
+    }
+    let vacuum: u32 = db.pragma_query_value(None, "auto_vacuum", |row| row.get(0))?;
+    if vacuum == 0 {
+        // Fails where there is no room for a copy; then the next start tries again.
+        let _ = db.execute_batch(&format!("PRAGMA journal_mode = DELETE; {PAGES} VACUUM;"));
+        db.execute_batch("PRAGMA journal_mode = WAL;")?;
     }
     Ok(db)
 }

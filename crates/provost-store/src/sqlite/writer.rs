@@ -1,10 +1,12 @@
 use std::path::Path;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::error::failed;
+use super::owners::Owners;
 use super::schema;
 use crate::{EVENT_BACKLOG, Event, StoreError};
 
@@ -17,18 +19,30 @@ const GROUP: usize = 256;
 /// answers each only when that is durable.
 pub(super) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
-    events: Events,
+    events: broadcast::Sender<Event>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// The subscribers to what is stored.
-pub(super) type Events = broadcast::Sender<Event>;
+/// Who is told of a write once it is durable.
+struct Audience {
+    events: broadcast::Sender<Event>,
+    owners: Arc<Owners>,
+}
 
 /// The result of one job, before the commit.
 #[derive(Default)]
 pub(super) struct Applied<T> {
     pub(super) answer: T,
     pub(super) events: Vec<Event>,
+    /// Whether another node's token, or none, may be what was known as this one's.
+    pub(super) changes_tokens: bool,
+}
+
+impl<T> Applied<T> {
+    /// A write that nobody is told of.
+    pub(super) fn of(answer: T) -> Self {
+        Self { answer, events: Vec::new(), changes_tokens: false }
+    }
 }
 
 /// One write, and the caller that waits for its answer.
@@ -37,7 +51,7 @@ trait Job: Send {
     /// another one.
     fn apply(&mut self, db: &Connection) -> rusqlite::Result<()>;
     /// Answers when the write is durable, or has failed.
-    fn answer(self: Box<Self>, events: &Events, error: Option<StoreError>);
+    fn answer(self: Box<Self>, audience: &Audience, error: Option<StoreError>);
 }
 
 struct PendingJob<F, T> {
@@ -56,12 +70,16 @@ where
         Ok(())
     }
 
-    fn answer(self: Box<Self>, events: &Events, error: Option<StoreError>) {
+    fn answer(self: Box<Self>, audience: &Audience, error: Option<StoreError>) {
         let answer = match (error, self.applied) {
             (None, Some(applied)) => {
+                // Before the answer, and whether or not the caller still waits for it.
+                if applied.changes_tokens {
+                    audience.owners.forget();
+                }
                 for event in applied.events {
                     // Fails where nobody has subscribed.
-                    let _ = events.send(event);
+                    let _ = audience.events.send(event);
                 }
                 Ok(applied.answer)
             }
@@ -76,14 +94,18 @@ where
 
 impl Writer {
     /// Starts it with `db`; without one, it opens the file as soon as there is room.
-    pub(super) fn start(db: Option<Connection>, path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn start(
+        db: Option<Connection>,
+        path: &Path,
+        owners: Arc<Owners>,
+    ) -> Result<Self, StoreError> {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
-        let publish = events.clone();
+        let audience = Audience { events: events.clone(), owners };
         let file = path.to_owned();
         let thread = thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || write(db, &file, jobs, &publish))
+            .spawn(move || write(db, &file, jobs, &audience))
             .map_err(|e| failed("starting the writer of", path, e))?;
         Ok(Self { queue: Some(queue), events, thread: Some(thread) })
     }
@@ -121,7 +143,7 @@ fn write(
     mut db: Option<Connection>,
     path: &Path,
     mut jobs: mpsc::Receiver<Box<dyn Job>>,
-    events: &Events,
+    audience: &Audience,
 ) {
     while let Some(first) = jobs.blocking_recv() {
         let mut group = vec![first];
@@ -135,31 +157,31 @@ fn write(
             None => schema::open_writer(path),
         };
         match open {
-            Ok(open) => settle(db.insert(open), path, group, events),
-            Err(error) => refuse(group, path, &error.to_string(), events),
+            Ok(open) => settle(db.insert(open), path, group, audience),
+            Err(error) => refuse(group, path, &error.to_string(), audience),
         }
     }
 }
 
-fn refuse(group: Vec<Box<dyn Job>>, path: &Path, error: &str, events: &Events) {
+fn refuse(group: Vec<Box<dyn Job>>, path: &Path, error: &str, audience: &Audience) {
     let folder = path.parent().unwrap_or(Path::new("/")).display();
     for job in group {
         let hint = format!("make room on the file system of {folder}");
         let error = StoreError::new(format!("opening {}", path.display()), hint, error);
-        job.answer(events, Some(error));
+        job.answer(audience, Some(error));
     }
 }
 
-fn settle(db: &mut Connection, path: &Path, mut group: Vec<Box<dyn Job>>, events: &Events) {
+fn settle(db: &mut Connection, path: &Path, mut group: Vec<Box<dyn Job>>, audience: &Audience) {
     match commit(db, &mut group) {
-        Ok(()) => group.into_iter().for_each(|job| job.answer(events, None)),
+        Ok(()) => group.into_iter().for_each(|job| job.answer(audience, None)),
         // One job that can't be written must not fail the others.
         Err(_) if group.len() > 1 => {
-            group.into_iter().for_each(|job| settle(db, path, vec![job], events));
+            group.into_iter().for_each(|job| settle(db, path, vec![job], audience));
         }
         Err(error) => {
             if let Some(job) = group.into_iter().next() {
-                job.answer(events, Some(failed("writing to", path, error)));
+                job.answer(audience, Some(failed("writing to", path, error)));
             }
         }
     }
