@@ -109,8 +109,8 @@ impl Connections {
     }
 
     /// Closes an idle connection, to make room for another one: the oldest of the address that has
-    /// the most without a token, else the oldest that had one.
-    pub(crate) fn close_idle(&self) {
+    /// the most without a token, else the oldest that had one. Returns whether there was one.
+    pub(crate) fn close_idle(&self) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let Open { anonymous, known, .. } = &mut *open;
         let first_idle = |states: &BTreeMap<u64, Arc<State>>| {
@@ -119,9 +119,8 @@ impl Connections {
         let idle = anonymous.values_mut().filter_map(|states| Some((first_idle(states)?, states)));
         let most = idle.max_by_key(|(_, states)| states.len());
         let victim = most.or_else(|| Some((first_idle(known)?, known)));
-        if let Some(state) = victim.and_then(|(number, states)| states.remove(&number)) {
-            state.close.notify_one();
-        }
+        let victim = victim.and_then(|(number, states)| states.remove(&number));
+        victim.inspect(|state| state.close.notify_one()).is_some()
     }
 }
 
@@ -214,12 +213,11 @@ mod tests {
         node.has_token();
         let others = [table.add(HERE, LIMITS).unwrap(), table.add(HERE, LIMITS).unwrap()];
         let third = table.add(THERE, LIMITS).unwrap();
-        table.close_idle();
+        assert!(table.close_idle());
         assert!(must_close(&others[0]), "its address has the most");
-        table.close_idle();
-        table.close_idle();
+        assert!(table.close_idle() && table.close_idle());
         assert!(must_close(&others[1]) && must_close(&third) && !must_close(&node));
-        table.close_idle();
+        assert!(table.close_idle() && !table.close_idle());
         assert!(must_close(&node));
     }
 }

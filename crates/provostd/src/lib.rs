@@ -26,6 +26,7 @@ mod node_program;
 mod nodes_api;
 mod pace;
 mod pending;
+mod queue;
 mod ranges;
 mod refresher;
 mod refusal;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, Response};
+use axum::http::{HeaderValue, Request, Response, header};
 use axum::serve::Listener;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -18,12 +18,13 @@ use tokio::time::timeout;
 use crate::body;
 use crate::connections::{ClientAddress, Connection, ConnectionLimits, Connections};
 use crate::pace::Paced;
+use crate::queue::Queue;
 
 /// How long a client may take for the head of a request, and how long it may leave a connection
 /// idle.
 const HEAD: Duration = Duration::from_secs(30);
-/// How soon a client that waits for a place looks again for an idle connection to close.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// How long the end of an idle connection may take, which makes room for another one.
+const CLOSING: Duration = Duration::from_millis(100);
 /// How much of an answer may wait in the kernel to be sent, in bytes, so that what a slow client
 /// takes is seen at once.
 const UNSENT: u32 = 128 * 1024;
@@ -49,8 +50,8 @@ impl Stop {
 }
 
 /// Serves `router` within `limits` until `stop`. Idle connections make room for new ones; if none is
-/// idle, further clients wait in the kernel's queue, and those of an address that is over its limit
-/// are refused. Requests that are running at `stop` are still answered.
+/// idle, further clients are told when to come again, as are those of an address that is over its
+/// limit. Requests that are running at `stop` are still answered.
 pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
     mut listener: L,
     router: Router,
@@ -60,24 +61,35 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
     let permits = Arc::new(Semaphore::new(limits.all));
     let open = Arc::<Connections>::default();
     let shutdown = GracefulShutdown::new();
+    let queue = Queue::new();
+    // When fewer places than these are free, a connection ends with its next answer.
+    let crowded = limits.all / 4;
     loop {
         let accepted = async {
             let (io, address) = listener.accept().await;
-            let connection = open.add(address.ip(), limits)?;
-            Some((io, connection, permit(&permits, &open).await?))
+            let place = async {
+                let connection = open.add(address.ip(), limits)?;
+                Some((connection, permit(&permits, &open).await?))
+            };
+            (io, place.await)
         };
-        let accepted = tokio::select! {
+        let (io, place) = tokio::select! {
             accepted = accepted => accepted,
             () = stop.wait() => break,
         };
-        let Some((io, connection, permit)) = accepted else { continue };
+        let Some((connection, permit)) = place else {
+            queue.turn_away(io);
+            continue;
+        };
         let connection = Arc::new(connection);
+        let places = Arc::clone(&permits);
+        let is_crowded = move || places.available_permits() < crowded;
         let serving = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
             .serve_connection(
                 TokioIo::new(Paced::new(io)),
-                answer(router.clone(), Arc::clone(&connection)),
+                answer(router.clone(), Arc::clone(&connection), is_crowded),
             );
         let serving = shutdown.watch(serving);
         tokio::spawn(async move {
@@ -93,25 +105,23 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
     shutdown.shutdown().await;
 }
 
-/// Waits for a free place; none if the listener ends.
+/// A free place, or that of an idle connection; none if all are busy.
 async fn permit(permits: &Arc<Semaphore>, open: &Connections) -> Option<OwnedSemaphorePermit> {
-    loop {
-        if let Ok(permit) = Arc::clone(permits).try_acquire_owned() {
-            return Some(permit);
-        }
-        open.close_idle();
-        let place = Arc::clone(permits).acquire_owned();
-        if let Ok(permit) = timeout(LOOK_AGAIN, place).await {
-            return permit.ok();
-        }
+    let place = Arc::clone(permits);
+    match Arc::clone(permits).try_acquire_owned() {
+        Ok(permit) => Some(permit),
+        Err(_) if open.close_idle() => timeout(CLOSING, place.acquire_owned()).await.ok()?.ok(),
+        Err(_) => None,
     }
 }
 
 /// Answers the requests of a connection, which is busy until the body of the answer is sent. The
-/// handlers find the connection among the request's extensions.
+/// handlers find the connection among the request's extensions. While it `is_crowded`, the connection
+/// then ends, so that a node has none between its reports.
 fn answer(
     router: Router,
     connection: Arc<Connection>,
+    is_crowded: impl Fn() -> bool + Clone + Send + 'static,
 ) -> impl hyper::service::Service<
     Request<Incoming>,
     Response = Response<Body>,
@@ -123,8 +133,14 @@ fn answer(
         let running = connection.begin_request();
         request.extensions_mut().insert(Arc::clone(&connection));
         let answer = hyper::service::Service::call(&router, request);
+        let is_crowded = is_crowded.clone();
         async move {
-            let response = answer.await?;
+            let mut response = answer.await?;
+            if is_crowded() {
+                response
+                    .headers_mut()
+                    .insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
             Ok(response.map(|body| body::keep(running, body)))
         }
     })

@@ -47,6 +47,24 @@ impl From<StoreError> for Refusal {
     }
 }
 
+impl Refusal {
+    /// The answer, without a line in the log.
+    pub(crate) fn quietly(self) -> Response<Body> {
+        let mut headers = HeaderMap::new();
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
+        if let Some(wait) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, wait.as_secs().max(1).into());
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        let body = axum::Json(json!({ "error": self.error, "hint": self.hint }));
+        (self.status, headers, body).into_response()
+    }
+}
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response<Body> {
         match self.status {
@@ -61,18 +79,7 @@ impl IntoResponse for Refusal {
             }
             _ => {}
         }
-        let mut headers = HeaderMap::new();
-        if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(header::RETRY_AFTER, RETRY_AFTER);
-        }
-        if let Some(wait) = self.retry_after {
-            headers.insert(header::RETRY_AFTER, wait.as_secs().max(1).into());
-        }
-        if self.status == StatusCode::UNAUTHORIZED {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        let body = axum::Json(json!({ "error": self.error, "hint": self.hint }));
-        (self.status, headers, body).into_response()
+        self.quietly()
     }
 }
 

@@ -171,3 +171,29 @@ async fn three_hundred_readers_at_a_byte_in_ten_seconds_lose_their_places() {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_without_a_place_is_told_at_once_when_to_come_again() {
+    raise_file_limit();
+    let daemon = Daemon::start().await;
+    let object = format!("/objects/ab/{}", "ab".repeat(32));
+    // As many as one address may have without a token, and none of them is idle.
+    let readers: Vec<_> = (0..1024)
+        .map(|_| {
+            let mut reader = TcpStream::connect(daemon.nodes).unwrap();
+            write!(reader, "GET {object} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+            reader.read_exact(&mut [0]).unwrap();
+            reader
+        })
+        .collect();
+    let mut client = TcpStream::connect(daemon.nodes).unwrap();
+    client.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
+    write!(client, "GET /plans/cn001.toml HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    let wait = answer.lines().find_map(|line| line.strip_prefix("retry-after: ")).unwrap();
+    assert!((1..=60).contains(&wait.parse::<u32>().unwrap()), "{wait}");
+    assert!(answer.contains("connection: close") && answer.contains("\"hint\""), "{answer}");
+    drop(readers);
+}
