@@ -28,7 +28,9 @@ pub(crate) struct Boot {
     pub(crate) fetch: Duration,
     /// From power on to the end of the last report.
     pub(crate) whole: Duration,
-    /// How many the node wrote.
+    /// Its run's id.
+    pub(crate) run: String,
+    /// How many records the node wrote.
     pub(crate) records: usize,
     /// How many of them weren't acknowledged in time.
     pub(crate) unreported: usize,
@@ -96,7 +98,8 @@ impl SimulatedNode {
         journal.put(&run, Record { result, duration_ms: took, ..last });
         reporting.flush(&mut orders).await;
         let unreported = Spool::new(&run.paths).unreported_total();
-        Boot { fetch, whole: on.elapsed(), records: journal.seq as usize, unreported }
+        let records = journal.seq as usize;
+        Boot { fetch, whole: on.elapsed(), run: run.id, records, unreported }
     }
 }
 
