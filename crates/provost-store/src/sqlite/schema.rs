@@ -18,8 +18,8 @@ const STEPS: &[&str] = &[
 /// What is removed gives its pages back to the file system.
 const PAGES: &str = "PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL;";
 /// Pages of the write-ahead log until they are merged into the file: a page that has changed many
-/// times since is merged once. 32 MiB.
-const CHECKPOINT: u32 = 32 * 1024;
+/// times since is merged once. 16 MiB.
+const CHECKPOINT: u32 = 16 * 1024;
 /// How much of the file the writer keeps in memory, in KiB.
 const CACHE: u32 = 32 * 1024;
 

@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use super::error::failed;
+use super::error::{failed, has_no_room};
 use super::owners::Owners;
 use super::schema;
 use crate::{EVENT_BACKLOG, Event, StoreError};
@@ -180,6 +180,10 @@ fn settle(db: &mut Connection, path: &Path, mut group: Vec<Box<dyn Job>>, audien
             group.into_iter().for_each(|job| settle(db, path, vec![job], audience));
         }
         Err(error) => {
+            if has_no_room(&error) {
+                // The log may have filled the disk: what is merged makes room for the next try.
+                let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+            }
             if let Some(job) = group.into_iter().next() {
                 job.answer(audience, Some(failed("writing to", path, error)));
             }
