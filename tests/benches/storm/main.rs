@@ -22,10 +22,13 @@ use books::{Books, Requests};
 use node::{Boot, SimulatedNode};
 use null_server::NullServer;
 use provost_tests::Cluster;
+use rustix::process::{Resource, getrlimit};
 use usage::Usage;
 
 /// Scripts that each node runs.
 const SCRIPTS: usize = 28;
+/// File descriptors of a node, and of the null server for it.
+const FILES: u64 = 16;
 /// Records of a node's boot: of the service, of `fetch`, and of the scripts.
 const RECORDS: usize = 2 + 2 + 2 * SCRIPTS;
 
@@ -40,6 +43,12 @@ fn main() {
     // Fails only where there is one already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let options = Options::read();
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let enough = options.nodes as u64 * FILES + 100;
+    assert!(
+        files >= enough,
+        "{files} open files are too few: ulimit -n {enough}, or fewer --nodes"
+    );
     let names: Vec<String> = (0..options.nodes).map(|n| format!("n{n:06}")).collect();
     let range = format!("n[{}-{}]", &names[0][1..], &names[names.len() - 1][1..]);
     let mut cluster = site(&range);
