@@ -1,7 +1,6 @@
 //! Beats: a step that runs for long says so, again and again, and brings what its log has grown by
 //! where somebody follows it. A lost beat is never sent again.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -138,7 +137,7 @@ impl Step {
 
 /// The whole lines of `log` after the first `sent` bytes, or only of its end.
 fn grown(log: &Path, sent: Option<u64>) -> io::Result<Growth> {
-    let mut file = File::open(log)?;
+    let mut file = provost_fs::open_to_read(log)?;
     let length = file.metadata()?.len();
     let most = if sent.is_some() { MOST_GROWTH } else { TAIL };
     let start = sent.unwrap_or(0).max(length.saturating_sub(most));
@@ -191,6 +190,14 @@ mod tests {
         assert!(text.len() as u64 <= MOST_GROWTH && text.len() as u64 > MOST_GROWTH - 22);
         let (from, to, _) = grown(&long, None);
         assert!(from % 11 == 0 && to == 110_000 && to - from < TAIL, "{from}");
+    }
+
+    #[test]
+    fn a_fifo_in_place_of_the_log_holds_nothing_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("01-slow.log");
+        assert!(std::process::Command::new("mkfifo").arg(&log).status().unwrap().success());
+        assert!(grown(&log, Some(0)).is_err());
     }
 
     #[test]
