@@ -136,6 +136,10 @@ pub struct Node {
     /// of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running_for: Option<RunningFor>,
+    /// Why nothing more is stored of the node, if it is over its quota. A store knows nothing of it,
+    /// either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_quota: Option<String>,
 }
 
 /// How a stage goes that runs for long.

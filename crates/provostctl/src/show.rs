@@ -95,6 +95,7 @@ impl View<'_> {
         if node.claimed_by.is_some() {
             self.fact("claims", node.detail.error_message.as_deref());
         }
+        self.fact("refused", node.over_quota.as_deref());
         for (program, appstatus) in &node.appstatus {
             self.line(&format!("  {}: {}", escape_cell(program), escape_cell(appstatus)));
         }

@@ -86,6 +86,7 @@ async fn list(
         None => app.store.nodes().await?,
     };
     app.beats.show(&mut nodes);
+    app.over_quota.show(&mut nodes);
     Ok(Json(nodes))
 }
 
@@ -106,6 +107,7 @@ struct ShownRun<'a> {
 async fn show(State(app): Shared, Path(name): Path<String>) -> Result<Response, Refusal> {
     let mut node = app.store.node(&name).await?.ok_or_else(|| Refusal::unknown_node(&name))?;
     app.beats.show(std::slice::from_mut(&mut node));
+    app.over_quota.show(std::slice::from_mut(&mut node));
     // Fails only where the semaphore is closed, which nothing does.
     let permit = Arc::clone(&app.histories).acquire_owned().await.ok();
     let stored = app.store.runs(&name).await?;

@@ -1,10 +1,7 @@
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
-use provost_record::wording::error_chain;
 use provost_store::{Store, StoreError};
 use tokio::sync::Semaphore;
 
@@ -14,13 +11,11 @@ use crate::config::Guard;
 use crate::listener::Stop;
 use crate::metrics::Metrics;
 use crate::node_program::NodeProgram;
+use crate::over_quota::OverQuota;
 use crate::pending::Pending;
 use crate::refresher::Refresher;
 use crate::refusal::Refusal;
 use crate::silence::Silence;
-
-/// How soon it is logged again that a node is over its quota.
-const LOG_PAUSE: Duration = Duration::from_secs(3600);
 
 /// What the handlers of all listeners share.
 pub(crate) struct App {
@@ -39,8 +34,7 @@ pub(crate) struct App {
     pub(crate) bodies: Bodies,
     /// How many histories of nodes are read and sent at once: each may be 8 MiB.
     pub(crate) histories: Arc<Semaphore>,
-    /// The nodes that were over their quota, and when that was logged.
-    pub(crate) over_quota: Mutex<HashMap<String, Instant>>,
+    pub(crate) over_quota: OverQuota,
     /// The nodes that have no valid token.
     pub(crate) pending: Pending,
     pub(crate) metrics: Metrics,
@@ -48,17 +42,9 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// The answer to a node whose report the store refuses. That it is over its quota is logged once
-    /// an hour.
+    /// The answer to a node whose report the store refuses.
     pub(crate) fn refused_by_store(&self, node: &str, error: StoreError) -> Refusal {
-        if error.retry_after().is_some() {
-            let mut logged = self.over_quota.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = logged.get(node).copied();
-            if before.is_none_or(|at| at.elapsed() > LOG_PAUSE) {
-                logged.insert(node.to_owned(), Instant::now());
-                tracing::warn!(hint = error.hint(), "{}", error_chain(&error));
-            }
-        }
+        self.over_quota.note(node, &error);
         error.into()
     }
 }

@@ -24,6 +24,7 @@ mod listener;
 mod metrics;
 mod node_program;
 mod nodes_api;
+mod over_quota;
 mod pace;
 mod pending;
 mod queue;

@@ -52,6 +52,10 @@ async fn one_token_that_sends_logs_without_end_is_told_to_come_back_in_an_hour()
         assert_eq!(put("cn001", &token, number).await.status(), 204, "{number}");
     }
     is_over_quota(put("cn001", &token, 3).await).await;
+    let nodes: Value = server.admin("/v1/nodes").await.json().await.unwrap();
+    let shown = "storing logs of cn001: it is over its quota of 2 MiB in an hour";
+    assert_eq!(nodes[0]["overQuota"], shown, "the admin sees it");
+    assert!(nodes[1].get("overQuota").is_none(), "{nodes}");
     assert_eq!(put("cn001", &token, 2).await.status(), 204, "the same log again");
     assert_eq!(put("cn002", &other, 1).await.status(), 204, "the others go on");
 }

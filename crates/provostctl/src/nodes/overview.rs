@@ -4,7 +4,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use provost_plan::nodes::fold;
 use provost_record::terminal::{escape_cell, escape_json};
-use provost_record::{Cause, Paint};
+use provost_record::{Cause, Paint, wording};
 use provost_store::{FailureGroup, Node, Status, failure_groups, has_failed};
 use serde_json::json;
 
@@ -87,7 +87,22 @@ impl<'a> Overview<'a> {
                 let _ = writeln!(text, "    {}", cut(&line, width.saturating_sub(4)));
             }
         }
+        self.over_quota(&mut text, width, paint);
         text
+    }
+
+    /// Of which nodes nothing more is stored.
+    fn over_quota(&self, text: &mut String, width: usize, paint: Paint) {
+        let refused = || self.nodes.iter().filter_map(|node| node.over_quota.as_ref());
+        let count = refused().count();
+        if count == 0 {
+            return;
+        }
+        let title = format!("nothing more is stored of {}", wording::count(count, "node"));
+        let _ = writeln!(text, "\n{}", paint.bad(&cut(&title, width)));
+        for why in refused().take(MOST_LINES) {
+            let _ = writeln!(text, "    {}", cut(&escape_cell(why), width.saturating_sub(4)));
+        }
     }
 
     /// The same for programs, as one JSON document.
@@ -207,6 +222,15 @@ mod tests {
     fn shown(width: Option<u16>) -> String {
         let now = Timestamp::from_second(3600).unwrap();
         Overview::new(&nodes()).text(now, width, Paint::always(false))
+    }
+
+    #[test]
+    fn the_nodes_of_which_nothing_more_is_stored_are_named() {
+        let over_quota = Some("storing logs of cn001: it is over its quota".to_owned());
+        let nodes = [Node { name: "cn001".to_owned(), over_quota, ..Node::default() }];
+        let text = Overview::new(&nodes).text(Timestamp::UNIX_EPOCH, None, Paint::always(false));
+        let end = "\n\nnothing more is stored of 1 node\n    storing logs of cn001: it is over its quota\n";
+        assert!(text.ends_with(end), "{text}");
     }
 
     #[test]
