@@ -549,12 +549,16 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__plan)
-            opts="-h --site --script --admin --help"
+            opts="-h --diff --site --script --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --diff)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --site)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -116,6 +116,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand history" -l format
 json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand history" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l diff -d 'Show in what this node differs from another one instead' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l site -d 'What nodes run' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l script -d 'List the nodes that run this script instead' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r

@@ -41,4 +41,18 @@ fn of_a_plan() {
     ----- stdout -----
     21 nodes: cn[001-020],login
     ");
+    assert_snapshot!(plan(&["cn001", "--diff", "login"]), @"
+    exit status 0
+    ----- stdout -----
+    --- cn001
+    +++ login
+    - postscript motd  groups.compute
+    - env MASTER=10.0.0.1  groups.compute
+    + env OLD=1  nodes.login
+    - env ROOTPASSWD=(hidden)  groups.compute
+    ");
+    assert_eq!(
+        cluster.ctl(&["plan", "cn001", "--diff", "cn002", "--site", &site]).expect(0).stdout,
+        "cn001 and cn002 run the same\n"
+    );
 }
