@@ -216,7 +216,9 @@ _provost_record_killed() {
     builtin trap - EXIT "$1"
     # bash knows the command, but not the line.
     _provost_record_signal=$1 _provost_record_command=$2
-    _provost_record_status $((128 + $(builtin kill -l "$1"))) || eval "$_provost_record_exit"
+    # Under `set -e` the failure that the action finds would end it in the middle, in a signal's trap,
+    # which can hang bash. After `||` it doesn't.
+    _provost_record_status $((128 + $(builtin kill -l "$1"))) || eval "$_provost_record_exit" || :
     builtin kill -s "$1" "$$"
 }
 

@@ -39,12 +39,12 @@ pub struct Inner {
 }
 
 impl Inner {
-    /// What a step failed in: the last failure of these that no later success has made good.
+    /// What a step failed in: the last of these that failed, or has no end because the script was
+    /// killed in it, and that no later success has made good.
     pub fn failed(inner: &[Self]) -> Option<&Self> {
         let same = |a: &Self, b: &Self| a.service == b.service && a.stage == b.stage;
         let good = |i: &Self| i.result == Some(Outcome::Success);
-        let bad =
-            inner.iter().enumerate().rev().filter(|(_, i)| i.result == Some(Outcome::Failure));
+        let bad = inner.iter().enumerate().rev().filter(|(_, i)| !good(i));
         let mut bad = bad.filter(|(at, i)| !inner[*at..].iter().any(|l| good(l) && same(l, i)));
         bad.next().map(|(_, failed)| failed)
     }

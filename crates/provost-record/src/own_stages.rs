@@ -97,7 +97,8 @@ mod tests {
         ];
         assert_eq!(found, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
         assert_eq!(Inner::failed(&inner).map(|i| i.service.as_str()), Some("c"));
-        assert_eq!(Inner::failed(&inner[..5]).map(|i| i.service.as_str()), Some("b"));
+        assert_eq!(Inner::failed(&inner[..5]).and_then(|i| i.stage.as_deref()), Some("three"));
+        assert_eq!(Inner::failed(&inner[..4]).map(|i| i.service.as_str()), Some("b"));
         assert_eq!(Inner::failed(&inner[..1]), None);
     }
 }

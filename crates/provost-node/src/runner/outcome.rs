@@ -143,6 +143,11 @@ fn shown(mut record: Record, name: &str, executed: &Executed, after_fix: &str) -
 /// sources it failed, because its traps take the place of those that would note it.
 pub(crate) fn add_inner(end: &mut Record, records: &[Record], folder: &Path) {
     end.inner = Inner::of(records);
+    if end.cause == Some(Cause::Interrupted) {
+        // The script can't know that the signal was the runner's.
+        let stopped = end.inner.iter_mut().filter(|i| i.signal.is_some() && i.signal == end.signal);
+        stopped.for_each(|inner| inner.cause = end.cause);
+    }
     let own = end.stage.as_deref().map(|script| folder.join(script)).unwrap_or_default();
     let last = records.iter().rfind(|record| record.phase == Phase::ServiceEnd);
     let last = last.filter(|last| {
