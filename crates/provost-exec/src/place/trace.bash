@@ -3,6 +3,9 @@
 # `trap` is watched, else instead of them.
 # Where stderr is /dev/null, it is so that `set -x` doesn't show what runs here.
 
+# Traps are put together from quoted code.
+# shellcheck disable=SC2016,SC2064,SC2089,SC2090
+
 # Where notes go, how many there are, the options and $_ that the script begins with, what is to
 # be watched. An array, which `set -a` doesn't export.
 {
