@@ -105,8 +105,12 @@ impl Documents {
         let path = format!("manifests/{own}.toml");
         let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
         let kept = kept.map(|kept| &kept.manifest);
-        let (manifest, _) = Document::fetch(source, &path, limits, kept).await?;
-        Ok(Some(Self { manifest, plan: self.plan.clone() }))
+        match Document::fetch(source, &path, limits, kept).await {
+            Ok((manifest, _)) => Ok(Some(Self { manifest, plan: self.plan.clone() })),
+            // It isn't there, so no channel has it: the bundle for all is an older one.
+            Err(e) if e.is_inconsistent() => Ok(None),
+            Err(e) => Err(e),
+        }
     }
 
     /// Checks that they are the publisher's, and this node's.
