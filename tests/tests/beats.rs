@@ -1,4 +1,4 @@
-//! A step that runs for long says so, and shows its log to whoever follows it.
+//! A step that runs for long says so, and shows its log to those who follow it.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs::File;

@@ -15,7 +15,7 @@ use super::target::Target;
 /// The file of all channels, in the published folder.
 pub(super) const FILE: &str = ".provost/channels.toml";
 
-/// The nodes of each channel. A node is in one at the most.
+/// The nodes of each channel. A node is in one at most.
 pub type Channels = BTreeMap<String, BTreeSet<String>>;
 
 /// The channels of the folder `www`. With a `key`, only if that has signed them.
