@@ -71,7 +71,8 @@ impl Progress {
                 of_it.for_each(|(_, is_done)| *is_done = true);
             }
             let Some(stage) = record.stage.filter(|stage| stage != FETCH) else { continue };
-            if record.phase != Phase::StageEnd {
+            // A step that began and has no end was cut off, in a run that may have no other.
+            if !matches!(record.phase, Phase::StageStart | Phase::StageEnd) {
                 continue;
             }
             if run != record.run {
