@@ -24,7 +24,7 @@ const BATCH: usize = 256 * 1024;
 /// How long what was printed may wait for its batch.
 const WRITE_EVERY: Duration = Duration::from_millis(20);
 /// How many lines are kept for the record.
-const LAST_LINES: usize = 4;
+const LAST_LINES: usize = 8;
 /// How many lines of each output are kept until the end, in which an interpreter may say where a
 /// script failed; a traceback is long.
 const TAIL: usize = 64;

@@ -103,6 +103,9 @@ fn shown(mut record: Record, name: &str, executed: &Executed, after_fix: &str) -
     let again =
         format!("see all its output on the node: provost log {name}; fix it, then: {after_fix}");
     let mut lines = executed.last_lines.clone();
+    if !matches!(executed.end, EndCause::Exit(_)) {
+        lines.retain(|line| !is_terminated(line));
+    }
     let (cause, hint) = match &executed.end {
         EndCause::Signal { name: signal, .. } if signal == "SIGKILL" => {
             (Cause::Signal, format!("look for the OOM killer in `dmesg`; {again}"))
@@ -137,6 +140,14 @@ fn shown(mut record: Record, name: &str, executed: &Executed, after_fix: &str) -
         record.command = place.command.as_ref().map(|c| c.chars().take(MOST_COMMAND).collect());
     }
     record
+}
+
+/// Whether a shell says here that SIGTERM ended one of its commands: `Terminated`, or, as bash,
+/// `SCRIPT: line N: PID Terminated COMMAND`. The record has the signal already.
+fn is_terminated(line: &str) -> bool {
+    let is_number = |c: char| c.is_ascii_digit() || c == ':' || c == ' ';
+    let what = line.split_once(": line ").map_or(line, |(_, at)| at.trim_start_matches(is_number));
+    what == "Terminated" || what.starts_with("Terminated ")
 }
 
 /// Adds what the script recorded of its own stages. The shell library knows where a script that
@@ -210,5 +221,23 @@ fn message(executed: &Executed, lines: &[String]) -> String {
     match &executed.log_error {
         Some(e) => format!("its output could not be written to the log: {e}"),
         None => "it printed nothing".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_says_of_a_terminated_command_is_known() {
+        for line in ["Terminated", "Terminated                 sleep 600"] {
+            assert!(is_terminated(line), "{line}");
+            assert!(is_terminated(&format!("/x/scratch: line 12:  4711 {line}")), "{line}");
+        }
+        for line in
+            ["Terminated: 3 of 4", "terminated", "x: line 2: Terminate it", "was Terminated"]
+        {
+            assert!(!is_terminated(line), "{line}");
+        }
     }
 }
