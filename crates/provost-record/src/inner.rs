@@ -64,15 +64,16 @@ impl Inner {
     pub fn words(&self) -> String {
         match self.result {
             Some(Outcome::Success) => "ok".to_owned(),
-            // As systemd stops a service, which is no failure.
-            Some(Outcome::Failure)
-                if self.cause == Some(Cause::Interrupted) && self.signal.is_some() =>
-            {
-                format!("stopped ({})", self.outcome())
-            }
+            Some(Outcome::Failure) if self.is_stop() => format!("stopped ({})", self.outcome()),
             Some(Outcome::Failure) => format!("FAILED ({})", self.outcome()),
             None => "no end".to_owned(),
         }
+    }
+
+    /// Whether it was stopped in order, as systemd stops a service, which is no failure.
+    pub fn is_stop(&self) -> bool {
+        let is_failure = self.result == Some(Outcome::Failure);
+        is_failure && self.cause == Some(Cause::Interrupted) && self.signal.is_some()
     }
 
     fn outcome(&self) -> String {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use provost_record::{Journal, Record, State, Verdict, service_records, wording};
+use provost_record::{Inner, Journal, Record, State, Verdict, service_records, wording};
 use serde::Serialize;
 
 use provost_node::observe::console::harmless;
@@ -83,13 +83,30 @@ impl Service {
         self.found.as_ref().map_or(true, Verdict::is_bad)
     }
 
+    /// Takes its failure for a stop where the end of a run shows that, because the script itself
+    /// can't know who sent the signal.
+    pub(super) fn stopped_in(&mut self, stage: &Inner) {
+        let Ok(Verdict { state: state @ State::Failed, failure: Some(failure), .. }) =
+            &mut self.found
+        else {
+            return;
+        };
+        if (&self.name, &failure.stage, &failure.signal)
+            == (&stage.service, &stage.stage, &stage.signal)
+        {
+            failure.cause = stage.cause;
+            *state = State::Stopped;
+        }
+    }
+
     /// The stage that failed, where it did.
     fn failing_stage(&self) -> Option<&str> {
         self.found.as_ref().ok()?.failure.as_ref()?.stage.as_deref()
     }
 
     pub(super) fn document(&self) -> ServiceDocument<'_> {
-        let verdict = Verdict::of(&self.records);
+        let found = self.found.as_ref().ok().cloned();
+        let verdict = found.unwrap_or_else(|| Verdict::of(&self.records));
         let word = |state| serde_json::to_value(state).ok()?.as_str().map(str::to_owned);
         let state = self.found.as_ref().ok().and_then(|found| word(found.state));
         ServiceDocument {

@@ -9,7 +9,7 @@ use provost_record::wording;
 use std::path::Path;
 use std::time::Duration;
 
-use provost_record::{ExitCode, Outcome, Run, Stage};
+use provost_record::{Cause, ExitCode, Outcome, Run, Stage, Unfinished};
 use serde::Serialize;
 
 use super::services::{Service, ServiceDocument};
@@ -76,6 +76,8 @@ fn exit_code(source: &Source) -> ExitCode {
         services if services.iter().all(|service| service.found.is_err()) => ExitCode::Usage,
         services if services.iter().any(Service::is_bad) => ExitCode::PostscriptFailed,
         _ if source.damage.is_some() => ExitCode::PostscriptFailed,
+        // A stop is no failure, but its boot is still to be finished.
+        _ if Unfinished::of(&source.runs).is_some() => ExitCode::PostscriptFailed,
         _ => ExitCode::Done,
     }
 }
@@ -131,6 +133,7 @@ fn text(source: &Source) -> String {
 fn run_text(source: &Source, run: &Run) -> String {
     let verdict = match run.result {
         Some(Outcome::Success) => "succeeded",
+        Some(Outcome::Failure) if run.failed_stage().is_some_and(is_stop) => "was stopped",
         Some(Outcome::Failure) => "FAILED",
         None => "has no end",
     };
@@ -151,6 +154,11 @@ fn run_text(source: &Source, run: &Run) -> String {
         }
     }
     text + &commands::text(source)
+}
+
+/// Whether a signal to the runner ended it.
+fn is_stop(stage: &Stage) -> bool {
+    stage.cause == Some(Cause::Interrupted) && stage.signal.is_some()
 }
 
 /// Where a run's time went, the slowest first.

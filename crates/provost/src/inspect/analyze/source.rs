@@ -66,12 +66,17 @@ impl Source {
         }
     }
 
-    fn of(services: Vec<Service>) -> Self {
+    fn of(mut services: Vec<Service>) -> Self {
         let ours = services.iter().filter(|service| service.is_ours());
         let records: Vec<Record> = ours.flat_map(|service| service.records.clone()).collect();
         let runs = runs_by_time(&records);
         let last = runs.last().and_then(|run| records.iter().rfind(|r| r.run == run.run));
         let node = last.map_or_else(String::new, |record| record.node.clone());
+        let inner = runs.last().into_iter().flat_map(|run| &run.stages).flat_map(|s| &s.inner);
+        for stopped in inner.filter(|inner| inner.is_stop()) {
+            let others = services.iter_mut().filter(|service| !service.is_ours());
+            others.for_each(|service| service.stopped_in(stopped));
+        }
         Self { services, node, records, runs, ..Self::default() }
     }
 
