@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fmt::Write;
+use std::process::Child;
 
 use provost_tests::{Cluster, Node, pipe};
 use rustix::process::{Pid, Signal, kill_process};
@@ -75,6 +76,19 @@ const STOPPED: End = End {
     step: "interrupted by SIGTERM",
 };
 
+/// The stages of the script in a text for people, each with what is said of it.
+fn stages(text: &str) -> Vec<(&str, &str)> {
+    let words = text.lines().filter_map(|line| line.trim_start().split_once(' '));
+    let of_stages = words.filter(|(stage, _)| STAGES.contains(stage));
+    of_stages.map(|(stage, words)| (stage, words.trim_start())).collect()
+}
+
+/// The stages before `index`, which are ok, and that one with `words`.
+fn with_last(index: usize, words: &str) -> Vec<(&str, &str)> {
+    let words = std::iter::repeat_n("ok", index).chain([words]);
+    STAGES.into_iter().zip(words).collect()
+}
+
 impl Ground {
     fn new() -> Self {
         let mut cluster = Cluster::new();
@@ -106,10 +120,18 @@ impl Ground {
         let _ = std::fs::remove_file(self.cluster.path("case/ran"));
     }
 
-    /// Boots until the script waits, and then ends the run as a shutdown does.
-    fn stop(&self) {
-        let mut child = self.node.spawn(&["boot"]);
+    /// Boots until the script waits in the stage at `index`, which the node shows.
+    fn boot_until(&self, index: usize) -> Child {
+        let child = self.node.spawn(&["boot"]);
         std::fs::read(self.cluster.path("case/begun")).unwrap();
+        let text = self.node.provost(&["status"]).expect(0).stdout;
+        assert_eq!(stages(&text), with_last(index, "running"), "{text}");
+        child
+    }
+
+    /// Boots until the script waits, and then ends the run as a shutdown does.
+    fn stop(&self, index: usize) {
+        let mut child = self.boot_until(index);
         kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(5));
     }
@@ -193,15 +215,7 @@ impl Ground {
         for (at, text) in texts.iter().enumerate() {
             // `show` has below the last run the one that the node's status is about.
             let run = if at == 0 { text } else { text.split("\n\n").nth(1).unwrap() };
-            let told: Vec<_> = run
-                .lines()
-                .filter_map(|line| line.trim_start().split_once(' '))
-                .filter(|(stage, _)| STAGES.contains(stage))
-                .map(|(stage, words)| (stage, words.trim_start()))
-                .collect();
-            let words = std::iter::repeat_n("ok", index).chain([words]);
-            let expected: Vec<_> = STAGES.into_iter().zip(words).collect();
-            assert_eq!(told, expected, "{text}");
+            assert_eq!(stages(run), with_last(index, words), "{text}");
         }
         texts
     }
@@ -256,13 +270,39 @@ fn a_run_that_is_stopped_in_a_stage_was_interrupted_there_and_nothing_failed() {
     let ground = Ground::new();
     for index in SOME {
         ground.will(&format!("wait {}", STAGES[index]));
-        ground.stop();
+        ground.stop(index);
         let step = ground.ended(index, &STOPPED);
+        assert_eq!(step["errorMessage"], "it printed nothing");
+        let analysis = ground.node.provost(&["analyze"]).expect(1).stdout;
+        let service = format!("  {:<24} stopped", "scratch");
+        assert!(analysis.contains(&service), "{analysis}");
         for stopped in [&step, &step["inner"][index]] {
             let how = (&stopped["signal"], &stopped["cause"]);
             assert_eq!(how, (&json!("SIGTERM"), &json!("interrupted")), "{step:#}");
         }
         ground.goes_on();
+    }
+}
+
+#[test]
+fn a_run_that_a_power_cut_ended_in_a_stage_shows_how_far_it_came() {
+    let ground = Ground::new();
+    for index in SOME {
+        ground.will(&format!("wait {}", STAGES[index]));
+        let mut child = ground.boot_until(index);
+        // The keeper goes with its runner, and the script with both.
+        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+        child.wait().unwrap();
+        let text = ground.node.provost(&["status"]).expect(0).stdout;
+        assert_eq!(stages(&text), with_last(index, "no end"), "{text}");
+        ground.goes_on();
+        let shown = ground.cluster.ctl_json(&["show", "cn001"]);
+        let records = shown["runs"][1]["records"].as_array().unwrap();
+        let is_end = |r: &&Value| r["stage"] == "scratch" && r["phase"] == "stage end";
+        let inner = records.iter().find(is_end).unwrap()["inner"].as_array().unwrap();
+        let told: Vec<_> = inner.iter().map(|i| (&i["stage"], &i["result"])).collect();
+        assert_eq!(told.len(), index + 1, "{shown:#}");
+        assert_eq!(told[index], (&json!(STAGES[index]), &Value::Null));
     }
 }
 

@@ -218,7 +218,7 @@ fn what_was_cut_off_is_closed_as_interrupted_once() {
     let dir = folder();
     let path = journal(&dir);
     let mut journal = Journal::open(&path).unwrap();
-    assert!(journal.close_interrupted().unwrap().is_empty(), "nothing has begun");
+    assert!(journal.close_interrupted(|_| Vec::new()).unwrap().is_empty(), "nothing has begun");
     journal.append(&record(1, Phase::ServiceStart)).unwrap();
     journal.append(&record(2, Phase::StageStart)).unwrap();
     let stages = ["syslog".to_owned(), "ntp".to_owned()].to_vec();
@@ -226,13 +226,13 @@ fn what_was_cut_off_is_closed_as_interrupted_once() {
     journal.append(&record(4, Phase::StageStart)).unwrap();
 
     let mut journal = Journal::open(&path).unwrap();
-    let closed = journal.close_interrupted().unwrap();
+    let closed = journal.close_interrupted(|_| Vec::new()).unwrap();
     let told: Vec<_> = closed.iter().map(|r| (r.seq, r.phase, r.cause, r.result)).collect();
     let (cause, result) = (Some(Cause::Interrupted), Some(Outcome::Failure));
     assert_eq!(told, [(5, Phase::StageEnd, cause, result), (6, Phase::ServiceEnd, cause, result)]);
     assert_eq!(closed[0].stage.as_deref(), Some("stage-4"));
     assert_eq!(closed[1].not_run, ["ntp"]);
-    assert!(journal.close_interrupted().unwrap().is_empty(), "it is closed");
+    assert!(journal.close_interrupted(|_| Vec::new()).unwrap().is_empty(), "it is closed");
     assert_eq!(entries(&path).len(), 6);
 }
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use provost_record::Record;
 
+use crate::state::own_stages;
+
 /// How much of a wish is read, in bytes.
 const MOST: u64 = 1000;
-/// The most bytes of a step's own records.
-const MOST_RECORDS: u64 = 16 << 20;
 
 /// The wishes of one step.
 pub(crate) struct Wishes {
@@ -24,7 +24,7 @@ impl Wishes {
         Self {
             skip: log.with_extension("skip"),
             reboot: log.with_extension("reboot"),
-            records: log.with_extension("records"),
+            records: own_stages::file(log),
         }
     }
 
@@ -43,11 +43,9 @@ impl Wishes {
         take(&self.skip, "it had nothing to do")
     }
 
-    /// What it recorded of its own stages, one record a line, as `provost record` and the shell
-    /// library write them there. The file stays beside the log.
+    /// What it recorded of its own stages. The file stays beside the log.
     pub(crate) fn records(&self) -> Vec<Record> {
-        let Ok(text) = provost_fs::read(&self.records, MOST_RECORDS) else { return Vec::new() };
-        text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+        own_stages::records(&self.records)
     }
 
     /// Why the step wants a reboot, if it does.

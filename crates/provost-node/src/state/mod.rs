@@ -7,5 +7,6 @@ pub mod library;
 pub mod lock;
 pub mod logs;
 pub mod markers;
+pub mod own_stages;
 pub mod progress;
 pub mod root;

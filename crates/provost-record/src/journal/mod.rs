@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use crate::{Phase, Record};
+use crate::{Inner, Phase, Record};
 use array::{EMPTY, content_len};
 pub use error::JournalError;
 use error::{Result, failed};
@@ -122,11 +122,19 @@ impl Journal {
 
     /// Closes what a crash or a kill cut off: where the last run has no end, adds the end of its
     /// open stage and of the run, both failures with the cause `interrupted`. Returns what it
-    /// added. Call it only while a lock keeps other runs out.
-    pub fn close_interrupted(&mut self) -> Result<Vec<Record>> {
-        let ends = missing_ends(&self.last_run()?);
+    /// added. Call it only while a lock keeps other runs out. `inner` knows what the open stage, the
+    /// last of the run's records, has recorded of its own stages.
+    pub fn close_interrupted(
+        &mut self,
+        inner: impl Fn(&[Record]) -> Vec<Inner>,
+    ) -> Result<Vec<Record>> {
+        let run = self.last_run()?;
+        let mut ends = missing_ends(&run);
         if ends.is_empty() {
             return Ok(ends);
+        }
+        if let Some(end) = ends.iter_mut().find(|end| end.phase == Phase::StageEnd) {
+            end.inner = inner(&run);
         }
         for record in &ends {
             self.append(record)?;

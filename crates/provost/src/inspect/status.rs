@@ -10,6 +10,7 @@ use provost_node::observe::console::{exit, harmless, print};
 use provost_node::observe::report::unreported;
 use provost_node::settings::{Input, Paths};
 use provost_node::state::lock::RunLock;
+use provost_node::state::own_stages;
 use provost_node::state::progress::Paused;
 
 /// `provost status --format json`.
@@ -70,6 +71,9 @@ fn gather(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
         let logs: Vec<_> =
             run.stages.iter().enumerate().map(|(i, s)| log_of(paths, run, i, s)).collect();
         for (stage, log) in run.stages.iter_mut().zip(logs) {
+            if let Some(path) = log.as_deref().filter(|_| stage.result.is_none()) {
+                stage.inner = own_stages::so_far(path);
+            }
             stage.log = log.map(|path| path.display().to_string());
         }
     }
@@ -104,11 +108,14 @@ fn tell(
         text += &format!(", took {}", wording::duration(Duration::from_millis(ms)));
     }
     text += "\n";
+    let is_running = |stage: &Stage| stage.result.is_none() && run.result.is_none();
     for stage in &run.stages {
-        text += &line(stage, run.result.is_none());
+        text += &line(stage, is_running(stage));
         for inner in &stage.inner {
             let title = inner.title(&stage.stage);
-            text += &format!("    {:<22} {}\n", harmless(&title), harmless(&inner.words()));
+            let is_running = is_running(stage) && inner.result.is_none();
+            let words = if is_running { "running".to_owned() } else { inner.words() };
+            text += &format!("    {:<22} {}\n", harmless(&title), harmless(&words));
         }
         if !stage.leaked.is_empty() {
             text += &format!("    left behind: {}\n", harmless(&stage.leaked.join(", ")));

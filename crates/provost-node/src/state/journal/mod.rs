@@ -8,6 +8,7 @@ use tokio::sync::{oneshot, watch};
 
 mod disk;
 
+use super::own_stages::of_cut_off;
 use crate::settings::Paths;
 use crate::state::progress::Paused;
 use disk::Disk;
@@ -52,7 +53,8 @@ impl Recorder {
         match resumed {
             Some(end) => seq = go_on(&mut journal, end)?,
             None => {
-                messages.extend(journal.close_interrupted()?.last().map(was_cut_off));
+                let ends = journal.close_interrupted(|run| of_cut_off(paths, run))?;
+                messages.extend(ends.last().map(was_cut_off));
                 let (limit, keep) = if may_rotate { (ROTATE_AT, 0) } else { (MOST, MOST / 2) };
                 let left = journal.rotate(limit, keep)?;
                 if let Some(left) = left.filter(|_| !may_rotate) {
@@ -160,7 +162,7 @@ pub fn close_others(paths: &Paths, present: Service) -> Vec<String> {
         if last.phase.is_last() || waits.as_ref() == Some(&last.run) {
             return Ok(None);
         }
-        Ok(Journal::open(path)?.close_interrupted()?.pop())
+        Ok(Journal::open(path)?.close_interrupted(|run| of_cut_off(paths, run))?.pop())
     };
     let others = Service::ALL.into_iter().filter(|service| *service != present);
     others
