@@ -5,14 +5,13 @@ use provost_exec::EndCause;
 use crate::Bench;
 
 #[test]
-fn the_last_four_lines_are_kept() {
+fn the_last_eight_lines_are_kept() {
     let bench = Bench::new();
-    let outcome =
-        bench.run("#!/bin/sh\necho a; echo b; echo c >&2; echo; echo d; echo e; exit 7\n");
+    let outcome = bench.run("#!/bin/sh\nseq 7; echo c >&2; echo; echo d; echo e; exit 7\n");
     assert!(matches!(outcome.end, EndCause::Exit(7)));
     let mut lines = outcome.last_lines.clone();
     lines.sort_unstable();
-    assert_eq!(lines.len(), 4);
+    assert_eq!(lines.len(), 8);
     assert!(lines.contains(&"e".into()), "{lines:?}");
 }
 
