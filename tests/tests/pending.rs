@@ -11,6 +11,24 @@ fn token(node: &Node, token: &str) -> String {
 }
 
 #[test]
+fn a_node_that_was_given_no_token_is_pending() {
+    let mut cluster = Cluster::new();
+    cluster.script("hello", "#!/bin/sh\necho hello\n");
+    cluster.site("[nodes.cn001]\npostscripts = [\"hello\"]\n");
+    cluster.publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    let config = node.path("provost.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let without: Vec<_> = text.lines().filter(|line| !line.starts_with("token_file")).collect();
+    assert_ne!(without.len(), text.lines().count(), "{text}");
+    std::fs::write(config, without.join("\n")).unwrap();
+    node.provost(&["boot"]).expect(3);
+    let pending = &cluster.ctl_json(&["pending"])[0];
+    assert_eq!((&pending["node"], &pending["why"]), (&"cn001".into(), &"no-token".into()));
+}
+
+#[test]
 fn a_node_without_a_valid_token_is_pending_until_it_reports_well() {
     let mut cluster = Cluster::new();
     cluster.script("hello", "#!/bin/sh\necho hello\n");
