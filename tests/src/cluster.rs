@@ -78,7 +78,7 @@ impl Cluster {
         self.ctl(&args)
     }
 
-    /// Adds to the configuration of daemons that are started from now on.
+    /// Adds to the configuration of daemons that are started from now on; a line `store = …` comes first.
     pub fn configure_daemon(&self, text: &str) -> &Self {
         std::fs::write(self.path(crate::daemon::MORE), text).unwrap();
         self
@@ -102,6 +102,15 @@ impl Cluster {
         let address = daemon.nodes();
         daemon.kill();
         address
+    }
+
+    /// Starts another daemon at `address`, which publishes the same, with a folder of its own.
+    pub fn start_another(&self, address: &str) -> Daemon {
+        let folder = self.path("another");
+        std::fs::create_dir_all(&folder).unwrap();
+        let more = crate::daemon::MORE;
+        std::fs::copy(self.path(more), folder.join(more)).unwrap();
+        Daemon::start(&folder, &self.www(), address)
     }
 
     /// Starts the daemon at `address`.

@@ -25,10 +25,10 @@ impl Daemon {
     pub fn start(folder: &Path, www: &Path, listen: &str) -> Self {
         let data = folder.join("provostd");
         let config = folder.join("provostd.toml");
+        let more = std::fs::read_to_string(folder.join(MORE)).unwrap_or_default();
+        let store = if more.starts_with("store = ") { "" } else { "store = \"sqlite\"\n" };
         let text = format!(
-            "data = {data:?}\nwww = {www:?}\nstore = \"sqlite\"\nlisten = {listen:?}\n\
-             admin = \"127.0.0.1:0\"\n{}",
-            std::fs::read_to_string(folder.join(MORE)).unwrap_or_default()
+            "data = {data:?}\nwww = {www:?}\n{store}listen = {listen:?}\nadmin = \"127.0.0.1:0\"\n{more}"
         );
         std::fs::write(&config, text).unwrap();
         let ready = folder.join("ready.sock");

@@ -10,7 +10,7 @@ use crate::{Detail, Node, Status};
 const PROGRAMS: usize = 32;
 
 /// What is claimed of a node from its address without a token, as xCAT's nodes do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// The node whose address it is.
     pub node: String,
@@ -23,7 +23,7 @@ pub struct Claim {
 }
 
 /// What is claimed of a node without a token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ClaimContent {
     /// Its status.
@@ -31,7 +31,7 @@ pub enum ClaimContent {
         /// The word.
         status: Status,
         /// The text after the word.
-        #[serde(rename = "errorMessage", skip_serializing_if = "Option::is_none")]
+        #[serde(default, rename = "errorMessage", skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
     /// The status of a program on it.
@@ -41,6 +41,20 @@ pub enum ClaimContent {
         /// The program's own word.
         appstatus: String,
     },
+}
+
+#[cfg(feature = "postgres")]
+impl Claim {
+    /// The same without what can be of any length.
+    pub(crate) fn cut(self) -> Self {
+        let content = match self.content {
+            ClaimContent::Status { status, .. } => ClaimContent::Status { status, message: None },
+            ClaimContent::Program { program, .. } => {
+                ClaimContent::Program { program, appstatus: String::new() }
+            }
+        };
+        Self { content, ..self }
+    }
 }
 
 /// What is remembered of a node's claims.

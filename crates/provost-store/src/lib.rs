@@ -1,7 +1,8 @@
 //! What the management node knows of the nodes: their records, the status that follows from these,
 //! their tokens and the logs of failed steps; behind one [`Store`] trait.
 //!
-//! With the feature `sqlite`: [`Sqlite`], the embedded store.
+//! With the feature `sqlite`: [`Sqlite`], the embedded store. With the feature `postgres`: [`Postgres`],
+//! a database that many daemons share.
 
 mod attempts;
 mod claim;
@@ -11,6 +12,8 @@ mod quota;
 mod status;
 mod store;
 
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
@@ -18,11 +21,13 @@ pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
 pub use failures::{FailureGroup, failed_at, failure_groups, failure_id, has_failed};
 pub use node::{Detail, Node, RunningFor, Seen, Status, UpdateStatus};
+#[cfg(feature = "postgres")]
+pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use quota::{Quota, Quotas};
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use status::NodeState;
 pub use store::{
     Answer, EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_RUNS, MAX_SEQ, Report, Store,
-    StoreError, StoredRun, Token, UploadedLog,
+    StoreError, StoredRun, Token, UploadedLog, Watch,
 };

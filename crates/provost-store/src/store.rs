@@ -1,11 +1,12 @@
 use std::error::Error;
+use std::path::{Component, Path};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use provost_record::Record;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
@@ -21,6 +22,12 @@ pub const MAX_SEQ: u64 = (1 << 24) - 1;
 
 /// How many runs of a node are given back at once.
 pub const MAX_RUNS: usize = 200;
+
+/// How much the records of a node's history may have, in bytes.
+pub(crate) const MAX_HISTORY: usize = 8 * 1024 * 1024;
+
+/// When a part of a run's records is long enough, in bytes.
+pub(crate) const MAX_PART: usize = 1024 * 1024;
 
 /// How many events a subscriber may be behind before it misses some.
 pub const EVENT_BACKLOG: usize = 1024;
@@ -69,10 +76,12 @@ pub enum Event {
     Lost(Arc<Lost>),
     /// A claim was accepted.
     Claim(Arc<Claim>),
+    /// Some events, it isn't known how many, didn't come.
+    Missed,
 }
 
 /// A node that has stopped reporting.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lost {
     /// Its name.
     pub node: String,
@@ -82,6 +91,30 @@ pub struct Lost {
     /// When it last reported, by the server's clock.
     #[serde(rename = "lastSeen", skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<Timestamp>,
+}
+
+/// Who watches for nodes that are silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// This daemon.
+    Here {
+        /// Whether nobody watched until now, so that no daemon may have received reports.
+        was_unwatched: bool,
+        /// When to ask again; not at all, if nobody else can watch.
+        again: Option<Duration>,
+    },
+    /// Another daemon.
+    Elsewhere {
+        /// When to ask again.
+        again: Duration,
+    },
+}
+
+/// Whether `name` is one element of a path. A node or a log with another name has no log.
+pub(crate) fn is_file_name(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    let only = (parts.next(), parts.next());
+    matches!(only, (Some(Component::Normal(only)), None) if only == name)
 }
 
 /// One run of a node, with its records in the order of their seq.
@@ -166,6 +199,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// A log of a node.
     fn log<'a>(&'a self, node: &'a str, log: &'a UploadedLog) -> Answer<'a, Option<Vec<u8>>>;
+
+    /// Whether this daemon watches for nodes that are silent: of many daemons one does.
+    fn watch(&self) -> Answer<'_, Watch>;
 
     /// When the next node counts as lost if it reports nothing. The caller adds its margin, here
     /// and in [`lose`](Self::lose).

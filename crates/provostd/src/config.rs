@@ -3,7 +3,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use provost_bundle::Limit;
-use provost_store::{Quota, Quotas};
+use provost_store::{PostgresFiles, PostgresUrl, Quota, Quotas};
 use serde::Deserialize;
 
 /// `provostd.toml`.
@@ -18,6 +18,9 @@ pub struct Config {
     /// Where records are kept.
     #[serde(default)]
     pub store: StoreKind,
+    /// How the database of `store` is reached.
+    #[serde(default)]
+    pub postgres: PostgresConfig,
     /// The nodes' listener.
     #[serde(default = "listen")]
     pub listen: SocketAddr,
@@ -161,13 +164,31 @@ impl QuotaConfig {
     }
 }
 
+/// How a PostgreSQL database is reached.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PostgresConfig {
+    /// A file with the password on its first line.
+    pub password_file: Option<PathBuf>,
+    /// The certificates of whom signs the server's, PEM. With it, connections have TLS.
+    pub ca: Option<PathBuf>,
+}
+
+impl PostgresConfig {
+    pub(crate) fn files(&self) -> PostgresFiles {
+        PostgresFiles { password: self.password_file.clone(), ca: self.ca.clone() }
+    }
+}
+
 /// Which store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum StoreKind {
     /// Embedded, in the folder `data`.
     #[default]
     Sqlite,
+    /// A PostgreSQL database, which many daemons may share.
+    Postgres(PostgresUrl),
 }
 
 impl TryFrom<String> for StoreKind {
@@ -177,11 +198,11 @@ impl TryFrom<String> for StoreKind {
         let (scheme, _) = text.split_once("://").unwrap_or((&text, ""));
         match scheme {
             // What follows may hold a password, so it isn't repeated.
-            "postgres" | "postgresql" => {
-                Err("this build has no PostgreSQL store yet; expected \"sqlite\"".into())
-            }
+            "postgres" | "postgresql" => text.parse().map(Self::Postgres),
             "sqlite" if text == "sqlite" => Ok(Self::Sqlite),
-            _ => Err(format!("unknown store {scheme:?}; expected \"sqlite\"")),
+            _ => Err(format!(
+                "unknown store {scheme:?}; expected \"sqlite\" or \"postgres://USER@HOST/NAME\""
+            )),
         }
     }
 }
@@ -229,7 +250,8 @@ impl ConfigError {
         match self {
             Self::Unreadable { .. } => "name a readable provostd.toml: provostd --config FILE".into(),
             Self::Invalid { .. } => {
-                "use these keys: data, www, store (\"sqlite\"), listen and admin (\"ADDRESS:PORT\"), \
+                "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
+                 password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
                  records_mib, logs_mib_per_hour and logs_mib, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
@@ -244,9 +266,13 @@ impl Config {
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
-        let config: Self = toml::from_str(&text).map_err(|source| ConfigError::Invalid {
-            path: path.to_owned(),
-            source: Box::new(source),
+        let config: Self = toml::from_str(&text).map_err(|mut source| {
+            // The line that is shown with the error may have a password.
+            if source.span().and_then(|at| text.get(at)).is_some_and(|value| value.contains("://"))
+            {
+                source.set_input(None);
+            }
+            ConfigError::Invalid { path: path.to_owned(), source: Box::new(source) }
         })?;
         // Absolute, so that the paths in messages are valid in every folder.
         let path = std::path::absolute(path)
@@ -258,9 +284,14 @@ impl Config {
             tls_key: folder.join(xcatd.tls_key),
             ..xcatd
         });
+        let file = |path: Option<PathBuf>| path.map(|path| folder.join(path));
+        let postgres = PostgresConfig {
+            password_file: file(config.postgres.password_file),
+            ca: file(config.postgres.ca),
+        };
         let (data, www) = (folder.join(config.data), folder.join(config.www));
         let xcat = XcatConfig { xcatd, ..config.xcat };
-        Ok(Self { data, www, node, xcat, ..config })
+        Ok(Self { data, www, node, postgres, xcat, ..config })
     }
 }
 
@@ -287,10 +318,22 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_this_build_lacks_is_refused_without_its_password() {
-        let text = error("www = '/w'\nstore = 'postgres://u:secret@db'");
-        assert!(text.contains("no PostgreSQL store yet"), "{text}");
-        let error = toml::from_str::<Config>("www='/w'\nstore='mysql://u:secret@db'").unwrap_err();
-        assert!(error.message().contains("\"mysql\"") && !error.message().contains("secret"));
+    fn a_wrong_store_is_refused_and_no_password_is_shown() {
+        let error = |store: &str| {
+            let text = format!("www='/w'\nstore='{store}'");
+            toml::from_str::<Config>(&text).unwrap_err().message().to_owned()
+        };
+        for (store, why) in [
+            ("mysql://u:secret@db", "\"mysql\""),
+            ("postgres://u:secret@db", "no database"),
+            ("postgres://:secret@db/x", "no user"),
+            ("postgres://u:secret@db/x?sslmode=maybe", "unreadable"),
+        ] {
+            let error = error(store);
+            assert!(error.contains(why) && !error.contains("secret"), "{error}");
+        }
+        let good: Config =
+            toml::from_str("www='/w'\nstore='postgres://u:secret@db:5433/x'").unwrap();
+        assert_eq!(format!("{:?}", good.store), "Postgres(database x at db:5433)");
     }
 }

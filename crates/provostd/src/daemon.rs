@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::serve::ListenerExt;
 use provost_fs::Durability;
-use provost_store::{Sqlite, Store};
+use provost_store::{Postgres, Sqlite, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 use tokio::net::{TcpListener, TcpSocket};
@@ -78,8 +78,12 @@ impl Daemon {
     pub async fn start(config: &Config) -> Result<Self, DaemonError> {
         let data = &config.data;
         let lock = lock(data)?;
-        let store: Arc<dyn Store> = match config.store {
-            StoreKind::Sqlite => Arc::new(Sqlite::open_with(data, config.quota.quotas())?),
+        let quotas = config.quota.quotas();
+        let store: Arc<dyn Store> = match &config.store {
+            StoreKind::Sqlite => Arc::new(Sqlite::open_with(data, quotas)?),
+            StoreKind::Postgres(url) => {
+                Arc::new(Postgres::open(url, &config.postgres.files(), quotas).await?)
+            }
         };
         let files = raise_file_limit();
         let bound = Bound::all(config)?;

@@ -21,7 +21,7 @@ pub(crate) struct Wanted {
 
 /// A stream of what is stored from now on: one `record` event per record, one `lost` event per lost
 /// node, one `claim` event per claim that is accepted. A client that reads too slowly gets a `missed`
-/// event with the number of events that were dropped. With `?beats=true` there is also a `beat` event per
+/// event with the number of events that were dropped, where it is known. With `?beats=true` there is also a `beat` event per
 /// beat, with `node` alone.
 pub(crate) async fn stream(
     State(app): State<Arc<App>>,
@@ -49,6 +49,7 @@ pub(crate) async fn stream(
             Ok(StoreEvent::Claim(claim)) => {
                 Event::default().event("claim").data(json!(*claim).to_string())
             }
+            Ok(StoreEvent::Missed) => Event::default().event("missed").data("{}"),
             Err(RecvError::Lagged(missed)) => self::missed(missed),
             Err(RecvError::Closed) => return None,
         };

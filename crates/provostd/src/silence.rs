@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use provost_record::now;
 use provost_record::wording::error_chain;
-use provost_store::{Store, StoreError};
+use provost_store::{Store, StoreError, Watch};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
@@ -40,11 +40,11 @@ impl Silence {
         }
     }
 
-    /// Watches until `stop`. A daemon that was down has received no reports, so it restarts all
-    /// deadlines first.
+    /// Watches until `stop`, while no other daemon of the same store does. Where none was up, none
+    /// has received reports, so all deadlines are restarted first.
     pub(crate) async fn watch(&self, mut stop: Stop) {
         let watching = async {
-            let mut restart = true;
+            let mut restart = false;
             loop {
                 match self.step(restart).await {
                     Ok(jumped) => restart = jumped,
@@ -55,6 +55,8 @@ impl Silence {
                             error_chain(&error)
                         );
                         sleep(RETRY).await;
+                        // Reports may have been refused as well.
+                        restart = true;
                     }
                 }
             }
@@ -68,9 +70,20 @@ impl Silence {
     /// Waits for the first node that is due, and marks as lost those that are. Returns whether the
     /// clock has jumped meanwhile, for example on a machine that was suspended.
     async fn step(&self, restart: bool) -> Result<bool, StoreError> {
-        if restart {
-            self.store.restart_deadlines(now()).await?;
-        }
+        let again = match self.store.watch().await? {
+            Watch::Here { was_unwatched, again } => {
+                if was_unwatched || restart {
+                    self.store.restart_deadlines(now()).await?;
+                }
+                again.unwrap_or(Duration::MAX)
+            }
+            Watch::Elsewhere { again } => {
+                // No deadline wakes it.
+                self.sleeps_until.store(i64::MIN, Ordering::SeqCst);
+                sleep(again).await;
+                return Ok(false);
+            }
+        };
         self.sleeps_until.store(i64::MAX, Ordering::SeqCst);
         let due = self.store.next_due().await?;
         if let Some(due) = due {
@@ -86,6 +99,7 @@ impl Silence {
         tokio::select! {
             () = until_due => {}
             () = self.sooner.notified() => return Ok(false),
+            () = sleep(again) => {}
         }
         let here = Timestamp::now();
         if left(here, at) > began.elapsed() + self.margin {

@@ -11,7 +11,7 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 18] = [
+const TOOLS: [Tool; 19] = [
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
@@ -29,6 +29,7 @@ const TOOLS: [Tool; 18] = [
     tool("original-awk", "original-awk", false, "is an awk that a node may have"),
     tool("openssl", "openssl", false, "is what they fetch their scripts' environment by"),
     tool("jq", "jq", false, "is what the benchmark of records compares with"),
+    tool("initdb", "postgresql", true, "makes the database that daemons share"),
     tool("faketime", "faketime", false, "steps the wall clock under a run"),
 ];
 
@@ -49,7 +50,7 @@ const KSVALIDATOR: &str = "target/python/bin/ksvalidator";
 pub(super) fn install_missing() -> Vec<&'static str> {
     install_ksvalidator();
     unpack_busybox_static();
-    let missing = || TOOLS.iter().filter(|tool| !cargo::is_there(tool.name));
+    let missing = || TOOLS.iter().filter(|tool| !is_there(tool.name));
     let names: Vec<&str> = missing().map(|tool| tool.package).collect();
     if names.is_empty() {
         println!("all here");
@@ -67,6 +68,13 @@ pub(super) fn install_missing() -> Vec<&'static str> {
         println!("MISSING{}: {name}, which {what_for}", if *needed { "" } else { " (optional)" });
     }
     missing().filter(|tool| tool.needed).map(|tool| tool.name).collect()
+}
+
+/// Whether `program` is on the path, or where Debian has the programs of a PostgreSQL server.
+fn is_there(program: &str) -> bool {
+    let servers = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    cargo::is_there(program)
+        || servers.into_iter().any(|version| version.path().join("bin").join(program).is_file())
 }
 
 fn install_ksvalidator() {

@@ -1,7 +1,7 @@
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use provost_fs::Durability;
@@ -10,6 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::error::failed;
 use crate::quota::{OverQuota, Quota};
+use crate::store::is_file_name;
 use crate::{Answer, StoreError, UploadedLog};
 
 /// How the files' names end. Names without it are of writes that a crash has interrupted.
@@ -115,10 +116,9 @@ impl Logs {
 
 /// Accepts `name` only if it is one element of a path.
 fn element<'a>(root: &Path, name: &'a str) -> Result<&'a str, StoreError> {
-    let mut parts = Path::new(name).components();
-    match (parts.next(), parts.next()) {
-        (Some(Component::Normal(only)), None) if only == name => Ok(name),
-        _ => Err(failed("filing a log in", root, format!("{name:?} isn't a file name"))),
+    match is_file_name(name) {
+        true => Ok(name),
+        false => Err(failed("filing a log in", root, format!("{name:?} isn't a file name"))),
     }
 }
 

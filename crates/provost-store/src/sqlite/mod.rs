@@ -12,6 +12,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -26,7 +27,7 @@ use self::schema::SchemaError;
 use self::writer::{Applied, Writer};
 use crate::{
     Answer, Claim, Event, Ingested, Lost, Node, Quotas, Released, Report, Seen, Standing, Store,
-    StoreError, StoredRun, Token, UploadedLog,
+    StoreError, StoredRun, Token, UploadedLog, Watch,
 };
 
 /// The embedded store.
@@ -39,6 +40,8 @@ pub struct Sqlite {
     logs: Logs,
     quotas: Quotas,
     owners: Arc<Owners>,
+    /// Whether nodes that are silent have been watched for.
+    watched: AtomicBool,
 }
 
 impl Sqlite {
@@ -59,7 +62,8 @@ impl Sqlite {
         let owners = Arc::<Owners>::default();
         let writer = Writer::start(db, &path, Arc::clone(&owners))?;
         let logs = Logs::new(data.join("logs"), quotas.logs);
-        Ok(Self { writer, readers: Readers::new(), logs, path, quotas, owners })
+        let watched = AtomicBool::new(false);
+        Ok(Self { writer, readers: Readers::new(), logs, path, quotas, owners, watched })
     }
 
     async fn read<T: Send + 'static>(
@@ -169,6 +173,12 @@ impl Store for Sqlite {
 
     fn log<'a>(&'a self, node: &'a str, log: &'a UploadedLog) -> Answer<'a, Option<Vec<u8>>> {
         self.logs.get(node, log)
+    }
+
+    fn watch(&self) -> Answer<'_, Watch> {
+        // The daemon has the file for itself.
+        let was_unwatched = !self.watched.swap(true, Ordering::Relaxed);
+        Box::pin(async move { Ok(Watch::Here { was_unwatched, again: None }) })
     }
 
     fn next_due(&self) -> Answer<'_, Option<Timestamp>> {

@@ -5,12 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::store::{MAX_HISTORY, MAX_PART};
 use crate::{MAX_RUNS, MAX_SEQ, Node, NodeState, Report, StoredRun};
-
-/// How much the records of a node's history may have, in bytes.
-const MAX_HISTORY: usize = 8 * 1024 * 1024;
-/// When a part of a run's records is long enough, in bytes.
-const MAX_PART: usize = 1024 * 1024;
 
 /// The ids of a run's records: all between these two.
 pub(super) fn record_ids(run: i64) -> [i64; 2] {

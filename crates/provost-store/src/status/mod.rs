@@ -144,6 +144,12 @@ impl NodeState {
         }
     }
 
+    /// Its name.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The newest generations that it has fetched.
     pub fn seen(&self) -> Seen {
         self.seen

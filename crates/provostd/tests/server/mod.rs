@@ -79,6 +79,7 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         data: folder.path().join("data"),
         www: folder.path().join("www"),
         store: Default::default(),
+        postgres: Default::default(),
         listen: ([127, 0, 0, 1], 0).into(),
         admin: Some(([127, 0, 0, 1], 0).into()),
         operators: None,

@@ -1,0 +1,172 @@
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::sync::OnceCell;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Connection, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::error::{CONNECT, Failure, WAIT};
+use super::schema;
+use crate::StoreError;
+
+/// How many connections one daemon has for requests; two more are for events and for the watch.
+const CONNECTIONS: usize = 8;
+/// After what time without an answer from the server's machine a connection is given up.
+const DEAD: Duration = Duration::from_secs(15);
+/// Tables have a schema of their own; and nobody waits for another's lock for ever.
+const OPTIONS: &str = "-c search_path=provost -c lock_timeout=20s";
+
+/// Where the database is: `postgres://USER@HOST:PORT/NAME`. Its password isn't shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresUrl(Box<Config>);
+
+impl FromStr for PostgresUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // What is wrong may be the password, so it isn't repeated.
+        let form = "expected \"postgres://USER@HOST:PORT/NAME\"";
+        let config: Config = text.parse().map_err(|_| format!("unreadable address; {form}"))?;
+        let filled = |part: Option<&str>| part.is_some_and(|part| !part.is_empty());
+        match (config.get_hosts(), filled(config.get_user()), filled(config.get_dbname())) {
+            ([], _, _) => Err(format!("the address has no host; {form}")),
+            (_, false, _) => Err(format!("the address has no user; {form}")),
+            (_, _, false) => Err(format!("the address has no database; {form}")),
+            _ => Ok(Self(Box::new(config))),
+        }
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&name(&self.0))
+    }
+}
+
+/// The files that are needed to connect.
+#[derive(Clone, Debug, Default)]
+pub struct PostgresFiles {
+    /// The password, on the first line.
+    pub password: Option<PathBuf>,
+    /// The certificates of whom signs the server's, PEM. With it, connections have TLS.
+    pub ca: Option<PathBuf>,
+}
+
+/// A connection apart from the others, which has to be polled.
+pub(super) type OwnConnection =
+    Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+
+/// A database, and the connections to it.
+pub(super) struct Database {
+    config: Config,
+    tls: MakeRustlsConnect,
+    pool: Pool,
+    /// What it is called in errors.
+    pub(super) name: String,
+    migrated: OnceCell<()>,
+}
+
+impl Database {
+    pub(super) fn new(url: &PostgresUrl, files: &PostgresFiles) -> Result<Self, StoreError> {
+        let mut config = Config::clone(&url.0);
+        if let Some(path) = &files.password {
+            let text = read(path, "password_file")?;
+            let first = text.lines().next().unwrap_or_default();
+            config.password(first);
+        }
+        let requires_tls = config.get_ssl_mode() == SslMode::Require;
+        let roots = match &files.ca {
+            Some(path) => certificates(path)?,
+            None if requires_tls => {
+                let hint = "set `ca` under [postgres] of provostd.toml to the certificate, PEM, of \
+                            whom signs the server's";
+                let why = "sslmode=require needs a certificate to check the server by";
+                return Err(StoreError::new("reading `store`", hint, why));
+            }
+            None => RootCertStore::empty(),
+        };
+        config.ssl_mode(if files.ca.is_some() { SslMode::Require } else { SslMode::Disable });
+        config
+            .application_name("provostd")
+            .options(OPTIONS)
+            .connect_timeout(CONNECT)
+            .tcp_user_timeout(DEAD)
+            .keepalives_idle(DEAD);
+        let name = name(&config);
+        let tls = MakeRustlsConnect::new(client_config(roots, &name)?);
+        let recycling_method = RecyclingMethod::Fast;
+        let manager =
+            Manager::from_config(config.clone(), tls.clone(), ManagerConfig { recycling_method });
+        let pool = Pool::builder(manager)
+            .max_size(CONNECTIONS)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(WAIT))
+            .create_timeout(Some(CONNECT))
+            .build()
+            .map_err(|e| Failure::Pool(e.to_string()).of("connecting to", &name))?;
+        Ok(Self { config, tls, pool, name, migrated: OnceCell::new() })
+    }
+
+    /// A connection that is free. The first one brings the database to the present version.
+    pub(super) async fn client(&self) -> Result<Object, Failure> {
+        let mut client = self.pool.get().await?;
+        self.migrated.get_or_try_init(async || schema::migrate(&mut client).await).await?;
+        Ok(client)
+    }
+
+    /// A connection apart from the others.
+    pub(super) async fn connect(&self) -> Result<(Client, OwnConnection), Failure> {
+        Ok(self.config.connect(self.tls.clone()).await?)
+    }
+}
+
+fn name(config: &Config) -> String {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        Some(Host::Unix(folder)) => folder.display().to_string(),
+        None => String::new(),
+    };
+    let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("database {} at {host}{port}", config.get_dbname().unwrap_or_default())
+}
+
+fn client_config(roots: RootCertStore, name: &str) -> Result<ClientConfig, StoreError> {
+    let provider = Arc::new(ring::default_provider());
+    let versions =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let versions = versions.map_err(|e| Failure::Pool(e.to_string()).of("connecting to", name))?;
+    Ok(versions.with_root_certificates(roots).with_no_client_auth())
+}
+
+fn certificates(path: &Path) -> Result<RootCertStore, StoreError> {
+    let text = read(path, "ca")?;
+    let mut roots = RootCertStore::empty();
+    let bad = |why: String| {
+        let hint = "set `ca` under [postgres] of provostd.toml to a file of certificates, PEM";
+        StoreError::new(format!("reading {}", path.display()), hint, why)
+    };
+    for certificate in CertificateDer::pem_slice_iter(text.as_bytes()) {
+        let certificate = certificate.map_err(|e| bad(e.to_string()))?;
+        roots.add(certificate).map_err(|e| bad(e.to_string()))?;
+    }
+    if roots.is_empty() { Err(bad("it has no certificate".into())) } else { Ok(roots) }
+}
+
+fn read(path: &Path, key: &str) -> Result<String, StoreError> {
+    std::fs::read_to_string(path).map_err(|e| {
+        let hint = format!(
+            "set `{key}` under [postgres] of provostd.toml to a file that provostd's user may read"
+        );
+        StoreError::new(format!("reading {}", path.display()), hint, e)
+    })
+}

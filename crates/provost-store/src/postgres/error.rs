@@ -1,0 +1,130 @@
+use std::error::Error;
+use std::time::Duration;
+
+use deadpool_postgres::{PoolError, TimeoutType};
+use tokio_postgres::error::SqlState;
+
+use crate::StoreError;
+
+/// Why something with the database failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error("{}", words(.0))]
+    Sql(#[from] tokio_postgres::Error),
+    #[error("a value isn't what this build knows: {0}")]
+    Value(#[from] serde_json::Error),
+    #[error("no connection was free within {0:?}")]
+    Busy(Duration),
+    #[error("the database didn't answer within {0:?}")]
+    Slow(Duration),
+    #[error("{0}")]
+    Pool(String),
+    #[error("it has version {found}, and this build knows versions up to {known}")]
+    Newer { found: i32, known: i32 },
+    #[error("the server is a standby, which takes no changes")]
+    Standby,
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// How long a connection may take to be made, and how long one waits for a free one.
+pub(super) const CONNECT: Duration = Duration::from_secs(5);
+pub(super) const WAIT: Duration = Duration::from_secs(10);
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(e) => Self::Sql(e),
+            PoolError::Timeout(TimeoutType::Wait) => Self::Busy(WAIT),
+            PoolError::Timeout(_) => Self::Slow(CONNECT),
+            other => Self::Pool(other.to_string()),
+        }
+    }
+}
+
+impl Failure {
+    /// Whether another batch of the same transaction may be stored all the same.
+    pub(super) fn is_of_one_batch(&self) -> bool {
+        match self {
+            Self::Sql(e) => e.as_db_error().is_some() && !e.is_closed(),
+            Self::Value(_) | Self::Refused(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the database may be there soon: it can't be reached, starts, or is full of clients.
+    pub(super) fn passes(&self) -> bool {
+        match self {
+            Self::Sql(e) => match e.code() {
+                None => true,
+                Some(code) => [
+                    SqlState::CANNOT_CONNECT_NOW,
+                    SqlState::TOO_MANY_CONNECTIONS,
+                    SqlState::ADMIN_SHUTDOWN,
+                    SqlState::CRASH_SHUTDOWN,
+                ]
+                .contains(code),
+            },
+            Self::Busy(_) | Self::Slow(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The error of `doing` something with the database that is called `name`.
+    pub(super) fn of(&self, doing: &str, name: &str) -> StoreError {
+        StoreError::new(format!("{doing} the {name}"), self.hint(), self.to_string())
+    }
+
+    fn hint(&self) -> String {
+        let code = match self {
+            Self::Sql(e) => e.code(),
+            _ => None,
+        };
+        match (self, code) {
+            (Self::Newer { .. }, _) => {
+                "start the provostd that changed this database last, or a newer one".into()
+            }
+            (Self::Standby, _) => "set `store` in provostd.toml to the primary server".into(),
+            (_, Some(code)) if *code == SqlState::DISK_FULL => {
+                "make room on the file system of PostgreSQL's data".into()
+            }
+            (_, Some(code))
+                if [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION]
+                    .contains(code) =>
+            {
+                "check the user in `store` and the password in `password_file` under [postgres] of \
+                 provostd.toml, and pg_hba.conf of the database"
+                    .into()
+            }
+            (_, Some(code)) if *code == SqlState::INVALID_CATALOG_NAME => {
+                "create the database on its server: createdb --owner USER NAME".into()
+            }
+            (_, Some(code)) if *code == SqlState::INSUFFICIENT_PRIVILEGE => {
+                "let the user of `store` own the database: ALTER DATABASE NAME OWNER TO USER".into()
+            }
+            (_, Some(code)) if *code == SqlState::TOO_MANY_CONNECTIONS => {
+                "raise max_connections in postgresql.conf: each provostd needs ten".into()
+            }
+            _ => "check that PostgreSQL runs and can be reached: systemctl status postgresql, and \
+                  `store` in provostd.toml"
+                .into(),
+        }
+    }
+}
+
+/// What an error and its causes say, each once.
+fn words(error: &tokio_postgres::Error) -> String {
+    if let Some(db) = error.as_db_error() {
+        return db.message().to_owned();
+    }
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(why) = cause {
+        let why_words = why.to_string();
+        if !words.contains(&why_words) {
+            words = format!("{words}: {why_words}");
+        }
+        cause = why.source();
+    }
+    words
+}

@@ -1,0 +1,161 @@
+//! Events come to all daemons by the database (NOTIFY), to the one that stored them too: each sees all
+//! of them, in one order.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::Transaction;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::sync::{broadcast, mpsc};
+use tokio::time::sleep;
+use tokio_postgres::{AsyncMessage, Client};
+
+use super::connect::Database;
+use super::error::Failure;
+use crate::{Claim, EVENT_BACKLOG, Event, Lost};
+
+/// The longest note, in bytes (PostgreSQL's limit is 8000).
+const MOST: usize = 7999;
+/// How many runs' records a note is about at most: each takes 40 bytes.
+const RUNS: usize = 150;
+/// The pause before the next try of a connection.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// What was stored, as it is told to all daemons.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Note {
+    /// Records: the id of a run, the first and the last seq.
+    Records(Vec<(i64, i32, i32)>),
+    Lost(Lost),
+    Claim(Claim),
+}
+
+impl Note {
+    /// Adds a record to the last of `notes`, or in a new one.
+    pub(super) fn add_record(notes: &mut Vec<Self>, run: i64, seq: i32) {
+        if let Some(Self::Records(parts)) = notes.last_mut() {
+            if let Some((of, _, last)) = parts.last_mut()
+                && (*of, *last + 1) == (run, seq)
+            {
+                return *last = seq;
+            }
+            if parts.len() < RUNS {
+                return parts.push((run, seq, seq));
+            }
+        }
+        notes.push(Self::Records(vec![(run, seq, seq)]));
+    }
+
+    /// Its text. What makes it too long is left out.
+    fn text(&self) -> serde_json::Result<String> {
+        let text = serde_json::to_string(self)?;
+        match self {
+            Self::Lost(lost) if text.len() > MOST => {
+                Self::Lost(Lost { stage: None, ..lost.clone() }).text()
+            }
+            Self::Claim(claim) if text.len() > MOST => Self::Claim(claim.clone().cut()).text(),
+            _ => Ok(text),
+        }
+    }
+}
+
+/// Tells all daemons, when `change` is committed.
+pub(super) async fn notify(change: &Transaction<'_>, notes: &[Note]) -> Result<(), Failure> {
+    if notes.is_empty() {
+        return Ok(());
+    }
+    let texts = notes.iter().map(Note::text).collect::<Result<Vec<_>, _>>()?;
+    let tell = "SELECT pg_notify('provost', note) FROM unnest($1::text[]) AS t (note)";
+    let tell = change.prepare_cached(tell).await?;
+    change.query(&tell, &[&texts]).await?;
+    Ok(())
+}
+
+/// A connection that hears all notes.
+pub(super) struct Listener {
+    notes: mpsc::Receiver<String>,
+    /// Closes the connection when it is dropped.
+    _client: Client,
+}
+
+impl Listener {
+    pub(super) async fn connect(database: &Database) -> Result<Self, Failure> {
+        let (client, mut connection) = database.connect().await?;
+        // A connection that isn't read from keeps its notes in the database.
+        let (heard, notes) = mpsc::channel(EVENT_BACKLOG);
+        tokio::spawn(async move {
+            while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
+                if let AsyncMessage::Notification(note) = message
+                    && heard.send(note.payload().to_owned()).await.is_err()
+                {
+                    return;
+                }
+            }
+        });
+        client.batch_execute("LISTEN provost").await?;
+        Ok(Self { notes, _client: client })
+    }
+
+    /// Gives what it hears to those who have subscribed, for ever; by a new connection where one ends.
+    pub(super) async fn run(
+        first: Option<Self>,
+        database: Arc<Database>,
+        events: broadcast::Sender<Event>,
+    ) {
+        let mut listener = first;
+        loop {
+            if let Some(mut listener) = listener {
+                while let Some(note) = listener.notes.recv().await {
+                    publish(&database, &note, &events).await;
+                }
+            }
+            // What comes until there is a new one is missed. Fails where nobody has subscribed.
+            let _ = events.send(Event::Missed);
+            sleep(RETRY).await;
+            listener = Self::connect(&database).await.ok();
+            if listener.is_some() {
+                let _ = events.send(Event::Missed);
+            }
+        }
+    }
+}
+
+async fn publish(database: &Database, note: &str, events: &broadcast::Sender<Event>) {
+    if events.receiver_count() == 0 {
+        return;
+    }
+    let send = |event| {
+        // Fails where the last one has just gone away.
+        let _ = events.send(event);
+    };
+    // A note of a newer daemon may be unknown.
+    match serde_json::from_str(note) {
+        Ok(Note::Lost(lost)) => send(Event::Lost(Arc::new(lost))),
+        Ok(Note::Claim(claim)) => send(Event::Claim(Arc::new(claim))),
+        Ok(Note::Records(parts)) => match records(database, &parts).await {
+            Ok(records) => records.into_iter().for_each(|json| send(Event::Record(json.into()))),
+            Err(_) => send(Event::Missed),
+        },
+        Err(_) => send(Event::Missed),
+    }
+}
+
+async fn records(
+    database: &Database,
+    parts: &[(i64, i32, i32)],
+) -> Result<Vec<Box<RawValue>>, Failure> {
+    let runs: Vec<i64> = parts.iter().map(|part| part.0).collect();
+    let firsts: Vec<i32> = parts.iter().map(|part| part.1).collect();
+    let lasts: Vec<i32> = parts.iter().map(|part| part.2).collect();
+    let client = database.client().await?;
+    let select = "SELECT json FROM unnest($1::bigint[], $2::integer[], $3::integer[])
+                 WITH ORDINALITY AS part (run, first, last, n)
+             JOIN record ON record.run = part.run AND seq BETWEEN part.first AND part.last
+             ORDER BY n, seq";
+    let select = client.prepare_cached(select).await?;
+    let rows = client.query(&select, &[&runs, &firsts, &lasts]).await?;
+    rows.iter().map(|row| Ok(serde_json::from_str(row.try_get(0)?)?)).collect()
+}

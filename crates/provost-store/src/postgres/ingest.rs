@@ -1,0 +1,177 @@
+//! Batches of many nodes, stored in one transaction by a few statements of many rows each.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use deadpool_postgres::Transaction;
+
+use super::connect::Database;
+use super::error::Failure;
+use super::events::{Note, notify};
+use super::nodes;
+use super::writer::Batch;
+use crate::quota::{OverQuota, Quota};
+use crate::{Ingested, MAX_SEQ, Report};
+
+/// Stores `batches`, each whole unless its node is over its quota.
+pub(super) async fn ingest(
+    database: &Database,
+    quota: Quota,
+    batches: &[Batch],
+) -> Result<Vec<Result<Ingested, OverQuota>>, Failure> {
+    if let Some(seq) = batches.iter().flat_map(Batch::seqs).find(|seq| *seq > MAX_SEQ) {
+        return Err(Failure::Refused(format!("the seq {seq} is greater than {MAX_SEQ}")));
+    }
+    let mut refused = BTreeMap::<usize, OverQuota>::new();
+    let mut client = database.client().await?;
+    loop {
+        let change = client.transaction().await?;
+        let rest = batches.iter().enumerate().filter(|(index, _)| !refused.contains_key(index));
+        let (mut stored, more) = store(&change, quota, &rest.collect::<Vec<_>>()).await?;
+        if !more.is_empty() {
+            // Without these, what the others may store is the same.
+            change.rollback().await?;
+            refused.extend(more);
+            continue;
+        }
+        change.commit().await?;
+        let outcome = |index| match refused.remove(&index) {
+            Some(over) => Err(over),
+            None => Ok(stored.remove(&index).unwrap_or_default()),
+        };
+        return Ok((0..batches.len()).map(outcome).collect());
+    }
+}
+
+type Stored = BTreeMap<usize, Ingested>;
+type Refused = BTreeMap<usize, OverQuota>;
+
+/// Stores batches, each with its index. Returns also which can't be stored; then nothing counts.
+async fn store(
+    change: &Transaction<'_>,
+    quota: Quota,
+    batches: &[(usize, &Batch)],
+) -> Result<(Stored, Refused), Failure> {
+    let (mut stored, mut refused) = (Stored::new(), Refused::new());
+    let Some((_, first)) = batches.first() else { return Ok((stored, refused)) };
+    let names: BTreeSet<&str> = batches.iter().map(|(_, batch)| &*batch.node).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let mut states = nodes::lock_or_add(change, &names, first.at).await?;
+    let mut runs = Runs::of(change, batches).await?;
+    let mut fresh = add_records(change, &runs, batches).await?;
+    let mut notes = Vec::new();
+    for (index, batch) in batches {
+        let Some(state) = states.get_mut(&batch.node) else { continue };
+        let new = batch.reports.iter().map(|report| {
+            let id = runs.id(batch, report);
+            fresh.remove(&(id, report.record.seq as i32)).then_some(id)
+        });
+        let new: Vec<Option<i64>> = new.collect();
+        let counted = batch.reports.iter().zip(&new).filter(|(_, new)| new.is_some());
+        let bytes = counted.map(|(report, _)| report.json.get().len() as u64).sum();
+        if let Err(over) = state.records.add(bytes, quota, batch.at) {
+            refused.insert(*index, over);
+            continue;
+        }
+        let mut ingested = Ingested::default();
+        for (report, new) in batch.reports.iter().zip(new) {
+            let record = &report.record;
+            match new {
+                Some(id) => {
+                    state.apply(record, runs.is_first(id));
+                    Note::add_record(&mut notes, id, record.seq as i32);
+                    ingested.fresh += 1;
+                }
+                None => ingested.repeats += 1,
+            }
+            state.heard(&record.run, batch.at);
+        }
+        let current = batch.reports.last().map(|report| report.record.run.as_str());
+        ingested.standing = state.standing(current);
+        ingested.due = state.due();
+        stored.insert(*index, ingested);
+    }
+    if refused.is_empty() {
+        nodes::save(change, states.iter().map(|(name, state)| (&**name, state))).await?;
+        notify(change, &notes).await?;
+    }
+    Ok((stored, refused))
+}
+
+/// The ids of the runs that batches are of.
+struct Runs {
+    /// By node and by run.
+    ids: HashMap<String, HashMap<String, i64>>,
+    /// Those of which no record has been applied yet.
+    new: HashSet<i64>,
+}
+
+impl Runs {
+    /// Looks them up, and adds those that are new. Their nodes are locked, so that nobody else adds
+    /// them.
+    async fn of(change: &Transaction<'_>, batches: &[(usize, &Batch)]) -> Result<Self, Failure> {
+        let (mut nodes, mut names) = (Vec::<&str>::new(), Vec::<&str>::new());
+        let mut seen = HashSet::new();
+        for (_, batch) in batches {
+            for report in &batch.reports {
+                if seen.insert((&batch.node, &report.record.run)) {
+                    nodes.push(&batch.node);
+                    names.push(&report.record.run);
+                }
+            }
+        }
+        let select = "WITH named AS (
+                 SELECT * FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (node, run, n)
+             ), added AS (
+                 INSERT INTO run (node, run)
+                 SELECT node, run FROM named
+                 WHERE NOT EXISTS (SELECT FROM run WHERE (run.node, run.run) = (named.node, named.run))
+                 ORDER BY n
+                 RETURNING id, node, run
+             )
+             SELECT id, node, run, true FROM added
+             UNION ALL SELECT id, node, run, false FROM named JOIN run USING (node, run)";
+        let select = change.prepare_cached(select).await?;
+        let mut runs = Self { ids: HashMap::new(), new: HashSet::new() };
+        for row in change.query(&select, &[&nodes, &names]).await? {
+            let id: i64 = row.try_get(0)?;
+            runs.ids.entry(row.try_get(1)?).or_default().insert(row.try_get(2)?, id);
+            if row.try_get(3)? {
+                runs.new.insert(id);
+            }
+        }
+        Ok(runs)
+    }
+
+    /// The run of a record of `batch`. All of them were looked up.
+    fn id(&self, batch: &Batch, report: &Report) -> i64 {
+        let id = self.ids.get(&batch.node).and_then(|runs| runs.get(&report.record.run));
+        id.copied().unwrap_or_default()
+    }
+
+    /// Whether no record of the run was applied before.
+    fn is_first(&mut self, id: i64) -> bool {
+        self.new.remove(&id)
+    }
+}
+
+/// Stores the records that aren't there yet. Returns which these are.
+async fn add_records(
+    change: &Transaction<'_>,
+    runs: &Runs,
+    batches: &[(usize, &Batch)],
+) -> Result<HashSet<(i64, i32)>, Failure> {
+    let (mut ids, mut seqs, mut texts) = (Vec::new(), Vec::new(), Vec::<&str>::new());
+    for (_, batch) in batches {
+        for report in &batch.reports {
+            ids.push(runs.id(batch, report));
+            seqs.push(report.record.seq as i32);
+            texts.push(report.json.get());
+        }
+    }
+    let insert = "INSERT INTO record (run, seq, json)
+         SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[])
+         ON CONFLICT DO NOTHING RETURNING run, seq";
+    let insert = change.prepare_cached(insert).await?;
+    let rows = change.query(&insert, &[&ids, &seqs, &texts]).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}

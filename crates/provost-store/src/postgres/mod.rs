@@ -1,0 +1,199 @@
+//! The store of many daemons: a PostgreSQL database. A daemon keeps nothing of its own.
+
+mod changes;
+mod connect;
+mod error;
+mod events;
+mod ingest;
+mod logs;
+mod nodes;
+mod reads;
+mod schema;
+mod watch;
+mod writer;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+use tokio::sync::broadcast;
+use tokio::task::JoinSet;
+
+pub use self::connect::{PostgresFiles, PostgresUrl};
+
+use self::connect::Database;
+use self::error::Failure;
+use self::events::Listener;
+use self::watch::Turn;
+use self::writer::Writer;
+use crate::{
+    Answer, Claim, EVENT_BACKLOG, Event, Ingested, Lost, Node, Quotas, Released, Report, Seen,
+    Standing, Store, StoreError, StoredRun, Token, UploadedLog, Watch,
+};
+
+/// A PostgreSQL database, which many daemons may share.
+pub struct Postgres {
+    database: Arc<Database>,
+    writer: Writer,
+    events: broadcast::Sender<Event>,
+    turn: Turn,
+    quotas: Quotas,
+    /// What listens for events. Ends with the store.
+    _listening: JoinSet<()>,
+}
+
+impl Postgres {
+    /// Opens the database, and makes its tables where there are none. One that can't be reached now
+    /// opens too: what needs it fails until it is there. Needs a tokio runtime.
+    pub async fn open(
+        url: &PostgresUrl,
+        files: &PostgresFiles,
+        quotas: Quotas,
+    ) -> Result<Self, StoreError> {
+        let database = Arc::new(Database::new(url, files)?);
+        let opened = async {
+            drop(database.client().await?);
+            Listener::connect(&database).await
+        };
+        let listener = match opened.await {
+            Ok(listener) => Some(listener),
+            Err(failure) if failure.passes() => None,
+            Err(failure) => return Err(failure.of("opening", &database.name)),
+        };
+        let (events, _) = broadcast::channel(EVENT_BACKLOG);
+        let mut listening = JoinSet::new();
+        listening.spawn(Listener::run(listener, Arc::clone(&database), events.clone()));
+        let writer = Writer::start(Arc::clone(&database), quotas.records);
+        let turn = Turn::default();
+        Ok(Self { database, writer, events, turn, quotas, _listening: listening })
+    }
+
+    fn read<'a, T: 'a>(
+        &'a self,
+        work: impl Future<Output = Result<T, Failure>> + Send + 'a,
+    ) -> Answer<'a, T> {
+        Box::pin(async { work.await.map_err(|e| e.of("reading", &self.database.name)) })
+    }
+
+    fn write<'a, T: 'a>(
+        &'a self,
+        work: impl Future<Output = Result<T, Failure>> + Send + 'a,
+    ) -> Answer<'a, T> {
+        Box::pin(async { work.await.map_err(|e| e.of("writing to", &self.database.name)) })
+    }
+}
+
+impl Store for Postgres {
+    fn ingest<'a>(
+        &'a self,
+        node: &'a str,
+        batch: Vec<Report>,
+        at: Timestamp,
+    ) -> Answer<'a, Ingested> {
+        Box::pin(self.writer.ingest(node, batch, at))
+    }
+
+    fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool> {
+        self.write(changes::claim(&self.database, claim, at))
+    }
+
+    fn events(&self) -> broadcast::Receiver<Event> {
+        self.events.subscribe()
+    }
+
+    fn nodes(&self) -> Answer<'_, Vec<Node>> {
+        self.read(reads::nodes(&self.database))
+    }
+
+    fn nodes_named(&self, names: Vec<String>) -> Answer<'_, Vec<Node>> {
+        self.read(reads::nodes_named(&self.database, names))
+    }
+
+    fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>> {
+        self.read(reads::state(&self.database, name, |state| state.node()))
+    }
+
+    fn seen(&self) -> Answer<'_, Vec<(String, Seen)>> {
+        self.read(reads::seen(&self.database))
+    }
+
+    fn runs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<StoredRun>> {
+        self.read(reads::newest_runs(&self.database, node))
+    }
+
+    fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>> {
+        self.read(reads::node_of_run(&self.database, run))
+    }
+
+    fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>> {
+        self.read(reads::records(&self.database, run, after))
+    }
+
+    fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let stored = logs::put(&self.database, node, &log, &bytes, self.quotas.logs).await;
+            let stored = stored.map_err(|e| e.of("writing to", &self.database.name))?;
+            stored.map_err(|over| StoreError::over_quota(node, "logs", over))
+        })
+    }
+
+    fn logs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<UploadedLog>> {
+        self.read(logs::list(&self.database, node))
+    }
+
+    fn log<'a>(&'a self, node: &'a str, log: &'a UploadedLog) -> Answer<'a, Option<Vec<u8>>> {
+        self.read(logs::get(&self.database, node, log))
+    }
+
+    fn watch(&self) -> Answer<'_, Watch> {
+        self.write(self.turn.ask(&self.database))
+    }
+
+    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
+        self.read(reads::next_due(&self.database))
+    }
+
+    fn lose(&self, due: Timestamp, at: Timestamp) -> Answer<'_, Vec<Lost>> {
+        self.write(changes::lose(&self.database, due, at))
+    }
+
+    fn restart_deadlines(&self, at: Timestamp) -> Answer<'_, ()> {
+        self.write(changes::restart_deadlines(&self.database, at))
+    }
+
+    fn standing<'a>(&'a self, node: &'a str, current: Option<&'a str>) -> Answer<'a, Standing> {
+        self.read(reads::standing(&self.database, node, current))
+    }
+
+    fn release(
+        &self,
+        nodes: Vec<String>,
+        at: Timestamp,
+    ) -> Answer<'_, Result<Vec<Released>, Vec<String>>> {
+        self.write(changes::release(&self.database, nodes, at))
+    }
+
+    fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>> {
+        self.write(changes::remove(&self.database, nodes))
+    }
+
+    fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>> {
+        self.write(changes::set_tokens(&self.database, tokens, at))
+    }
+
+    fn token_owner(&self, sha256: [u8; 32]) -> Answer<'_, Option<String>> {
+        self.read(reads::token_owner(&self.database, sha256))
+    }
+
+    fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {
+        self.read(reads::has_reported(&self.database, node))
+    }
+
+    fn check(&self) -> Answer<'_, ()> {
+        self.read(async {
+            let client = self.database.client().await?;
+            let row = client.query_one("SELECT pg_is_in_recovery()", &[]).await?;
+            if row.try_get(0)? { Err(Failure::Standby) } else { Ok(()) }
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! Which daemon watches for nodes that are silent: the one whose connection has an advisory lock. The
+//! lock is free again when that connection ends.
+
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio_postgres::Client;
+
+use super::connect::Database;
+use super::error::Failure;
+use crate::Watch;
+
+/// How often each daemon asks whether it watches.
+const AGAIN: Duration = Duration::from_secs(3);
+/// Of who watches: the bytes of "provost", and a number.
+const LOCK: i64 = 0x7072_6f76_6f73_7402;
+/// The server gives up a daemon whose machine is gone after 6 s. When it last watched needs no sync.
+const SESSION: &str = "SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1;
+     SET tcp_keepalives_count = 3; SET synchronous_commit = off";
+
+/// This daemon's connection for the watch.
+#[derive(Default)]
+pub(super) struct Turn(Mutex<Option<Session>>);
+
+struct Session {
+    client: Client,
+    watches: bool,
+    /// Whether no daemon was up for a while before this connection.
+    was_unwatched: bool,
+}
+
+/// Says that this daemon is up. Returns whether none was for a while.
+const UP: &str = "UPDATE watch SET at = clock_timestamp() FROM watch AS last
+     RETURNING watch.at - last.at > interval '10 s'";
+
+impl Turn {
+    /// Whether this daemon watches from now on.
+    pub(super) async fn ask(&self, database: &Database) -> Result<Watch, Failure> {
+        let mut turn = self.0.lock().await;
+        let mut session = match turn.take() {
+            Some(session) if !session.client.is_closed() => session,
+            _ => Session::connect(database).await?,
+        };
+        let watch = session.ask().await?;
+        *turn = Some(session);
+        Ok(watch)
+    }
+}
+
+impl Session {
+    async fn connect(database: &Database) -> Result<Self, Failure> {
+        // What it needs may still have to be made.
+        drop(database.client().await?);
+        let (client, connection) = database.connect().await?;
+        tokio::spawn(connection);
+        client.batch_execute(SESSION).await?;
+        Ok(Self { client, watches: false, was_unwatched: false })
+    }
+
+    async fn ask(&mut self) -> Result<Watch, Failure> {
+        self.was_unwatched |= self.client.query_one(UP, &[]).await?.try_get::<_, bool>(0)?;
+        if !self.watches {
+            let lock = self.client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await?;
+            self.watches = lock.try_get(0)?;
+        }
+        Ok(match self.watches {
+            true => {
+                let was_unwatched = std::mem::take(&mut self.was_unwatched);
+                Watch::Here { was_unwatched, again: Some(AGAIN) }
+            }
+            false => Watch::Elsewhere { again: AGAIN },
+        })
+    }
+}

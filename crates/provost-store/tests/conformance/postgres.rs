@@ -1,0 +1,186 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use provost_store::{
+    Event, Postgres, PostgresFiles, Quota, Quotas, Status, Store, StoreError, Token, UploadedLog,
+    Watch,
+};
+use provost_tests::Postgres as Server;
+use serde_json::json;
+
+use crate::suite::{conforms, many_writers};
+use crate::{SOON, at, next, report};
+
+async fn open(url: &str) -> Postgres {
+    open_with(url, PostgresFiles::default(), Quotas::default()).await.unwrap()
+}
+
+async fn open_with(
+    url: &str,
+    files: PostgresFiles,
+    quotas: Quotas,
+) -> Result<Postgres, StoreError> {
+    Postgres::open(&url.parse().unwrap(), &files, quotas).await
+}
+
+#[tokio::test]
+async fn postgres_conforms_and_keeps_all_over_a_restart() {
+    let Some(server) = Server::start() else { return };
+    let url = server.database("conforms");
+    let store = open(&url).await;
+    conforms(&store).await;
+    let (nodes, runs) = (store.nodes().await.unwrap(), store.runs("cn001").await.unwrap());
+    drop(store);
+    let store = open(&url).await;
+    assert_eq!(store.nodes().await.unwrap(), nodes);
+    assert_eq!(store.runs("cn001").await.unwrap().len(), runs.len());
+    assert_eq!(store.token_owner([3; 32]).await.unwrap().as_deref(), Some("cn001"));
+}
+
+#[tokio::test]
+async fn many_writers_at_once_lose_nothing() {
+    let Some(server) = Server::start() else { return };
+    let url = server.database("many");
+    many_writers(Arc::new(open(&url).await)).await;
+}
+
+#[tokio::test]
+async fn daemons_that_start_at_once_make_the_tables_once_and_share_all() {
+    let Some(server) = Server::start() else { return };
+    let url = server.database("shared");
+    let (one, two) = tokio::join!(open(&url), open(&url));
+    let token = |byte| vec![Token { node: "cn001".into(), sha256: [byte; 32] }];
+    one.set_tokens(token(1), at()).await.unwrap();
+    assert_eq!(two.token_owner([1; 32]).await.unwrap().as_deref(), Some("cn001"));
+    two.set_tokens(token(2), at()).await.unwrap();
+    assert_eq!(one.token_owner([1; 32]).await.unwrap(), None, "at once");
+
+    let mut heard = (one.events(), two.events());
+    let start = || vec![report("cn001", "a", 1, json!({"phase": "service start"}))];
+    let both = tokio::join!(one.ingest("cn001", start(), at()), two.ingest("cn001", start(), at()));
+    assert_eq!(both.0.unwrap().fresh + both.1.unwrap().fresh, 1);
+    let end = json!({"phase": "service end", "result": "success"});
+    two.ingest("cn001", vec![report("cn001", "a", 2, end)], at()).await.unwrap();
+    for seq in 1..=2 {
+        let events = [next(&mut heard.0).await, next(&mut heard.1).await];
+        for event in events {
+            let Event::Record(json) = event else { panic!("{event:?}") };
+            assert!(json.get().contains(&format!("\"seq\":{seq}")), "{json}");
+        }
+    }
+    assert_eq!(one.node("cn001").await.unwrap().unwrap().status, Status::Booted);
+    let log = UploadedLog { run: "a".into(), name: "01-x".into() };
+    one.put_log("cn001", log.clone(), b"text".to_vec()).await.unwrap();
+    assert_eq!(two.log("cn001", &log).await.unwrap().as_deref(), Some(&b"text"[..]));
+
+    assert!(matches!(one.watch().await.unwrap(), Watch::Here { was_unwatched: true, .. }));
+    assert!(matches!(one.watch().await.unwrap(), Watch::Here { was_unwatched: false, .. }));
+    assert!(matches!(two.watch().await.unwrap(), Watch::Elsewhere { .. }));
+    drop(one);
+    let taken_over = async {
+        while matches!(two.watch().await.unwrap(), Watch::Elsewhere { .. }) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(SOON, taken_over).await.unwrap();
+    assert!(matches!(two.watch().await.unwrap(), Watch::Here { was_unwatched: false, .. }));
+}
+
+#[tokio::test]
+async fn a_node_over_its_quota_keeps_no_other_from_being_stored() {
+    let Some(server) = Server::start() else { return };
+    let small = Quota { per_hour: 1000, all: 10_000 };
+    let quotas = Quotas { records: small, logs: small };
+    let url = server.database("quota");
+    let store = open_with(&url, PostgresFiles::default(), quotas).await.unwrap();
+    let batch = |node, records| {
+        let start = |seq| report(node, "a", seq, json!({"phase": "service start"}));
+        (1..=records).map(start).collect::<Vec<_>>()
+    };
+    // All of them at once, so that they share a transaction.
+    let (one, much, two) = tokio::join!(
+        store.ingest("cn001", batch("cn001", 2), at()),
+        store.ingest("cn002", batch("cn002", 100), at()),
+        store.ingest("cn003", batch("cn003", 2), at()),
+    );
+    assert_eq!((one.unwrap().fresh, two.unwrap().fresh), (2, 2));
+    assert!(much.unwrap_err().retry_after().is_some());
+    assert!(store.records("a", 0).await.unwrap().len() == 2);
+    assert!(store.runs("cn002").await.unwrap().is_empty(), "nothing of it was kept");
+    assert_eq!(store.ingest("cn002", batch("cn002", 2), at()).await.unwrap().fresh, 2);
+    let log = UploadedLog { run: "a".into(), name: "01-x".into() };
+    let error = store.put_log("cn001", log, b"text".to_vec()).await.unwrap_err();
+    assert!(error.retry_after().is_some(), "a small log counts as 64 KiB");
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_loses_nothing_and_is_found_again() {
+    let Some(mut server) = Server::start() else { return };
+    let url = server.database("killed");
+    let store = open(&url).await;
+    let start = || vec![report("cn001", "a", 1, json!({"phase": "service start"}))];
+    store.ingest("cn001", start(), at()).await.unwrap();
+    let mut events = store.events();
+    server.kill();
+    let error = store.ingest("cn001", start(), at()).await.unwrap_err();
+    assert!(error.hint().contains("systemctl status postgresql"), "{error}: {}", error.hint());
+    assert!(store.check().await.is_err());
+    // A daemon that starts now does so, and works when the database is there.
+    let late = open(&url).await;
+    server.start_again();
+    assert_eq!(store.ingest("cn001", start(), at()).await.unwrap().repeats, 1);
+    assert_eq!(late.node("cn001").await.unwrap().unwrap().status, Status::Netbooting);
+    store.check().await.unwrap();
+    while !matches!(next(&mut events).await, Event::Missed) {}
+}
+
+#[tokio::test]
+async fn a_connection_over_tcp_has_tls_and_a_password() {
+    let Some(server) = Server::start() else { return };
+    server.database("tls");
+    let folder = tempfile::tempdir().unwrap();
+    let password = |text: &str| {
+        let path = folder.path().join(text.len().to_string());
+        std::fs::write(&path, text).unwrap();
+        Some(path)
+    };
+    let right = password(&format!("{}\n", Server::PASSWORD));
+    let files = |password: &Option<PathBuf>, ca| PostgresFiles { password: password.clone(), ca };
+    let url = server.over_tcp("tls", "localhost");
+    let ca = Some(server.certificate());
+    let store = open_with(&url, files(&right, ca.clone()), Quotas::default()).await.unwrap();
+    assert!(store.nodes().await.unwrap().is_empty());
+    let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+         WHERE application_name = 'provostd'";
+    assert_eq!(server.sql("tls", encrypted), "t");
+
+    let refused = async |url: &str, files: PostgresFiles| {
+        match open_with(url, files, Quotas::default()).await {
+            // Some failures may pass: then what needs the database fails.
+            Ok(store) => store.check().await.unwrap_err(),
+            Err(error) => error,
+        }
+    };
+    let wrong = refused(&url, files(&password("wrong"), ca.clone())).await;
+    assert!(wrong.hint().contains("password_file"), "{}", wrong.hint());
+    // The certificate is another name's.
+    refused(&server.over_tcp("tls", "127.0.0.1"), files(&right, ca)).await;
+    // Without TLS the server takes none.
+    refused(&url, files(&right, None)).await;
+    let unchecked = refused(&format!("{url}?sslmode=require"), files(&right, None)).await;
+    assert!(unchecked.hint().contains("`ca`"), "{}", unchecked.hint());
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_left_alone() {
+    let Some(server) = Server::start() else { return };
+    let url = server.database("newer");
+    drop(open(&url).await);
+    server.sql("newer", "INSERT INTO provost.version VALUES (99)");
+    let error = open_with(&url, PostgresFiles::default(), Quotas::default()).await.err().unwrap();
+    assert!(error.hint().contains("newer"), "{}", error.hint());
+    let absent = url.replace("newer", "none");
+    let error =
+        open_with(&absent, PostgresFiles::default(), Quotas::default()).await.err().unwrap();
+    assert!(error.hint().contains("createdb"), "{}", error.hint());
+}

@@ -1,0 +1,102 @@
+use std::sync::Arc;
+
+use provost_record::wording::error_chain;
+use provost_store::{Sqlite, Store};
+use serde_json::json;
+
+use crate::suite::{conforms, many_writers};
+use crate::{at, report};
+
+#[tokio::test]
+async fn sqlite_conforms_and_keeps_all_over_a_restart() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(data.path()).unwrap();
+    conforms(&store).await;
+    let (nodes, runs) = (store.nodes().await.unwrap(), store.runs("cn001").await.unwrap());
+    drop(store);
+    assert!(!data.path().join("provost.db-wal").exists(), "closed in order");
+    let store = Sqlite::open(data.path()).unwrap();
+    assert_eq!(store.nodes().await.unwrap(), nodes);
+    assert_eq!(store.runs("cn001").await.unwrap().len(), runs.len());
+    assert_eq!(store.token_owner([3; 32]).await.unwrap().as_deref(), Some("cn001"));
+}
+
+#[tokio::test]
+async fn many_writers_at_once_lose_nothing() {
+    let data = tempfile::tempdir().unwrap();
+    many_writers(Arc::new(Sqlite::open(data.path()).unwrap())).await;
+}
+
+#[tokio::test]
+async fn a_write_that_fails_says_so_and_the_next_one_succeeds() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(data.path()).unwrap();
+    let batch = || vec![report("cn001", "a", 1, json!({"phase": "service start"}))];
+    let other = rusqlite::Connection::open(data.path().join("provost.db")).unwrap();
+    other
+        .execute_batch(
+            "CREATE TRIGGER full BEFORE INSERT ON record BEGIN SELECT RAISE(ABORT, 'x'); END",
+        )
+        .unwrap();
+    assert!(store.ingest("cn001", batch(), at()).await.is_err());
+    assert!(store.nodes().await.unwrap().is_empty(), "nothing of it was kept");
+    other.execute_batch("DROP TRIGGER full").unwrap();
+    assert_eq!(store.ingest("cn001", batch(), at()).await.unwrap().fresh, 1);
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_left_alone() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("provost.db");
+    let db = rusqlite::Connection::open(&file).unwrap();
+    db.execute_batch("PRAGMA user_version = 99").unwrap();
+    let Err(error) = Sqlite::open(data.path()) else { panic!("opened") };
+    let chain = error_chain(&error);
+    assert!(chain.contains("version 99"), "{chain}");
+    assert!(error.hint().contains("newer"));
+
+    std::fs::write(&file, "this is no database, and it is long enough to be looked at".repeat(20))
+        .unwrap();
+    let Err(error) = Sqlite::open(data.path()) else { panic!("opened") };
+    assert!(error.hint().contains("aside"), "{error}: {}", error.hint());
+}
+
+#[tokio::test]
+async fn a_file_of_an_earlier_version_keeps_its_records_and_gives_space_back_from_now_on() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("provost.db");
+    let db = rusqlite::Connection::open(&file).unwrap();
+    db.execute_batch("PRAGMA journal_mode = WAL").unwrap();
+    db.execute_batch(include_str!("../../src/sqlite/001_start.sql")).unwrap();
+    db.execute_batch(include_str!("../../src/sqlite/002_due.sql")).unwrap();
+    db.execute_batch(
+        "PRAGMA user_version = 2; INSERT INTO run (id, node, run) VALUES (7, 'cn001', 'a')",
+    )
+    .unwrap();
+    let reports = [
+        report("cn001", "a", 1, json!({"phase": "service start"})),
+        report("cn001", "a", 300, json!({"phase": "service end", "result": "success"})),
+    ];
+    for report in &reports {
+        let row = (7, report.record.seq as i64, report.json.get());
+        db.execute("INSERT INTO record (run_id, seq, json) VALUES (?, ?, ?)", row).unwrap();
+    }
+    drop(db);
+
+    let store = Sqlite::open(data.path()).unwrap();
+    let records = store.records("a", 0).await.unwrap();
+    let expected: Vec<_> = reports.iter().map(|r| (r.record.seq, r.json.get())).collect();
+    assert_eq!(records.iter().map(|(seq, json)| (*seq, json.get())).collect::<Vec<_>>(), expected);
+    let again = store.ingest("cn001", reports.to_vec(), at()).await.unwrap();
+    assert_eq!((again.fresh, again.repeats), (0, 2));
+    let db = rusqlite::Connection::open(&file).unwrap();
+    let pragma = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!((pragma("page_size"), pragma("auto_vacuum")), (1024, 2));
+    let before = pragma("page_count");
+    let many = (1..2000).map(|seq| report("cn002", "b", seq, json!({"phase": "service start"})));
+    store.ingest("cn002", many.collect(), at()).await.unwrap();
+    assert!(pragma("page_count") > before + 100);
+    store.remove(vec!["cn002".into()]).await.unwrap().unwrap();
+    assert_eq!(pragma("freelist_count"), 0, "the file has given it back");
+    assert_eq!(pragma("page_count"), before);
+}

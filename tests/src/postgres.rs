@@ -1,0 +1,188 @@
+use std::fs::{self, File, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use tempfile::TempDir;
+
+use crate::{Out, processes};
+
+/// The longest that a server may take to serve: it may have to repair what a kill has left.
+const START: Duration = Duration::from_secs(60);
+/// Who runs it in place of root, which it refuses.
+const NOBODY: u32 = 65534;
+/// Who owns the databases: not the server's administrator, as on a real one.
+const OWNER: &str = "provostd";
+
+/// A PostgreSQL server in a temporary folder, which ends with the test.
+pub struct Postgres {
+    folder: TempDir,
+    programs: PathBuf,
+    /// Only for connections with TLS; others use a socket of its own.
+    port: u16,
+    child: Option<Child>,
+}
+
+impl Postgres {
+    /// The password of the databases' owner. Over the socket it isn't needed.
+    pub const PASSWORD: &str = "a b/c:@%'\"";
+
+    /// Starts one. None where there is no PostgreSQL, which it says.
+    pub fn start() -> Option<Self> {
+        let Some(programs) = programs() else {
+            eprintln!("SKIPPED: there is no PostgreSQL (Debian's package postgresql)");
+            return None;
+        };
+        let folder = TempDir::new().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let own = folder.path().join("server");
+        fs::create_dir(&own).unwrap();
+        if geteuid().is_root() {
+            chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut server = Self { folder, programs, port, child: None };
+        let data = server.path("data");
+        let args = ["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8"];
+        let made = server
+            .run_as_owner(&server.programs.join("initdb"))
+            .args(args)
+            .arg("-D")
+            .arg(&data)
+            .output()
+            .unwrap();
+        Out::from(made).expect(0);
+        let access = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
+        fs::write(server.path("data/pg_hba.conf"), access).unwrap();
+        server.make_certificate();
+        server.start_again();
+        let password = Self::PASSWORD.replace('\'', "''");
+        server.sql("postgres", &format!("CREATE ROLE {OWNER} LOGIN PASSWORD '{password}'"));
+        Some(server)
+    }
+
+    /// Makes a database. Returns its address, by the server's socket.
+    pub fn database(&self, name: &str) -> String {
+        self.sql("postgres", &format!("CREATE DATABASE {name} OWNER {OWNER}"));
+        let socket = self.path("").display().to_string().replace('/', "%2F");
+        format!("postgres://{OWNER}@{socket}:{}/{name}", self.port)
+    }
+
+    /// The address of a database by TCP, with the name of the server's machine.
+    pub fn over_tcp(&self, name: &str, host: &str) -> String {
+        format!("postgres://{OWNER}@{host}:{}/{name}", self.port)
+    }
+
+    /// The certificate of the server, for the name `localhost`; signed by itself.
+    pub fn certificate(&self) -> PathBuf {
+        self.path("server.pem")
+    }
+
+    /// Runs a statement as the server's administrator. Returns what it prints, a line a row.
+    #[track_caller]
+    pub fn sql(&self, database: &str, statement: &str) -> String {
+        let out = Command::new(self.programs.join("psql"))
+            .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--username=postgres"])
+            .arg("--host")
+            .arg(self.path(""))
+            .arg("--port")
+            .arg(self.port.to_string())
+            .args(["--dbname", database, "--command", statement])
+            .output()
+            .unwrap();
+        Out::from(out).expect(0).stdout.trim().to_owned()
+    }
+
+    /// Ends all of its processes at once, as a power cut would, but for what the kernel has.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // It ends all others, and writes nothing more (an immediate shutdown).
+            let pid = Pid::from_child(&child);
+            kill_process(pid, Signal::QUIT).unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    /// Starts it after a kill.
+    pub fn start_again(&mut self) {
+        let log = File::options().create(true).append(true).open(self.log()).unwrap();
+        let mut command = self.run_as_owner(&self.programs.join("postgres"));
+        // What is synced is none of these tests' business: a kill leaves the kernel's part.
+        for option in ["fsync=off", "ssl=on", "listen_addresses=127.0.0.1"] {
+            command.args(["-c", option]);
+        }
+        let file = |name: &str, file: &str| format!("{name}={}", self.path(file).display());
+        command
+            .args(["-c", &file("ssl_cert_file", "server.pem")])
+            .args(["-c", &file("ssl_key_file", "server.key")])
+            .args(["-c", &format!("unix_socket_directories={}", self.path("").display())])
+            .arg("-p")
+            .arg(self.port.to_string())
+            .arg("-D")
+            .arg(self.path("data"))
+            .stdout(Stdio::null())
+            .stderr(log);
+        self.child = Some(command.spawn().unwrap());
+        let serves = processes::until(START, || {
+            let mut ask = Command::new(self.programs.join("pg_isready"));
+            ask.arg("--quiet")
+                .arg("--host")
+                .arg(self.path(""))
+                .arg("-p")
+                .arg(self.port.to_string());
+            ask.status().unwrap().success()
+        });
+        assert!(serves, "{}", fs::read_to_string(self.log()).unwrap());
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("server").join(name)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// A program as a user that isn't root; it ends with this process.
+    fn run_as_owner(&self, program: &Path) -> Command {
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "QUIT"]).current_dir(self.path("")).stdin(Stdio::null());
+        if geteuid().is_root() {
+            let user = NOBODY.to_string();
+            command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]);
+        }
+        command.arg(program);
+        command
+    }
+
+    fn make_certificate(&self) {
+        let args = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+                    -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+                    -addext basicConstraints=critical,CA:FALSE -keyout server.key -out server.pem";
+        let mut openssl = self.run_as_owner(Path::new("openssl"));
+        Out::from(openssl.args(args.split_whitespace()).output().unwrap()).expect(0);
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The folder of the newest server's programs.
+fn programs() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut versions: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
+    versions.sort();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    versions.extend(std::env::split_paths(&path));
+    versions.into_iter().rev().find(|folder: &PathBuf| is_server(folder))
+}
+
+fn is_server(folder: &Path) -> bool {
+    ["initdb", "postgres", "psql", "pg_isready"].iter().all(|name| folder.join(name).is_file())
+}

@@ -1,0 +1,150 @@
+//! Two daemons over one PostgreSQL database, which nodes take for one.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fastrand::Rng;
+use provost_tests::{Cluster, Node, Postgres, accounts, pipe, processes, seed};
+
+/// How many nodes report at once.
+const NODES: usize = 4;
+/// How often something is killed.
+const KILLS: usize = 18;
+/// How long it lives at most.
+const LIFE: Duration = Duration::from_millis(400);
+/// The longest that the other daemon may take to know what one has stored.
+const SOON: Duration = Duration::from_secs(60);
+/// How often nodes may fail.
+const UNGUARDED: &str = "[guard]\nmax_attempts = 1000000\n";
+
+/// Ends what goes on elsewhere, also when this test fails.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn daemons_and_their_database_are_killed_and_nothing_is_lost_or_stored_twice() {
+    let Some(mut server) = Postgres::start() else { return };
+    let mut rng = Rng::with_seed(seed());
+    let mut cluster = Cluster::new();
+    for script in ["one", "two", "three"] {
+        cluster.script(script, "#!/bin/sh\necho \"$0\"\n");
+    }
+    let site = format!(
+        "[groups.all]\nnodes = \"cn[1-{NODES}]\"\npostscripts = [\"one\", \"two\", \"three\"]\n"
+    );
+    cluster.site(&site).publish().expect(0);
+    cluster.configure_daemon(&format!("store = {:?}\n{UNGUARDED}", server.database("site")));
+    cluster.start();
+    let mut another = Some(cluster.start_another("127.0.0.1:0"));
+    let addresses = [cluster.daemon().nodes(), another.as_ref().unwrap().nodes()];
+    let set_up = |n: usize| {
+        let node = cluster.node(&format!("cn{n}"));
+        // Half of them have the other daemon first.
+        let servers = [&*addresses[n % 2], &*addresses[(n + 1) % 2]];
+        node.configure(&format!(
+            "{}[fetch]\ndeadline = \"60s\"\n[report]\ndeadline = \"100ms\"\n{UNGUARDED}",
+            cluster.settings_for(&servers)
+        ));
+        node
+    };
+    let nodes: Vec<Node> = (1..=NODES).map(set_up).collect();
+    let (done, codes) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for node in &nodes {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let out = node.provost(&["boot"]);
+                    codes.lock().unwrap().push(out.code);
+                }
+            });
+        }
+        let _done = Done(&done);
+        for round in 0..KILLS {
+            processes::until(LIFE.mul_f64(rng.f64()), || false);
+            match round % 3 {
+                0 => {
+                    cluster.kill_daemon();
+                    cluster.start_at(&addresses[0]);
+                }
+                1 => {
+                    another.take().unwrap().kill();
+                    another = Some(cluster.start_another(&addresses[1]));
+                }
+                _ => {
+                    server.kill();
+                    server.start_again();
+                }
+            }
+        }
+    });
+    let codes = codes.into_inner().unwrap();
+    assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?}");
+    for node in &nodes {
+        node.provost(&["report"]).expect(0);
+        accounts::all_is_told(&cluster, node, "boot");
+    }
+    let by_both = |admin: &str| cluster.ctl(&["--admin", admin, "nodes"]).expect(0).stdout;
+    assert_eq!(by_both(&cluster.daemon().socket()), by_both(&another.unwrap().socket()));
+}
+
+/// Says that it began, and never ends; the next time it is content.
+const STUCK_ONCE: &str = r#"#!/bin/bash
+# /// provost
+# timeout = "5s"
+# ///
+if [ ! -e "$ROOT/been" ]; then
+    touch "$ROOT/been"
+    echo begun > "$ROOT/begun"
+    sleep 1000
+fi
+"#;
+
+#[test]
+fn a_node_is_lost_and_comes_back_where_the_daemon_that_it_reported_to_is_gone() {
+    let Some(server) = Postgres::start() else { return };
+    let mut cluster = Cluster::new();
+    let store = server.database("site");
+    cluster.configure_daemon(&format!("store = {store:?}\nlost_after = \"1s\"\n"));
+    let root = cluster.path("root");
+    std::fs::create_dir(&root).unwrap();
+    pipe(&root.join("begun"));
+    cluster.script("stuck", STUCK_ONCE);
+    let site = format!("[nodes.cn001]\npostscripts = [\"stuck\"]\nenv = {{ ROOT = {root:?} }}\n");
+    cluster.site(&site).publish().expect(0);
+    cluster.start();
+    let another = cluster.start_another("127.0.0.1:0");
+    let node = cluster.node("cn001");
+    let servers = [&*cluster.daemon().nodes(), &*another.nodes()];
+    node.configure(&format!(
+        "{}[run]\ngrace = \"100ms\"\nleak = \"100ms\"\n",
+        cluster.settings_for(&servers)
+    ));
+    let waits = ["wait-for", "cn001", "--timeout", "60s", "--status"];
+    let mut boot = node.spawn(&["boot"]);
+    std::fs::read(root.join("begun")).unwrap();
+    let seen = processes::until(SOON, || {
+        let shown = cluster.ctl(&["--admin", &another.socket(), "show", "cn001"]).stdout;
+        shown.contains("stuck")
+    });
+    assert!(seen, "the script's start, at the other daemon");
+    boot.kill().unwrap();
+    boot.wait().unwrap();
+    cluster.kill_daemon();
+    let at_the_other =
+        |args: &[&str]| cluster.ctl(&[args, &["--admin", &another.socket()]].concat());
+    let booted = [&waits[..], &["booted"]].concat();
+    let out = at_the_other(&booted).expect(1);
+    assert!(out.stderr.contains("cn001 failed: stuck: lost"), "{}", out.stderr);
+    // Its token, its attempts and its plan are there as well.
+    node.provost(&["boot"]).expect(0);
+    at_the_other(&booted).expect(0);
+    let shown = at_the_other(&["show", "cn001", "--format", "json"]).expect(0).json();
+    assert_eq!(shown["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(shown["runs"][0]["attempt"], 2, "the first one counts: {shown:#}");
+}
