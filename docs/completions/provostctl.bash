@@ -125,7 +125,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__boot)
-            opts="-h --fanout --timeout --ssh-config --format --admin --help"
+            opts="-f -h --fanout --timeout --ssh-config --format --file --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -145,6 +145,14 @@ _provostctl() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --admin)
@@ -229,12 +237,20 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__channel__subcmd__set)
-            opts="-h --key --to --admin --help"
+            opts="-f -h --file --key --to --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --key)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -255,7 +271,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__continue)
-            opts="-h --fanout --timeout --ssh-config --format --admin --help"
+            opts="-f -h --fanout --timeout --ssh-config --format --file --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -277,6 +293,14 @@ _provostctl() {
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --admin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -289,7 +313,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__gather)
-            opts="-h --fanout --timeout --ssh-config --to --admin --help"
+            opts="-f -h --fanout --timeout --ssh-config --file --to --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -304,6 +328,14 @@ _provostctl() {
                     return 0
                     ;;
                 --ssh-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -477,12 +509,20 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__nodes)
-            opts="-o -h --failed --status --stage --cause --since --group --long --sort --output --format --admin --help"
+            opts="-f -o -h --file --failed --status --stage --cause --since --group --long --sort --output --format --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --status)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -671,12 +711,20 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__release)
-            opts="-h --admin --help"
+            opts="-f -h --file --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --admin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -689,12 +737,20 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__remove)
-            opts="-h --admin --help"
+            opts="-f -h --file --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --admin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -707,7 +763,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__rerun)
-            opts="-P -h --fanout --timeout --ssh-config --format --admin --help"
+            opts="-f -P -h --fanout --timeout --ssh-config --format --file --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -727,6 +783,14 @@ _provostctl() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 -P)
@@ -801,12 +865,20 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__snippet)
-            opts="-h --server --token --admin --help kickstart autoyast preseed subiquity"
+            opts="-f -h --file --server --token --admin --help kickstart autoyast preseed subiquity"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --server)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -823,12 +895,20 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__token)
-            opts="-h --admin --help"
+            opts="-f -h --file --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --admin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -841,12 +921,20 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__wait__subcmd__for)
-            opts="-h --status --timeout --since --any --settle --admin --help"
+            opts="-f -h --file --status --timeout --since --any --settle --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --status)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -871,12 +959,20 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__watch)
-            opts="-h --admin --help"
+            opts="-f -h --file --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --admin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

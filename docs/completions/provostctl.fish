@@ -80,6 +80,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not _
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not __fish_seen_subcommand_from set list remove" -f -a "set" -d 'Say which nodes a channel has, from the next publication on. A node is in one channel at most'
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not __fish_seen_subcommand_from set list remove" -f -a "list" -d 'List the channels and their nodes'
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not __fish_seen_subcommand_from set list remove" -f -a "remove" -d 'Remove a channel. Its nodes keep what they have until something newer is published to all'
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l key -d 'The secret key that signs what is published' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l to -d 'The folder that provostd.toml calls www' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
@@ -127,8 +128,10 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l to -d 'The file to write; without this, standard output' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand token" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l status -d 'Only nodes with this status or updatestatus' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l stage -d 'Only nodes that are or failed in this stage' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l cause -d 'Only nodes that failed for this cause: a word such as timeout, or the ID of @cause:ID' -r
@@ -166,13 +169,16 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l format
 json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand release" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l fanout -d 'How many nodes at once' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l timeout -d 'How long a node may take' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l to -d 'The folder for the bundles' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -s h -l help -d 'Print help'
@@ -181,6 +187,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l timeout 
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l format -d 'How to print the summary' -r -f -a "text\t'For people'
 json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s P -d 'A list of scripts with their arguments, such as "s1 p1 p2,s2"' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rerun" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -189,6 +196,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l timeo
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l format -d 'How to print the summary' -r -f -a "text\t'For people'
 json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand continue" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l fanout -d 'How many nodes at once' -r
@@ -196,14 +204,18 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l timeout -
 complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l format -d 'How to print the summary' -r -f -a "text\t'For people'
 json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l server -d 'The URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in order. Without it, provostd\'s own guess' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l token -d 'Create a new token for the node and write it into the script; for one node only. Without it, the installer\'s kernel command line needs provost.token='
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand watch" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand watch" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand watch" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l status -d 'A status or an updatestatus, preferably one that lasts, such as booted or synced' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l timeout -d 'How long to wait, such as 90s or 1h 30m' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l since -d 'Count a boot\'s status, and a failure, only if it is newer than this: "now", or a time such as 10m' -r

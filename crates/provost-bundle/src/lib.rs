@@ -30,7 +30,8 @@ pub use policy::{HeaderError, Leak, OnFailure, Policy, Resume, Trace, When};
 pub use publish::{
     Access, Action, Changes, Channel, Channels, FileChange, FileVersion, Generations, Input,
     KeyError, Origin, PlanChange, Prepared, Problem, Publication, PublishError, Published, Record,
-    SecretKey, Source, Used, change_channels, channels, check_input, history, prepare, publish,
+    SecretKey, Source, Used, change_channels, channels, check_input, groups, history, prepare,
+    publish,
 };
 pub use refresh::Refresh;
 pub use signature::{PublicKey, PublicKeyError};

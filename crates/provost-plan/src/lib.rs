@@ -4,7 +4,7 @@
 //! A node only reads its plan. Sites and node ranges are behind the feature `site`.
 
 #[cfg(feature = "site")]
-mod folded;
+mod groups;
 pub mod mypostscript;
 mod name;
 #[cfg(feature = "site")]
@@ -15,6 +15,8 @@ pub mod secret;
 mod site;
 mod step;
 
+#[cfg(feature = "site")]
+pub use groups::{Groups, Resolver};
 pub use name::is_node_name;
 pub use plan::{Plan, PlanError};
 #[cfg(feature = "site")]

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use provost_bundle::{Channels, PublishError, SecretKey, change_channels, channels};
-use provost_plan::nodes::{expand, fold};
+use provost_plan::Groups;
+use provost_plan::nodes::fold;
 use provost_record::wording;
 
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::node_list::NodeList;
 use crate::output;
 
 /// `provostctl channel`.
@@ -18,8 +20,8 @@ pub(crate) enum Channel {
     Set {
         /// Its name, such as canary
         name: Name,
-        /// Names and ranges: cn[001-010]
-        nodes: String,
+        #[command(flatten)]
+        nodes: NodeList,
         #[command(flatten)]
         place: Place,
     },
@@ -71,8 +73,8 @@ impl Channel {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         match self {
             Self::Set { name, nodes, place } => {
-                let nodes = expand(nodes).map_err(|e| Failure::of(&e, e.hint()))?;
-                let nodes: BTreeSet<String> = nodes.into_iter().collect();
+                let nodes = nodes.resolve_by(&place.groups()?)?;
+                let nodes: BTreeSet<String> = nodes.names.into_iter().collect();
                 let count = wording::count(nodes.len(), "node");
                 place.change(|channels| {
                     for others in channels.values_mut() {
@@ -106,6 +108,13 @@ impl Channel {
 }
 
 impl Place {
+    /// The groups of what is published to all nodes, then ClusterShell's.
+    fn groups(&self) -> Result<Groups, Failure> {
+        let key = SecretKey::load(&self.key).map_err(|e| Failure::of(&e, e.hint()))?;
+        let published = provost_bundle::groups(&self.to, Some(&key)).map_err(failure)?;
+        Ok(Groups::of_clustershell().with_site(published))
+    }
+
     fn change(&self, change: impl FnOnce(&mut Channels)) -> Result<(), Failure> {
         let key = SecretKey::load(&self.key).map_err(|e| Failure::of(&e, e.hint()))?;
         change_channels(&self.to, &key, change).map(drop).map_err(failure)

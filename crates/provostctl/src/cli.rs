@@ -7,7 +7,7 @@ use provost_record::step_log::view::{Part, Reader, View};
 use crate::client::{Admin, Client};
 use crate::failure::Failure;
 use crate::format::Format;
-use crate::node_query::NodeQuery;
+use crate::node_list::NodeList;
 use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
 use crate::{
@@ -66,8 +66,8 @@ enum Command {
     Import(ImportCommand),
     /// Create new tokens that replace the nodes' old ones; prints a line "NODE TOKEN" each
     Token {
-        /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
-        nodes: NodeQuery,
+        #[command(flatten)]
+        nodes: NodeList,
     },
     /// Show failures grouped by cause and the other nodes by status, or list nodes
     Nodes(nodes::Nodes),
@@ -99,14 +99,14 @@ enum Command {
     },
     /// Release nodes that the guard holds, so that they run at their next start
     Release {
-        /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
-        nodes: NodeQuery,
+        #[command(flatten)]
+        nodes: NodeList,
     },
     /// Remove nodes from what provostd knows: status, runs, logs and token. A node that still reports
     /// needs a new token
     Remove {
-        /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
-        nodes: NodeQuery,
+        #[command(flatten)]
+        nodes: NodeList,
     },
     /// Collect the log bundles of `provost gather` from nodes by ssh; for a node that can't be
     /// reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn't

@@ -1,26 +1,22 @@
-use std::collections::HashSet;
 use std::str::FromStr;
 
-use provost_plan::nodes;
+use provost_plan::Resolver;
+use provost_plan::nodes::{Expression, NodesError, SetName};
 use provost_record::Cause;
 use provost_store::{Node, failure_id, has_failed};
 
-use crate::client::Client;
-use crate::failure::Failure;
+use crate::failure::{Failure, WRONG};
 use crate::goal::Goal;
-use crate::node_set::NodeSet;
 
-/// The nodes that the command line names: names and ranges, and sets that provostd knows.
+/// The words for sets that provostd knows.
+const WORDS: &str = "@failed, @held, @status:STATUS or @cause:ID";
+
+/// A text that names nodes: names, ranges and groups, and sets that provostd knows, with ClusterShell's
+/// operators between them.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeQuery {
     text: String,
-    terms: Vec<Term>,
-}
-
-#[derive(Clone, Debug)]
-enum Term {
-    Names(Vec<String>),
-    Known(Known),
+    expression: Expression,
 }
 
 /// A set that provostd knows.
@@ -40,44 +36,27 @@ impl FromStr for NodeQuery {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut names = Vec::new();
-        let mut terms = Vec::new();
-        for term in text.split(',').map(str::trim) {
-            match term.strip_prefix('@') {
-                Some(known) => terms.push(Term::Known(known.parse()?)),
-                None => names.push(term),
-            }
+        let expression: Expression =
+            text.parse().map_err(|e: NodesError| format!("{e}\n  hint: {}", e.hint()))?;
+        for set in expression.sets() {
+            Known::of(set)?;
         }
-        let names = names.join(",");
-        if terms.is_empty() || names.contains(|c: char| !c.is_whitespace() && c != ',') {
-            let names = nodes::expand(&names).map_err(|e| format!("{e}\n  hint: {}", e.hint()))?;
-            terms.push(Term::Names(names));
-        }
-        Ok(Self { text: text.to_owned(), terms })
-    }
-}
-
-impl FromStr for Known {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let unknown = || {
-            format!(
-                "unknown set @{text}\n  hint: write @failed, @held, @status:STATUS or @cause:ID; \
-                 list the ids: provostctl nodes --failed"
-            )
-        };
-        match text.split_once(':') {
-            None if text == "failed" => Ok(Self::Failed),
-            None if text == "held" => Ok(Self::Held),
-            Some(("cause", id)) if !id.is_empty() => Ok(Self::Cause(id.to_ascii_lowercase())),
-            Some(("status", word)) => word.parse().map(Self::Status),
-            _ => Err(unknown()),
-        }
+        Ok(Self { text: text.to_owned(), expression })
     }
 }
 
 impl Known {
+    /// The set that has this name; none if it is a group's.
+    fn of(set: &SetName) -> Result<Option<Self>, String> {
+        Ok(match (set.source.as_deref(), &*set.name) {
+            (None, "failed") => Some(Self::Failed),
+            (None, "held") => Some(Self::Held),
+            (Some("cause"), id) => Some(Self::Cause(id.to_ascii_lowercase())),
+            (Some("status"), word) => Some(Self::Status(word.parse()?)),
+            _ => None,
+        })
+    }
+
     fn has(&self, node: &Node) -> bool {
         match self {
             Self::Failed => has_failed(node),
@@ -88,29 +67,48 @@ impl Known {
     }
 }
 
+/// What sets stand for.
+pub(crate) struct Sets<'a> {
+    /// The nodes that provostd knows; none where it isn't asked.
+    pub(crate) nodes: Option<&'a [Node]>,
+    pub(crate) groups: Resolver<'a>,
+}
+
 impl NodeQuery {
-    /// The nodes that this stands for now. Sets without a node in them are an error.
-    pub(crate) async fn resolve(&self, client: &Client) -> Result<NodeSet, Failure> {
-        let asks = self.terms.iter().any(|term| matches!(term, Term::Known(_)));
-        let all: Vec<Node> = if asks { client.nodes(None).await? } else { Vec::new() };
-        let mut seen = HashSet::new();
-        let mut names = Vec::new();
-        for term in &self.terms {
-            let found: Vec<&str> = match term {
-                Term::Names(names) => names.iter().map(String::as_str).collect(),
-                Term::Known(known) => {
-                    all.iter().filter(|node| known.has(node)).map(|n| n.name.as_str()).collect()
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it names sets that provostd knows.
+    pub(crate) fn has_known(&self) -> bool {
+        self.expression.sets().any(|set| matches!(Known::of(set), Ok(Some(_))))
+    }
+
+    /// Whether it names groups.
+    pub(crate) fn has_groups(&self) -> bool {
+        self.expression.sets().any(|set| matches!(Known::of(set), Ok(None)))
+    }
+
+    /// The nodes that it stands for. None may be left.
+    pub(crate) fn nodes(&self, sets: &mut Sets<'_>) -> Result<Vec<String>, Failure> {
+        self.expression.nodes(|set| {
+            let wrong = |error: String, hint: String| Failure::new(error, hint).with_code(WRONG);
+            let hint = || "name the nodes, or a group".to_owned();
+            let known = Known::of(set).map_err(|error| wrong(error, hint()))?;
+            match (known, sets.nodes) {
+                (None, _) => sets
+                    .groups
+                    .nodes(set)
+                    .map_err(|e| wrong(e.to_string(), format!("{}; or {WORDS}", e.hint()))),
+                (Some(known), Some(nodes)) => {
+                    let found = nodes.iter().filter(|node| known.has(node));
+                    Ok(found.map(|node| node.name.clone()).collect())
                 }
-            };
-            names.extend(found.into_iter().filter(|name| seen.insert(*name)).map(str::to_owned));
-        }
-        match names.is_empty() {
-            true => Err(Failure::new(
-                format!("{} stands for no nodes", self.text),
-                "list nodes and failures: provostctl nodes",
-            )),
-            false => Ok(NodeSet { names }),
-        }
+                (Some(_), None) => {
+                    Err(wrong(format!("{set} changes all the time, and can't be kept"), hint()))
+                }
+            }
+        })
     }
 }
 
@@ -122,12 +120,20 @@ mod tests {
 
     #[test]
     fn names_and_sets_are_mixed() {
-        let query: NodeQuery = "cn[001,003], @failed,login,@cause:3FA1C2".parse().unwrap();
-        assert_eq!(query.terms.len(), 3);
+        let query: NodeQuery = "cn[001,003,9], @failed,login,@cause:3FA1C2!@g".parse().unwrap();
+        assert!(query.has_known() && query.has_groups());
+        let failed = Node { name: "cn7".into(), status: Status::Failed, ..Node::default() };
+        let site = [("g".to_owned(), "cn9".to_owned())].into();
+        let groups = provost_plan::Groups::default().with_site(site);
+        let mut sets = Sets { nodes: Some(&[failed]), groups: groups.resolver() };
+        assert_eq!(query.nodes(&mut sets).unwrap(), ["cn001", "cn003", "cn7", "login"]);
+        let query: NodeQuery = "@fail".parse().unwrap();
+        let error = query.nodes(&mut sets).unwrap_err();
         assert!(
-            matches!(&query.terms[2], Term::Names(names) if *names == ["cn001", "cn003", "login"])
+            error.hint.ends_with("or @failed, @held, @status:STATUS or @cause:ID"),
+            "{error:?}"
         );
-        for bad in ["", " , ", "@", "@all", "@status:", "@status:gone", "@cause:", "cn1@failed"] {
+        for bad in ["", " , ", "@", "@status:", "@status:gone", "@cause:", "cn1@failed"] {
             assert!(bad.parse::<NodeQuery>().is_err(), "{bad}");
         }
     }
@@ -154,7 +160,9 @@ mod tests {
             ("status:synced", [false; 4]),
             (&format!("cause:{id}"), [true, false, true, false]),
         ] {
-            let known: Known = text.parse().unwrap();
+            let query: NodeQuery = format!("@{text}").parse().unwrap();
+            let set = query.expression.sets().next().unwrap();
+            let known = Known::of(set).unwrap().unwrap();
             assert_eq!(
                 [&failed, &held, &rerun, &booted].map(|node| known.has(node)),
                 has,

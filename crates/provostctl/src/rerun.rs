@@ -14,7 +14,8 @@ const MOST_NAMES: usize = 20;
 /// `provostctl rerun`.
 #[derive(clap::Args)]
 #[command(override_usage = "provostctl rerun [OPTIONS] NODES SCRIPT [ARGS]…
-       provostctl rerun [OPTIONS] NODES -P LIST")]
+       provostctl rerun [OPTIONS] NODES -P LIST
+       provostctl rerun [OPTIONS] -f FILE SCRIPT [ARGS]…")]
 pub(crate) struct Rerun {
     #[command(flatten)]
     on: OnNodes,
@@ -23,7 +24,7 @@ pub(crate) struct Rerun {
 }
 
 #[derive(clap::Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 struct What {
     /// A list of scripts with their arguments, such as "s1 p1 p2,s2"
     #[arg(short = 'P', value_name = "LIST")]
@@ -41,7 +42,10 @@ struct Published {
 }
 
 impl Rerun {
-    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+    pub(crate) async fn run(mut self, client: &Client) -> Result<(), Failure> {
+        if let Some(first) = self.on.take_word() {
+            self.what.script.insert(0, first);
+        }
         self.what.check(client).await?;
         let mut command = vec!["provost", "run"];
         match &self.what.list {
@@ -55,6 +59,11 @@ impl Rerun {
 impl What {
     /// Refuses a script that isn't published, before any node is asked.
     async fn check(&self, client: &Client) -> Result<(), Failure> {
+        if self.list.is_some() != self.script.is_empty() {
+            let error = "a rerun is of one script, or of a list of scripts";
+            let hint = "name them: provostctl rerun NODES SCRIPT [ARGS]…, or NODES -P LIST";
+            return Err(Failure::new(error, hint).with_code(WRONG));
+        }
         let scripts: Vec<String> = match &self.list {
             Some(list) => Step::parse_list(list)
                 .map_err(|e| Failure::new(e.to_string(), e.hint()).with_code(WRONG))?

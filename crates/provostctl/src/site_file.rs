@@ -1,12 +1,12 @@
 use std::path::Path;
 
-use provost_plan::Site;
+use provost_plan::{Groups, Site};
 
 use crate::failure::Failure;
 
-/// Reads a `site.toml` that the command line names.
+/// Reads a `site.toml` that the command line names. It may name ClusterShell's groups.
 pub(crate) fn read(path: &Path) -> Result<Site, Failure> {
-    parse(&text(path)?, path)
+    parse(&text(path)?, path, Groups::of_clustershell())
 }
 
 /// Its text.
@@ -17,7 +17,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// What the text says.
-pub(crate) fn parse(text: &str, path: &Path) -> Result<Site, Failure> {
-    Site::parse(text, path).map_err(|e| Failure::of(&e, e.hint()))
+/// What the text says; it may name groups that are `outside`.
+pub(crate) fn parse(text: &str, path: &Path, outside: Groups) -> Result<Site, Failure> {
+    Site::parse_with(text, path, outside).map_err(|e| Failure::of(&e, e.hint()))
 }

@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::failure::{Failure, TIMED_OUT, WRONG};
 use crate::fleet::Fleet;
 use crate::goal::Goal;
-use crate::node_query::NodeQuery;
+use crate::node_list::NodeList;
 use crate::node_set::NodeSet;
 use crate::nodes::ending;
 use crate::outage::Outage;
@@ -24,8 +24,8 @@ const MOST_FAILURES: usize = 20;
 /// `provostctl wait-for`.
 #[derive(clap::Args)]
 pub(crate) struct WaitFor {
-    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
-    nodes: NodeQuery,
+    #[command(flatten)]
+    nodes: NodeList,
     /// A status or an updatestatus, preferably one that lasts, such as booted or synced
     #[arg(long)]
     status: Goal,

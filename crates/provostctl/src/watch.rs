@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::client::Client;
 use crate::failure::{Failure, WRONG};
 use crate::fleet::Fleet;
-use crate::node_query::NodeQuery;
+use crate::node_list::AnyNodes;
 use crate::nodes::Overview;
 use crate::outage::Outage;
 use crate::output;
@@ -22,18 +22,14 @@ const REDRAW: Duration = Duration::from_secs(10);
 /// `provostctl watch`.
 #[derive(clap::Args)]
 pub(crate) struct Watch {
-    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID; without
-    /// them, all nodes
-    nodes: Option<NodeQuery>,
+    #[command(flatten)]
+    nodes: AnyNodes,
 }
 
 impl Watch {
     /// Shows the nodes until it is ended.
     pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
-        let set = match &self.nodes {
-            Some(query) => Some(query.resolve(client).await?),
-            None => None,
-        };
+        let set = self.nodes.resolve(client).await?;
         let mut fleet = Fleet::new(client, set.as_ref()).with_beats();
         let mut screen = Screen::default();
         let mut outage = None;

@@ -12,10 +12,12 @@ use futures_util::stream;
 use jiff::Timestamp;
 use provost_bundle::Manifest;
 use provost_plan::nodes;
+use provost_record::wording::error_chain;
 use provost_record::{Run, Stage, now, runs};
 use provost_store::{Node, Released, StoreError, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tokio::task::spawn_blocking;
 
 use crate::app::App;
 use crate::installer::InstallerNeeds;
@@ -60,6 +62,7 @@ fn router(
         .route("/v1/pending", get(async |State(app): Shared| Json(app.pending.list())))
         .route("/v1/installer", get(installer))
         .route("/v1/scripts", get(scripts))
+        .route("/v1/groups", get(groups))
         .route("/v1/tokens", tokens)
         .route("/v1/release", release)
         .route("/v1/remove", remove)
@@ -213,6 +216,19 @@ async fn scripts(State(app): Shared) -> Json<serde_json::Value> {
     let names = manifest
         .map(|manifest| manifest.files.into_iter().map(|file| file.path).collect::<Vec<String>>());
     Json(serde_json::json!({ "scripts": names }))
+}
+
+/// The groups of the published site, each with its nodes, folded.
+async fn groups(State(app): Shared) -> Result<Json<serde_json::Value>, Refusal> {
+    let www = app.www.clone();
+    let read = spawn_blocking(move || provost_bundle::groups(&www, None)).await;
+    let failed = |e: &dyn std::error::Error, hint| {
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error_chain(e), hint)
+    };
+    let groups = read
+        .map_err(|e| failed(&e, "report this as a bug".to_owned()))?
+        .map_err(|e| failed(&e, e.hint()))?;
+    Ok(Json(serde_json::json!({ "groups": groups })))
 }
 
 async fn create_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {

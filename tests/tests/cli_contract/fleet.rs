@@ -167,13 +167,8 @@ fn of_reruns() {
     assert_snapshot!(rerun(&["cn001"]), @"
     exit status 2
     ----- stderr -----
-    error: the following required arguments were not provided:
-      <-P <LIST>|SCRIPT [ARGS]…>
-
-    Usage: provostctl rerun [OPTIONS] NODES SCRIPT [ARGS]…
-           provostctl rerun [OPTIONS] NODES -P LIST
-
-    For more information, try '--help'.
+    provostctl: a rerun is of one script, or of a list of scripts
+      hint: name them: provostctl rerun NODES SCRIPT [ARGS]…, or NODES -P LIST
     ");
 }
 

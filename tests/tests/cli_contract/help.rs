@@ -141,15 +141,14 @@ fn of_wrong_usage_of_provostctl() {
     exit status 2
     ----- stderr -----
     error: invalid value 'cn[001-' for '[NODES]': "cn[001-" names no nodes: its brackets don't match
-      hint: write names and ranges such as cn001, cn[001-512,600] or r[1-4]n[01-32], with commas between
+      hint: write names and ranges such as cn001, cn[001-512,600] or r[1-4]n[01-32], with commas between; ! excludes: cn[001-512]!cn007
 
     For more information, try '--help'.
     "#);
-    assert_snapshot!(run("provostctl token @all").transcript(), @r#"
+    assert_snapshot!(run("provostctl token @status:up").transcript(), @r#"
     exit status 2
     ----- stderr -----
-    error: invalid value '@all' for '<NODES>': unknown set @all
-      hint: write @failed, @held, @status:STATUS or @cause:ID; list the ids: provostctl nodes --failed
+    error: invalid value '@status:up' for '[NODES]': unknown status "up"; expected one of defined, installing, booting, netbooting, postbooting, booted, failed, syncing, synced
 
     For more information, try '--help'.
     "#);

@@ -1,6 +1,7 @@
 //! What was published before, so that it can be published again: each publication with its
 //! `site.toml` and its files, signed. A web server doesn't serve the folder.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -45,6 +46,8 @@ pub struct Origin<'a> {
     pub summary: &'a str,
     /// The text of `site.toml`.
     pub site: &'a str,
+    /// The nodes of the groups outside `site.toml` that it names, by their names in it.
+    pub groups: &'a BTreeMap<String, String>,
 }
 
 /// A publication, as the history has it.
@@ -72,6 +75,9 @@ pub struct Record {
     pub summary: String,
     /// The text of `site.toml`.
     pub site: String,
+    /// The nodes of the groups outside `site.toml` that it names, by their names in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<String, String>,
     /// The files.
     pub files: Vec<FileEntry>,
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::channels;
 use super::history::{MOST, Origin, Record};
 use super::prepared::Prepared;
 use super::previous::{MANIFEST, manifest_path, now, plan_path};
+use super::{channels, groups};
 use crate::{FileEntry, Manifest};
 
 impl Prepared<'_> {
@@ -31,6 +31,7 @@ impl Prepared<'_> {
             content,
             summary: origin.summary.to_owned(),
             site: origin.site.to_owned(),
+            groups: origin.groups.clone(),
             files: self.sources.iter().map(|source| source.entry.clone()).collect(),
         })
     }
@@ -47,6 +48,7 @@ impl Prepared<'_> {
         }
         if self.publication.channel.is_some() {
             kept.extend(with_signature(MANIFEST.to_owned()));
+            kept.extend(with_signature(groups::FILE.to_owned()));
             used.remove(&manifest.generation);
         }
         for own in used.into_iter().filter_map(|own| self.previous.ahead().manifest(own)) {

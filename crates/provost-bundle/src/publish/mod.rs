@@ -7,6 +7,7 @@ mod channels;
 mod check;
 mod error;
 mod generations;
+mod groups;
 mod head;
 mod history;
 mod keep;
@@ -30,6 +31,7 @@ pub use channels::{Channels, change_channels, channels};
 pub use check::Source;
 pub use error::{Problem, PublishError};
 pub use generations::{Generations, Used};
+pub use groups::groups;
 use head::PlanHead;
 pub use history::{Action, Origin, Record, history};
 pub use key::{KeyError, SecretKey};
@@ -107,6 +109,9 @@ impl Prepared<'_> {
             let head = last.unwrap_or(PlanHead { generation, manifest, validity });
             sign(path, head.with(body))?;
             marks.insert(node.clone(), mark);
+        }
+        if publication.channel.is_none() {
+            sign(groups::FILE.to_owned(), groups::text(publication.groups)?)?;
         }
         texts.insert(marks::MARKS.to_owned(), marks::marks_text(&marks)?);
 

@@ -38,6 +38,8 @@ pub struct Channel<'a> {
 pub struct Publication<'a> {
     /// The scripts and the plans.
     pub input: Input<'a>,
+    /// The nodes of the site's groups, for those who name nodes.
+    pub groups: &'a BTreeMap<String, String>,
     /// Signs all of it.
     pub key: &'a SecretKey,
     /// The folder that a web server serves.

@@ -99,6 +99,7 @@ impl Admin {
         let (scripts, overrides, required) = (&self.scripts(), &self.overrides, &self.required);
         done(&Publication {
             input: Input { scripts, overrides, required, plans: &self.plans },
+            groups: &BTreeMap::new(),
             key: &self.key,
             to,
             group: self.group,

@@ -9,8 +9,10 @@ use toml::Spanned;
 
 use super::error::SiteError;
 use super::layer::Layer;
+use crate::Step;
+use crate::groups::{Groups, Resolver};
+use crate::nodes::{Expression, NodesError};
 use crate::plan::check_env;
-use crate::{Step, nodes};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -56,6 +58,8 @@ pub(super) struct Content {
     pub(super) overrides: BTreeMap<String, Policy>,
     /// The scripts that plans run, each with the first place that names it.
     pub(super) required: BTreeMap<String, String>,
+    /// The nodes of the groups outside the file that it names, by their names in it.
+    pub(super) used: BTreeMap<String, String>,
 }
 
 /// Reads a `site.toml`, with the line of everything for errors.
@@ -66,18 +70,26 @@ pub(super) struct Reader<'a> {
     required: BTreeMap<String, String>,
     /// The scripts whose arguments are split once more.
     resplit: BTreeSet<String>,
+    /// The groups outside the file.
+    outside: Groups,
 }
 
 type Result<T> = std::result::Result<T, SiteError>;
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str, path: &'a Path) -> Self {
-        Self { text, path, required: BTreeMap::new(), resplit: BTreeSet::new() }
+    pub(super) fn new(text: &'a str, path: &'a Path, outside: Groups) -> Self {
+        Self { text, path, required: BTreeMap::new(), resplit: BTreeSet::new(), outside }
     }
 
     pub(super) fn content(mut self) -> Result<Content> {
         let mut file = self.file()?;
         self.resplit = std::mem::take(&mut file.resplit);
+        let definition = |(name, section): (&String, &Spanned<Section>)| {
+            Some((name.clone(), section.get_ref().nodes.as_ref()?.get_ref().clone()))
+        };
+        let groups = file.groups.iter().filter_map(definition).collect();
+        let groups = std::mem::take(&mut self.outside).with_site(groups);
+        let mut resolver = groups.resolver();
         let mut layers = vec![self.layer("defaults", None, file.defaults)?];
         for (name, section) in in_file_order(file.groups) {
             let (key, span) = (format!("groups.{name}"), section.span());
@@ -86,15 +98,17 @@ impl<'a> Reader<'a> {
                 let hint = format!("add a line such as nodes = \"cn[001-512]\" under [{key}]");
                 return Err(self.error(&key, span, "the group has no `nodes`", hint));
             };
-            let nodes = self.nodes(&format!("{key}.nodes"), nodes.span(), nodes.get_ref())?;
+            let place = format!("{key}.nodes");
+            let nodes = self.nodes(&place, nodes.span(), nodes.get_ref(), &mut resolver)?;
             layers.push(self.layer(&key, Some(nodes), section)?);
         }
         for (name, section) in in_file_order(file.nodes) {
             let key = format!("nodes.{name}");
-            let nodes = self.nodes(&key, section.span(), &name)?;
+            let nodes = self.nodes(&key, section.span(), &name, &mut resolver)?;
             layers.push(self.layer(&key, Some(nodes), section.into_inner())?);
         }
-        Ok(Content { layers, overrides: file.scripts, required: self.required })
+        let used = resolver.into_used();
+        Ok(Content { layers, overrides: file.scripts, required: self.required, used })
     }
 
     fn file(&self) -> Result<File> {
@@ -164,9 +178,17 @@ impl<'a> Reader<'a> {
         Ok(steps)
     }
 
-    fn nodes(&self, key: &str, at: Range<usize>, text: &str) -> Result<BTreeSet<String>> {
-        let names = nodes::expand(text);
-        let names = names.map_err(|e| self.error(key, at, &e.to_string(), e.hint()))?;
+    fn nodes(
+        &self,
+        key: &str,
+        at: Range<usize>,
+        text: &str,
+        resolver: &mut Resolver<'_>,
+    ) -> Result<BTreeSet<String>> {
+        let mut read = || -> std::result::Result<Vec<String>, NodesError> {
+            text.parse::<Expression>()?.nodes(|set| resolver.nodes(set))
+        };
+        let names = read().map_err(|e| self.error(key, at, &e.to_string(), e.hint()))?;
         Ok(names.into_iter().collect())
     }
 

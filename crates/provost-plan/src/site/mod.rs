@@ -7,7 +7,8 @@ use std::path::Path;
 
 use provost_bundle::Policy;
 
-use crate::{Plan, Step};
+use crate::nodes::fold;
+use crate::{Groups, Plan, Step};
 pub use error::SiteError;
 use layer::Layer;
 
@@ -18,15 +19,35 @@ pub struct Site {
     layers: Vec<Layer>,
     overrides: BTreeMap<String, Policy>,
     required: BTreeMap<String, String>,
+    used: BTreeMap<String, String>,
 }
 
 impl Site {
-    /// Reads the text of a `site.toml` and checks all that can be checked without the scripts;
-    /// `path` is its name in errors.
+    /// Reads the text of a `site.toml` that names no groups but its own.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SiteError> {
-        let file::Content { layers, overrides, required } =
-            file::Reader::new(text, path).content()?;
-        Ok(Self { layers, overrides, required })
+        Self::parse_with(text, path, Groups::default())
+    }
+
+    /// Reads the text of a `site.toml` and checks all that can be checked without the scripts;
+    /// `path` is its name in errors. It may name the groups `outside`, too.
+    pub fn parse_with(text: &str, path: &Path, outside: Groups) -> Result<Self, SiteError> {
+        let file::Content { layers, overrides, required, used } =
+            file::Reader::new(text, path, outside).content()?;
+        Ok(Self { layers, overrides, required, used })
+    }
+
+    /// The nodes of its groups, folded.
+    pub fn groups(&self) -> BTreeMap<String, String> {
+        let group = |layer: &Layer| {
+            let names: Vec<String> = layer.nodes.as_ref()?.iter().cloned().collect();
+            Some((layer.name.strip_prefix("groups.")?.to_owned(), fold(&names)))
+        };
+        self.layers.iter().filter_map(group).collect()
+    }
+
+    /// The nodes of the groups outside it that it names, folded, by their names in it (`@rack:r1`).
+    pub fn used_groups(&self) -> &BTreeMap<String, String> {
+        &self.used
     }
 
     /// The policies that replace what scripts' headers say, by script.

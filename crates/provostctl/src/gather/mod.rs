@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::client::Client;
 use crate::failure::Failure;
-use crate::node_query::NodeQuery;
+use crate::node_list::NodeList;
 use crate::output;
 use crate::ssh::{Remote, RemoteError, RemoteResult, Ssh};
 
@@ -29,8 +29,8 @@ cat \"$bundle\"";
 pub(crate) struct Gather {
     #[command(flatten)]
     ssh: Ssh,
-    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
-    nodes: NodeQuery,
+    #[command(flatten)]
+    nodes: NodeList,
     /// The folder for the bundles
     #[arg(long, value_name = "DIR", default_value = ".")]
     to: PathBuf,

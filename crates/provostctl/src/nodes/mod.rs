@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::format::Format;
-use crate::node_query::NodeQuery;
+use crate::node_list::AnyNodes;
 use crate::{output, pending};
 
 pub(crate) use overview::Overview;
@@ -30,9 +30,8 @@ use select::Selection;
 /// `provostctl nodes`.
 #[derive(clap::Args)]
 pub(crate) struct Nodes {
-    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID; without
-    /// them, all nodes
-    nodes: Option<NodeQuery>,
+    #[command(flatten)]
+    nodes: AnyNodes,
     #[command(flatten)]
     selection: Selection,
     /// Group the failures by cause, as on a terminal without NODES
@@ -69,10 +68,7 @@ enum Output {
 
 impl Nodes {
     pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
-        let named = match &self.nodes {
-            Some(query) => Some(query.resolve(client).await?),
-            None => None,
-        };
+        let named = self.nodes.resolve(client).await?;
         let now = Timestamp::now();
         let names: Option<HashSet<&str>> =
             named.as_ref().map(|set| set.names.iter().map(String::as_str).collect());
@@ -95,7 +91,7 @@ impl Nodes {
             let names: Vec<String> = all.into_iter().map(|node| node.name).collect();
             return output::print(format!("{}\n", fold(&names)).as_bytes());
         }
-        let is_for_people = self.nodes.is_none() && std::io::stdout().is_terminal();
+        let is_for_people = !self.nodes.are_named() && std::io::stdout().is_terminal();
         let text = match self.group || is_for_people && !self.long {
             true if self.format == Format::Json => Overview::new(&all).json(),
             true => Overview::new(&all).text(now, output::width(), Paint::of_stdout()),
@@ -108,7 +104,7 @@ impl Nodes {
         if !knows_any {
             output::note("  hint: give nodes their tokens: provostctl token NODES");
         }
-        if self.nodes.is_none() {
+        if !self.nodes.are_named() {
             pending::note(client).await;
         }
         Ok(())

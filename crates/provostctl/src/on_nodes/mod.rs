@@ -16,7 +16,7 @@ use crate::client::Client;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::live::LiveLine;
-use crate::node_query::NodeQuery;
+use crate::node_list::NodeList;
 use crate::node_set::NodeSet;
 use crate::output;
 use crate::ssh::{Remote, RemoteResult, Ssh};
@@ -34,11 +34,16 @@ pub(crate) struct OnNodes {
     /// How to print the summary
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
-    nodes: NodeQuery,
+    #[command(flatten)]
+    nodes: NodeList,
 }
 
 impl OnNodes {
+    /// Where the nodes are in a file, the word that stands at the place of NODES: it is another one.
+    pub(crate) fn take_word(&mut self) -> Option<String> {
+        self.nodes.take_word()
+    }
+
     /// Runs `command` on each node and prints how it went.
     pub(crate) async fn run(self, client: &Client, command: &[&str]) -> Result<(), Failure> {
         let nodes = self.nodes.resolve(client).await?;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use provost_bundle::{Action, Manifest, Record, SecretKey, history};
 
 use super::Publish;
-use super::options::ValidFor;
 use super::sign::print_problems;
 use crate::client::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::period::Period;
 
 /// How it is published.
 #[derive(clap::Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Again {
     group: Option<String>,
     /// For how long nodes that remember nothing may use it
     #[arg(long, value_name = "D", default_value = "30d")]
-    valid_for: ValidFor,
+    valid_for: Period,
     /// Do everything but writing
     #[arg(long)]
     check: bool,
@@ -117,6 +117,7 @@ impl Again {
             no_lint: true,
             format: Format::default(),
             action,
+            used_groups: Some(record.groups.clone()),
         };
         publish.run(admin)
     }

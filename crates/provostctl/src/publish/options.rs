@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use jiff::SignedDuration;
 use provost_bundle::{Action, Input};
-use provost_plan::Site;
+use provost_plan::{Groups, Site};
 
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::period::Period;
 use crate::site_file;
 
 /// `provostctl publish`.
@@ -35,7 +34,7 @@ pub(crate) struct Publish {
     pub(super) group: Option<String>,
     /// For how long nodes that remember nothing may use it
     #[arg(long, value_name = "D", default_value = "30d")]
-    pub(super) valid_for: ValidFor,
+    pub(super) valid_for: Period,
     /// Who may refresh it and nothing else: the line that provostd logs at its start
     #[arg(long, value_name = "RW…")]
     pub(super) refresh_key: Option<String>,
@@ -66,26 +65,9 @@ pub(crate) struct Publish {
     pub(super) format: Format,
     #[arg(skip)]
     pub(super) action: Action,
-}
-
-/// A time in which what is published can be used: an hour at least.
-#[derive(Clone, Copy)]
-pub(super) struct ValidFor(pub(super) SignedDuration);
-
-impl FromStr for ValidFor {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let days = || text.strip_suffix('d')?.parse::<u32>().ok();
-        let time = match days() {
-            Some(days) => SignedDuration::from_hours(i64::from(days) * 24),
-            None => text.parse().map_err(|e: jiff::Error| e.to_string())?,
-        };
-        match time >= SignedDuration::from_hours(1) {
-            true => Ok(Self(time)),
-            false => Err("it must be an hour at least, such as 12h or 30d".to_owned()),
-        }
-    }
+    /// The groups outside `site.toml` as they were, where it is published again.
+    #[arg(skip)]
+    pub(super) used_groups: Option<BTreeMap<String, String>>,
 }
 
 /// The group that may read the plans, where the command line names none.
@@ -111,6 +93,11 @@ impl Publish {
 
     pub(super) fn read_site(&self) -> Result<Site, Failure> {
         site_file::read(&self.site)
+    }
+
+    /// The groups that `site.toml` may name beside its own.
+    pub(super) fn outside(&self) -> Groups {
+        self.used_groups.as_ref().map_or_else(Groups::of_clustershell, Groups::used_before)
     }
 
     pub(super) fn input<'a>(

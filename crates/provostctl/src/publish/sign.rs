@@ -8,6 +8,7 @@ use provost_bundle::{
     Access, Action, Changes, Channel, Origin, Prepared, PublicKey, Publication, PublishError,
     SecretKey, channels, prepare,
 };
+use provost_plan::Site;
 use provost_plan::nodes::fold;
 use provost_record::{Paint, wording};
 
@@ -24,7 +25,7 @@ impl Publish {
     /// Publishes to the folder `to`, or shows what that would change.
     pub(super) fn sign(&self, admin: &Admin, key_file: &Path, to: &Path) -> Result<(), Failure> {
         let site_text = site_file::text(&self.site)?;
-        let site = site_file::parse(&site_text, &self.site)?;
+        let site = site_file::parse(&site_text, &self.site, self.outside())?;
         let key = SecretKey::load(key_file).map_err(|e| Failure::of(&e, e.hint()))?;
         if key.readable_by_others() {
             let path = key_file.display();
@@ -39,6 +40,7 @@ impl Publish {
         let channel = self.to_channel.as_deref().zip(nodes.as_ref());
         let publication = Publication {
             input: self.input(&site, &plans),
+            groups: &site.groups(),
             key: &key,
             to,
             group: self.group()?,
@@ -61,7 +63,9 @@ impl Publish {
         }
         match is_preview {
             true => self.preview(&prepared, to, &changes, &groups),
-            false => self.publish(prepared, to, &changes, &groups, (ledger, &www, &site_text)),
+            false => {
+                self.publish(prepared, to, &changes, &groups, (ledger, &www), (&site_text, &site))
+            }
         }
     }
 
@@ -177,7 +181,8 @@ impl Publish {
         to: &Path,
         changes: &Changes,
         groups: &Groups,
-        (ledger, www, site): (Ledger, &Path, &str),
+        (ledger, www): (Ledger, &Path),
+        (text, site): (&str, &Site),
     ) -> Result<(), Failure> {
         self.check_removal(changes, to).or_else(|failure| {
             match removal::is_confirmed(&failure) {
@@ -190,7 +195,8 @@ impl Publish {
         let summary = summary::summary(changes, groups);
         let (by, host) = (who::user(), who::host());
         let (action, by, host) = (self.action, by.as_str(), host.as_str());
-        let origin = Origin { action, by, host, summary: &summary, site };
+        let groups = site.used_groups();
+        let origin = Origin { action, by, host, summary: &summary, site: text, groups };
         let published = prepared.publish(Some(origin)).map_err(print_problems)?;
         ledger.note(www, published.generations);
         let files = wording::count(published.files, "file");

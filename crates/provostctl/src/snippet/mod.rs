@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::client::Client;
 use crate::failure::{Failure, WRONG};
-use crate::node_query::NodeQuery;
+use crate::node_list::NodeList;
 use crate::{output, token};
 use installer::Installer;
 
@@ -20,8 +20,8 @@ const BODY: &str = include_str!("body.sh");
 pub(crate) struct Snippet {
     /// The installer
     installer: Installer,
-    /// Names, ranges and sets: cn[001-512], @failed, @held, @status:booting, @cause:ID
-    nodes: NodeQuery,
+    #[command(flatten)]
+    nodes: NodeList,
     /// The URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in
     /// order. Without it, provostd's own guess
     #[arg(long, value_name = "URL")]

@@ -183,7 +183,7 @@ fn wrong_usage_is_told_without_asking_anybody() {
         (&["wait-for", "cn001", "--status", "happy"][..], "booted"),
         (&["wait-for", "cn001", "--status", "booted", "--timeout", "20"], "unit"),
         (&["nodes", "cn[001-"], "brackets"),
-        (&["token", "@all"], "@all"),
+        (&["token", "@status:all"], "unknown status"),
         (&["show", "../x"], "name one node"),
         (&["--admin", "ftp://x", "nodes"], "unix:PATH"),
         (&["frobnicate"], "frobnicate"),

@@ -30,6 +30,7 @@ async fn a_set_is_named_where_nodes_are() {
     );
     let (code, _, err) = run(&folder, &["release", "@lost"]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("unknown set @lost"), "{err}");
+    assert!(err.contains("\"@lost\" names no nodes: there is no such group"), "{err}");
+    assert!(err.contains("or @failed, @held, @status:STATUS or @cause:ID"), "{err}");
     daemon.stop().await;
 }

@@ -40,7 +40,7 @@ fn of_wrong_sites() {
     exit status 1
     ----- stderr -----
     provostctl: [DIR]/site.toml:2: groups.all.nodes: "cn[001-" names no nodes: its brackets don't match
-      hint: write names and ranges such as cn001, cn[001-512,600] or r[1-4]n[01-32], with commas between
+      hint: write names and ranges such as cn001, cn[001-512,600] or r[1-4]n[01-32], with commas between; ! excludes: cn[001-512]!cn007
     "#);
     assert_snapshot!(site("[groups.all]\nnodes = \"cn[001-002]\"\n[nodes.cn003]\n[nodes.cn003]\n"), @"
     exit status 1
