@@ -1,36 +1,43 @@
-//! Man pages and completions: made of the command lines, kept next to them.
+//! What is made of the command lines, reference pages and types, and kept in the repository: man pages,
+//! completions, schemas.
 
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::cargo;
 
-/// The folders that hold nothing else.
-const FOLDERS: [&str; 2] = ["man", "completions"];
+/// The folders that hold nothing else, each with its place.
+const FOLDERS: [(&str, &str); 3] =
+    [("man", "docs/man"), ("completions", "docs/completions"), ("schema", "dist/schema")];
 
-/// Writes them anew.
+/// Writes them anew. Where that fails, the old ones stay.
 pub(crate) fn write() -> Result<()> {
-    let docs = cargo::root().join("docs");
-    for folder in FOLDERS {
-        // What belongs to a command that is no more must go.
-        let _ = fs::remove_dir_all(docs.join(folder));
+    // Here, because a rename can't leave its file system.
+    let made = tempfile::Builder::new().prefix(".manual-").tempdir_in(cargo::root())?;
+    make(made.path())?;
+    for (name, place) in FOLDERS {
+        let (new, place) = (made.path().join(name), cargo::root().join(place));
+        // What belongs to a command that is no more goes with the folder.
+        if place.exists() {
+            fs::rename(&place, made.path().join(format!("old-{name}")))
+                .with_context(|| format!("moving {} away", place.display()))?;
+        }
+        fs::rename(&new, &place).with_context(|| format!("writing {}", place.display()))?;
     }
-    make(&docs)
+    Ok(())
 }
 
 /// Checks that those that are kept are those that would be made.
 pub(crate) fn check() -> Result<()> {
     let made = tempfile::tempdir()?;
     make(made.path())?;
-    for folder in FOLDERS {
-        let (kept, made) = (cargo::root().join("docs").join(folder), made.path().join(folder));
+    for (name, place) in FOLDERS {
+        let (kept, made) = (cargo::root().join(place), made.path().join(name));
         let (kept, made) = (kept.to_string_lossy(), made.to_string_lossy());
         if cargo::run("diff", &["-r", &*kept, &*made]).is_err() {
-            bail!(
-                "docs/{folder} isn't what the command lines say: cargo xtask manual, and commit it"
-            );
+            bail!("{place} isn't what the programs say: cargo xtask manual, and commit it");
         }
     }
     Ok(())

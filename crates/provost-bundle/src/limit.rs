@@ -96,6 +96,21 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Limit {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Limit".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A time with its unit, such as \"20m\" or \"1h 30m\"; never infinite.",
+            "type": "string",
+            "examples": ["90s", "20m", "1h 30m"],
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ use crate::Limit;
 /// How one script is run, where that differs from the default. Written in the script's header,
 /// in the manifest, and in `site.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
     /// How long it may run.
@@ -35,6 +36,7 @@ pub struct Policy {
 
 /// When a script runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum When {
     /// In every run whose plan names it.
@@ -50,6 +52,7 @@ pub enum When {
 
 /// What a script's failure means for the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
     /// The run stops and has failed.
@@ -63,6 +66,7 @@ pub enum OnFailure {
 
 /// Where a run goes on after a reboot that a script asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Resume {
     /// At the next script.
@@ -74,6 +78,7 @@ pub enum Resume {
 
 /// What happens to processes that outlive their script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Leak {
     /// They are named and live on.
@@ -87,6 +92,7 @@ pub enum Leak {
 
 /// How closely a script is watched, as far as it can't notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Trace {
     /// Each command that it starts stands in its log, and where it fails is found.

@@ -19,6 +19,8 @@ mod step;
 pub use groups::{Groups, Resolver};
 pub use name::is_node_name;
 pub use plan::{Plan, PlanError};
+#[cfg(feature = "schema")]
+pub use site::schema as site_schema;
 #[cfg(feature = "site")]
 pub use site::{Explained, Site, SiteError};
 pub use step::{Step, StepError};

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 /// `provostd.toml`.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// The folder that the daemon writes to; created with mode 0700 where there is none.
@@ -17,6 +18,7 @@ pub struct Config {
     pub www: PathBuf,
     /// Where records are kept.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub store: StoreKind,
     /// How the database of `store` is reached.
     #[serde(default)]
@@ -45,11 +47,13 @@ pub struct Config {
     pub lost_after: Limit,
     /// Listeners for nodes that still run xCAT's own scripts; none by default.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "XcatFile"))]
     pub xcat: XcatConfig,
 }
 
 /// What installers get besides the bundle.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NodeConfig {
     /// The program that installers fetch; by default `provost` next to the daemon's own.
@@ -90,12 +94,18 @@ pub struct Xcatd {
 
 /// `[xcat]` as it is written.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct XcatFile {
+    /// Takes their status and serves their mypostscript, such as "0.0.0.0:3002".
     monitor: Option<SocketAddr>,
+    /// Serves their mypostscript over TLS, such as "0.0.0.0:3001".
     xcatd: Option<SocketAddr>,
+    /// Its certificate and chain, PEM.
     tls_cert: Option<PathBuf>,
+    /// Its secret key, PEM.
     tls_key: Option<PathBuf>,
+    /// Whether an address that no plan has is looked up.
     #[serde(default)]
     dns: bool,
 }
@@ -117,6 +127,7 @@ impl TryFrom<XcatFile> for XcatConfig {
 
 /// When a node is held, so that it doesn't install or boot in a loop.
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Guard {
     /// How many runs of kickstart and boot in a row may fail.
@@ -132,6 +143,7 @@ impl Default for Guard {
 
 /// How much is stored of each node, in MiB.
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct QuotaConfig {
     /// Of its records within an hour.
@@ -166,6 +178,7 @@ impl QuotaConfig {
 
 /// How a PostgreSQL database is reached.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PostgresConfig {
     /// A file with the password on its first line.

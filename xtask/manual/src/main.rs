@@ -1,4 +1,10 @@
-//! Writes the man pages and completions of all commands into a folder: `manual DIR`.
+//! Writes the man pages and completions of all commands, the man pages of the reference and the schemas
+//! of configuration files into a folder: `manual DIR`.
+
+mod commands;
+mod pages;
+mod schemas;
+mod sections;
 
 use std::fs;
 use std::io;
@@ -6,43 +12,32 @@ use std::path::Path;
 
 use clap::Command;
 use clap_complete::{Generator, Shell};
-use clap_mangen::Man;
 
 fn main() -> io::Result<()> {
     let folder = std::env::args_os().nth(1).ok_or_else(|| io::Error::other("usage: manual DIR"))?;
     let folder = Path::new(&folder);
-    for (name, section, command) in [
-        ("provost", "8", provost::command()),
-        ("provostctl", "8", provostctl::command()),
-        ("provostd", "8", provostd::command()),
-    ] {
-        let command = command.name(name).disable_help_subcommand(true);
+    let [man, completions, schema] = ["man", "completions", "schema"].map(|name| folder.join(name));
+    for folder in [&man, &completions, &schema] {
+        fs::create_dir_all(folder)?;
+    }
+    for (name, command) in programs() {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            let to = folder.join("completions").join(shell.file_name(name));
-            fs::create_dir_all(folder.join("completions"))?;
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut command.clone(), name, &mut text);
-            fs::write(to, text)?;
+            fs::write(completions.join(shell.file_name(name)), text)?;
         }
-        let man = folder.join("man");
-        fs::create_dir_all(&man)?;
-        pages(command, name.to_owned(), section, &man)?;
+        commands::write(command, &man)?;
     }
-    Ok(())
+    pages::write(&man)?;
+    schemas::write(&schema)
 }
 
-/// A page of a command, and one of each command below it.
-fn pages(command: Command, name: String, section: &str, folder: &Path) -> io::Result<()> {
-    let mut command = command.display_name(name.clone());
-    command.build();
-    for below in command.get_subcommands().filter(|c| !c.is_hide_set()) {
-        let name = format!("{name}-{}", below.get_name());
-        pages(below.clone(), name, section, folder)?;
-    }
-    // No date: the page changes with the command alone.
-    let man =
-        Man::new(command).title(name.to_uppercase()).section(section).date("").source("Provost");
-    let mut text = Vec::new();
-    man.render(&mut text)?;
-    fs::write(folder.join(format!("{name}.{section}")), text)
+/// The command lines of all programs.
+fn programs() -> [(&'static str, Command); 3] {
+    [
+        ("provost", provost::command()),
+        ("provostctl", provostctl::command()),
+        ("provostd", provostd::command()),
+    ]
+    .map(|(name, command)| (name, command.name(name).disable_help_subcommand(true)))
 }

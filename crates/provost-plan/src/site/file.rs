@@ -14,15 +14,23 @@ use crate::groups::{Groups, Resolver};
 use crate::nodes::{Expression, NodesError};
 use crate::plan::check_env;
 
+/// What nodes run: provost-site.toml(5).
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(super) struct File {
+    /// What applies to all nodes that a group or a section of their own names.
     #[serde(default)]
     defaults: Section,
+    /// What applies to the nodes of a group, by the group's name.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, Section>"))]
     groups: BTreeMap<String, Spanned<Section>>,
+    /// What applies to a node, or to the nodes of a range such as "cn[003-004]".
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, Section>"))]
     nodes: BTreeMap<String, Spanned<Section>>,
+    /// What overrides the headers of scripts, by the script's name.
     #[serde(default)]
     scripts: BTreeMap<String, Policy>,
     /// Scripts that rely on xCAT's splitting of arguments: at blanks, also inside quotes.
@@ -30,17 +38,28 @@ struct File {
     resplit: BTreeSet<String>,
 }
 
+/// What some nodes run.
 #[derive(Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Section {
-    /// A group's nodes; nothing else has any.
+    /// The group's nodes: names and ranges, such as "cn[001-512,600],login".
+    // Nothing but a group has any.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     nodes: Option<Spanned<String>>,
+    /// Variables of the scripts' environment; their values are texts.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, String>"))]
     env: BTreeMap<String, Spanned<String>>,
+    /// What runs when a node is installed, or boots without a disk: scripts, each with its arguments.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     postscripts: Vec<Spanned<String>>,
+    /// What runs when a node has booted: scripts, each with its arguments.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     postbootscripts: Vec<Spanned<String>>,
+    /// Whether the postbootscripts run at every boot of an installed node, not only at the first.
     runbootscripts: Option<bool>,
 }
 

@@ -1,6 +1,8 @@
 mod error;
 mod file;
 mod layer;
+#[cfg(feature = "schema")]
+mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,6 +13,8 @@ use crate::nodes::fold;
 use crate::{Groups, Plan, Step};
 pub use error::SiteError;
 use layer::Layer;
+#[cfg(feature = "schema")]
+pub use schema::schema;
 
 /// What the site's nodes run, from `site.toml`: defaults, then what groups add in the order of
 /// the file, then what nodes add.

@@ -1,0 +1,66 @@
+//! docs/reference/provostd-toml.md names what the program knows, no more and no less, with its defaults.
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use provostd::Config;
+
+const PAGE: &str = include_str!("../../../docs/reference/provostd-toml.md");
+/// Required.
+const WWW: &str = "www = \"/srv/www\"\n";
+
+fn parse(text: &str) -> Result<Config, toml::de::Error> {
+    toml::from_str(text)
+}
+
+/// What an error such as "unknown field `x`, expected one of `a`, `b`" expects.
+fn known(text: &str) -> BTreeSet<String> {
+    let error = parse(text).unwrap_err().to_string();
+    let expected = error.split_once(", expected ").unwrap().1;
+    expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The keys on the page, each with its default, by section; the top is "".
+fn documented() -> BTreeMap<String, BTreeMap<String, String>> {
+    let section = |text: &str| {
+        let head = text.lines().next().unwrap();
+        let name = head.split(['[', ']']).nth(1).unwrap_or_default().to_owned();
+        let rows = text.lines().filter(|line| line.starts_with("| `")).map(|line| {
+            let cells: Vec<&str> = line.split('|').collect();
+            let cell = |at: usize| cells[at].trim().trim_matches('`').to_owned();
+            (cell(1), cell(2))
+        });
+        (name, rows.collect())
+    };
+    PAGE.split("\n## Keys ").skip(1).map(section).collect()
+}
+
+#[test]
+fn every_key_is_on_the_page_and_every_key_of_the_page_is_one() {
+    let page = documented();
+    let mut top: BTreeSet<String> = page[""].keys().cloned().collect();
+    for (section, keys) in page.iter().filter(|(section, _)| !section.is_empty()) {
+        let keys: BTreeSet<String> = keys.keys().cloned().collect();
+        assert_eq!(keys, known(&format!("{WWW}[{section}]\nno_such_key = 1\n")), "[{section}]");
+        top.insert(section.clone());
+    }
+    assert_eq!(top, known("no_such_key = 1\n"));
+}
+
+#[test]
+fn the_defaults_are_those_of_the_page() {
+    let without = format!("{:?}", parse(WWW).unwrap());
+    for (section, keys) in documented() {
+        for (key, default) in keys.iter().filter(|(_, default)| !default.is_empty()) {
+            let head = if section.is_empty() { String::new() } else { format!("[{section}]\n") };
+            let with = parse(&format!("{WWW}{head}{key} = {default}\n")).unwrap();
+            assert_eq!(format!("{with:?}"), without, "{section} {key}");
+        }
+    }
+}
+
+#[test]
+fn the_example_is_right() {
+    let example = PAGE.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    assert_eq!(parse(example).unwrap().guard.max_attempts.get(), 5);
+}
