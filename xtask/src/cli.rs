@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -28,9 +30,16 @@ enum Command {
     },
     /// Find files of a crate that import each other in a loop
     Cycles,
-    /// Build static programs and packages into dist/
-    Dist,
-    /// Write docs/man and docs/completions from the command lines
+    /// Build static programs and packages of them
+    Dist {
+        /// Take the programs in this folder instead of building static ones: quick, for tests
+        #[arg(long, value_name = "DIR")]
+        programs: Option<PathBuf>,
+        /// Where the packages go; dist/ by default
+        #[arg(long, value_name = "DIR")]
+        to: Option<PathBuf>,
+    },
+    /// Write docs/man, docs/completions and dist/schema from command lines, reference pages and types
     Manual,
     /// Run a benchmark
     Bench {
@@ -47,7 +56,7 @@ impl Cli {
             Command::Test { vm: false } => test::run(),
             Command::Test { vm: true } => test::machines::run(),
             Command::Cycles => test::cycles::check(),
-            Command::Dist => dist::run(),
+            Command::Dist { programs, to } => dist::run(programs.as_deref(), to.as_deref()),
             Command::Manual => manual::write(),
             Command::Bench { name } => bench::run(name),
         }

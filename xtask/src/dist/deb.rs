@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::package::{Package, architecture, compress, dist};
+use super::package::{Package, architecture, compress};
 use crate::cargo;
 
 /// Who answers for the packages.
@@ -36,17 +36,20 @@ pub(super) fn build(package: &Package) -> Result<()> {
     package.settle()?;
     control(package, &version, &root.join("DEBIAN"))?;
     let (architecture, _) = architecture();
-    let file = dist().join(format!("{name}_{version}_{architecture}.deb"));
+    let file = package.place.to.join(format!("{name}_{version}_{architecture}.deb"));
+    let level = if package.place.is_release { "-z6" } else { "-z0" };
     let status = cargo::command("dpkg-deb")
         .env("SOURCE_DATE_EPOCH", package.time.to_string())
-        .args(["--root-owner-group", "-Zxz", "--build"])
+        .args(["--root-owner-group", "-Zxz", level, "--build"])
         .args([&root, &file])
         .status()
         .context("starting dpkg-deb")?;
     if !status.success() {
         bail!("dpkg-deb: {status}");
     }
-    lint(&file)?;
+    if package.place.is_release {
+        lint(&file)?;
+    }
     println!("{}", file.display());
     // What follows starts from what all packages share.
     package.stage()

@@ -1,4 +1,4 @@
-//! The files of a package, where they are installed.
+//! What a package is, and what all formats of it have in common.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,6 +9,17 @@ use anyhow::{Context, Result, bail};
 
 use crate::cargo;
 
+/// Where packages come from and go to.
+#[derive(Clone)]
+pub(super) struct Place {
+    /// The folder of the programs.
+    pub(super) programs: PathBuf,
+    /// Whether these were built for a release, not for a test, which is to have its packages soon.
+    pub(super) is_release: bool,
+    /// The folder of the packages.
+    pub(super) to: PathBuf,
+}
+
 /// One package.
 pub(super) struct Package {
     pub(super) name: &'static str,
@@ -16,13 +27,19 @@ pub(super) struct Package {
     pub(super) summary: &'static str,
     /// Some more.
     pub(super) about: &'static str,
-    programs: &'static [&'static str],
-    units: &'static [&'static str],
+    pub(super) programs: &'static [&'static str],
+    pub(super) units: &'static [&'static str],
     /// Under /etc/provost; an admin's changes to it are kept.
     pub(super) config: &'static str,
-    has_library: bool,
+    /// The man pages of its files.
+    pub(super) manuals: &'static [&'static str],
+    /// Of dist/examples.
+    pub(super) examples: &'static [&'static str],
+    /// Files and folders of the workspace, each with its place below /usr/share.
+    pub(super) shared: &'static [(&'static str, &'static str)],
     /// The file of users and groups that it needs, for sysusers.d(5).
     pub(super) users: Option<&'static str>,
+    pub(super) place: Place,
     pub(super) version: String,
     /// Of the commit, in seconds since 1970: the time of all files, so that a package is the same
     /// whenever it is built.
@@ -30,7 +47,7 @@ pub(super) struct Package {
 }
 
 impl Package {
-    pub(super) fn all() -> Result<[Self; 2]> {
+    pub(super) fn all(place: &Place) -> Result<[Self; 2]> {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let time = commit_time()?;
         Ok([
@@ -43,8 +60,11 @@ impl Package {
                 programs: &["provost"],
                 units: &["provost-boot.service", "provost-report.service", "provost-report.timer"],
                 config: "provost.toml",
-                has_library: true,
+                manuals: &["provost.toml.5"],
+                examples: &["provost.toml", "provost-xcat.toml", "provost.d"],
+                shared: &[("lib-sh", "provost/lib-sh")],
                 users: None,
+                place: place.clone(),
                 version: version.clone(),
                 time,
             },
@@ -57,81 +77,25 @@ impl Package {
                 programs: &["provostd", "provostctl"],
                 units: &["provostd.service"],
                 config: "provostd.toml",
-                has_library: false,
+                manuals: &[
+                    "provost-json.5",
+                    "provost-script.5",
+                    "provost-site.toml.5",
+                    "provostd.toml.5",
+                ],
+                examples: &["provostd.toml", "site.toml", "postscripts"],
+                shared: &[
+                    ("postscripts", "provost/postscripts"),
+                    ("README.md", "doc/provost-server/README.md"),
+                    ("docs", "doc/provost-server/docs"),
+                    ("dist/schema", "provost/schema"),
+                ],
                 users: Some("provostd"),
+                place: place.clone(),
                 version,
                 time,
             },
         ])
-    }
-
-    /// Where the files are put together.
-    pub(super) fn root(&self) -> PathBuf {
-        dist().join("stage").join(self.name)
-    }
-
-    /// Puts the files together.
-    pub(super) fn stage(&self) -> Result<()> {
-        let root = self.root();
-        if root.exists() {
-            fs::remove_dir_all(&root).context("removing what was put together before")?;
-        }
-        let source = cargo::root();
-        for name in self.programs {
-            self.put(&dist().join(name), &format!("usr/bin/{name}"), 0o755)?;
-            for (from, to) in [
-                (format!("{name}.bash"), format!("usr/share/bash-completion/completions/{name}")),
-                (format!("_{name}"), format!("usr/share/zsh/site-functions/_{name}")),
-                (
-                    format!("{name}.fish"),
-                    format!("usr/share/fish/vendor_completions.d/{name}.fish"),
-                ),
-            ] {
-                self.put(&source.join("docs/completions").join(from), &to, 0o644)?;
-            }
-        }
-        for page in list(&source.join("docs/man"))? {
-            let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let of = name.split(['-', '.']).next().unwrap_or_default();
-            if self.programs.contains(&of) {
-                self.put(&page, &format!("usr/share/man/man8/{name}"), 0o644)?;
-            }
-        }
-        for unit in self.units {
-            self.put(
-                &source.join("units").join(unit),
-                &format!("usr/lib/systemd/system/{unit}"),
-                0o644,
-            )?;
-        }
-        if let Some(users) = self.users {
-            let to = format!("usr/lib/sysusers.d/{users}.conf");
-            self.put(&source.join("units").join(format!("{users}.sysusers")), &to, 0o644)?;
-        }
-        if self.has_library {
-            for module in list(&source.join("lib-sh"))? {
-                let name = module.file_name().unwrap_or_default().to_string_lossy();
-                if !name.ends_with(".sh") {
-                    continue;
-                }
-                self.put(&module, &format!("usr/share/provost/lib-sh/{name}"), 0o644)?;
-            }
-        }
-        let config = source.join("xtask/packages").join(self.config);
-        self.put(&config, &format!("etc/provost/{}", self.config), 0o644)?;
-        let doc = format!("usr/share/doc/{}", self.name);
-        self.put(&source.join("CHANGELOG.md"), &format!("{doc}/changelog"), 0o644)?;
-        self.put(&source.join("LICENSE"), &format!("{doc}/LICENSE"), 0o644)?;
-        compress(&root.join("usr/share/man/man8"), |_| true)?;
-        compress(&root.join(doc), |name| name == "changelog")?;
-        self.settle()
-    }
-
-    fn put(&self, from: &Path, to: &str, mode: u32) -> Result<()> {
-        let to = self.root().join(to);
-        fs::create_dir_all(to.parent().unwrap_or(&to))?;
-        fs::copy(from, &to).with_context(|| format!("copying {}", from.display()))?;
-        Ok(fs::set_permissions(&to, PermissionsExt::from_mode(mode))?)
     }
 
     /// When it was committed, as `date` writes it by the option `format`.
@@ -188,10 +152,12 @@ impl Package {
 
     /// The same files as a tar ball, to be unpacked at /.
     pub(super) fn tar(&self) -> Result<()> {
-        let file = dist().join(format!("{}-{}.tar.gz", self.name, self.version));
+        let file = self.place.to.join(format!("{}-{}.tar.gz", self.name, self.version));
+        let level = if self.place.is_release { 9 } else { 1 };
         let status = cargo::command("tar")
             .args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"])
-            .args(["--use-compress-program=gzip -9n", "-cf"])
+            .arg(format!("--use-compress-program=gzip -{level}n"))
+            .arg("-cf")
             .arg(&file)
             .arg("-C")
             .arg(self.root())
@@ -204,11 +170,6 @@ impl Package {
         println!("{}", file.display());
         Ok(())
     }
-}
-
-/// Where what is given away is put.
-pub(super) fn dist() -> PathBuf {
-    cargo::root().join("dist")
 }
 
 /// What is in a folder, by name.

@@ -1,12 +1,13 @@
 //! RPM packages, by rpmbuild.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
 use super::deb::MAINTAINER;
-use super::package::{Package, architecture, dist, list};
+use super::package::{Package, architecture, list};
 use crate::cargo;
 
 /// Builds the package of what is put together.
@@ -31,7 +32,7 @@ pub(super) fn build(package: &Package) -> Result<()> {
     }
     let (_, architecture) = architecture();
     let name = format!("{}-{}-1.{architecture}.rpm", package.name, package.version);
-    let file = dist().join(&name);
+    let file = package.place.to.join(&name);
     fs::copy(work.path().join("done").join(architecture).join(&name), &file)
         .with_context(|| format!("looking for {name}"))?;
     println!("{}", file.display());
@@ -76,8 +77,8 @@ fn collect(root: &Path, folder: &Path, files: &mut String) -> Result<()> {
             name if name.starts_with("/usr/share/doc/") => "%doc ",
             _ => "",
         };
-        let mode = if name.starts_with("/usr/bin/") { "0755" } else { "0644" };
-        files.push_str(&format!("%attr({mode}, root, root) {kind}{name}\n"));
+        let mode = path.metadata()?.permissions().mode() & 0o777;
+        files.push_str(&format!("%attr(0{mode:o}, root, root) {kind}{name}\n"));
     }
     Ok(())
 }
