@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let folders = ["", "docs", "docs/adr"].map(|folder| root.join(folder));
+    let folders = ["", "docs", "docs/adr", "docs/reference"].map(|folder| root.join(folder));
     let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
     let mut pages: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
