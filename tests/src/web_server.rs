@@ -1,5 +1,5 @@
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -8,31 +8,60 @@ use crate::processes;
 /// How long it may take to start.
 const START: Duration = Duration::from_secs(20);
 
-/// An nginx that runs as nobody, as web servers do: it serves a folder, and passes reports on.
+/// An nginx that runs as nobody, as web servers do.
 pub struct WebServer {
     child: Child,
     address: String,
+    folder: PathBuf,
 }
 
 impl WebServer {
-    /// Starts one with the files of `www`, which passes reports on to `daemon`, and has its own
+    /// Starts one that serves the files of `www`, passes reports on to `daemon`, and has its own
     /// files in `folder`. None where there is no nginx, or where this isn't root.
     pub fn start(folder: &Path, www: &Path, daemon: &str) -> Option<Self> {
+        let www = www.display();
+        Self::with_sites(folder, |address| {
+            format!(
+                "access_log off;\nserver {{\nlisten {address};\nroot {www};\n\
+                 location /v1/ {{ proxy_pass http://{daemon}; }}\n}}\n"
+            )
+        })
+    }
+
+    /// Starts a cache before `daemon`, by the sample of its configuration; otherwise the same.
+    pub fn cache(folder: &Path, daemon: &str) -> Option<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let sample = std::fs::read_to_string(root.join("dist/examples/nginx-cache.conf")).unwrap();
+        let cache = format!("{}/cache", folder.display());
+        let log = folder.join("access.log");
+        Self::with_sites(folder, |address| {
+            let sample = sample
+                .replace("listen 8480", &format!("listen {address}"))
+                .replace("10.0.0.1:8480", daemon)
+                .replace("/var/cache/nginx/provost", &cache);
+            format!(
+                "log_format cached '$upstream_cache_status $uri';\naccess_log {} cached;\n{sample}",
+                log.display()
+            )
+        })
+    }
+
+    /// Starts one with the sites that `sites` has at an address.
+    fn with_sites(folder: &Path, sites: impl FnOnce(&str) -> String) -> Option<Self> {
         let there = Command::new("nginx").arg("-v").stderr(Stdio::null()).status().is_ok();
         if !there || !rustix::process::geteuid().is_root() {
             return None;
         }
         // It takes no free port by itself.
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        let (at, www) = (folder.display(), www.display());
+        let at = folder.display();
         let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map(|name| format!("{name}_temp_path {at}/{name};\n"))
             .concat();
         let text = format!(
             "user nobody nogroup;\ndaemon off;\nworker_processes 1;\npid {at}/nginx.pid;\n\
-             error_log {at}/nginx.log;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}\
-             server {{\nlisten {address};\nroot {www};\n\
-             location /v1/ {{ proxy_pass http://{daemon}; }}\n}}\n}}\n"
+             error_log {at}/nginx.log;\nevents {{}}\nhttp {{\n{temporary}{}}}\n",
+            sites(&address)
         );
         let config = folder.join("nginx.conf");
         std::fs::write(&config, text).unwrap();
@@ -44,10 +73,21 @@ impl WebServer {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let server = Self { child, address };
+        let server = Self { child, address, folder: folder.to_owned() };
         let answers = processes::until(START, || TcpStream::connect(&server.address).is_ok());
         assert!(answers, "nginx doesn't start: see {at}/nginx.log");
         Some(server)
+    }
+
+    /// The requests for published files that a cache has passed on, and those that it has answered
+    /// itself, a path each.
+    pub fn passed_on(&self) -> [Vec<String>; 2] {
+        let log = std::fs::read_to_string(self.folder.join("access.log")).unwrap();
+        let requests = log.lines().filter_map(|line| line.split_once(' '));
+        let cached = requests.filter(|(status, _)| *status != "-");
+        // What is stale is asked for again at the same time.
+        let (own, others) = cached.partition::<Vec<_>, _>(|(status, _)| *status == "HIT");
+        [others, own].map(|some| some.into_iter().map(|(_, path)| path.to_owned()).collect())
     }
 
     /// Where it is, `ADDRESS:PORT`.

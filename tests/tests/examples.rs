@@ -12,14 +12,16 @@ use provost_tests::xcat::Authority;
 use provost_tests::{Cluster, Out, SOON, program};
 use serde_json::Value;
 
-/// Every sample, below dist/examples. Each one is in a test of this file.
-const SAMPLES: [&str; 6] = [NODE, DROP_IN, XCAT_NODE, DAEMON, SITE, SCRIPT];
+/// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said.
+const SAMPLES: [&str; 7] = [NODE, DROP_IN, XCAT_NODE, DAEMON, SITE, SCRIPT, CACHE];
 const NODE: &str = "provost.toml";
 const DROP_IN: &str = "provost.d/10-far-away.toml";
 const XCAT_NODE: &str = "provost-xcat.toml";
 const DAEMON: &str = "provostd.toml";
 const SITE: &str = "site.toml";
 const SCRIPT: &str = "postscripts/memlock";
+/// In tests/caches.rs, by [`provost_tests::WebServer::cache`].
+const CACHE: &str = "nginx-cache.conf";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()

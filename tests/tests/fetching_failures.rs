@@ -174,13 +174,19 @@ fn redirect(mut stream: TcpStream) {
     let _ = stream.write_all(answer.as_bytes());
 }
 
+/// Each manifest that a node asks `server` for has this fault.
+fn every_manifest(server: &Faulty, fault: Fault) {
+    server.fault("/manifest.toml", Times::Always, fault.clone());
+    server.fault("/manifests/", Times::Always, fault);
+}
+
 #[test]
 fn a_server_that_was_passed_over_is_recorded_though_the_next_one_served() {
     let bad = [Fault::Status(403), Fault::Flip(100), Fault::ErrorPage];
     for (fault, cause) in bad.into_iter().zip(["fetch", "verify", "verify"]) {
         let (cluster, node) = cluster();
         let first = Faulty::before(cluster.daemon().nodes());
-        first.fault("/manifest.toml", Times::Always, fault);
+        every_manifest(&first, fault);
         let second = cluster.daemon().nodes();
         configure(&cluster, &node, &[first.address(), &second], "");
         node.provost(&["boot"]).expect(0).says(&[first.address(), "hint: ", "succeeded"]);
@@ -206,7 +212,7 @@ fn a_server_that_was_passed_over_is_recorded_though_the_next_one_served() {
 fn where_all_fail_each_is_recorded_and_the_one_that_says_most_is_the_last() {
     let (cluster, node) = cluster();
     let bad = Faulty::before(cluster.daemon().nodes());
-    bad.fault("/manifest.toml", Times::Always, Fault::Flip(100));
+    every_manifest(&bad, Fault::Flip(100));
     let forbidden = Faulty::before(cluster.daemon().nodes());
     forbidden.fault("/manifest.toml", Times::Always, Fault::Status(403));
     let servers = [bad.address(), "127.0.0.1:1", forbidden.address()];
@@ -239,8 +245,11 @@ fn an_older_bundle_or_plan_is_refused_and_told_as_that() {
         let server = Faulty::before(cluster.daemon().nodes());
         configure(&cluster, &node, &[server.address()], "deadline = \"4s\"\n");
         node.provost(&["boot"]).expect(0);
-        server.fault(path, Times::Always, Fault::Replay(old.clone()));
-        server.fault(&format!("{path}.minisig"), Times::Always, Fault::Replay(old));
+        // Nor is the bundle there that a newer plan names.
+        let own = (path == "/manifest.toml").then_some("/manifests/");
+        for path in [path, &format!("{path}.minisig")].into_iter().chain(own) {
+            server.fault(path, Times::Always, Fault::Replay(old.clone()));
+        }
         node.provost(&["boot"]).expect(3).says(&["generation 1, older than 2", "hint: "]);
         assert_eq!(fetch_ends(&node, "boot").last().unwrap()["cause"], "verify");
         // What the node remembers can't be taken from it by damage, only by an admin.

@@ -12,6 +12,12 @@ use crate::refusal::Refusal;
 
 /// For caches: a file that is named after its content.
 const IMMUTABLE: &str = "max-age=31536000, immutable";
+/// For caches: what a publish replaces. A node behind a cache that has an older manifest finds the
+/// present one by the generation that its plan names, so that only what a cache may be late with
+/// counts: a storm of nodes costs a request in half a minute.
+const SHORT: &str = "max-age=30, stale-while-revalidate=30";
+/// For caches: what is one node's.
+const PRIVATE: &str = "private, no-cache";
 /// Length of a SHA-256 in hexadecimal digits.
 const DIGEST: usize = 64;
 
@@ -88,6 +94,11 @@ impl Published {
         }
     }
 
+    /// How long a cache may keep what has no tag of its own.
+    fn lifetime(&self) -> &'static str {
+        if let Self::Plan(_) = self { PRIVATE } else { SHORT }
+    }
+
     /// Serves the file from the published folder `www`, with ranges and a strong tag.
     pub(crate) async fn serve(&self, www: &Path, request: Request<Body>) -> Response {
         let path = www.join(self.path());
@@ -98,7 +109,7 @@ impl Published {
             FileRequest { method: request.method().clone(), headers: request.headers().clone() };
         let (response, cache) = match self.tag() {
             Some(tag) => (asked.tagged(&path, tag).await, IMMUTABLE),
-            None => (asked.replaceable(&path).await, "no-cache"),
+            None => (asked.replaceable(&path).await, self.lifetime()),
         };
         let Ok(mut response) = response else {
             // It was there when it was opened: a publish has replaced the folder.

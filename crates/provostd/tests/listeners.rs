@@ -70,7 +70,8 @@ async fn the_bundle_is_served_by_the_shape_of_its_paths_alone() {
     let packs = server.folder.path().join("www/packs");
     std::os::unix::fs::symlink(format!("{digest}.tar.zst"), packs.join("newest.tar.zst")).unwrap();
     let answer = server.node(Method::GET, newest).send().await.unwrap();
-    assert_eq!(answer.headers()["cache-control"], "no-cache");
+    let lifetime = &answer.headers()["cache-control"];
+    assert_eq!(lifetime, "max-age=30, stale-while-revalidate=30");
     assert_eq!(answer.text().await.unwrap(), "pack");
 
     let upper = digest.to_uppercase();

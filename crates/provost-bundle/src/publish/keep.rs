@@ -49,6 +49,8 @@ impl Prepared<'_> {
         if self.publication.channel.is_some() {
             kept.extend(with_signature(MANIFEST.to_owned()));
             kept.extend(with_signature(groups::FILE.to_owned()));
+            let main = self.previous.manifest().map(|main| manifest_path(main.generation));
+            kept.extend(main.into_iter().flat_map(with_signature));
             used.remove(&manifest.generation);
         }
         for own in used.into_iter().filter_map(|own| self.previous.ahead().manifest(own)) {

@@ -92,11 +92,8 @@ impl Prepared<'_> {
             texts.insert(path, text);
             Ok(())
         };
-        let path = match publication.channel {
-            Some(_) => previous::manifest_path(manifest.generation),
-            None => previous::MANIFEST.to_owned(),
-        };
-        sign(path, manifest.to_toml()?)?;
+        let own = previous::manifest_path(manifest.generation);
+        sign(own.clone(), manifest.to_toml()?)?;
         let mut marks = previous.marks().clone();
         for (node, body) in self.plans() {
             let mark = self.mark(node, body);
@@ -112,6 +109,11 @@ impl Prepared<'_> {
         }
         if publication.channel.is_none() {
             sign(groups::FILE.to_owned(), groups::text(publication.groups)?)?;
+            // The same under both names: a cache may still have an older one under this.
+            for end in ["", ".minisig"] {
+                let text = texts[&format!("{own}{end}")].clone();
+                texts.insert(format!("{}{end}", previous::MANIFEST), text);
+            }
         }
         texts.insert(marks::MARKS.to_owned(), marks::marks_text(&marks)?);
 

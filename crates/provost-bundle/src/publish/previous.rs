@@ -17,10 +17,10 @@ use super::publication::PLAN_MODE;
 use crate::signature::Signature;
 use crate::{Digest, FileEntry, Manifest, Pack, Verifying};
 
-/// The bundle of all nodes that are in no channel.
+/// The newest bundle of all nodes that are in no channel.
 pub(super) const MANIFEST: &str = "manifest.toml";
 
-/// A channel's bundle.
+/// The bundle of one generation, of all nodes or of a channel.
 pub(super) fn manifest_path(generation: u64) -> String {
     format!("manifests/{generation}.toml")
 }

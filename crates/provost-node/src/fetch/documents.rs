@@ -89,7 +89,7 @@ impl Documents {
     }
 
     /// These with the manifest that the plan names, if that is newer than the one for all nodes: a
-    /// channel's nodes get it first. What the plan names isn't verified yet, and says only which file
+    /// channel's nodes get it first, and a cache may have an older one for all. What the plan names isn't verified yet, and says only which file
     /// to ask for.
     pub(crate) async fn of_channel(
         &self,
@@ -97,17 +97,31 @@ impl Documents {
         settings: &Settings,
         kept: Option<&Self>,
     ) -> Result<Option<Self>, FetchError> {
-        let own = number(&self.plan.text, "manifest = ");
-        let Some(own) = own.filter(|own| number(&self.manifest.text, "generation = ") < Some(*own))
-        else {
-            return Ok(None);
-        };
+        match number(&self.manifest.text, "generation = ") < self.own() {
+            true => self.with_own(source, settings, kept).await,
+            false => Ok(None),
+        }
+    }
+
+    /// The generation of the manifest that the plan names.
+    fn own(&self) -> Option<u64> {
+        number(&self.plan.text, "manifest = ")
+    }
+
+    /// These with the manifest that the plan names, by the path that no other generation has.
+    pub(crate) async fn with_own(
+        &self,
+        source: &Server<'_>,
+        settings: &Settings,
+        kept: Option<&Self>,
+    ) -> Result<Option<Self>, FetchError> {
+        let Some(own) = self.own() else { return Ok(None) };
         let path = format!("manifests/{own}.toml");
         let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
         let kept = kept.map(|kept| &kept.manifest);
         match Document::fetch(source, &path, limits, kept).await {
             Ok((manifest, _)) => Ok(Some(Self { manifest, plan: self.plan.clone() })),
-            // It isn't there, so no channel has it: the bundle for all is an older one.
+            // No channel has it, and the bundle for all is an older one.
             Err(e) if e.is_inconsistent() => Ok(None),
             Err(e) => Err(e),
         }

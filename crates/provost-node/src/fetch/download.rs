@@ -89,9 +89,11 @@ impl<'a> Fetch<'a> {
         // The requests may have met two generations, or what is kept here is damaged: fetch the
         // documents again, without what is kept.
         let (again, directives) = Documents::fetch(&source, self.settings, None).await?;
-        if again == documents {
-            return Err(error);
-        }
+        let again = match again == documents {
+            // A cache may have the manifest of one generation and the signature of another.
+            true => again.with_own(&source, self.settings, None).await?.ok_or(error)?,
+            false => again,
+        };
         let verified = self.take(&source, &again, &directives, None).await?;
         Ok((verified, directives))
     }
