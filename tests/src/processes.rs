@@ -101,7 +101,7 @@ pub fn until(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// Kills whoever carries `mark`: nothing that a test starts may outlive it. All are stopped
+/// Kills every process that carries `mark`: nothing that a test starts may outlive it. All are stopped
 /// first, because there may be some that multiply.
 pub fn kill(mark: &str) {
     let until = Instant::now() + Duration::from_secs(10);

@@ -56,7 +56,7 @@ fn is_told(told: &Value, cause: &str, message: &[&str], hint: &[&str]) {
 }
 
 #[test]
-fn a_file_of_the_wrong_mode_on_the_server_is_named_with_its_mend() {
+fn a_file_of_the_wrong_mode_on_the_server_is_named_with_its_fix() {
     let cluster = cluster();
     let readable = PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(cluster.path(""), readable).unwrap();

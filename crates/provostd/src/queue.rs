@@ -1,4 +1,4 @@
-//! Clients for whom there is no place now. Each is told so at once, and when to come again: one after
+//! Clients for whom there is no place now. Each is refused at once, with a time to come again: one after
 //! the other, instead of all of them in a connect that times out.
 
 use std::convert::Infallible;

@@ -19,7 +19,7 @@ use crate::{Node, Out};
 
 pub use certificates::{Authority, XCATS_BEGIN};
 pub use web::{Web, WebKind};
-pub use xcatd::{Habit, SEATS, Xcatd};
+pub use xcatd::{Habit, MOST_AT_ONCE, Xcatd};
 
 /// A management node: what its web server serves.
 pub struct XcatServer {

@@ -25,13 +25,13 @@ pub enum Habit {
     Silent,
     /// Not at all, once TLS is there.
     SilentAfterHandshake,
-    /// With this mypostscript, to no more than [`SEATS`] at once. It is so busy that nobody gets an
+    /// With this mypostscript, to no more than [`MOST_AT_ONCE`] at once. It is so busy that nobody gets an
     /// answer before somebody was turned away.
     Crowded(String),
 }
 
 /// How many a crowded xcatd serves at once, by the default of xCAT's site table.
-pub const SEATS: usize = 64;
+pub const MOST_AT_ONCE: usize = 64;
 
 /// Who is there, and whether somebody was turned away.
 #[derive(Default)]
@@ -41,10 +41,10 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// Takes a seat, if there is one.
+    /// Takes one of the places, if there is one.
     fn enter(&self) -> bool {
         let mut state = self.state.lock().unwrap();
-        let enters = state.0 < SEATS;
+        let enters = state.0 < MOST_AT_ONCE;
         if enters {
             state.0 += 1
         } else {

@@ -50,7 +50,7 @@ fn a_signal_ends_the_run_in_order() {
     }
 }
 
-/// As whoever ends a unit or a session does.
+/// As systemd does that ends a unit or a session.
 #[test]
 fn a_signal_to_script_and_runner_at_once_is_an_interruption() {
     let dies = "#!/bin/sh\necho $$ >\"$PROVOST_TEST/begun\"\nexec sleep 1000\n";

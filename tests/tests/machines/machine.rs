@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 /// The longest that a machine may take to say what is waited for: a boot takes 15 s of a processor
-/// that it has for itself, and whoever else works here takes his share of that.
+/// that it has for itself, and other work here takes its share of that.
 const LONG: Duration = Duration::from_secs(900);
 
 /// The kernel's arguments: nothing that costs an emulator time, a power-off rather than a wait

@@ -4,8 +4,8 @@
 //! has each try for ten minutes.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod doors;
 mod mutate;
+mod ports;
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};

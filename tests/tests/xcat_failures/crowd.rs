@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use provost_tests::program;
 use provost_tests::xcat::monitor::{Habit as MonitorHabit, Monitor};
-use provost_tests::xcat::{Habit, SEATS, WebKind, XcatServer, Xcatd, mypostscript};
+use provost_tests::xcat::{Habit, MOST_AT_ONCE, WebKind, XcatServer, Xcatd, mypostscript};
 
 use super::RAN;
 
@@ -43,5 +43,5 @@ fn f17_more_nodes_than_xcatd_serves_at_once_boot_from_one_management_node() {
     eprintln!("{NODES} nodes: {:?}", began.elapsed());
     let booted = monitor.said().iter().filter(|said| *said == "installstatus booted").count();
     assert_eq!(booted, NODES);
-    assert!(NODES > SEATS && xcatd.requests() >= NODES);
+    assert!(NODES > MOST_AT_ONCE && xcatd.requests() >= NODES);
 }

@@ -64,7 +64,7 @@ impl Demo {
         let listen = self.folder().join("data/listen.json");
         let listen: Value = serde_json::from_slice(&fs::read(&listen)?)
             .with_context(|| format!("reading {}", listen.display()))?;
-        let address = |door: &str| text(&listen[door]).to_owned();
+        let address = |name: &str| text(&listen[name]).to_owned();
         let server = Server { pid, nodes: address("nodes"), admin: address("admin") };
         println!("serving nodes at {} and admins at {}", server.nodes, server.admin);
         Ok(server)

@@ -1,4 +1,4 @@
-//! What is remembered of nodes. Whoever changes it has the rows' locks, taken in the order of the
+//! What is remembered of nodes. A transaction that changes it has the rows' locks, taken in the order of the
 //! names, so that daemons wait for each other in one direction only.
 
 use std::collections::BTreeMap;

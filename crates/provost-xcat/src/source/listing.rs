@@ -136,7 +136,7 @@ mod tests {
             let page = format!("<a href=\"{href}\">x</a>");
             assert_eq!(names(&page), [""; 0], "{href}");
         }
-        // Whoever fetches them says what isn't a script's name.
+        // The fetch of each says what isn't a script's name.
         assert_eq!(names("<a href=\"-rf\"><a href=\"a%0ab\">"), ["-rf", "a\nb"]);
         for page in
             ["", "<", "<a", "<a href", "<a href=", "<a href=\"x\u{e4}", "href=x", "<\u{e4} href=x"]

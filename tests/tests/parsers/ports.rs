@@ -1,4 +1,4 @@
-//! What comes in at the daemon's doors, which are processes' and no functions': it answers, and it
+//! What comes in at the daemon's ports, which are processes' and no functions': it answers, and it
 //! isn't the daemon's fault (500).
 
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ const BATCH: &str = r#"[{"timestamp":"2026-11-20T17:00:01Z","phase":"service sta
 {"timestamp":"2026-11-20T17:00:01Z","stage":"fetch","phase":"stage end","result":"success","service":"boot","node":"cn001","run":"01980000-0000-7000-8000-000000000001","seq":2,"stages":["a"],"durationMs":38},
 {"timestamp":"2026-11-20T17:00:09Z","phase":"service end","result":"failure","errorLine":"88 f a","errorMessage":"b","service":"boot","node":"cn001","run":"01980000-0000-7000-8000-000000000001","seq":3,"notRun":["a"],"exitCode":1,"cause":"exit"}]"#;
 
-/// A management node whose daemon has every door, and a token of cn001.
+/// A management node whose daemon has every port open, and a token of cn001.
 fn management_node() -> (Cluster, String) {
     let mut cluster = Cluster::new();
     cluster.script("a", "#!/bin/sh\n").site("[nodes.cn001]\npostscripts = [\"a\"]\n").publish();
