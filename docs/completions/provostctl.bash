@@ -55,6 +55,9 @@ _provostctl() {
             provostctl,promote)
                 cmd="provostctl__subcmd__promote"
                 ;;
+            provostctl,prune)
+                cmd="provostctl__subcmd__prune"
+                ;;
             provostctl,publish)
                 cmd="provostctl__subcmd__publish"
                 ;;
@@ -107,7 +110,7 @@ _provostctl() {
 
     case "${cmd}" in
         provostctl)
-            opts="-h -V --admin --help --version key publish channel promote rollback history plan import token nodes show log journal pending release remove gather rerun continue boot snippet watch wait-for"
+            opts="-h -V --admin --help --version key publish channel promote rollback history plan import token nodes show log journal pending release remove prune gather rerun continue boot snippet watch wait-for"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -641,6 +644,24 @@ _provostctl() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__prune)
+            opts="-h --dry-run --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --admin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

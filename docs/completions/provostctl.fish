@@ -43,6 +43,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "journal" -d '
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "pending" -d 'Show the nodes that try to report with no token or a wrong one, since provostd was started'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Release nodes that the guard holds, so that they run at their next start'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "remove" -d 'Remove nodes from what provostd knows: status, runs, logs and token. A node that still reports needs a new token'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "prune" -d 'Remove now what of the history is kept no longer, as [retention] in provostd.toml says; provostd does it every ten minutes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "gather" -d 'Collect the log bundles of `provost gather` from nodes by ssh; for a node that can\'t be reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn\'t'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rerun" -d 'Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 2 there is no such script, 124 some took too long'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "continue" -d 'Run on nodes by ssh what their last boot or kickstart left unfinished, from the script on that failed (`provost boot --continue`, `kickstart --continue`). Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 124 some took too long'
@@ -175,6 +176,9 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand release" -s h -l h
 complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand prune" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand prune" -l dry-run -d 'Only show how much it is'
+complete -c provostctl -n "__fish_provostctl_using_subcommand prune" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l fanout -d 'How many nodes at once' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l timeout -d 'How long a node may take' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F

@@ -9,6 +9,7 @@ mod claim;
 mod failures;
 mod node;
 mod quota;
+mod retention;
 mod status;
 mod store;
 
@@ -24,6 +25,7 @@ pub use node::{Detail, Node, RunningFor, Seen, Status, UpdateStatus};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use quota::{Quota, Quotas};
+pub use retention::{Pruned, Retention};
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use status::NodeState;

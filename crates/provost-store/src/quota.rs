@@ -61,6 +61,11 @@ impl Usage {
         *self = Self { hour, in_hour, all };
         Ok(())
     }
+
+    /// `bytes` of what it has stored were removed.
+    pub(crate) fn free(&mut self, bytes: u64) {
+        self.all = self.all.saturating_sub(bytes);
+    }
 }
 
 impl Quota {

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::quota::OverQuota;
-use crate::{Claim, Node, Released, Seen, Standing};
+use crate::{Claim, Node, Pruned, Released, Retention, Seen, Standing};
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
 /// processes that a script has left behind.
@@ -229,6 +229,13 @@ pub trait Store: Send + Sync + 'static {
     /// Removes nodes and all that is known of them: status, runs, logs, token; all or none: `Err` has
     /// the unknown ones.
     fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>>;
+
+    /// What [`prune`](Self::prune) would remove in all, at the server's time `at`.
+    fn prunable(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned>;
+
+    /// Removes some of the history that is kept no longer at the server's time `at`, in bites that
+    /// hold no report up; nothing, if there is no more. What is removed is free for the nodes' quotas.
+    fn prune(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned>;
 
     /// Sets nodes' tokens, all or none, each in place of the node's earlier one. An unknown node
     /// becomes known. Returns the nodes that were unknown. `at` is the server's time.

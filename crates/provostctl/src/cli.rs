@@ -11,8 +11,8 @@ use crate::node_list::NodeList;
 use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
 use crate::{
-    channel, gather, import, journal, key, log, nodes, output, pending, plan, publish, release,
-    remove, rerun, show, snippet, token, wait_for, watch,
+    channel, gather, import, journal, key, log, nodes, output, pending, plan, prune, publish,
+    release, remove, rerun, show, snippet, token, wait_for, watch,
 };
 
 /// Create keys, publish what nodes run, and show what they report
@@ -107,6 +107,13 @@ enum Command {
     Remove {
         #[command(flatten)]
         nodes: NodeList,
+    },
+    /// Remove now what of the history is kept no longer, as [retention] in provostd.toml says; provostd
+    /// does it every ten minutes
+    Prune {
+        /// Only show how much it is
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Collect the log bundles of `provost gather` from nodes by ssh; for a node that can't be
     /// reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn't
@@ -242,6 +249,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Remove { nodes } => {
                 remove::remove(&client, &nodes.resolve(&client).await?).await
             }
+            Command::Prune { dry_run } => prune::prune(&client, dry_run).await,
             Command::Snippet(snippet) => snippet.run(&client).await,
             Command::Watch(watch) => watch.run(&client).await,
             Command::WaitFor(wait) => wait.run(&client).await,

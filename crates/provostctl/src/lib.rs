@@ -26,6 +26,7 @@ mod output;
 mod pending;
 mod period;
 mod plan;
+mod prune;
 mod publish;
 mod release;
 mod remove;

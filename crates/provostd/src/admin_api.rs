@@ -14,7 +14,7 @@ use provost_bundle::Manifest;
 use provost_plan::nodes;
 use provost_record::wording::error_chain;
 use provost_record::{Run, Stage, now, runs};
-use provost_store::{Node, Released, StoreError, StoredRun, UploadedLog};
+use provost_store::{Node, Pruned, Released, StoreError, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::task::spawn_blocking;
@@ -22,7 +22,7 @@ use tokio::task::spawn_blocking;
 use crate::app::App;
 use crate::installer::InstallerNeeds;
 use crate::refusal::{self, Refusal};
-use crate::{body, events, follow, health, host, ranges, tokens};
+use crate::{body, events, follow, health, host, ranges, retention, tokens};
 
 /// The longest request, in bytes: a hundred thousand names.
 const MAX_REQUEST: usize = 4 * 1024 * 1024;
@@ -38,12 +38,12 @@ pub(crate) fn read_only(app: Arc<App>, bound: SocketAddr) -> Router {
 /// The read-only part, for the socket of those who may read.
 pub(crate) fn over_read_socket(app: Arc<App>) -> Router {
     let refused = || post(only_over_the_socket);
-    router(app, refused(), refused(), refused())
+    router(app, refused(), refused(), refused(), refused())
 }
 
 /// The whole admin API.
 pub(crate) fn whole(app: Arc<App>) -> Router {
-    router(app, post(create_tokens), post(release), post(remove))
+    router(app, post(create_tokens), post(release), post(remove), post(prune))
 }
 
 fn router(
@@ -51,6 +51,7 @@ fn router(
     tokens: MethodRouter<Arc<App>>,
     release: MethodRouter<Arc<App>>,
     remove: MethodRouter<Arc<App>>,
+    prune: MethodRouter<Arc<App>>,
 ) -> Router {
     Router::new()
         .route("/v1/nodes", get(list))
@@ -66,6 +67,7 @@ fn router(
         .route("/v1/tokens", tokens)
         .route("/v1/release", release)
         .route("/v1/remove", remove)
+        .route("/v1/prune", prune.get(prunable))
         .route("/v1/generations", get(generations))
         .route("/healthz", get(health::health))
         .route("/metrics", get(metrics))
@@ -279,6 +281,15 @@ async fn remove(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRemoval>
     tracing::info!("removed {}", short(&nodes));
     nodes.iter().for_each(|node| app.pending.remove(node));
     Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))
+}
+
+/// What of the history would be removed now.
+async fn prunable(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
+    Ok(Json(app.store.prunable(app.retention, Timestamp::now()).await?))
+}
+
+async fn prune(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
+    Ok(Json(retention::prune(&app).await?))
 }
 
 /// The newest generations that nodes have reported.

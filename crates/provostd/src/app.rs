@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use provost_store::{Store, StoreError};
+use provost_store::{Retention, Store, StoreError};
 use tokio::sync::Semaphore;
 
 use crate::beats::Beats;
@@ -35,6 +35,7 @@ pub(crate) struct App {
     /// How many histories of nodes are read and sent at once: each may be 8 MiB.
     pub(crate) histories: Arc<Semaphore>,
     pub(crate) over_quota: OverQuota,
+    pub(crate) retention: Retention,
     /// The nodes that have no valid token.
     pub(crate) pending: Pending,
     pub(crate) metrics: Metrics,

@@ -2,8 +2,9 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+use jiff::{SignedDuration, Span};
 use provost_bundle::Limit;
-use provost_store::{PostgresFiles, PostgresUrl, Quota, Quotas};
+use provost_store::{PostgresFiles, PostgresUrl, Quota, Quotas, Retention};
 use serde::Deserialize;
 
 /// `provostd.toml`.
@@ -42,6 +43,9 @@ pub struct Config {
     /// How much is stored of each node.
     #[serde(default)]
     pub quota: QuotaConfig,
+    /// How much of the nodes' history is kept.
+    #[serde(default)]
+    pub retention: RetentionConfig,
     /// How long after a node was due to report it counts as lost.
     #[serde(default = "lost_after")]
     pub lost_after: Limit,
@@ -176,6 +180,53 @@ impl QuotaConfig {
     }
 }
 
+/// How much of the nodes' history is kept.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct RetentionConfig {
+    /// How many runs of each node.
+    pub runs: NonZeroU32,
+    /// For how long a run that isn't its node's newest.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub age: Age,
+    /// For how long a log.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub logs: Age,
+}
+
+impl Default for RetentionConfig {
+    fn default() -> Self {
+        let days = |days: i64| Age(SignedDuration::from_hours(24 * days));
+        Self { runs: NonZeroU32::MIN.saturating_add(19), age: days(90), logs: days(30) }
+    }
+}
+
+impl RetentionConfig {
+    pub(crate) fn retention(&self) -> Retention {
+        Retention { runs: self.runs.get(), age: self.age.0, logs: self.logs.0 }
+    }
+}
+
+/// For how long something is kept: `"90d"`. Days have 24 hours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Age(SignedDuration);
+
+impl TryFrom<String> for Age {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let span = text
+            .parse::<Span>()
+            .and_then(|span| span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()));
+        match span {
+            Ok(age) if age.is_positive() => Ok(Self(age)),
+            _ => Err(format!("{text:?} isn't a time such as \"90d\" or \"12h\"")),
+        }
+    }
+}
+
 /// How a PostgreSQL database is reached.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -266,7 +317,7 @@ impl ConfigError {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
-                 records_mib, logs_mib_per_hour and logs_mib, and [xcat] monitor, xcatd, tls_cert, \
+                 records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
                     .into()
             }
@@ -316,6 +367,10 @@ mod tests {
         toml::from_str::<Config>(text).unwrap_err().to_string()
     }
 
+    fn age(text: &str) -> Age {
+        text.to_owned().try_into().unwrap()
+    }
+
     #[test]
     fn a_missing_key_has_a_default_and_an_unknown_one_is_refused() {
         let config: Config = toml::from_str("www = '/srv/www'").unwrap();
@@ -324,6 +379,10 @@ mod tests {
         assert_eq!((config.guard.max_attempts.get(), config.lost_after), (3, Limit::seconds(60)));
         assert!(error("www = '/w'\nlisten_on = 1").contains("listen_on"));
         assert!(error("www = '/w'\n[guard]\nmax_attempts = 0").contains("max_attempts"));
+        assert_eq!((config.retention.runs.get(), config.retention.age), (20, age("90d")));
+        for wrong in ["90", "-1d", "0d", "ages"] {
+            assert!(error(&format!("www = '/w'\n[retention]\nage = '{wrong}'")).contains("90d"));
+        }
         assert!(error("").contains("www"));
         assert!(config.xcat.monitor.is_none() && config.xcat.xcatd.is_none() && !config.xcat.dns);
         assert!(error("www = '/w'\n[xcat]\nxcatd = '0.0.0.0:3001'").contains("tls_cert"));

@@ -26,7 +26,7 @@ use crate::refresher::Refresher;
 use crate::silence::Silence;
 use crate::socket::AdminSockets;
 use crate::xcat::{self, Xcat};
-use crate::{admin_api, nodes_api};
+use crate::{admin_api, nodes_api, retention};
 
 /// How many connections the nodes' listener serves at once, at most. Each uses a file descriptor, and
 /// one more for the file that is sent.
@@ -104,6 +104,7 @@ impl Daemon {
             bodies: Default::default(),
             histories: Arc::new(Semaphore::new(HISTORIES)),
             over_quota: Default::default(),
+            retention: config.retention.retention(),
             pending: Default::default(),
             metrics: Default::default(),
             stop: stopped.clone(),
@@ -114,6 +115,7 @@ impl Daemon {
         tasks.spawn(listener::serve(operate.listener, whole, ADMIN_CONNECTIONS, stopped.clone()));
         let reading = admin_api::over_read_socket(Arc::clone(&app));
         tasks.spawn(listener::serve(read.listener, reading, ADMIN_CONNECTIONS, stopped.clone()));
+        tasks.spawn(retention::keep(Arc::clone(&app)));
         tasks.spawn(async move { app.silence.watch(stopped).await });
 
         let listen_file = data.join("listen.json");

@@ -31,6 +31,7 @@ mod queue;
 mod ranges;
 mod refresher;
 mod refusal;
+mod retention;
 mod silence;
 mod socket;
 mod tokens;
@@ -38,7 +39,8 @@ mod xcat;
 
 pub use cli::{command, main};
 pub use config::{
-    Config, ConfigError, Guard, NodeConfig, QuotaConfig, StoreKind, XcatConfig, Xcatd,
+    Config, ConfigError, Guard, NodeConfig, QuotaConfig, RetentionConfig, StoreKind, XcatConfig,
+    Xcatd,
 };
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;

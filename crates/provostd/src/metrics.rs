@@ -6,7 +6,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
-use provost_store::{Ingested, Node, Status};
+use provost_store::{Ingested, Node, Pruned, Status};
 
 /// What the daemon counts. No label has a node's name: ten thousand series of each would be useless.
 pub(crate) struct Metrics {
@@ -16,6 +16,7 @@ pub(crate) struct Metrics {
     repeats: Counter,
     batch_time: Histogram,
     logs: Counter,
+    pruned: [Counter; 4],
 }
 
 impl Default for Metrics {
@@ -29,9 +30,20 @@ impl Default for Metrics {
         registry.register("records", "Records stored", records.clone());
         registry.register("record_repeats", "Records that were there already", repeats.clone());
         registry.register("logs", "Logs stored", logs.clone());
+        let pruned = [
+            ("pruned_runs", "Runs removed because of [retention]"),
+            ("pruned_records", "Records of these"),
+            ("pruned_logs", "Logs removed because of [retention]"),
+            ("pruned_bytes", "Bytes of these records and logs"),
+        ];
+        let pruned = pruned.map(|(name, help)| {
+            let counter = Counter::default();
+            registry.register(name, help, counter.clone());
+            counter
+        });
         let help = "Time from a whole batch of records to its being durable";
         registry.register_with_unit("ingest_batch", help, Unit::Seconds, batch_time.clone());
-        Self { registry, nodes, records, repeats, batch_time, logs }
+        Self { registry, nodes, records, repeats, batch_time, logs, pruned }
     }
 }
 
@@ -44,6 +56,14 @@ impl Metrics {
 
     pub(crate) fn log_stored(&self) {
         self.logs.inc();
+    }
+
+    pub(crate) fn pruned(&self, pruned: &Pruned) {
+        let bytes = pruned.record_bytes + pruned.log_bytes;
+        let counts: [u64; 4] = [pruned.runs, pruned.records, pruned.logs, bytes];
+        for (counter, n) in self.pruned.iter().zip(counts) {
+            counter.inc_by(n);
+        }
     }
 
     /// The page that Prometheus reads.

@@ -103,6 +103,8 @@ struct Runs {
     ids: HashMap<String, HashMap<String, i64>>,
     /// Those of which no record has been applied yet.
     new: HashSet<i64>,
+    /// Those whose records were removed: none is stored again.
+    pruned: HashSet<i64>,
 }
 
 impl Runs {
@@ -122,21 +124,26 @@ impl Runs {
         let select = "WITH named AS (
                  SELECT * FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (node, run, n)
              ), added AS (
-                 INSERT INTO run (node, run)
-                 SELECT node, run FROM named
+                 INSERT INTO run (node, run, began)
+                 SELECT node, run, $3 FROM named
                  WHERE NOT EXISTS (SELECT FROM run WHERE (run.node, run.run) = (named.node, named.run))
                  ORDER BY n
                  RETURNING id, node, run
              )
-             SELECT id, node, run, true FROM added
-             UNION ALL SELECT id, node, run, false FROM named JOIN run USING (node, run)";
+             SELECT id, node, run, true, false FROM added
+             UNION ALL
+             SELECT id, node, run, false, pruned FROM named JOIN run USING (node, run)";
         let select = change.prepare_cached(select).await?;
-        let mut runs = Self { ids: HashMap::new(), new: HashSet::new() };
-        for row in change.query(&select, &[&nodes, &names]).await? {
+        let began = batches.first().map_or(0, |(_, batch)| batch.at.as_millisecond());
+        let mut runs = Self { ids: HashMap::new(), new: HashSet::new(), pruned: HashSet::new() };
+        for row in change.query(&select, &[&nodes, &names, &began]).await? {
             let id: i64 = row.try_get(0)?;
             runs.ids.entry(row.try_get(1)?).or_default().insert(row.try_get(2)?, id);
             if row.try_get(3)? {
                 runs.new.insert(id);
+            }
+            if row.try_get(4)? {
+                runs.pruned.insert(id);
             }
         }
         Ok(runs)
@@ -163,7 +170,11 @@ async fn add_records(
     let (mut ids, mut seqs, mut texts) = (Vec::new(), Vec::new(), Vec::<&str>::new());
     for (_, batch) in batches {
         for report in &batch.reports {
-            ids.push(runs.id(batch, report));
+            let id = runs.id(batch, report);
+            if runs.pruned.contains(&id) {
+                continue;
+            }
+            ids.push(id);
             seqs.push(report.record.seq as i32);
             texts.push(report.json.get());
         }

@@ -7,6 +7,7 @@ mod events;
 mod ingest;
 mod logs;
 mod nodes;
+mod prune;
 mod reads;
 mod schema;
 mod watch;
@@ -27,8 +28,8 @@ use self::events::Listener;
 use self::watch::Turn;
 use self::writer::Writer;
 use crate::{
-    Answer, Claim, EVENT_BACKLOG, Event, Ingested, Lost, Node, Quotas, Released, Report, Seen,
-    Standing, Store, StoreError, StoredRun, Token, UploadedLog, Watch,
+    Answer, Claim, EVENT_BACKLOG, Event, Ingested, Lost, Node, Pruned, Quotas, Released, Report,
+    Retention, Seen, Standing, Store, StoreError, StoredRun, Token, UploadedLog, Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -175,6 +176,14 @@ impl Store for Postgres {
 
     fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>> {
         self.write(changes::remove(&self.database, nodes))
+    }
+
+    fn prunable(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned> {
+        self.read(prune::prunable(&self.database, keep, at))
+    }
+
+    fn prune(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned> {
+        self.write(prune::prune(&self.database, keep, at))
     }
 
     fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>> {

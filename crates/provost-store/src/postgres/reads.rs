@@ -87,7 +87,7 @@ pub(super) async fn token_owner(
 
 pub(super) async fn node_of_run(db: &Database, run: &str) -> Result<Option<String>, Failure> {
     let client = db.client().await?;
-    let select = "SELECT node FROM run WHERE run = $1 ORDER BY id LIMIT 1";
+    let select = "SELECT node FROM run WHERE run = $1 AND NOT pruned ORDER BY id LIMIT 1";
     let select = client.prepare_cached(select).await?;
     let row = client.query_opt(&select, &[&run]).await?;
     row.map(|row| Ok(row.try_get(0)?)).transpose()
@@ -96,7 +96,7 @@ pub(super) async fn node_of_run(db: &Database, run: &str) -> Result<Option<Strin
 /// The newest runs of a node, within the limits of [`crate::Store::runs`].
 pub(super) async fn newest_runs(db: &Database, node: &str) -> Result<Vec<StoredRun>, Failure> {
     let client = db.client().await?;
-    let select = "SELECT id, run FROM run WHERE node = $1 ORDER BY id DESC LIMIT $2";
+    let select = "SELECT id, run FROM run WHERE node = $1 AND NOT pruned ORDER BY id DESC LIMIT $2";
     let select = client.prepare_cached(select).await?;
     let rows = client.query(&select, &[&node, &(MAX_RUNS as i64)]).await?;
     drop(client);
@@ -147,7 +147,7 @@ pub(super) async fn records(
     after: u64,
 ) -> Result<Vec<(u64, Box<RawValue>)>, Failure> {
     let client = db.client().await?;
-    let select = "SELECT id FROM run WHERE run = $1 ORDER BY id LIMIT 1";
+    let select = "SELECT id FROM run WHERE run = $1 AND NOT pruned ORDER BY id LIMIT 1";
     let select = client.prepare_cached(select).await?;
     let first = client.query_opt(&select, &[&run]).await?;
     drop(client);

@@ -59,16 +59,16 @@ fn add_records(
     let mut applied = Applied::<Added>::default();
     let mut add = db.prepare_cached("INSERT OR IGNORE INTO record (id, json) VALUES (?, ?)")?;
     // Nearly always the records of one run.
-    let mut known: Option<(&str, i64)> = None;
+    let mut known: Option<(&str, KnownRun)> = None;
     for report in batch {
         let record = &report.record;
         let (run, is_first) = match known {
-            Some((name, id)) if name == record.run => (id, false),
-            _ => run_id(db, node, &record.run)?,
+            Some((name, run)) if name == record.run => (run, false),
+            _ => known_run(db, node, &record.run, at)?,
         };
         known = Some((&record.run, run));
-        let id = rows::record_id(run, record.seq)?;
-        if add.execute(params![id, report.json.get()])? == 1 {
+        let id = rows::record_id(run.id, record.seq)?;
+        if !run.is_pruned && add.execute(params![id, report.json.get()])? == 1 {
             state.apply(record, is_first);
             applied.events.push(Event::Record(Arc::from(report.json.clone())));
             applied.answer.ingested.fresh += 1;
@@ -85,17 +85,34 @@ fn add_records(
     Ok(applied)
 }
 
-/// The id of a run, and whether it is new.
-fn run_id(db: &Connection, node: &str, run: &str) -> rusqlite::Result<(i64, bool)> {
+/// A run that is stored.
+#[derive(Clone, Copy)]
+struct KnownRun {
+    id: i64,
+    /// Whether its records were removed: then none is stored again.
+    is_pruned: bool,
+}
+
+/// A run, and whether it is new.
+fn known_run(
+    db: &Connection,
+    node: &str,
+    run: &str,
+    at: Timestamp,
+) -> rusqlite::Result<(KnownRun, bool)> {
     let known = db
-        .prepare_cached("SELECT id FROM run WHERE node = ? AND run = ?")?
-        .query_row([node, run], |row| row.get(0))
+        .prepare_cached("SELECT id, pruned FROM run WHERE node = ? AND run = ?")?
+        .query_row([node, run], |row| Ok(KnownRun { id: row.get(0)?, is_pruned: row.get(1)? }))
         .optional()?;
-    if let Some(id) = known {
-        return Ok((id, false));
+    if let Some(run) = known {
+        return Ok((run, false));
     }
-    db.prepare_cached("INSERT INTO run (node, run) VALUES (?, ?)")?.execute([node, run])?;
-    Ok((db.last_insert_rowid(), true))
+    db.prepare_cached("INSERT INTO run (node, run, began) VALUES (?, ?, ?)")?.execute(params![
+        node,
+        run,
+        at.as_millisecond()
+    ])?;
+    Ok((KnownRun { id: db.last_insert_rowid(), is_pruned: false }, true))
 }
 
 pub(super) fn claim(
@@ -248,7 +265,7 @@ pub(super) fn state_of(db: &Connection, node: &str) -> rusqlite::Result<Option<N
         .optional()
 }
 
-fn save(db: &Connection, node: &str, state: &NodeState) -> rusqlite::Result<()> {
+pub(super) fn save(db: &Connection, node: &str, state: &NodeState) -> rusqlite::Result<()> {
     let json = serde_json::to_string(state)
         .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
     db.prepare_cached(

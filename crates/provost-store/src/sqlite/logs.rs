@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -9,9 +10,10 @@ use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
 use super::error::failed;
+use super::prune::OldRun;
 use crate::quota::{OverQuota, Quota};
 use crate::store::is_file_name;
-use crate::{Answer, StoreError, UploadedLog};
+use crate::{Answer, Pruned, StoreError, UploadedLog};
 
 /// How the files' names end. Names without it are of writes that a crash has interrupted.
 const ENDING: &str = ".log";
@@ -98,6 +100,20 @@ impl Logs {
         })
     }
 
+    /// Counts the logs of `runs`, and those that were written before `oldest`, in milliseconds of Unix
+    /// time; and removes them, if `removes`.
+    pub(super) async fn old(
+        &self,
+        oldest: i64,
+        runs: Vec<OldRun>,
+        removes: bool,
+    ) -> Result<Pruned, StoreError> {
+        let oldest = Duration::from_millis(oldest.max(0).unsigned_abs());
+        let oldest = SystemTime::UNIX_EPOCH + oldest;
+        let work = move |root: &Path| old(root, oldest, &runs, removes);
+        self.blocking("removing old logs in", self.root.clone(), work).await
+    }
+
     fn path(&self, node: &str, log: &UploadedLog) -> Result<PathBuf, StoreError> {
         let run = self.root.join(element(&self.root, node)?).join(element(&self.root, &log.run)?);
         Ok(run.join(element(&self.root, &format!("{}{ENDING}", log.name))?))
@@ -168,6 +184,33 @@ fn sweep(folder: &Path, started: SystemTime, depth: u32) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+fn old(root: &Path, oldest: SystemTime, runs: &[OldRun], removes: bool) -> io::Result<Pruned> {
+    let runs: HashSet<PathBuf> =
+        runs.iter().map(|old| Path::new(&old.node).join(&old.run)).collect();
+    let mut all = Pruned::default();
+    for node in found(fs::read_dir(root))?.into_iter().flatten() {
+        for run in found(fs::read_dir(node?.path()))?.into_iter().flatten() {
+            let run = run?.path();
+            let is_old_run = run.strip_prefix(root).is_ok_and(|run| runs.contains(run));
+            for log in found(fs::read_dir(&run))?.into_iter().flatten() {
+                let log = log?;
+                let Some(file) = found(log.metadata())? else { continue };
+                if is_old_run || file.modified()? < oldest {
+                    all += Pruned { logs: 1, log_bytes: file.len(), ..Pruned::default() };
+                    if removes {
+                        found(fs::remove_file(log.path()))?;
+                    }
+                }
+            }
+            if removes {
+                // Fails where it has others.
+                let _ = fs::remove_dir(&run);
+            }
+        }
+    }
+    Ok(all)
 }
 
 fn list(node: &Path) -> io::Result<Vec<UploadedLog>> {

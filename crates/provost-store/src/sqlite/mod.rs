@@ -5,6 +5,7 @@ mod changes;
 mod error;
 mod logs;
 mod owners;
+mod prune;
 mod readers;
 mod rows;
 mod schema;
@@ -18,6 +19,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
+use tokio::time::{Instant, sleep};
 
 use self::error::has_no_room;
 use self::logs::Logs;
@@ -25,9 +27,10 @@ use self::owners::Owners;
 use self::readers::Readers;
 use self::schema::SchemaError;
 use self::writer::{Applied, Writer};
+use crate::retention::BITE_RUNS;
 use crate::{
-    Answer, Claim, Event, Ingested, Lost, Node, Quotas, Released, Report, Seen, Standing, Store,
-    StoreError, StoredRun, Token, UploadedLog, Watch,
+    Answer, Claim, Event, Ingested, Lost, Node, Pruned, Quotas, Released, Report, Retention, Seen,
+    Standing, Store, StoreError, StoredRun, Token, UploadedLog, Watch,
 };
 
 /// The embedded store.
@@ -64,6 +67,12 @@ impl Sqlite {
         let logs = Logs::new(data.join("logs"), quotas.logs);
         let watched = AtomicBool::new(false);
         Ok(Self { writer, readers: Readers::new(), logs, path, quotas, owners, watched })
+    }
+
+    /// Gives the free pages of the file back to the file system.
+    async fn give_back(&self) -> Result<(), StoreError> {
+        while self.writer.submit(&self.path, changes::give_back).await? {}
+        Ok(())
     }
 
     async fn read<T: Send + 'static>(
@@ -137,9 +146,11 @@ impl Store for Sqlite {
     fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>> {
         let run = run.to_owned();
         Box::pin(self.read(move |db| {
-            db.prepare_cached("SELECT node FROM run WHERE run = ? ORDER BY id LIMIT 1")?
-                .query_row([run], |row| row.get(0))
-                .optional()
+            db.prepare_cached(
+                "SELECT node FROM run WHERE run = ? AND pruned = 0 ORDER BY id LIMIT 1",
+            )?
+            .query_row([run], |row| row.get(0))
+            .optional()
         }))
     }
 
@@ -226,12 +237,43 @@ impl Store for Sqlite {
                 for node in &nodes {
                     self.logs.remove(node).await?;
                 }
-                let mut more = true;
-                while more {
-                    more = self.writer.submit(&self.path, changes::give_back).await?;
-                }
+                self.give_back().await?;
             }
             Ok(removed)
+        })
+    }
+
+    fn prunable(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned> {
+        Box::pin(async move {
+            let found = self.read(move |db| {
+                let old = prune::old_runs(db, keep, at, i64::MAX)?;
+                Ok((prune::size(db, &old)?, old))
+            });
+            let (mut all, old) = found.await?;
+            all += self.logs.old(keep.oldest_log(at), old, false).await?;
+            Ok(all)
+        })
+    }
+
+    fn prune(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned> {
+        Box::pin(async move {
+            let old = self.read(move |db| prune::old_runs(db, keep, at, prune::SOME)).await?;
+            let (mut all, mut left) = (Pruned::default(), &*old);
+            while !left.is_empty() {
+                let some = left[..left.len().min(BITE_RUNS)].to_vec();
+                let begun = Instant::now();
+                let work = move |db: &Connection| prune::remove_some(db, &some);
+                let removed = self.writer.submit(&self.path, work).await?;
+                left = &left[removed.runs as usize..];
+                all += removed;
+                // Half of the time is left for reports.
+                sleep(begun.elapsed()).await;
+            }
+            all += self.logs.old(keep.oldest_log(at), old, true).await?;
+            let work = move |db: &Connection| prune::forget_some(db, keep, at);
+            self.writer.submit(&self.path, work).await?;
+            self.give_back().await?;
+            Ok(all)
         })
     }
 

@@ -29,8 +29,9 @@ pub(super) fn node(row: &Row<'_>) -> rusqlite::Result<Node> {
 
 /// The newest runs of a node, within the limits of [`crate::Store::runs`].
 pub(super) fn newest_runs(db: &Connection, node: &str) -> rusqlite::Result<Vec<StoredRun>> {
-    let mut select =
-        db.prepare_cached("SELECT id, node, run FROM run WHERE node = ? ORDER BY id DESC LIMIT ?")?;
+    let mut select = db.prepare_cached(
+        "SELECT id, node, run FROM run WHERE node = ? AND pruned = 0 ORDER BY id DESC LIMIT ?",
+    )?;
     let mut rows = select.query(params![node, MAX_RUNS as i64])?;
     let mut runs = Vec::new();
     let mut room = MAX_HISTORY;
@@ -78,7 +79,7 @@ pub(super) fn records(
     run: &str,
     after: u64,
 ) -> rusqlite::Result<Vec<(u64, Box<RawValue>)>> {
-    let first = "SELECT id FROM run WHERE run = ? ORDER BY id LIMIT 1";
+    let first = "SELECT id FROM run WHERE run = ? AND pruned = 0 ORDER BY id LIMIT 1";
     let first: Option<i64> =
         db.prepare_cached(first)?.query_row([run], |row| row.get(0)).optional()?;
     let Some(run) = first else { return Ok(Vec::new()) };

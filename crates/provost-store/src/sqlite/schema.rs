@@ -11,6 +11,7 @@ const STEPS: &[&str] = &[
     include_str!("001_start.sql"),
     include_str!("002_due.sql"),
     include_str!("003_record_ids.sql"),
+    include_str!("004_prune.sql"),
 ];
 
 /// What a new file is made with, and an older one is rewritten with. Most changes are of a few

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod postgres;
+mod pruning;
 mod sqlite;
 mod suite;
 

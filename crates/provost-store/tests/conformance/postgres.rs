@@ -8,6 +8,7 @@ use provost_store::{
 use provost_tests::Postgres as Server;
 use serde_json::json;
 
+use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
 use crate::{SOON, at, next, report};
 
@@ -35,6 +36,13 @@ async fn postgres_conforms_and_keeps_all_over_a_restart() {
     assert_eq!(store.nodes().await.unwrap(), nodes);
     assert_eq!(store.runs("cn001").await.unwrap().len(), runs.len());
     assert_eq!(store.token_owner([3; 32]).await.unwrap().as_deref(), Some("cn001"));
+}
+
+#[tokio::test]
+async fn old_history_is_removed() {
+    let Some(server) = Server::start() else { return };
+    let url = server.database("old");
+    prunes(&open_with(&url, PostgresFiles::default(), ROOM).await.unwrap()).await;
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use provost_record::wording::error_chain;
 use provost_store::{Sqlite, Store};
 use serde_json::json;
 
+use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
 use crate::{at, report};
 
@@ -19,6 +20,12 @@ async fn sqlite_conforms_and_keeps_all_over_a_restart() {
     assert_eq!(store.nodes().await.unwrap(), nodes);
     assert_eq!(store.runs("cn001").await.unwrap().len(), runs.len());
     assert_eq!(store.token_owner([3; 32]).await.unwrap().as_deref(), Some("cn001"));
+}
+
+#[tokio::test]
+async fn old_history_is_removed() {
+    let data = tempfile::tempdir().unwrap();
+    prunes(&Sqlite::open_with(data.path(), ROOM).unwrap()).await;
 }
 
 #[tokio::test]

@@ -50,6 +50,7 @@ async fn serve_with(folder: &TempDir, lost_after: &str) -> Daemon {
         www: folder.path().join("www"),
         store: Default::default(),
         postgres: Default::default(),
+        retention: Default::default(),
         listen: ([127, 0, 0, 1], 0).into(),
         admin: Some(([127, 0, 0, 1], 0).into()),
         operators: None,

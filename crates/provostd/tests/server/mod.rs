@@ -80,6 +80,7 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         www: folder.path().join("www"),
         store: Default::default(),
         postgres: Default::default(),
+        retention: Default::default(),
         listen: ([127, 0, 0, 1], 0).into(),
         admin: Some(([127, 0, 0, 1], 0).into()),
         operators: None,

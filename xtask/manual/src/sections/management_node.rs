@@ -255,6 +255,12 @@ pub(super) const ALL: &[Sections] = &[
         &[("Remove nodes that are no more:", "provostctl remove cn[500-512]")],
     ),
     sections(
+        "provostctl prune",
+        PLAIN,
+        &[SOCKET],
+        &[("See how much of the history would be removed now:", "provostctl prune --dry-run")],
+    ),
+    sections(
         "provostctl gather",
         &[(0, "All nodes sent their bundles."), (1, "A node didn't."), WRONG],
         &[SOCKET, ("DIR/log-bundle-NODE-TIME.tar.gz", "A node's bundle.")],

@@ -1,0 +1,137 @@
+//! Removing what of the history is kept no longer, in bites. Daemons that do it at once leave each
+//! other's runs alone.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use tokio::time::{Instant, sleep};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use super::connect::Database;
+use super::error::Failure;
+use super::nodes;
+use crate::retention::{BITE, BITE_RUNS, Pruned, Retention};
+
+/// The runs that are kept no longer. The newest run of a node always is.
+const OLD: &str = "SELECT id, node, run FROM (
+         SELECT id, node, run, began,
+             row_number() OVER (PARTITION BY node ORDER BY id DESC) AS nth
+         FROM run WHERE NOT pruned
+     ) AS kept
+     WHERE nth > greatest(1, $1::bigint) OR (nth > 1 AND began < $2)";
+/// What of the logs is kept no longer: of these runs, and what is older.
+const OLD_LOGS: &str = "(node, run) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+     OR at < to_timestamp($3::bigint / 1000)";
+/// How many runs are looked for at once.
+const SOME: i64 = 10_000;
+
+/// What [`prune`] would remove, in all.
+pub(super) async fn prunable(
+    db: &Database,
+    keep: Retention,
+    at: Timestamp,
+) -> Result<Pruned, Failure> {
+    let client = db.client().await?;
+    let (runs, oldest) = (i64::from(keep.runs), keep.oldest_run(at));
+    let select = format!(
+        "WITH old AS MATERIALIZED ({OLD})
+         SELECT (SELECT count(*) FROM old), count(*), coalesce(sum(octet_length(json)), 0)::bigint
+         FROM old JOIN record ON record.run = old.id"
+    );
+    let row = client.query_one(&select, &[&runs, &oldest]).await?;
+    let number = |row: &tokio_postgres::Row, at: usize| {
+        Ok::<_, Failure>(row.try_get::<_, i64>(at)?.unsigned_abs())
+    };
+    let mut all = Pruned {
+        runs: number(&row, 0)?,
+        records: number(&row, 1)?,
+        record_bytes: number(&row, 2)?,
+        ..Pruned::default()
+    };
+    let old = client.query(OLD, &[&runs, &oldest]).await?;
+    let names =
+        |column| old.iter().map(|row| row.try_get(column)).collect::<Result<Vec<&str>, _>>();
+    let select = format!(
+        "SELECT count(*), coalesce(sum(octet_length(bytes)), 0)::bigint FROM log WHERE {OLD_LOGS}"
+    );
+    let (nodes, runs, oldest) = (names(1)?, names(2)?, keep.oldest_log(at));
+    let row = client.query_one(&select, &[&nodes, &runs, &oldest]).await?;
+    (all.logs, all.log_bytes) = (number(&row, 0)?, number(&row, 1)?);
+    Ok(all)
+}
+
+/// Removes some of what is kept no longer; nothing, if there is no more.
+pub(super) async fn prune(
+    db: &Database,
+    keep: Retention,
+    at: Timestamp,
+) -> Result<Pruned, Failure> {
+    let client = db.client().await?;
+    let params: [&(dyn ToSql + Sync); 2] = [&i64::from(keep.runs), &keep.oldest_run(at)];
+    let old = client.query(&format!("{OLD} LIMIT {SOME}"), &params).await?;
+    drop(client);
+    let run = |row: &Row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+    let old = old.iter().map(run).collect::<Result<Vec<OldRun>, Failure>>()?;
+    let mut all = Pruned::default();
+    for some in old.chunks(BITE_RUNS) {
+        let mut is_done = false;
+        while !is_done {
+            let begun = Instant::now();
+            let (removed, done) = remove_some(db, some).await?;
+            all += removed;
+            is_done = done;
+            // Half of the time is left for reports.
+            sleep(begun.elapsed()).await;
+        }
+    }
+    let (nodes, runs): (Vec<&str>, Vec<&str>) =
+        old.iter().map(|(_, node, run)| (node.as_str(), run.as_str())).unzip();
+    let client = db.client().await?;
+    let delete = format!("DELETE FROM log WHERE {OLD_LOGS} RETURNING octet_length(bytes)::bigint");
+    for row in client.query(&delete, &[&nodes, &runs, &keep.oldest_log(at)]).await? {
+        all.logs += 1;
+        all.log_bytes += row.try_get::<_, i64>(0)?.unsigned_abs();
+    }
+    let forget = "DELETE FROM run WHERE pruned AND began < $1";
+    client.execute(forget, &[&keep.oldest_removed(at)]).await?;
+    Ok(all)
+}
+
+/// The id of a run, its node and its name.
+type OldRun = (i64, String, String);
+
+/// Removes records of `runs`, as many as no report has to wait for. Returns also whether they have none
+/// left.
+async fn remove_some(db: &Database, runs: &[OldRun]) -> Result<(Pruned, bool), Failure> {
+    let ids: Vec<i64> = runs.iter().map(|(id, ..)| *id).collect();
+    let names: BTreeSet<&str> = runs.iter().map(|(_, node, _)| node.as_str()).collect();
+    let mut client = db.client().await?;
+    let change = client.transaction().await?;
+    let mut states = nodes::lock(&change, &names.into_iter().collect::<Vec<_>>()).await?;
+    let delete = format!(
+        "DELETE FROM record USING (
+             SELECT run, seq FROM record WHERE run = ANY($1) LIMIT {BITE}
+         ) AS old
+         WHERE (record.run, record.seq) = (old.run, old.seq)
+         RETURNING record.run, octet_length(json)::bigint"
+    );
+    let delete = change.prepare_cached(&delete).await?;
+    let mut removed = Pruned::default();
+    for row in change.query(&delete, &[&ids]).await? {
+        let (id, bytes) = (row.try_get::<_, i64>(0)?, row.try_get::<_, i64>(1)?.unsigned_abs());
+        let node = runs.iter().find(|run| run.0 == id).map(|(_, node, _)| node);
+        if let Some(state) = node.and_then(|node| states.get_mut(node)) {
+            state.records.free(bytes);
+        }
+        removed += Pruned { records: 1, record_bytes: bytes, ..Pruned::default() };
+    }
+    let is_done = removed.records < BITE as u64;
+    if is_done {
+        let mark = "UPDATE run SET pruned = true WHERE id = ANY($1) AND NOT pruned";
+        removed.runs = change.execute(mark, &[&ids]).await?;
+    }
+    nodes::save(&change, states.iter().map(|(name, state)| (&**name, state))).await?;
+    change.commit().await?;
+    Ok((removed, is_done))
+}

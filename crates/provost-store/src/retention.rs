@@ -1,0 +1,68 @@
+use std::ops::AddAssign;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// How many records are removed at once, at most: no report waits for more.
+pub(crate) const BITE: usize = 2000;
+/// How many runs, and how many logs.
+pub(crate) const BITE_RUNS: usize = 100;
+
+/// How much of the nodes' history is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Retention {
+    /// How many runs of each node, the newest ones; at least one.
+    pub runs: u32,
+    /// For how long a run that isn't a node's newest.
+    pub age: SignedDuration,
+    /// For how long a log.
+    pub logs: SignedDuration,
+}
+
+impl Retention {
+    /// Runs that began before this, in milliseconds of Unix time, are kept no longer.
+    pub(crate) fn oldest_run(&self, at: Timestamp) -> i64 {
+        before(at, self.age)
+    }
+
+    /// The same of logs.
+    pub(crate) fn oldest_log(&self, at: Timestamp) -> i64 {
+        before(at, self.logs)
+    }
+
+    /// It is forgotten that runs were removed which began before this. Until then a record of one
+    /// that comes late isn't stored again.
+    pub(crate) fn oldest_removed(&self, at: Timestamp) -> i64 {
+        before(at, self.age.saturating_add(self.age))
+    }
+}
+
+fn before(at: Timestamp, age: SignedDuration) -> i64 {
+    at.checked_sub(age).unwrap_or(Timestamp::MIN).as_millisecond()
+}
+
+/// What was removed of the history, or would be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pruned {
+    /// Runs.
+    pub runs: u64,
+    /// Their records.
+    pub records: u64,
+    /// The bytes of these.
+    pub record_bytes: u64,
+    /// Logs.
+    pub logs: u64,
+    /// The bytes of these.
+    pub log_bytes: u64,
+}
+
+impl AddAssign for Pruned {
+    fn add_assign(&mut self, more: Self) {
+        self.runs += more.runs;
+        self.records += more.records;
+        self.record_bytes += more.record_bytes;
+        self.logs += more.logs;
+        self.log_bytes += more.log_bytes;
+    }
+}

@@ -1,0 +1,99 @@
+//! What of the history is kept no longer.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Row, params};
+
+use super::changes::{save, state_of};
+use super::rows;
+use super::writer::Applied;
+use crate::retention::{BITE, Pruned, Retention};
+
+/// How many runs are looked for at once.
+pub(super) const SOME: i64 = 10_000;
+
+/// A run that is kept no longer.
+#[derive(Clone, Debug)]
+pub(super) struct OldRun {
+    id: i64,
+    pub(super) node: String,
+    pub(super) run: String,
+}
+
+/// Some of the runs that are kept no longer, `most` of them.
+pub(super) fn old_runs(
+    db: &Connection,
+    keep: Retention,
+    at: Timestamp,
+    most: i64,
+) -> rusqlite::Result<Vec<OldRun>> {
+    let select = "SELECT id, node, run FROM (
+             SELECT id, node, run, began,
+                 row_number() OVER (PARTITION BY node ORDER BY id DESC) AS nth
+             FROM run WHERE pruned = 0
+         )
+         WHERE nth > max(1, ?1) OR (nth > 1 AND began < ?2) LIMIT ?3";
+    db.prepare_cached(select)?
+        .query_map(params![keep.runs, keep.oldest_run(at), most], |row| {
+            Ok(OldRun { id: row.get(0)?, node: row.get(1)?, run: row.get(2)? })
+        })?
+        .collect()
+}
+
+/// What `runs` have.
+pub(super) fn size(db: &Connection, runs: &[OldRun]) -> rusqlite::Result<Pruned> {
+    let mut all = Pruned::default();
+    let select = "SELECT count(*), coalesce(sum(octet_length(json)), 0) FROM record
+         WHERE id BETWEEN ? AND ?";
+    let mut select = db.prepare_cached(select)?;
+    for run in runs {
+        let (records, record_bytes) = select.query_row(rows::record_ids(run.id), counted)?;
+        all += Pruned { runs: 1, records, record_bytes, ..Pruned::default() };
+    }
+    Ok(all)
+}
+
+/// Two numbers that count.
+fn counted(row: &Row<'_>) -> rusqlite::Result<(u64, u64)> {
+    Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs()))
+}
+
+/// Removes the records of the first of `runs`, as many as no report has to wait for. Those runs
+/// count that have none left.
+pub(super) fn remove_some(db: &Connection, runs: &[OldRun]) -> rusqlite::Result<Applied<Pruned>> {
+    let mut removed = Pruned::default();
+    let some = "SELECT id, json FROM record WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
+    let count = format!("SELECT count(*), coalesce(sum(octet_length(json)), 0) FROM ({some})");
+    let delete = format!("DELETE FROM record WHERE id IN (SELECT id FROM ({some}))");
+    let (mut count, mut delete) = (db.prepare_cached(&count)?, db.prepare_cached(&delete)?);
+    for run in runs {
+        let [first, last] = rows::record_ids(run.id);
+        let room = BITE as u64 - removed.records;
+        let range = params![first, last, room as i64];
+        let (records, record_bytes) = count.query_row(range, counted)?;
+        delete.execute(range)?;
+        if let Some(mut state) = state_of(db, &run.node)? {
+            state.records.free(record_bytes);
+            save(db, &run.node, &state)?;
+        }
+        removed += Pruned { records, record_bytes, ..Pruned::default() };
+        if records == room {
+            // It may have more.
+            break;
+        }
+        db.prepare_cached("UPDATE run SET pruned = 1 WHERE id = ?")?.execute([run.id])?;
+        removed.runs += 1;
+    }
+    Ok(Applied::of(removed))
+}
+
+/// Forgets some of the runs that were removed long ago.
+pub(super) fn forget_some(
+    db: &Connection,
+    keep: Retention,
+    at: Timestamp,
+) -> rusqlite::Result<Applied<()>> {
+    let delete = "DELETE FROM run WHERE id IN (
+         SELECT id FROM run WHERE pruned = 1 AND began < ? LIMIT ?)";
+    db.prepare_cached(delete)?.execute(params![keep.oldest_removed(at), BITE as i64])?;
+    Ok(Applied::of(()))
+}

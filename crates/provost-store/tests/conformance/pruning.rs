@@ -1,0 +1,91 @@
+//! What of the history is kept no longer.
+
+use jiff::{SignedDuration, Timestamp};
+use provost_store::{Pruned, Quota, Quotas, Report, Retention, Status, Store, UploadedLog};
+use serde_json::json;
+
+use crate::{at, report};
+
+/// Records of a run that are more than are removed at once.
+const MANY: u64 = 4500;
+
+/// Room for two of the runs with many records, but not for three.
+pub(crate) const ROOM: Quotas = {
+    let room = Quota { per_hour: u64::MAX / 2, all: MANY * 300 };
+    Quotas { records: room, logs: Quota { per_hour: 1 << 30, all: 1 << 30 } }
+};
+
+fn days(days: i64) -> SignedDuration {
+    SignedDuration::from_hours(24 * days)
+}
+
+/// The records of a run, in about 140 bytes each.
+fn run(node: &str, run: &str, records: u64) -> Vec<Report> {
+    (1..=records).map(|seq| report(node, run, seq, json!({"phase": "service start"}))).collect()
+}
+
+async fn pruned(store: &dyn Store, keep: Retention, at: Timestamp) -> Pruned {
+    let (expected, mut all) = (store.prunable(keep, at).await.unwrap(), Pruned::default());
+    loop {
+        let some = store.prune(keep, at).await.unwrap();
+        all += some;
+        if some == Pruned::default() {
+            assert_eq!(all, expected, "what is removed is what was to be");
+            return all;
+        }
+    }
+}
+
+async fn runs(store: &dyn Store, node: &str) -> Vec<String> {
+    store.runs(node).await.unwrap().into_iter().map(|run| run.run).collect()
+}
+
+/// What every store must do, with a quota of [`ROOM`].
+pub(crate) async fn prunes(store: &dyn Store) {
+    let keep = Retention { runs: 3, age: days(90), logs: days(30) };
+    for n in 1..=5 {
+        let name = format!("a{n}");
+        store.ingest("cn001", run("cn001", &name, n), at()).await.unwrap();
+        let log = UploadedLog { run: name, name: "01-x".into() };
+        store.put_log("cn001", log, vec![0; 100]).await.unwrap();
+    }
+    store.ingest("cn002", run("cn002", "b1", 2), at()).await.unwrap();
+    let gone = pruned(store, keep, at()).await;
+    assert_eq!((gone.runs, gone.records, gone.logs, gone.log_bytes), (2, 3, 2, 200));
+    assert_eq!(runs(store, "cn001").await, ["a5", "a4", "a3"]);
+    assert_eq!(store.logs("cn001").await.unwrap().len(), 3);
+    assert_eq!(
+        (runs(store, "cn002").await, store.node_of_run("a1").await.unwrap()),
+        (vec!["b1".to_owned()], None)
+    );
+    assert!(store.records("a1", 0).await.unwrap().is_empty());
+
+    // A late record is acknowledged and isn't stored.
+    let late = store.ingest("cn001", run("cn001", "a2", 7), at()).await.unwrap();
+    assert_eq!((late.fresh, late.repeats), (0, 7));
+    assert_eq!(runs(store, "cn001").await, ["a5", "a4", "a3"]);
+    assert_eq!(pruned(store, keep, at()).await, Pruned::default());
+
+    // The newest run of a node stays for ever, and so does its status.
+    let gone = pruned(store, keep, at() + days(91)).await;
+    assert_eq!((gone.runs, gone.records), (2, 7));
+    assert_eq!(
+        (runs(store, "cn001").await, runs(store, "cn002").await.len()),
+        (vec!["a5".to_owned()], 1)
+    );
+    assert_eq!(store.node("cn001").await.unwrap().unwrap().status, Status::Netbooting);
+    // At last it is forgotten that there was a run.
+    assert_eq!(pruned(store, keep, at() + days(181)).await.runs, 0);
+    let again = store.ingest("cn001", run("cn001", "a2", 1), at() + days(181)).await.unwrap();
+    assert_eq!(again.fresh, 1);
+
+    // What is removed is free for the quota, also of more records than are removed at once.
+    let keep = Retention { runs: 1, ..keep };
+    for name in ["c1", "c2"] {
+        store.ingest("cn003", run("cn003", name, MANY), at()).await.unwrap();
+    }
+    assert!(store.ingest("cn003", run("cn003", "c3", MANY), at()).await.is_err(), "no room");
+    assert_eq!(pruned(store, keep, at()).await.records, MANY + 5, "and those of a5");
+    store.ingest("cn003", run("cn003", "c3", MANY), at()).await.unwrap();
+    assert_eq!(runs(store, "cn003").await, ["c3", "c2"]);
+}

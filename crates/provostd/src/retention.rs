@@ -1,0 +1,49 @@
+//! What of the nodes' history is removed when.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use provost_record::wording::error_chain;
+use provost_store::{Pruned, StoreError};
+use tokio::time::sleep;
+
+use crate::app::App;
+
+/// The pause after all was removed that is kept no longer. It is the first pause too: a daemon that has
+/// just started has other work.
+const PAUSE: Duration = Duration::from_secs(600);
+
+/// Removes the history that is kept no longer, until the daemon stops.
+pub(crate) async fn keep(app: Arc<App>) {
+    let mut stop = app.stop.clone();
+    let pruning = async {
+        loop {
+            sleep(PAUSE).await;
+            if let Err(error) = prune(&app).await {
+                tracing::error!(
+                    hint = error.hint(),
+                    "removing old history: {}",
+                    error_chain(&error)
+                );
+            }
+        }
+    };
+    tokio::select! {
+        () = pruning => {}
+        () = stop.wait() => {}
+    }
+}
+
+/// Removes what is kept no longer now.
+pub(crate) async fn prune(app: &App) -> Result<Pruned, StoreError> {
+    let mut all = Pruned::default();
+    loop {
+        let pruned = app.store.prune(app.retention, Timestamp::now()).await?;
+        app.metrics.pruned(&pruned);
+        all += pruned;
+        if pruned == Pruned::default() {
+            return Ok(all);
+        }
+    }
+}
