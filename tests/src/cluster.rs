@@ -147,7 +147,7 @@ impl Cluster {
     pub fn node(&self, name: &str) -> Node {
         let folder = self.path(&format!("nodes/{name}"));
         let node = Node::new(name, folder);
-        let token = self.ctl(&["token", name]).expect(0).stdout;
+        let token = self.ctl(&["token", "--force", name]).expect(0).stdout;
         std::fs::write(node.path("token"), token).unwrap();
         node.configure(&self.settings_for(&[&self.daemon().nodes()]));
         node

@@ -107,7 +107,7 @@ impl World {
     /// The nodes that NODES stand for, by a command that names each.
     #[track_caller]
     fn stands_for(&self, nodes: &[&str]) -> String {
-        let out = self.ctl(&[&["token"], nodes].concat()).expect(0).stdout;
+        let out = self.ctl(&[&["token", "--force"], nodes].concat()).expect(0).stdout;
         let names: Vec<&str> = out.lines().map(|line| line.split(' ').next().unwrap()).collect();
         names.join(" ")
     }
@@ -159,8 +159,8 @@ fn a_file_or_standard_input_names_nodes_on_each_line() {
     fs::write(world.cluster.path("list"), list).unwrap();
     let file = world.path("list");
     assert_eq!(world.stands_for(&["-f", &file]), "cn1 cn3 cn4 cn2 cn9");
-    for args in [["token", "-"].as_slice(), &["token", "-f-"]] {
-        let out = world.ctl_with_input(args, list).expect(0);
+    for args in [["token", "--force", "-"], ["token", "--force", "-f-"]] {
+        let out = world.ctl_with_input(&args, list).expect(0);
         assert_eq!(out.stdout.lines().count(), 5, "{}", out.stdout);
     }
     let out = world.ctl(&["nodes", "-f", &file, "-o", "nodes"]).expect(0);

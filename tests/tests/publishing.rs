@@ -54,7 +54,7 @@ fn a_node_that_was_mistyped_can_be_removed() {
     let (cluster, node) = cluster();
     cluster.script("hello", "#!/bin/sh\nexit 7\n").publish().expect(0);
     node.provost(&["boot"]).expect(1);
-    cluster.ctl(&["token", "typo1"]).expect(0);
+    cluster.ctl(&["token", "--force", "typo1"]).expect(0);
     cluster.ctl(&["remove", "typo1,cn001,cn999"]).expect(1).says(&["unknown cn999"]);
     assert_eq!(cluster.status("cn001")["status"], "failed");
     let out = cluster.ctl(&["remove", "typo1,cn001"]).expect(0);

@@ -126,6 +126,9 @@ pub struct Node {
     /// The newest plan that it has reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<u64>,
+    /// The version of its program, as of its last report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// The address that claimed the status without a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<IpAddr>,

@@ -39,6 +39,8 @@ pub struct Report {
     pub record: Record,
     /// Its text, on one line.
     pub json: Box<RawValue>,
+    /// The version of the program that sent it, if it says so.
+    pub program: Option<Arc<str>>,
 }
 
 impl Report {
@@ -50,7 +52,7 @@ impl Report {
             true => RawValue::from_string(json.get().replace(['\n', '\r'], " "))?,
             false => json.to_owned(),
         };
-        Ok(Self { record, json })
+        Ok(Self { record, json, program: None })
     }
 }
 
@@ -241,8 +243,21 @@ pub trait Store: Send + Sync + 'static {
     /// becomes known. Returns the nodes that were unknown. `at` is the server's time.
     fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>>;
 
-    /// The node whose token has this digest.
-    fn token_owner(&self, sha256: [u8; 32]) -> Answer<'_, Option<String>>;
+    /// The same, but the token that a node has counts until `old_until`, or until the new one was
+    /// used. Where the one that it has was never used itself, the one before it still counts.
+    fn rotate_tokens(
+        &self,
+        tokens: Vec<Token>,
+        old_until: Timestamp,
+        at: Timestamp,
+    ) -> Answer<'_, Vec<String>>;
+
+    /// Those of `names` that have no token, in their order.
+    fn without_token(&self, names: Vec<String>) -> Answer<'_, Vec<String>>;
+
+    /// The node whose token has this digest, at the server's time `at`. With that its earlier token
+    /// has ended.
+    fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>>;
 
     /// Whether a node has ever reported with its token.
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool>;

@@ -65,10 +65,7 @@ enum Command {
     #[command(subcommand)]
     Import(ImportCommand),
     /// Create new tokens that replace the nodes' old ones; prints a line "NODE TOKEN" each
-    Token {
-        #[command(flatten)]
-        nodes: NodeList,
-    },
+    Token(token::Tokens),
     /// Show failures grouped by cause and the other nodes by status, or list nodes
     Nodes(nodes::Nodes),
     /// Show what a node ran, and why it failed
@@ -231,7 +228,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Gather(gather) => gather.run(&client).await,
             Command::Continue(on) => on.run_unfinished(&client).await,
             Command::Boot(on) => on.run(&client, &["provost", "boot"]).await,
-            Command::Token { nodes } => token::token(&client, &nodes.resolve(&client).await?).await,
+            Command::Token(tokens) => tokens.run(&client).await,
             Command::Nodes(nodes) => nodes.run(&client).await,
             Command::Show { node, format } => show::show(&client, &node, format).await,
             Command::Log { node, script, view } if view.follow => {

@@ -95,6 +95,17 @@ impl View<'_> {
         if node.claimed_by.is_some() {
             self.fact("claims", node.detail.error_message.as_deref());
         }
+        let facts: Vec<String> = [
+            node.program.as_ref().map(|version| format!("provost {version}")),
+            node.bundle.map(|generation| format!("bundle {generation}")),
+            node.plan.map(|generation| format!("plan {generation}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if !facts.is_empty() {
+            self.line(&format!("  last ran {}", escape_cell(&facts.join(", "))));
+        }
         self.fact("refused", node.over_quota.as_deref());
         for (program, appstatus) in &node.appstatus {
             self.line(&format!("  {}: {}", escape_cell(program), escape_cell(appstatus)));

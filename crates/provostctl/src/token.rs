@@ -1,11 +1,31 @@
 use provost_plan::nodes::fold;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::failure::Failure;
-use crate::node_set::NodeSet;
+use crate::node_list::NodeList;
 use crate::output;
+use crate::period::Period;
+
+/// `provostctl token`.
+#[derive(clap::Args)]
+pub(crate) struct Tokens {
+    #[command(flatten)]
+    nodes: NodeList,
+    /// Only for nodes that have no token
+    #[arg(long, conflicts_with = "rotate")]
+    missing: bool,
+    /// The old token of each node counts until the new one has been used, and for --overlap at most
+    #[arg(long)]
+    rotate: bool,
+    /// For how long an old token counts, such as 12h or 30d
+    #[arg(long, value_name = "D", default_value = "7d", requires = "rotate")]
+    overlap: Period,
+    /// Also for names that aren't in what is published
+    #[arg(long)]
+    force: bool,
+}
 
 #[derive(Deserialize)]
 struct NewToken {
@@ -14,25 +34,35 @@ struct NewToken {
     new: bool,
 }
 
+impl Tokens {
+    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+        let nodes = self.nodes.resolve(client).await?.names;
+        let mut request = json!({ "nodes": nodes, "missing": self.missing, "force": self.force });
+        if self.rotate {
+            request["overlapMs"] =
+                json!(u64::try_from(self.overlap.0.as_millis()).unwrap_or(u64::MAX));
+        }
+        let created = create(client, &request).await?;
+        if created.is_empty() {
+            output::note("each of these nodes has a token");
+        }
+        let lines: String =
+            created.iter().map(|new| format!("{} {}\n", new.node, new.token)).collect();
+        output::print(lines.as_bytes())
+    }
+}
+
 /// Creates a new token for `node`.
 pub(crate) async fn new(client: &Client, node: &str) -> Result<String, Failure> {
-    let created = create(client, &[node.to_owned()]).await?;
+    let created = create(client, &json!({ "nodes": [node] })).await?;
     created.into_iter().next().map(|new| new.token).ok_or_else(|| {
         let hint = "install the same version of provostctl and provostd";
         Failure::new(format!("unexpected response from provostd: no token for {node}"), hint)
     })
 }
 
-/// `provostctl token`.
-pub(crate) async fn token(client: &Client, nodes: &NodeSet) -> Result<(), Failure> {
-    let created = create(client, &nodes.names).await?;
-    let lines: String = created.iter().map(|new| format!("{} {}\n", new.node, new.token)).collect();
-    output::print(lines.as_bytes())
-}
-
-async fn create(client: &Client, nodes: &[String]) -> Result<Vec<NewToken>, Failure> {
-    let body = json!({ "nodes": nodes });
-    let created: Vec<NewToken> = client.post(&["v1", "tokens"], &body).await?;
+async fn create(client: &Client, request: &Value) -> Result<Vec<NewToken>, Failure> {
+    let created: Vec<NewToken> = client.post(&["v1", "tokens"], request).await?;
     let new: Vec<_> =
         created.iter().filter(|token| token.new).map(|token| token.node.clone()).collect();
     if !new.is_empty() {

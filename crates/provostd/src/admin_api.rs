@@ -9,20 +9,21 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use futures_util::stream;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use provost_bundle::Manifest;
 use provost_plan::nodes;
 use provost_record::wording::error_chain;
 use provost_record::{Run, Stage, now, runs};
 use provost_store::{Node, Pruned, Released, StoreError, StoredRun, UploadedLog};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinError, spawn_blocking};
 
 use crate::app::App;
 use crate::installer::InstallerNeeds;
 use crate::refusal::{self, Refusal};
-use crate::{body, events, follow, health, host, ranges, retention, tokens};
+use crate::{body, events, follow, health, host, published_nodes, ranges, retention, tokens};
 
 /// The longest request, in bytes: a hundred thousand names.
 const MAX_REQUEST: usize = 4 * 1024 * 1024;
@@ -199,12 +200,15 @@ struct NodesRequest {
 
 impl NodesRequest {
     async fn read(app: &App, body: Body) -> Result<Vec<String>, Refusal> {
-        let body = app.bodies.read(body, MAX_REQUEST).await?;
-        let request: Self = serde_json::from_slice(&body.bytes).map_err(|e| {
-            invalid(format!("the body: {e}"), "send {\"nodes\": [\"cn[001-004]\"]}")
-        })?;
+        let request: Self = read_json(app, body).await?;
         expand(&request.nodes.join(","))
     }
+}
+
+async fn read_json<T: DeserializeOwned>(app: &App, body: Body) -> Result<T, Refusal> {
+    let body = app.bodies.read(body, MAX_REQUEST).await?;
+    serde_json::from_slice(&body.bytes)
+        .map_err(|e| invalid(format!("the body: {e}"), "send {\"nodes\": [\"cn[001-004]\"]}"))
 }
 
 async fn installer(State(app): Shared) -> Result<Json<InstallerNeeds>, Refusal> {
@@ -233,10 +237,46 @@ async fn groups(State(app): Shared) -> Result<Json<serde_json::Value>, Refusal> 
     Ok(Json(serde_json::json!({ "groups": groups })))
 }
 
+/// For which nodes tokens are created, and what becomes of those that they have.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct TokensRequest {
+    nodes: Vec<String>,
+    /// Only for those that have none.
+    #[serde(default)]
+    missing: bool,
+    /// For how long the old ones count, if the new ones aren't used before; without it, no more.
+    overlap_ms: Option<u64>,
+    /// Also for names that aren't published.
+    #[serde(default)]
+    force: bool,
+}
+
 async fn create_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {
-    let nodes = NodesRequest::read(&app, body).await?;
+    let request: TokensRequest = read_json(&app, body).await?;
+    let mut nodes = expand(&request.nodes.join(","))?;
+    if !request.force {
+        let (www, names) = (app.www.clone(), nodes);
+        let checked = spawn_blocking(move || published_nodes::check(&www, names)).await;
+        let failed = |e: JoinError| {
+            let hint = "report this as a bug";
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
+        };
+        nodes = checked.map_err(failed)?.map_err(|unknown| {
+            let unknown = short(&unknown);
+            let hint = format!(
+                "correct the name; or name it in site.toml and publish; or: provostctl token --force {unknown}"
+            );
+            absent(format!("no token was created: {unknown} isn't in what is published"), hint)
+        })?;
+    }
+    if request.missing {
+        nodes = app.store.without_token(nodes).await?;
+    }
     tracing::info!("new tokens for {}", short(&nodes));
-    Ok(Json(tokens::create(&*app.store, nodes, now()).await?).into_response())
+    let milliseconds = |ms| SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
+    let overlap = request.overlap_ms.map(milliseconds);
+    Ok(Json(tokens::create(&*app.store, nodes, overlap, now()).await?).into_response())
 }
 
 /// A node that was released, and how many attempts were forgotten.

@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::http::StatusCode;
@@ -19,12 +20,18 @@ pub(crate) struct Acknowledgement {
     directive: Directive,
 }
 
-/// Stores a batch of a node's records.
-pub(crate) async fn ingest(app: &App, node: &str, body: &[u8]) -> Result<Acknowledgement, Refusal> {
-    let batch = parse(node, body)?;
-    let Some(last) = batch.last() else {
+/// Stores a batch of a node's records, which this version of its program has sent.
+pub(crate) async fn ingest(
+    app: &App,
+    node: &str,
+    body: &[u8],
+    program: Option<Arc<str>>,
+) -> Result<Acknowledgement, Refusal> {
+    let mut batch = parse(node, body)?;
+    let Some(last) = batch.last_mut() else {
         return Err(invalid("the batch is empty".into()));
     };
+    last.program = program;
     let last = last.record.clone();
     let begun = Instant::now();
     let ingested = app.store.ingest(node, batch, now()).await;

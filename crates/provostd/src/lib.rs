@@ -27,6 +27,8 @@ mod nodes_api;
 mod over_quota;
 mod pace;
 mod pending;
+mod program;
+mod published_nodes;
 mod queue;
 mod ranges;
 mod refresher;

@@ -17,7 +17,7 @@ use crate::bundle::Published;
 use crate::connections::Connection;
 use crate::encoding::Encoding;
 use crate::refusal::{self, Refusal};
-use crate::{guard, ingest, tokens};
+use crate::{guard, ingest, program, tokens};
 
 /// The longest batch of records, in bytes.
 const MAX_BATCH: usize = 8 * 1024 * 1024;
@@ -132,7 +132,7 @@ async fn records(
     body: Body,
 ) -> Result<Json<ingest::Acknowledgement>, Refusal> {
     let body = read_own(&app, &by, &headers, &node, body, MAX_BATCH).await?;
-    ingest::ingest(&app, &node, &body.bytes).await.map(Json)
+    ingest::ingest(&app, &node, &body.bytes, program::version(&headers)).await.map(Json)
 }
 
 /// The answer to a beat.

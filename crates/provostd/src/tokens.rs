@@ -1,7 +1,8 @@
 use std::collections::HashSet;
 
 use axum::http::{HeaderMap, StatusCode, header};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use provost_record::now;
 use provost_store::{Store, Token};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -20,16 +21,26 @@ pub(crate) struct NewToken {
     new: bool,
 }
 
-/// Creates a token for each of `nodes`: 256 random bits, of which the store keeps the digest.
+/// Creates a token for each of `nodes`: 256 random bits, of which the store keeps the digest. The old
+/// ones count for the time `overlap`, if there is one.
 pub(crate) async fn create(
     store: &dyn Store,
     nodes: Vec<String>,
+    overlap: Option<SignedDuration>,
     at: Timestamp,
 ) -> Result<Vec<NewToken>, Refusal> {
     let mut created = nodes.into_iter().map(new_token).collect::<Result<Vec<_>, _>>()?;
     let stored = created.iter();
     let stored = stored.map(|new| Token { node: new.node.clone(), sha256: digest(&new.token) });
-    let new: HashSet<String> = store.set_tokens(stored.collect(), at).await?.into_iter().collect();
+    let stored = stored.collect();
+    let new = match overlap {
+        Some(overlap) => {
+            let until = at.saturating_add(overlap).unwrap_or(Timestamp::MAX);
+            store.rotate_tokens(stored, until, at).await?
+        }
+        None => store.set_tokens(stored, at).await?,
+    };
+    let new: HashSet<String> = new.into_iter().collect();
     created.iter_mut().for_each(|token| token.new = new.contains(&token.node));
     Ok(created)
 }
@@ -71,7 +82,7 @@ pub(crate) async fn check(
         Refusal::new(StatusCode::UNAUTHORIZED, error, hint)
     };
     let token = token.ok_or_else(|| unknown("the request has no token", Lack::Missing))?;
-    match app.store.token_owner(digest(token)).await? {
+    match app.store.token_owner(digest(token), now()).await? {
         Some(owner) if owner == node => {
             by.has_token();
             app.pending.remove(node);

@@ -107,7 +107,7 @@ fn a_wrong_key_is_told_by_its_id() {
 #[test]
 fn an_unknown_token_and_another_nodes_are_told_apart() {
     let (cluster, node) = cluster();
-    let others = cluster.ctl(&["token", "cn002"]).expect(0).stdout;
+    let others = cluster.ctl(&["token", "--force", "cn002"]).expect(0).stdout;
     for (token, parts) in [
         ("cn001 not-a-token-of-anybody", &["failed", "doesn't know the token", "401"][..]),
         (&others, &["failed", "another node's", "403", "provostctl token cn001"]),

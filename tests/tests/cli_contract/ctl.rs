@@ -133,12 +133,13 @@ fn of_a_node_that_booted() {
     assert_snapshot!(cluster.ctl(&["nodes", "--format", "json"]).transcript(), @r#"
     exit status 0
     ----- stdout -----
-    [{"name":"cn001","status":"booted","since":"[TIME]","service":"boot","run":"[ID]","lastSeen":"[TIME]","attempt":1,"bundle":1,"plan":1}]
+    [{"name":"cn001","status":"booted","since":"[TIME]","service":"boot","run":"[ID]","lastSeen":"[TIME]","attempt":1,"bundle":1,"plan":1,"program":"0.1.0"}]
     "#);
     assert_snapshot!(cluster.ctl(&["show", "cn001"]).transcript(), @"
     exit status 0
     ----- stdout -----
     cn001: booted since [TIME] ([AGE] ago), last report [AGE] ago
+      last ran provost 0.1.0, bundle 1, plan 1
 
     boot [ID] of [TIME]: succeeded after [DURATION] (attempt 1, bundle 1, plan 1)
       ok       fetch  [DURATION]
@@ -184,6 +185,7 @@ fn of_a_node_that_failed() {
     exit status 0
     ----- stdout -----
     cn001: failed since [TIME] ([AGE] ago), last report [AGE] ago
+      last ran provost 0.1.0, bundle 1, plan 1
 
     boot [ID] of [TIME]: failed after [DURATION] (attempt 1, bundle 1, plan 1)
       ok       fetch  [DURATION]
@@ -256,7 +258,7 @@ fn of_a_node_that_is_held() {
 fn of_nodes_that_are_waited_for() {
     let (cluster, node) = site(&[("hello", HELLO)]);
     node.provost(&["boot"]).expect(0);
-    cluster.ctl(&["token", "cn[002-003]"]).expect(0);
+    cluster.ctl(&["token", "--force", "cn[002-003]"]).expect(0);
     let wait = ["wait-for", "cn[001-003]", "--status", "booted", "--timeout", "1s"];
     assert_snapshot!(cluster.ctl(&wait).transcript(), @"
     exit status 124

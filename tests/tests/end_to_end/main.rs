@@ -270,7 +270,7 @@ fn wait_for_follows_a_node_to_its_end() {
     assert_eq!(waiting.wait().unwrap().code(), Some(1), "it ends as soon as the node failed");
     let out = cluster.ctl(&["wait-for", "cn001", "--status", "booted", "--timeout", "1s"]);
     assert_eq!(out.code, Some(1));
-    cluster.ctl(&["token", "cn002"]).expect(0);
+    cluster.ctl(&["token", "--force", "cn002"]).expect(0);
     let out = cluster.ctl(&["wait-for", "cn002", "--status", "booted", "--timeout", "1s"]);
     out.expect(124).says(&["cn002", "defined"]);
     std::io::stderr().flush().unwrap();

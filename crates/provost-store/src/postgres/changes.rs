@@ -120,9 +120,11 @@ pub(super) async fn remove(
     Ok(Ok(()))
 }
 
+/// With `old_until`, the token that a node has now counts until then.
 pub(super) async fn set_tokens(
     db: &Database,
     tokens: Vec<Token>,
+    old_until: Option<Timestamp>,
     at: Timestamp,
 ) -> Result<Vec<String>, Failure> {
     // The last one of a node counts.
@@ -133,8 +135,14 @@ pub(super) async fn set_tokens(
     let change = client.transaction().await?;
     let mut new: HashSet<String> = nodes::add(&change, &names, at).await?.into_iter().collect();
     let set = "INSERT INTO token (node, sha256) SELECT * FROM unnest($1::text[], $2::bytea[])
-         ON CONFLICT (node) DO UPDATE SET sha256 = excluded.sha256";
-    change.execute(set, &[&names, &digests]).await?;
+         ON CONFLICT (node) DO UPDATE SET sha256 = excluded.sha256, old_until = $3,
+             old_sha256 = CASE
+                 WHEN $3::bigint IS NULL THEN NULL
+                 WHEN token.old_sha256 IS NOT NULL AND token.old_until > $4 THEN token.old_sha256
+                 ELSE token.sha256 END";
+    let until = old_until.map(Timestamp::as_millisecond);
+    // Where the present token was never used, the node still has the one before it.
+    change.execute(set, &[&names, &digests, &until, &at.as_millisecond()]).await?;
     change.commit().await?;
     Ok(tokens.into_iter().map(|token| token.node).filter(|node| new.remove(node)).collect())
 }

@@ -83,7 +83,7 @@ async fn store(
                 }
                 None => ingested.repeats += 1,
             }
-            state.heard(&record.run, batch.at);
+            state.heard(&record.run, report.program.as_deref(), batch.at);
         }
         let current = batch.reports.last().map(|report| report.record.run.as_str());
         ingested.standing = state.standing(current);

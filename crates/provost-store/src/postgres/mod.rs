@@ -187,11 +187,24 @@ impl Store for Postgres {
     }
 
     fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>> {
-        self.write(changes::set_tokens(&self.database, tokens, at))
+        self.write(changes::set_tokens(&self.database, tokens, None, at))
     }
 
-    fn token_owner(&self, sha256: [u8; 32]) -> Answer<'_, Option<String>> {
-        self.read(reads::token_owner(&self.database, sha256))
+    fn rotate_tokens(
+        &self,
+        tokens: Vec<Token>,
+        old_until: Timestamp,
+        at: Timestamp,
+    ) -> Answer<'_, Vec<String>> {
+        self.write(changes::set_tokens(&self.database, tokens, Some(old_until), at))
+    }
+
+    fn without_token(&self, names: Vec<String>) -> Answer<'_, Vec<String>> {
+        self.read(reads::without_token(&self.database, names))
+    }
+
+    fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
+        self.read(reads::token_owner(&self.database, sha256, at))
     }
 
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {

@@ -3,7 +3,11 @@ use tokio_postgres::Client;
 use super::error::Failure;
 
 /// The migrations from version N to version N + 1. Never change one that was released; add one.
-const STEPS: &[&str] = &[include_str!("001_start.sql"), include_str!("002_prune.sql")];
+const STEPS: &[&str] = &[
+    include_str!("001_start.sql"),
+    include_str!("002_prune.sql"),
+    include_str!("003_old_token.sql"),
+];
 /// The lock of those who change tables: the bytes of "provost", and a number.
 const LOCK: i64 = 0x7072_6f76_6f73_7401;
 

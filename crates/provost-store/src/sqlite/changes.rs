@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::rows::{self, json_column};
 use super::writer::Applied;
 use crate::quota::{OverQuota, Quota};
-use crate::{Claim, Event, Ingested, Lost, NodeState, Released, Report, Seen, Token};
+use crate::{Claim, Event, Ingested, Lost, NodeState, Released, Report, Seen};
 
 /// How many pages are given back to the file system at once, so that no report waits for it.
 const BITE: u32 = 1024;
@@ -76,7 +76,7 @@ fn add_records(
         } else {
             applied.answer.ingested.repeats += 1;
         }
-        state.heard(&record.run, at);
+        state.heard(&record.run, report.program.as_deref(), at);
     }
     let current = batch.last().map(|report| report.record.run.as_str());
     applied.answer.ingested.standing = state.standing(current);
@@ -240,23 +240,6 @@ pub(super) fn give_back(db: &Connection) -> rusqlite::Result<Applied<bool>> {
 pub(super) fn seen(db: &Connection) -> rusqlite::Result<Vec<(String, Seen)>> {
     let states = states(db, "SELECT name, state FROM node ORDER BY name", [])?;
     Ok(states.into_iter().map(|(name, state)| (name, state.seen())).collect())
-}
-
-pub(super) fn set_tokens(
-    db: &Connection,
-    tokens: &[Token],
-    at: Timestamp,
-) -> rusqlite::Result<Applied<Vec<String>>> {
-    let mut applied = Applied { changes_tokens: true, ..Applied::of(Vec::new()) };
-    let mut set = db.prepare_cached("UPDATE node SET token = ?2 WHERE name = ?1")?;
-    for token in tokens {
-        if set.execute(params![token.node, token.sha256])? == 0 {
-            save(db, &token.node, &NodeState::new(&token.node, at))?;
-            set.execute(params![token.node, token.sha256])?;
-            applied.answer.push(token.node.clone());
-        }
-    }
-    Ok(applied)
 }
 
 pub(super) fn state_of(db: &Connection, node: &str) -> rusqlite::Result<Option<NodeState>> {

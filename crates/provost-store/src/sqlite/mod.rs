@@ -9,6 +9,7 @@ mod prune;
 mod readers;
 mod rows;
 mod schema;
+mod tokens;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -278,24 +279,38 @@ impl Store for Sqlite {
     }
 
     fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>> {
-        let work = move |db: &Connection| changes::set_tokens(db, &tokens, at);
+        let work = move |db: &Connection| tokens::set(db, &tokens, None, at);
         Box::pin(self.writer.submit(&self.path, work))
     }
 
-    fn token_owner(&self, sha256: [u8; 32]) -> Answer<'_, Option<String>> {
+    fn rotate_tokens(
+        &self,
+        tokens: Vec<Token>,
+        old_until: Timestamp,
+        at: Timestamp,
+    ) -> Answer<'_, Vec<String>> {
+        let work = move |db: &Connection| tokens::set(db, &tokens, Some(old_until), at);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn without_token(&self, names: Vec<String>) -> Answer<'_, Vec<String>> {
+        Box::pin(self.read(move |db| tokens::without(db, &names)))
+    }
+
+    fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
         Box::pin(async move {
-            let known = self.owners.get(&sha256);
-            let Err(now) = known else { return Ok(known.ok()) };
-            let read = self.read(move |db| {
-                db.prepare_cached("SELECT name FROM node WHERE token = ?")?
-                    .query_row([sha256], |row| row.get(0))
-                    .optional()
-            });
-            let owner: Option<String> = read.await?;
-            if let Some(owner) = &owner {
-                self.owners.keep(sha256, owner, now);
+            let known = self.owners.get(&sha256, at);
+            let Err(read_at) = known else { return Ok(known.ok()) };
+            let owner = self.read(move |db| tokens::owner(db, sha256, at)).await?;
+            let Some(owner) = owner else { return Ok(None) };
+            if owner.replaces {
+                // On a full disk the one before stays until its time comes.
+                let retire = move |db: &Connection| tokens::retire_before(db, sha256);
+                let _ = self.writer.submit(&self.path, retire).await;
+            } else {
+                self.owners.keep(sha256, &owner.node, owner.until, read_at);
             }
-            Ok(owner)
+            Ok(Some(owner.node))
         })
     }
 }

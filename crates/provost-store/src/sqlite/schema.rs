@@ -12,6 +12,7 @@ const STEPS: &[&str] = &[
     include_str!("002_due.sql"),
     include_str!("003_record_ids.sql"),
     include_str!("004_prune.sql"),
+    include_str!("005_old_token.sql"),
 ];
 
 /// What a new file is made with, and an older one is rewritten with. Most changes are of a few

@@ -41,6 +41,8 @@ pub struct NodeState {
     claims: Claims,
     /// The newest that it has fetched.
     seen: Seen,
+    /// The version of its program.
+    program: Option<String>,
     /// What its records use.
     pub(crate) records: Usage,
 }
@@ -51,8 +53,12 @@ impl NodeState {
         Self { name: name.to_owned(), since: Some(defined), ..Self::default() }
     }
 
-    /// Notes a report of a run, at the server's time `at`. A run that was lost is so no longer.
-    pub fn heard(&mut self, run: &str, at: Timestamp) {
+    /// Notes a report of a run, at the server's time `at`, sent by this version of the node's program.
+    /// A run that was lost is so no longer.
+    pub fn heard(&mut self, run: &str, program: Option<&str>, at: Timestamp) {
+        if program.is_some() && self.program.as_deref() != program {
+            self.program = program.map(str::to_owned);
+        }
         self.last_seen = Some(at);
         self.reported = true;
         self.lines().filter(|line| line.run == run).for_each(|line| line.heard(at));
@@ -248,6 +254,7 @@ impl NodeState {
             last_seen: self.last_seen,
             bundle: Some(self.seen.bundle).filter(|seen| *seen > 0),
             plan: Some(self.seen.plan).filter(|seen| *seen > 0),
+            program: self.program.clone(),
             ..Node::default()
         };
         let node = self.claims.programs(node);

@@ -35,7 +35,7 @@ async fn postgres_conforms_and_keeps_all_over_a_restart() {
     let store = open(&url).await;
     assert_eq!(store.nodes().await.unwrap(), nodes);
     assert_eq!(store.runs("cn001").await.unwrap().len(), runs.len());
-    assert_eq!(store.token_owner([3; 32]).await.unwrap().as_deref(), Some("cn001"));
+    assert_eq!(store.token_owner([3; 32], at()).await.unwrap().as_deref(), Some("cn001"));
 }
 
 #[tokio::test]
@@ -59,9 +59,9 @@ async fn daemons_that_start_at_once_make_the_tables_once_and_share_all() {
     let (one, two) = tokio::join!(open(&url), open(&url));
     let token = |byte| vec![Token { node: "cn001".into(), sha256: [byte; 32] }];
     one.set_tokens(token(1), at()).await.unwrap();
-    assert_eq!(two.token_owner([1; 32]).await.unwrap().as_deref(), Some("cn001"));
+    assert_eq!(two.token_owner([1; 32], at()).await.unwrap().as_deref(), Some("cn001"));
     two.set_tokens(token(2), at()).await.unwrap();
-    assert_eq!(one.token_owner([1; 32]).await.unwrap(), None, "at once");
+    assert_eq!(one.token_owner([1; 32], at()).await.unwrap(), None, "at once");
 
     let mut heard = (one.events(), two.events());
     let start = || vec![report("cn001", "a", 1, json!({"phase": "service start"}))];

@@ -19,7 +19,7 @@ async fn sqlite_conforms_and_keeps_all_over_a_restart() {
     let store = Sqlite::open(data.path()).unwrap();
     assert_eq!(store.nodes().await.unwrap(), nodes);
     assert_eq!(store.runs("cn001").await.unwrap().len(), runs.len());
-    assert_eq!(store.token_owner([3; 32]).await.unwrap().as_deref(), Some("cn001"));
+    assert_eq!(store.token_owner([3; 32], at()).await.unwrap().as_deref(), Some("cn001"));
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use crate::{at, next, report};
 /// What every store must do; it is fresh and empty.
 pub(crate) async fn conforms(store: &dyn Store) {
     tokens(store).await;
+    rotation(store).await;
     records(store).await;
     runs_of_two_nodes(store).await;
     logs(store).await;
@@ -28,13 +29,19 @@ async fn tokens(store: &dyn Store) {
     let token = |node: &str, byte| Token { node: node.into(), sha256: [byte; 32] };
     let new = store.set_tokens(vec![token("cn002", 2), token("cn001", 1)], at()).await.unwrap();
     assert_eq!(new, ["cn002", "cn001"]);
-    assert_eq!(store.token_owner([1; 32]).await.unwrap().as_deref(), Some("cn001"));
+    assert_eq!(store.token_owner([1; 32], at()).await.unwrap().as_deref(), Some("cn001"));
     let new = store.set_tokens(vec![token("cn001", 3), token("cn001", 3)], at()).await.unwrap();
     assert!(new.is_empty(), "it was known");
-    assert_eq!(store.token_owner([1; 32]).await.unwrap(), None, "the new one replaces the old");
-    assert_eq!(store.token_owner([3; 32]).await.unwrap().as_deref(), Some("cn001"));
+    assert_eq!(
+        store.token_owner([1; 32], at()).await.unwrap(),
+        None,
+        "the new one replaces the old"
+    );
+    assert_eq!(store.token_owner([3; 32], at()).await.unwrap().as_deref(), Some("cn001"));
     // The second of these is another node's: neither is given.
     assert!(store.set_tokens(vec![token("cn003", 4), token("cn004", 2)], at()).await.is_err());
+    let names = ["cn003", "cn001", "cn002"].map(str::to_owned).to_vec();
+    assert_eq!(store.without_token(names).await.unwrap(), ["cn003"]);
     let nodes = store.nodes().await.unwrap();
     let names: Vec<_> = nodes.iter().map(|n| (n.name.as_str(), n.status)).collect();
     assert_eq!(names, [("cn001", Status::Defined), ("cn002", Status::Defined)]);
@@ -42,6 +49,31 @@ async fn tokens(store: &dyn Store) {
     let named = ["cn002", "nobody", "cn001"].map(str::to_owned).to_vec();
     let named = store.nodes_named(named).await.unwrap();
     assert_eq!(named.iter().map(|n| n.name.as_str()).collect::<Vec<_>>(), ["cn001", "cn002"]);
+}
+
+async fn rotation(store: &dyn Store) {
+    let token = |byte| vec![Token { node: "turn".into(), sha256: [byte; 32] }];
+    let later = |minutes| at() + SignedDuration::from_mins(minutes);
+    let owner = async |byte, minutes| {
+        store.token_owner([byte; 32], later(minutes)).await.unwrap().is_some()
+    };
+    assert_eq!(store.rotate_tokens(token(20), later(60), at()).await.unwrap(), ["turn"]);
+    assert!(owner(20, 0).await);
+    store.rotate_tokens(token(21), later(60), at()).await.unwrap();
+    assert!(owner(20, 0).await && owner(20, 59).await, "the new one wasn't used");
+    assert!(!owner(20, 60).await, "its time has come");
+    // Once more: the node has the first one still, and nobody the second.
+    store.rotate_tokens(token(22), later(120), later(1)).await.unwrap();
+    assert!(owner(20, 119).await && !owner(21, 1).await);
+    assert!(owner(22, 2).await, "this ends the old one");
+    assert!(!owner(20, 2).await && owner(22, 2).await && owner(22, 999).await);
+    store.rotate_tokens(token(23), later(60), later(3)).await.unwrap();
+    assert!(owner(22, 3).await);
+    store.set_tokens(token(24), later(4)).await.unwrap();
+    assert!(!owner(22, 4).await && !owner(23, 4).await && owner(24, 4).await, "at once");
+    store.rotate_tokens(token(25), later(60), later(5)).await.unwrap();
+    store.remove(vec!["turn".into()]).await.unwrap().unwrap();
+    assert!(!owner(24, 5).await && !owner(25, 5).await);
 }
 
 async fn records(store: &dyn Store) {
@@ -263,7 +295,7 @@ async fn removal(store: &dyn Store) {
 
     assert_eq!(store.node("gone").await.unwrap(), None);
     assert_eq!(store.nodes().await.unwrap().len(), others);
-    assert_eq!(store.token_owner([9; 32]).await.unwrap(), None);
+    assert_eq!(store.token_owner([9; 32], at()).await.unwrap(), None);
     assert_eq!(store.node_of_run("g").await.unwrap(), None);
     assert!(store.runs("gone").await.unwrap().is_empty());
     assert!(store.logs("gone").await.unwrap().is_empty());

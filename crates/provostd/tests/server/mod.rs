@@ -62,7 +62,10 @@ impl Server {
     }
 
     pub(crate) async fn token(&self, node: &str) -> String {
-        let asked = self.socket.post("http://localhost/v1/tokens").json(&json!({"nodes": [node]}));
+        let asked = self
+            .socket
+            .post("http://localhost/v1/tokens")
+            .json(&json!({"nodes": [node], "force": true}));
         let answer: Value = asked.send().await.unwrap().json().await.unwrap();
         assert_eq!(answer[0]["node"], node);
         answer[0]["token"].as_str().unwrap().to_owned()

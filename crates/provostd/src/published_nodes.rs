@@ -1,0 +1,18 @@
+//! Which nodes are in what is published: those that have a plan.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+/// The `nodes`, if all of them are published in `www`, or none is at all; else those that aren't.
+pub(crate) fn check(www: &Path, nodes: Vec<String>) -> Result<Vec<String>, Vec<String>> {
+    let entries = std::fs::read_dir(www.join("plans")).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let names = names.filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned()));
+    let published: HashSet<String> = names.filter(|name| !name.starts_with('.')).collect();
+    let is_unknown = |node: &&String| !published.contains(*node);
+    let unknown: Vec<String> = nodes.iter().filter(is_unknown).cloned().collect();
+    match published.is_empty() || unknown.is_empty() {
+        true => Ok(nodes),
+        false => Err(unknown),
+    }
+}
