@@ -103,6 +103,9 @@ _provostctl() {
             provostctl__subcmd__key,new)
                 cmd="provostctl__subcmd__key__subcmd__new"
                 ;;
+            provostctl__subcmd__key,rotate)
+                cmd="provostctl__subcmd__key__subcmd__rotate"
+                ;;
             *)
                 ;;
         esac
@@ -446,7 +449,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__key)
-            opts="-h --admin --help new"
+            opts="-h --admin --help new rotate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -471,6 +474,44 @@ _provostctl() {
             fi
             case "${prev}" in
                 --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__key__subcmd__rotate)
+            opts="-h --next --key --to --group --valid-for --check --diff --allow-removal --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --next)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --valid-for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -916,7 +957,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__token)
-            opts="-f -h --file --admin --help"
+            opts="-f -h --file --missing --rotate --overlap --force --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -927,6 +968,10 @@ _provostctl() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overlap)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -27,7 +27,7 @@ end
 complete -c provostctl -n "__fish_provostctl_needs_command" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_needs_command" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_needs_command" -s V -l version -d 'Print version'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "key" -d 'Create keys that sign what is published'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "key" -d 'Create keys that sign what is published, and replace one by another'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "publish" -d 'Check scripts and site.toml, sign them, and publish them for the nodes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "channel" -d 'Name the nodes that get what is published before all others'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "promote" -d 'Publish to all nodes what a channel\'s nodes have'
@@ -51,12 +51,23 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "boot" -d 'Run
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "snippet" -d 'Print the script that an installer runs at its end, such as a kickstart\'s %post'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "watch" -d 'Show failures grouped by cause and the other nodes by status, live, until you end it'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "wait-for" -d 'Wait until all nodes have a status; also waits for provostd itself. Exit statuses: 0 all have it, 1 one failed, 2 wrong usage, 124 time is up'
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new" -s h -l help -d 'Print help'
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new" -f -a "new" -d 'Create a key pair, provost.key and provost.pub; prints the public key\'s line'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -f -a "new" -d 'Create a key pair, provost.key and provost.pub; prints the public key\'s line'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -f -a "rotate" -d 'Let another key sign what is published. Nodes that trust the old key accept the new one, and then the old one no more; run it again to see which nodes haven\'t fetched it yet'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l out -d 'The folder for both' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l next -d 'The new secret key, made by provostctl key new; publish with it from then on' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l key -d 'The secret key that has signed it, and signs it again' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l check -d 'Do everything but writing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l diff -d 'Show in full what would change, and write nothing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l site -d 'What nodes run' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l scripts -d 'The folder of scripts; all of it is published' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l key -d 'The secret key that signs it' -r -F
@@ -130,7 +141,11 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l overlap -d 'For how long an old token counts, such as 12h or 30d' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l missing -d 'Only for nodes that have no token'
+complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l rotate -d 'The old token of each node counts until the new one has been used, and for --overlap at most'
+complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l force -d 'Also for names that aren\'t in what is published'
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l status -d 'Only nodes with this status or updatestatus' -r

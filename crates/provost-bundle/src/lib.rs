@@ -15,6 +15,7 @@ mod policy;
 mod publish;
 mod refresh;
 mod signature;
+mod succession;
 mod trust;
 mod unpack;
 mod validity;
@@ -31,7 +32,7 @@ pub use publish::{
     Access, Action, Changes, Channel, Channels, FileChange, FileVersion, Generations, Input,
     KeyError, Origin, PlanChange, Prepared, Problem, Publication, PublishError, Published, Record,
     SecretKey, Source, Used, change_channels, channels, check_input, groups, history, prepare,
-    publish,
+    publish, sign_again,
 };
 pub use refresh::Refresh;
 pub use signature::{PublicKey, PublicKeyError};

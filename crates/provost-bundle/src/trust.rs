@@ -1,6 +1,7 @@
 use std::fmt;
 
 use crate::signature::Signature;
+use crate::succession::follow;
 use crate::{Digest, DigestError, Manifest, PublicKey, PublicKeyError};
 
 /// The proof that a node requires that a bundle and a plan are its publisher's.
@@ -102,7 +103,8 @@ impl TrustError {
                 format!("publish again, and check that {file}.minisig is served beside {file}")
             }
             Self::Stranger { .. } => {
-                "publish with a trusted key, or, if the new key is yours, add it to [trust] keys"
+                "publish with a trusted key that was not replaced, or, if the new key is yours, add it \
+                 to [trust] keys"
                     .to_owned()
             }
             Self::Altered { file, .. } => format!(
@@ -136,6 +138,15 @@ impl Trust {
     /// Whether nothing is checked. Every run has to warn of that.
     pub fn is_unsigned(&self) -> bool {
         self.unsigned
+    }
+
+    /// The same for a node that has used what has this signature: a key that names the next one there
+    /// has been replaced by it, and isn't trusted any more.
+    pub fn after(mut self, signature: &str) -> Self {
+        let (trusted, replaced) = follow(&self.keys, signature);
+        self.keys = trusted;
+        self.keys.retain(|key| !replaced.contains(key));
+        self
     }
 
     /// Checks `manifest.toml` against its signature, the text of `manifest.toml.minisig`.
@@ -199,6 +210,10 @@ fn check(
         return Err(TrustError::Garbled { file });
     };
     let signer = signature.key_id.clone();
+    let (keys, _) = match keys.iter().any(|key| key.id() == signer) {
+        true => (keys.to_vec(), Vec::new()),
+        false => follow(keys, text),
+    };
     // Two keys may share an id, by chance or by malice: any of them that verifies is enough.
     let mut of_that_id = keys.iter().filter(|k| k.id() == signer).peekable();
     if of_that_id.peek().is_none() {

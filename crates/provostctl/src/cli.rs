@@ -34,9 +34,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Create keys that sign what is published
+    /// Create keys that sign what is published, and replace one by another
     #[command(subcommand)]
-    Key(KeyCommand),
+    Key(key::Key),
     /// Check scripts and site.toml, sign them, and publish them for the nodes
     Publish(publish::Publish),
     /// Name the nodes that get what is published before all others
@@ -166,16 +166,6 @@ impl LogView {
 }
 
 #[derive(Subcommand)]
-enum KeyCommand {
-    /// Create a key pair, provost.key and provost.pub; prints the public key's line
-    New {
-        /// The folder for both
-        #[arg(long, value_name = "DIR")]
-        out: PathBuf,
-    },
-}
-
-#[derive(Subcommand)]
 enum ImportCommand {
     /// From the output of an xCAT management node; lists what can't be carried over
     Xcat(import::Xcat),
@@ -200,7 +190,7 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
-        Command::Key(KeyCommand::New { out }) => return key::new(&out),
+        Command::Key(key) => return key.run(&cli.admin),
         Command::Publish(publish) => return publish.run(&cli.admin),
         Command::Channel(channel) => return channel.run(),
         Command::Promote { channel, again } => return again.promote(&cli.admin, &channel.0),

@@ -33,6 +33,7 @@ fn of_each_program_and_command() {
         "provost install",
         "provostctl",
         "provostctl key new",
+        "provostctl key rotate",
         "provostctl publish",
         "provostctl channel set",
         "provostctl channel list",

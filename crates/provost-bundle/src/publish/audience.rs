@@ -26,8 +26,11 @@ impl Prepared<'_> {
     pub(super) fn base(&self) -> Option<&Manifest> {
         let least = self.publication.used.least_bundle(self.previous.generation());
         let entries = || self.sources.iter().map(|source| &source.entry);
+        let key = self.publication.key.public_line();
         let is_same = |manifest: &&Manifest| {
-            manifest.files.iter().eq(entries()) && manifest.generation >= least
+            manifest.files.iter().eq(entries())
+                && manifest.generation >= least
+                && manifest.key == key
         };
         if let Some(channel) = self.publication.channel {
             let last = self.last_of(Some(channel.name))?.generation;

@@ -10,6 +10,7 @@ use std::path::Path;
 use super::error::PublishError;
 use super::history::{FOLDER, verify};
 use super::key::SecretKey;
+use super::replace::replace;
 use super::target::Target;
 
 /// The file of all channels, in the published folder.
@@ -51,16 +52,9 @@ pub fn change_channels(
         let text = toml::to_string(&all).map_err(io::Error::other)?;
         let signature = key.sign(text.as_bytes(), "channels").map_err(io::Error::other)?;
         // A crash in between leaves what isn't signed: the next change or publication says so.
-        replace(&folder, &path.with_added_extension("minisig"), &signature)?;
-        replace(&folder, &path, &text)
+        replace(&path.with_added_extension("minisig"), &signature)?;
+        replace(&path, &text)
     };
     write().map_err(|e| PublishError::disk("writing", &path, e))?;
     Ok(all)
-}
-
-fn replace(folder: &Path, path: &Path, text: &str) -> io::Result<()> {
-    let new = tempfile::NamedTempFile::new_in(folder)?;
-    fs::write(new.path(), text)?;
-    new.as_file().sync_all()?;
-    new.persist(path).map(drop).map_err(|e| e.error)
 }

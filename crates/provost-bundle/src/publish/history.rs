@@ -31,6 +31,8 @@ pub enum Action {
     Promote,
     /// It was published before, and something else since.
     Rollback,
+    /// Another key signs it.
+    Rotate,
 }
 
 /// Who publishes what, for the history.

@@ -7,13 +7,20 @@ use std::path::{Path, PathBuf};
 use ct_codecs::{Base64, Decoder};
 use minisign::KeyPair;
 
+use super::replace::replace;
 use crate::PublicKey;
+use crate::succession::{follow, statement};
+
+/// The file beside a key that says which keys came before it.
+const SUCCESSION: &str = "succession";
 
 /// The publisher's minisign key, without a password, because publishing is often unattended.
 pub struct SecretKey {
     key: minisign::SecretKey,
     public: PublicKey,
     readable_by_others: bool,
+    /// Which keys came before it, by their own signatures: see [`follow`].
+    succession: String,
 }
 
 /// What went wrong with a secret key.
@@ -116,7 +123,11 @@ impl SecretKey {
         let key = minisign::SecretKey::from_bytes(&bytes);
         match (key, bytes.get(..4)) {
             (Ok(_), Some(b"EdSc")) => Err(KeyError::Password { path: path.to_owned() }),
-            (Ok(key), Some(b"Ed\0\0")) => Self::from_parts(key, path, mode & 0o077 != 0),
+            (Ok(key), Some(b"Ed\0\0")) => {
+                let mut key = Self::from_parts(key, path, mode & 0o077 != 0)?;
+                key.succession = read_succession(path)?;
+                Ok(key)
+            }
             _ if PublicKey::from_line(line).is_ok() => Err(not_a_key("it is a public key")),
             _ => Err(not_a_key("it isn't a minisign secret key")),
         }
@@ -135,7 +146,7 @@ impl SecretKey {
         })?;
         let public = PublicKey::from_line(&public.to_base64())
             .map_err(|e| KeyError::NotAKey { path: path.to_owned(), what: e.to_string() })?;
-        Ok(Self { key, public, readable_by_others })
+        Ok(Self { key, public, readable_by_others, succession: String::new() })
     }
 
     /// The public key.
@@ -153,8 +164,35 @@ impl SecretKey {
         self.readable_by_others
     }
 
-    /// The text of a `.minisig` file for `bytes`, as `minisign -S` writes it.
+    /// Whether `old` or a later key says that this one comes after it.
+    pub fn succeeds(&self, old: &PublicKey) -> bool {
+        // As if behind a signature.
+        let (trusted, _) =
+            follow(std::slice::from_ref(old), &format!("\n\n\n\n{}", self.succession));
+        trusted.contains(&self.public)
+    }
+
+    /// Says that `next`, whose file is at `path`, comes after this key: writes it beside that file.
+    pub fn name_next(&self, next: &mut Self, path: &Path) -> Result<(), KeyError> {
+        let line = next.public.line();
+        let link = self.sign_alone(statement(line).as_bytes(), "provost: the next key")?;
+        next.succession = format!("{}{line}\n{link}", self.succession);
+        let file = path.with_extension(SUCCESSION);
+        replace(&file, &next.succession).map_err(|e| disk("writing", &file, e))
+    }
+
+    /// Whether a signature's text carries which keys came before this one.
+    pub(super) fn is_complete(&self, signature: &str) -> bool {
+        signature.ends_with(&self.succession)
+    }
+
+    /// The text of a `.minisig` file for `bytes`, as `minisign -S` writes it, and, after what minisign
+    /// reads, which keys came before this one.
     pub fn sign(&self, bytes: &[u8], trusted_comment: &str) -> Result<String, KeyError> {
+        Ok(format!("{}{}", self.sign_alone(bytes, trusted_comment)?, self.succession))
+    }
+
+    fn sign_alone(&self, bytes: &[u8], trusted_comment: &str) -> Result<String, KeyError> {
         let signature = minisign::sign(
             None,
             &self.key,
@@ -170,6 +208,15 @@ impl SecretKey {
 impl fmt::Debug for SecretKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SecretKey({})", self.public.id())
+    }
+}
+
+/// Which keys came before the one at `path`; none where the file isn't there.
+fn read_succession(path: &Path) -> Result<String, KeyError> {
+    let path = path.with_extension(SUCCESSION);
+    match std::fs::read_to_string(&path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        text => text.map_err(|e| disk("reading", &path, e)),
     }
 }
 

@@ -17,7 +17,9 @@ mod pack;
 mod prepared;
 mod previous;
 mod publication;
+mod replace;
 mod secret;
+mod sign_again;
 mod stage;
 mod target;
 mod tree;
@@ -38,6 +40,7 @@ pub use key::{KeyError, SecretKey};
 use pack::PackError;
 pub use prepared::{Access, Prepared, prepare};
 pub use publication::{Channel, Input, Publication, Published};
+pub use sign_again::sign_again;
 use stage::Stage;
 
 /// Publishes a bundle and the plans that go with it. Either all of it is there afterwards, or

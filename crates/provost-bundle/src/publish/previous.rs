@@ -189,6 +189,7 @@ impl Previous {
         if let Some(text) = self.text(&format!("{file}.minisig"))
             && let Some(signature) = Signature::decode(&text)
             && key.public().verifies(bytes, &signature)
+            && key.is_complete(&text)
         {
             return Ok(text);
         }

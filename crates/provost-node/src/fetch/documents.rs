@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use provost_bundle::{Manifest, Verdict};
+use provost_bundle::{Manifest, Trust, Verdict};
 use provost_plan::Plan;
 use provost_record::Cause;
 use reqwest::header::HeaderMap;
@@ -56,6 +56,12 @@ impl Documents {
     /// The texts, by the names under which they are published.
     pub(crate) fn into_texts(self) -> [(&'static str, String); 2] {
         [("manifest.toml", self.manifest.text), ("plan.toml", self.plan.text)]
+    }
+
+    /// What is trusted after these were used: what the settings say, without keys that were replaced.
+    pub(crate) fn trust_after(kept: Option<&Self>, settings: &Settings) -> Trust {
+        let signature = kept.and_then(|kept| kept.manifest.signature.as_deref());
+        settings.trust.clone().after(signature.unwrap_or_default())
     }
 
     /// The text of the manifest.
@@ -128,8 +134,8 @@ impl Documents {
     }
 
     /// Checks that they are the publisher's, and this node's.
-    pub(crate) fn verify(&self, settings: &Settings) -> Result<Verified, Failure> {
-        let (trust, path) = (&settings.trust, plan_path(settings));
+    pub(crate) fn verify(&self, settings: &Settings, trust: &Trust) -> Result<Verified, Failure> {
+        let path = plan_path(settings);
         let refused = |document: &Document, e: &dyn std::fmt::Display, hint: String| {
             Failure::new(Cause::Verify, format!("{e}, from {}", document.url), hint)
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use futures_util::{StreamExt, TryStreamExt};
-use provost_bundle::{FileEntry, Manifest, Pack};
+use provost_bundle::{FileEntry, Manifest, Pack, Trust};
 use provost_record::{Cause, wording};
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode};
@@ -29,6 +29,8 @@ const AT_ONCE: usize = 4;
 /// One fetch of what was published, and what is on this node's disk already.
 pub(crate) struct Fetch<'a> {
     pub(crate) settings: &'a Settings,
+    /// That of the settings, without keys that were replaced.
+    trust: Trust,
     pub(crate) bundles: Bundles,
     pub(crate) kept: Option<Documents>,
     pub(crate) state: &'a Path,
@@ -55,7 +57,8 @@ pub(crate) struct LastGood {
 impl<'a> Fetch<'a> {
     pub(crate) fn new(settings: &'a Settings, state: &'a Path) -> Result<Self, Failure> {
         let (bundles, kept) = (Bundles::open(state)?, Documents::kept(state));
-        Ok(Self { settings, bundles, kept, state, newest: 0 })
+        let trust = Documents::trust_after(kept.as_ref(), settings);
+        Ok(Self { settings, trust, bundles, kept, state, newest: 0 })
     }
 
     /// Sends the first requests: for the documents, and for the newest pack.
@@ -121,7 +124,8 @@ impl<'a> Fetch<'a> {
         let documents = of_channel.as_ref().unwrap_or(documents);
         // That is the pack of the bundle for all nodes.
         let newest = newest.filter(|_| of_channel.is_none());
-        let verified = documents.verify(self.settings).map_err(FetchError::inconsistent)?;
+        let verified =
+            documents.verify(self.settings, &self.trust).map_err(FetchError::inconsistent)?;
         let Verified { manifest, plan, .. } = &verified;
         let from = source.base.as_str();
         let seen = self.bundles.check_generations(from, self.newest, manifest, plan)?;
@@ -246,7 +250,7 @@ impl<'a> Fetch<'a> {
         };
         let verified = match &self.kept {
             None => Err(nothing("there is none on this node yet")),
-            Some(kept) => kept.verify(self.settings),
+            Some(kept) => kept.verify(self.settings, &self.trust),
         };
         let whole = verified.and_then(|verified| {
             let Verified { manifest, plan, .. } = &verified;

@@ -22,6 +22,9 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use documents::Documents;
+use provost_bundle::Trust;
+
+use crate::settings::Settings;
 pub use error::{FetchError, NotFetched};
 pub use server::{Server, broken};
 pub use source::{Connection, Fetched, Source};
@@ -29,6 +32,11 @@ pub use source::{Connection, Fetched, Source};
 /// The manifest and the plan as they were fetched last, by name. Nobody has looked at them since.
 pub fn kept_texts(state: &Path) -> Vec<(&'static str, String)> {
     Documents::kept(state).into_iter().flat_map(Documents::into_texts).collect()
+}
+
+/// What is trusted: what the settings say, but for keys that what was used last has replaced.
+pub fn trust(settings: &Settings, state: &Path) -> Trust {
+    Documents::trust_after(Documents::kept(state).as_ref(), settings)
 }
 
 /// How long ago something was published, so that a server that stands still is noticed.

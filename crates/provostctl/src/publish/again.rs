@@ -18,10 +18,10 @@ use crate::period::Period;
 pub(crate) struct Again {
     /// The secret key that has signed it, and signs it again
     #[arg(long, value_name = "FILE")]
-    key: PathBuf,
+    pub(crate) key: PathBuf,
     /// The folder that provostd.toml calls www
     #[arg(long, value_name = "WWW")]
-    to: PathBuf,
+    pub(crate) to: PathBuf,
     /// The group that may read the plans, which provostd runs as: a name or a number
     #[arg(long, value_name = "GROUP")]
     group: Option<String>,
@@ -30,10 +30,10 @@ pub(crate) struct Again {
     valid_for: Period,
     /// Do everything but writing
     #[arg(long)]
-    check: bool,
+    pub(crate) check: bool,
     /// Show in full what would change, and write nothing
     #[arg(long)]
-    diff: bool,
+    pub(crate) diff: bool,
     /// Publish it even where many nodes lose all their scripts
     #[arg(long)]
     allow_removal: bool,
@@ -84,14 +84,44 @@ impl Again {
         self.publish(admin, record, Action::Rollback)
     }
 
+    /// `provostctl key rotate`: what all nodes have, signed by the key in the file `next`.
+    pub(crate) fn rotate(&self, admin: &Admin, next: &Path) -> Result<(), Failure> {
+        let records = history(&self.to);
+        let now = self.generation();
+        let to = self.to.display();
+        if let Some(ahead) = records.iter().find(|r| r.channel.is_some() && r.generation > now) {
+            let channel = ahead.channel.as_deref().unwrap_or_default();
+            let error = format!("another key can't sign while channel {channel} tries a bundle");
+            let hint =
+                format!("promote it, or take it back: provostctl rollback --to {to} --key …");
+            return Err(Failure::new(error, hint));
+        }
+        let record = records.iter().find(|record| record.channel.is_none()).ok_or_else(|| {
+            let error = format!("{to} has no history of what all nodes have");
+            Failure::new(error, "publish with the present key first: provostctl publish …")
+        })?;
+        self.publish_as(admin, record, Action::Rotate, next)
+    }
+
     /// The generation of the bundle of all nodes.
     fn generation(&self) -> u64 {
         let text = fs::read(self.to.join("manifest.toml")).unwrap_or_default();
         Manifest::parse(&text).map_or(0, |manifest| manifest.generation)
     }
 
-    /// Publishes a record's files and `site.toml` as if they were an admin's.
     fn publish(&self, admin: &Admin, record: &Record, action: Action) -> Result<(), Failure> {
+        self.publish_as(admin, record, action, &self.key)
+    }
+
+    /// Publishes a record's files and `site.toml` as if they were an admin's who has the key in the
+    /// file `by`.
+    fn publish_as(
+        &self,
+        admin: &Admin,
+        record: &Record,
+        action: Action,
+        by: &Path,
+    ) -> Result<(), Failure> {
         let key = SecretKey::load(&self.key).map_err(|e| Failure::of(&e, e.hint()))?;
         let folder = tempfile::tempdir().map_err(disk)?;
         let (scripts, site) = (folder.path().join("scripts"), folder.path().join("site.toml"));
@@ -101,7 +131,7 @@ impl Again {
         let publish = Publish {
             site,
             scripts,
-            key: Some(self.key.clone()),
+            key: Some(by.to_owned()),
             to: Some(self.to.clone()),
             to_channel: None,
             group: self.group.clone(),

@@ -150,7 +150,7 @@ impl Attempt<'_> {
         bytes: &[u8],
     ) -> Result<(Manifest, String), Failure> {
         let signature = self.signature(&format!("{path}.minisig")).await?;
-        let trust = &self.settings.trust;
+        let trust = provost_node::fetch::trust(self.settings, self.state);
         let verdict = trust
             .check_manifest(bytes, signature.as_deref())
             .map_err(|e| self.refused(&e, e.hint()))?;
@@ -222,7 +222,7 @@ impl Attempt<'_> {
         let bytes = self.read(path, response, Plan::MAX_BYTES).await?;
         let Some((manifest, text)) = manifest else { return Ok(None) };
         let signature = self.signature(&format!("{path}.minisig")).await?;
-        let trust = &self.settings.trust;
+        let trust = provost_node::fetch::trust(self.settings, self.state);
         let verdict = trust
             .check_plan(path, &bytes, signature.as_deref(), manifest)
             .map_err(|e| self.refused(&e, e.hint()))?;
