@@ -39,7 +39,9 @@ fn an_empty_disk_becomes_scratch_space_and_no_other() {
     let Some(root) = Root::new(Kind::Chroot) else { return };
     let Some(disk) = Disk::new() else { return };
     let device = disk.device.as_str();
-    let env = [("SCRATCH_DEVICE", device), ("SCRATCH_FS", "ext4")];
+    // As in an installer, whose disks are the node's.
+    let kickstart = ("PROVOST_SERVICE", "kickstart");
+    let env = [("SCRATCH_DEVICE", device), ("SCRATCH_FS", "ext4"), kickstart];
     root.settles("setupscratch", &env);
     assert_eq!(root.mode("/scratch"), 0o1777);
     let fstab = root.text("/etc/fstab");
@@ -67,7 +69,7 @@ fn an_empty_disk_becomes_scratch_space_and_no_other() {
     root.sh("dd if=/dev/zero of=\"$SCRATCH_DEVICE\" bs=1M; wipefs -aq \"$SCRATCH_DEVICE\"", &env);
     root.sh("echo raw | dd of=\"$SCRATCH_DEVICE\" seek=9 conv=fsync", &env).expect(0);
     root.refuses("setupscratch", &env, &["its first MiB has data"]);
-    root.refuses("setupscratch", &[], &["no device is given"]);
-    root.refuses("setupscratch /etc/passwd", &[], &["is not a block device"]);
-    root.refuses(&format!("setupscratch {device} /etc"), &[], &["/etc is not empty"]);
+    root.refuses("setupscratch", &[kickstart], &["no device is given"]);
+    root.refuses("setupscratch /etc/passwd", &[kickstart], &["is not a block device"]);
+    root.refuses(&format!("setupscratch {device} /etc"), &[kickstart], &["/etc is not empty"]);
 }

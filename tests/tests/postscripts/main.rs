@@ -4,6 +4,7 @@
 mod debian;
 mod disk;
 mod files;
+mod host;
 mod network;
 mod packages;
 mod prefix;
