@@ -189,8 +189,11 @@ impl<'a> Reader<'a> {
                     .map(str::to_owned)
                     .collect();
             }
-            let place = line_of(self.text, Some(line.span()));
-            let by = || format!("{key} ({}:{place})", self.path.display());
+            // Counting lines takes a moment; most scripts are named many times.
+            let by = || {
+                let place = line_of(self.text, Some(line.span()));
+                format!("{key} ({}:{place})", self.path.display())
+            };
             self.required.entry(step.script.clone()).or_insert_with(by);
             steps.push(step);
         }

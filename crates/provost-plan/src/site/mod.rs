@@ -4,7 +4,7 @@ mod layer;
 #[cfg(feature = "schema")]
 mod schema;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use provost_bundle::Policy;
@@ -21,6 +21,8 @@ pub use schema::schema;
 #[derive(Clone, Debug)]
 pub struct Site {
     layers: Vec<Layer>,
+    /// The layers that apply to a node, each by its index.
+    of_node: BTreeMap<String, Vec<usize>>,
     overrides: BTreeMap<String, Policy>,
     required: BTreeMap<String, String>,
     used: BTreeMap<String, String>,
@@ -37,7 +39,13 @@ impl Site {
     pub fn parse_with(text: &str, path: &Path, outside: Groups) -> Result<Self, SiteError> {
         let file::Content { layers, overrides, required, used } =
             file::Reader::new(text, path, outside).content()?;
-        Ok(Self { layers, overrides, required, used })
+        let mut of_node: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, layer) in layers.iter().enumerate() {
+            for node in layer.nodes.iter().flatten() {
+                of_node.entry(node.clone()).or_default().push(index);
+            }
+        }
+        Ok(Self { layers, of_node, overrides, required, used })
     }
 
     /// The nodes of its groups, folded.
@@ -68,23 +76,18 @@ impl Site {
     /// The plan of each node that a group or a section of its own names. Their generations are 0:
     /// the publisher sets them.
     pub fn plans(&self) -> BTreeMap<String, Plan> {
-        let named = self.layers.iter().filter_map(|layer| layer.nodes.as_ref()).flatten();
-        let names: BTreeSet<&String> = named.collect();
-        names.into_iter().map(|node| (node.clone(), self.plan(node))).collect()
-    }
-
-    fn plan(&self, node: &str) -> Plan {
-        self.explained(node).plan
+        let plan =
+            |(node, own): (&String, &Vec<usize>)| (node.clone(), self.explained(node, own).plan);
+        self.of_node.iter().map(plan).collect()
     }
 
     /// The plan of a node, and where each part of it comes from. None if no group and no section of
     /// its own names the node.
     pub fn explain(&self, node: &str) -> Option<Explained<'_>> {
-        let mut named = self.layers.iter().filter_map(|layer| layer.nodes.as_ref());
-        named.any(|nodes| nodes.contains(node)).then(|| self.explained(node))
+        Some(self.explained(node, self.of_node.get(node)?))
     }
 
-    fn explained(&self, node: &str) -> Explained<'_> {
+    fn explained(&self, node: &str, own: &[usize]) -> Explained<'_> {
         let plan = Plan {
             format: Plan::FORMAT,
             node: node.to_owned(),
@@ -99,9 +102,9 @@ impl Site {
         };
         let (env, postscripts, postbootscripts) = Default::default();
         let mut all = Explained { plan, env, postscripts, postbootscripts };
-        let applies =
-            |layer: &&Layer| layer.nodes.as_ref().is_none_or(|nodes| nodes.contains(node));
-        for layer in self.layers.iter().filter(applies) {
+        // Those of all nodes come before the groups.
+        let of_all = self.layers.iter().take_while(|layer| layer.nodes.is_none());
+        for layer in of_all.chain(own.iter().filter_map(|index| self.layers.get(*index))) {
             let plan = &mut all.plan;
             plan.env.extend(layer.env.clone());
             plan.runbootscripts = layer.runbootscripts.unwrap_or(plan.runbootscripts);
