@@ -61,6 +61,9 @@ _provost() {
             provost,status)
                 cmd="provost__subcmd__status"
                 ;;
+            provost,try)
+                cmd="provost__subcmd__try"
+                ;;
             provost,xcatdsklspost)
                 cmd="provost__subcmd__xcatdsklspost"
                 ;;
@@ -74,7 +77,7 @@ _provost() {
 
     case "${cmd}" in
         provost)
-            opts="-v -h -V --config --verbose --help --version boot kickstart run status log check gather analyze report record fetch release stamp install xcatdsklspost xcatinstallpost reboot-request"
+            opts="-v -h -V --config --verbose --help --version boot kickstart run try status log check gather analyze report record fetch release stamp install xcatdsklspost xcatinstallpost reboot-request"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -454,6 +457,24 @@ _provost() {
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provost__subcmd__try)
+            opts="-v --config --verbose"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -31,6 +31,7 @@ complete -c provost -n "__fish_provost_needs_command" -s V -l version -d 'Print 
 complete -c provost -n "__fish_provost_needs_command" -f -a "boot" -d 'Run what this boot needs'
 complete -c provost -n "__fish_provost_needs_command" -f -a "kickstart" -d 'Run the postscripts, from an installer, and leave in the new root what its boots need'
 complete -c provost -n "__fish_provost_needs_command" -f -a "run" -d 'Run one script, or a list, whether or not it has run before'
+complete -c provost -n "__fish_provost_needs_command" -f -a "try" -d 'Run one script on a workstation as a node would, in a temporary folder, without a management node'
 complete -c provost -n "__fish_provost_needs_command" -f -a "status" -d 'Show the result of the last run'
 complete -c provost -n "__fish_provost_needs_command" -f -a "log" -d 'Show a script\'s newest log: each command, what it printed and how it ended; without a name, of the script that failed or ran last'
 complete -c provost -n "__fish_provost_needs_command" -f -a "check" -d 'Show the effective configuration and where each value comes from, and check that it works'
@@ -58,6 +59,8 @@ complete -c provost -n "__fish_provost_using_subcommand run" -l config -d 'The c
 complete -c provost -n "__fish_provost_using_subcommand run" -s x -l trace-lines -d 'Also log each line that bash runs, builtins and functions too, in this one run'
 complete -c provost -n "__fish_provost_using_subcommand run" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand run" -s h -l help -d 'Print help'
+complete -c provost -n "__fish_provost_using_subcommand try" -l config -d 'The configuration file' -r -F
+complete -c provost -n "__fish_provost_using_subcommand try" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand status" -l format -r -f -a "text\t'For people'
 json\t'One document, for programs'"
 complete -c provost -n "__fish_provost_using_subcommand status" -l config -d 'The configuration file' -r -F

@@ -34,6 +34,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "promote" -d '
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rollback" -d 'Publish again, as a newer generation and for all nodes, what was published before'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "history" -d 'Show what was published, by whom, and on which nodes it has run'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "plan" -d 'Show what a node will run, in order and with which environment, and the section of site.toml that each comes from'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "try" -d 'Run one script on this machine as a node would, in a temporary folder, without a management node. Exit statuses: those of `provost run`'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "import" -d 'Write a site.toml from another system\'s tables'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "token" -d 'Create new tokens that replace the nodes\' old ones; prints a line "NODE TOKEN" each'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'Show failures grouped by cause and the other nodes by status, or list nodes'
@@ -84,7 +85,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l refres
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l check -d 'Do everything but writing'
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l diff -d 'Show in full what would change, and write nothing'
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
-complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l lint-only -d 'Look for mistakes in scripts and site.toml, and do no more; with shellcheck\'s errors, if it is installed. Exit statuses: 0 there is none, 1 there is one'
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l lint-only -d 'Look for mistakes in scripts and site.toml, and do no more; with shellcheck\'s errors, if it is installed. Exit statuses: 0 there is none, 1 there is one, be it only a warning'
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l no-lint -d 'Publish scripts in spite of syntax errors'
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not __fish_seen_subcommand_from set list remove" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
@@ -131,15 +132,31 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand history" -l admin 
 complete -c provostctl -n "__fish_provostctl_using_subcommand history" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l diff -d 'Show in what this node differs from another one instead' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l site -d 'What nodes run' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l to -d 'The folder that provostd.toml calls www: what is published there, in place of a site.toml' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l script -d 'List the nodes that run this script instead' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand plan" -s h -l help -d 'Print help'
-complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -s h -l help -d 'Print help'
-complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat" -f -a "xcat" -d 'From the output of an xCAT management node; lists what can\'t be carried over'
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l site -d 'What nodes run' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l node -d 'The node that it is run for' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l scripts -d 'The folder of scripts, if that isn\'t the folder of the script' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l root -d 'Let the script work on the system in this folder (PROVOST_ROOT), not on this machine' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -l keep -d 'Keep the temporary folder with its logs after a success too'
+complete -c provostctl -n "__fish_provostctl_using_subcommand try" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -f -a "xcat" -d 'From the output of an xCAT management node; lists what can\'t be carried over'
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -f -a "ansible" -d 'From an inventory of Ansible, in INI or YAML; lists what can\'t be carried over'
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and not __fish_seen_subcommand_from xcat ansible warewulf" -f -a "warewulf" -d 'From Warewulf\'s nodes.conf, of version 4; lists what can\'t be carried over'
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l to -d 'The file to write; without this, standard output' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from xcat" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from ansible" -l to -d 'The file to write; without this, standard output' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from ansible" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from ansible" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from warewulf" -l to -d 'The file to write; without this, standard output' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from warewulf" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand import; and __fish_seen_subcommand_from warewulf" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l overlap -d 'For how long an old token counts, such as 12h or 30d' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l admin -d 'The address of provostd\'s admin listener: unix:PATH or http://ADDRESS:PORT' -r

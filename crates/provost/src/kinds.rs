@@ -1,8 +1,9 @@
-use provost_node::runner::{ManagementKind, PUBLISHED};
+use provost_node::runner::{FOLDER, ManagementKind, PUBLISHED};
 
 /// The kinds of management nodes that this program works with.
 pub(crate) const KINDS: &[ManagementKind] = &[
     PUBLISHED,
     #[cfg(feature = "xcat")]
     provost_xcat::XCAT,
+    FOLDER,
 ];

@@ -12,7 +12,7 @@ use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
 use crate::{
     channel, gather, import, journal, key, log, nodes, output, pending, plan, prune, publish,
-    release, remove, rerun, show, snippet, token, wait_for, watch,
+    release, remove, rerun, show, snippet, token, wait_for, watch, workstation,
 };
 
 /// Create keys, publish what nodes run, and show what they report
@@ -61,9 +61,12 @@ enum Command {
     /// Show what a node will run, in order and with which environment, and the section of site.toml
     /// that each comes from
     Plan(plan::Plan),
+    /// Run one script on this machine as a node would, in a temporary folder, without a management
+    /// node. Exit statuses: those of `provost run`
+    Try(workstation::Try),
     /// Write a site.toml from another system's tables
     #[command(subcommand)]
-    Import(ImportCommand),
+    Import(import::Import),
     /// Create new tokens that replace the nodes' old ones; prints a line "NODE TOKEN" each
     Token(token::Tokens),
     /// Show failures grouped by cause and the other nodes by status, or list nodes
@@ -165,12 +168,6 @@ impl LogView {
     }
 }
 
-#[derive(Subcommand)]
-enum ImportCommand {
-    /// From the output of an xCAT management node; lists what can't be carried over
-    Xcat(import::Xcat),
-}
-
 /// The command line, for its manual.
 pub fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
@@ -196,7 +193,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Promote { channel, again } => return again.promote(&cli.admin, &channel.0),
         Command::Rollback { generation, again } => return again.rollback(&cli.admin, generation),
         Command::Plan(plan) => return plan.run(),
-        Command::Import(ImportCommand::Xcat(xcat)) => return xcat.run(),
+        Command::Try(attempt) => return attempt.run(),
+        Command::Import(import) => return import.run(),
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -212,6 +210,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             | Command::Promote { .. }
             | Command::Rollback { .. }
             | Command::Plan(_)
+            | Command::Try(_)
             | Command::Import(_) => Ok(()),
             Command::History(history) => history.run(&cli.admin).await,
             Command::Rerun(rerun) => rerun.run(&client).await,

@@ -36,9 +36,11 @@ mod site_file;
 mod snippet;
 mod ssh;
 mod table;
+mod temporary;
 mod text;
 mod token;
 mod wait_for;
 mod watch;
+mod workstation;
 
 pub use cli::{command, main};

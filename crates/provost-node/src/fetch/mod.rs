@@ -5,6 +5,7 @@ pub mod bundles;
 pub mod documents;
 pub mod download;
 pub mod error;
+pub mod folder;
 pub mod fresh;
 pub mod head_start;
 /// What is mounted on this node.

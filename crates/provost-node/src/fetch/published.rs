@@ -1,5 +1,6 @@
 //! What `provostctl publish` made, as a [`Source`].
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use futures_util::future::LocalBoxFuture;
 use jiff::Timestamp;
 use provost_bundle::Verdict;
 use provost_exec::{Orders, Supervisor};
+use provost_plan::Plan;
 use tokio::sync::watch;
 
 use super::answer::Directives;
@@ -87,10 +89,7 @@ impl Published {
             tracing::warn!("{UNSIGNED}");
         }
         let folder = fetch.bundles.current();
-        // The bundle comes last, so that a script that is called as a command doesn't take its place.
-        let path = plan.env.get("PATH").map_or(PATH, String::as_str);
-        let path = format!("{path}:{}", folder.display());
-        plan.env.insert("PATH".to_owned(), path);
+        add_to_path(&mut plan, &folder);
         let Directives { hold, released, .. } = directives;
         Ok(Fetched {
             manifest,
@@ -106,6 +105,14 @@ impl Published {
             released,
         })
     }
+}
+
+/// Lets the scripts find each other as commands. The bundle comes last, so that one of them doesn't take
+/// a command's place.
+pub(super) fn add_to_path(plan: &mut Plan, folder: &Path) {
+    let path = plan.env.get("PATH").map_or(PATH, String::as_str);
+    let path = format!("{path}:{}", folder.display());
+    plan.env.insert("PATH".to_owned(), path);
 }
 
 impl Source for Published {

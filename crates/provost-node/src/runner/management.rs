@@ -1,5 +1,6 @@
 //! The kinds of management nodes: what a node fetches from each, and who there is notified of a run.
 
+use crate::fetch::folder::Folder;
 use crate::fetch::published::Published;
 use crate::fetch::source::{Connection, Source};
 use crate::observe::observer::Observer;
@@ -29,5 +30,14 @@ pub const PUBLISHED: ManagementKind = ManagementKind {
     connect: |_, connection| Management {
         source: Box::new(Published::new(connection.clone())),
         observers: vec![Box::new(Reporting::new(connection.clone()))],
+    },
+};
+
+/// No management node at all: scripts and plan are on this machine, and nobody is notified.
+pub const FOLDER: ManagementKind = ManagementKind {
+    name: "folder",
+    connect: |_, connection| Management {
+        source: Box::new(Folder::new(connection.clone())),
+        observers: Vec::new(),
     },
 };

@@ -30,6 +30,11 @@ impl Input {
         self.source_kind() == "xcat"
     }
 
+    /// Whether there is no management node: everything is on this machine.
+    fn is_folder(&self) -> bool {
+        self.source_kind() == "folder"
+    }
+
     /// Whether the management node takes records.
     pub fn takes_records(&self) -> bool {
         self.source_kind() == "provost"
@@ -115,7 +120,7 @@ impl Input {
 
     fn servers(&self, note: &mut impl FnMut(Failure)) -> Vec<Url> {
         let servers = &self.fragment.servers;
-        if servers.is_empty() {
+        if servers.is_empty() && !self.is_folder() {
             note(Failure::config(
                 "no server is configured to fetch from",
                 "set `servers` in provost.toml, e.g. servers = [\"http://10.0.0.1:8480\"]",

@@ -3,7 +3,9 @@
 mod args;
 mod fetch;
 mod record;
+mod workstation;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -45,6 +47,17 @@ enum Command {
     Kickstart(Continue),
     /// Run one script, or a list, whether or not it has run before
     Run(RunArgs),
+    /// Run one script on a workstation as a node would, in a temporary folder, without a management node
+    #[command(disable_help_flag = true)]
+    Try {
+        /// As `provostctl try` takes them; see its --help
+        #[arg(
+            value_name = "SCRIPT --site FILE --node NODE",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        args: Vec<OsString>,
+    },
     /// Show the result of the last run
     Status {
         /// First wait until the run that is in progress has ended
@@ -205,6 +218,8 @@ fn run() -> ExitCode {
         Command::RebootRequest { reason } => return runner::request_reboot(&reason),
         // It needs no configuration, and is called often.
         Command::Record(args) => return record::main(args),
+        // Not that of this machine.
+        Command::Try { args } => return refuse(&workstation::attempt(&args)),
         command => command,
     };
     let config = cli.config.map(|file| match matches.value_source("config") {
@@ -256,6 +271,7 @@ fn run() -> ExitCode {
             Err(failure) => refuse(&failure),
         },
         Command::RebootRequest { reason } => runner::request_reboot(&reason),
+        Command::Try { args } => refuse(&workstation::attempt(&args)),
         Command::Record(args) => record::main(args),
         Command::Fetch(args) => fetch::main(&input, &args),
     }

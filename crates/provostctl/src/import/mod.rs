@@ -1,9 +1,14 @@
 //! `provostctl import`: another system's tables as a `site.toml`.
 
+mod ansible;
 mod environment;
+mod inventory;
 mod notes;
 mod site;
+mod unreadable;
+mod warewulf;
 mod xcat;
+mod yaml;
 
 use provost_record::wording;
 use std::io;
@@ -11,56 +16,144 @@ use std::path::{Path, PathBuf};
 
 use provost_fs::{Durability, NewFile};
 use provost_plan::Site;
+use provost_record::terminal::escape_cell;
 
+use self::notes::Notes;
+use self::unreadable::Unreadable;
 use crate::failure::Failure;
 use crate::output;
 
-/// `provostctl import xcat`.
+/// Which system it is from.
+#[derive(clap::Subcommand)]
+pub(crate) enum Import {
+    /// From the output of an xCAT management node; lists what can't be carried over
+    Xcat {
+        /// The output of these commands on an xCAT management node, one file each: `lsdef -t node -l
+        /// -z`, `lsdef -t osimage -l -z`, and `tabdump` of site, postscripts, nodelist, groups, nodetype
+        /// and noderes
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        to: To,
+    },
+    /// From an inventory of Ansible, in INI or YAML; lists what can't be carried over
+    Ansible {
+        /// Inventories, or the output of `ansible-inventory --list --yaml`, which has the variables of
+        /// group_vars and host_vars as well
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        to: To,
+    },
+    /// From Warewulf's nodes.conf, of version 4; lists what can't be carried over
+    Warewulf {
+        /// The file, usually /etc/warewulf/nodes.conf
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        to: To,
+    },
+}
+
 #[derive(clap::Args)]
-pub(crate) struct Xcat {
-    /// The output of these commands on an xCAT management node, one file each: `lsdef -t node -l -z`,
-    /// `lsdef -t osimage -l -z`, and `tabdump` of site, postscripts, nodelist, groups, nodetype and
-    /// noderes
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+pub(crate) struct To {
     /// The file to write; without this, standard output
     #[arg(long, value_name = "SITE")]
     to: Option<PathBuf>,
 }
 
-impl Xcat {
+impl Import {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let mut xcat = xcat::Xcat::default();
-        for path in &self.files {
-            let text = std::fs::read_to_string(path).map_err(|e| {
-                let error = format!("reading {}: {e}", path.display());
-                Failure::new(error, "name readable files with the output of tabdump and lsdef")
-            })?;
-            xcat.read(&text).map_err(|e| {
-                Failure::new(
-                    format!("{}:{}: {}", path.display(), e.line, e.what),
-                    "use the unchanged output of `tabdump TABLE` or `lsdef -t node -l -z`",
-                )
-            })?;
+        match self {
+            Self::Xcat { files, to } => from_xcat(files, to),
+            Self::Ansible { files, to } => from_ansible(files, to),
+            Self::Warewulf { file, to } => from_warewulf(file, to),
         }
-        if xcat.nodes().is_empty() {
-            return Err(Failure::new(
-                "none of these files names a node",
-                "add the output of `tabdump nodelist` or `lsdef -t node -l -z`",
-            ));
+    }
+}
+
+fn from_xcat(files: &[PathBuf], to: &To) -> Result<(), Failure> {
+    let mut xcat = xcat::Xcat::default();
+    for path in files {
+        let text = text(path, "name readable files with the output of tabdump and lsdef")?;
+        let hint = "use the unchanged output of `tabdump TABLE` or `lsdef -t node -l -z`";
+        xcat.read(&text).map_err(|e| unusable(path, &e, hint))?;
+    }
+    if xcat.nodes().is_empty() {
+        return Err(Failure::new(
+            "none of these files names a node",
+            "add the output of `tabdump nodelist` or `lsdef -t node -l -z`",
+        ));
+    }
+    let site::Imported { text, notes } = site::write(&xcat);
+    to.deliver(&text, &notes, xcat.nodes().len())
+}
+
+fn from_ansible(files: &[PathBuf], to: &To) -> Result<(), Failure> {
+    let mut ansible = ansible::Ansible::default();
+    let mut notes = Notes::default();
+    for path in files {
+        let text = text(path, "name the inventory's files; not a folder, and no program")?;
+        let hint = "check it with ansible-inventory -i FILE --list";
+        ansible.read(path, &text).map_err(|e| unusable(path, &e, hint))?;
+        for folder in ["group_vars", "host_vars"] {
+            if path.with_file_name(folder).is_dir() {
+                notes.add(format!(
+                    "{folder} beside {}: import what has its variables too: ansible-inventory -i {0} \
+                     --list --yaml",
+                    path.display()
+                ));
+            }
         }
-        let site::Imported { text, notes } = site::write(&xcat);
-        Site::parse(&text, Path::new("site.toml"))
+    }
+    if ansible.count() == 0 {
+        let error = "none of these files names a host";
+        return Err(Failure::new(error, "name an inventory, such as /etc/ansible/hosts"));
+    }
+    let nodes = ansible.count();
+    let inventory = ansible.inventory(&mut notes);
+    let hint = "check it with ansible-inventory -i FILE --graph";
+    let inventory = inventory.map_err(|what| Failure::new(what, hint))?;
+    let text = inventory.write("ansible", &mut notes);
+    to.deliver(&text, &notes, nodes)
+}
+
+fn from_warewulf(file: &Path, to: &To) -> Result<(), Failure> {
+    let mut warewulf = warewulf::Warewulf::default();
+    let text = text(file, "name Warewulf's nodes.conf, usually /etc/warewulf/nodes.conf")?;
+    let hint = "name the nodes.conf of Warewulf 4, as wwctl reads it";
+    warewulf.read(&text).map_err(|e| unusable(file, &e, hint))?;
+    if warewulf.count() == 0 {
+        return Err(Failure::new(format!("{} names no node", file.display()), hint));
+    }
+    let mut notes = Notes::default();
+    let text = warewulf.inventory(&mut notes).write("warewulf", &mut notes);
+    to.deliver(&text, &notes, warewulf.count())
+}
+
+fn text(path: &Path, hint: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|e| Failure::new(format!("reading {}: {e}", path.display()), hint))
+}
+
+fn unusable(path: &Path, e: &Unreadable, hint: &str) -> Failure {
+    Failure::new(format!("{}:{}: {}", path.display(), e.line, e.what), hint)
+}
+
+impl To {
+    /// Writes the `site.toml`, and says what it doesn't have.
+    fn deliver(&self, text: &str, notes: &Notes, nodes: usize) -> Result<(), Failure> {
+        Site::parse(text, Path::new("site.toml"))
             .map_err(|e| Failure::new(format!("checking the result: {e}"), e.hint()))?;
         match &self.to {
             None => output::print(text.as_bytes())?,
-            Some(path) => save(path, &text)?,
+            Some(path) => save(path, text)?,
         }
         for note in notes.iter() {
-            output::note(&format!("not carried over: {note}"));
+            output::note(&format!("not carried over: {}", escape_cell(note)));
         }
-        let (nodes, notes) = (xcat.nodes().len(), notes.iter().len());
-        output::note(&format!("{}; {notes} not carried over", wording::count(nodes, "node")));
+        let (nodes, notes) = (wording::count(nodes, "node"), notes.iter().len());
+        output::note(&format!("{nodes}; {notes} not carried over"));
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use provost_plan::{Step, nodes};
 use toml::Value;
 
 use super::environment::Environments;
+use super::inventory::key;
 use super::notes::Notes;
 use super::xcat::{DEFAULTS, Scripts, Xcat, is_method, names};
 
@@ -264,13 +265,4 @@ impl Writer<'_> {
 
 fn is_yes(value: Option<&String>) -> bool {
     value.is_some_and(|v| matches!(v.to_ascii_lowercase().as_str(), "1" | "yes" | "y"))
-}
-
-/// A name as a part of a heading.
-fn key(name: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    match !name.is_empty() && name.chars().all(bare) {
-        true => name.to_owned(),
-        false => Value::String(name.to_owned()).to_string(),
-    }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::unreadable::Unreadable;
+
 /// Tables and definitions, put together.
 #[derive(Default)]
 pub(super) struct Xcat {
@@ -49,12 +51,6 @@ impl Scripts {
     pub(super) fn is_none(&self) -> bool {
         *self == Self::default()
     }
-}
-
-/// Why a file can't be read.
-pub(super) struct Unreadable {
-    pub(super) line: usize,
-    pub(super) what: String,
 }
 
 /// The row of all nodes.

@@ -12,6 +12,7 @@ use crate::client::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::period::Period;
+use crate::temporary::disk;
 
 /// How it is published.
 #[derive(clap::Args)]
@@ -123,11 +124,11 @@ impl Again {
         by: &Path,
     ) -> Result<(), Failure> {
         let key = SecretKey::load(&self.key).map_err(|e| Failure::of(&e, e.hint()))?;
-        let folder = tempfile::tempdir().map_err(disk)?;
+        let folder = tempfile::tempdir().map_err(|e| disk(&e))?;
         let (scripts, site) = (folder.path().join("scripts"), folder.path().join("site.toml"));
         make(&scripts)?;
         record.restore(&self.to, &key, &scripts).map_err(print_problems)?;
-        fs::write(&site, &record.site).map_err(disk)?;
+        fs::write(&site, &record.site).map_err(|e| disk(&e))?;
         let publish = Publish {
             site,
             scripts,
@@ -154,12 +155,6 @@ impl Again {
 }
 
 fn make(folder: &Path) -> Result<(), Failure> {
-    fs::create_dir(folder).map_err(disk)?;
-    fs::set_permissions(folder, Permissions::from_mode(0o755)).map_err(disk)
-}
-
-fn disk(e: std::io::Error) -> Failure {
-    let folder = std::env::temp_dir();
-    let error = format!("writing to a temporary folder in {}: {e}", folder.display());
-    Failure::new(error, "make room there, or set TMPDIR to another folder")
+    fs::create_dir(folder).map_err(|e| disk(&e))?;
+    fs::set_permissions(folder, Permissions::from_mode(0o755)).map_err(|e| disk(&e))
 }

@@ -20,6 +20,7 @@ pub(crate) use self::history::History;
 use self::lint::{Depth, Finding, Level};
 pub(crate) use self::options::Publish;
 use self::options::bodies;
+pub(crate) use self::sign::print_problems;
 use crate::client::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -47,7 +48,7 @@ impl Publish {
             }
         };
         let (files, findings) = all().unwrap_or_else(|e| (0, vec![Finding::of_failure(e)]));
-        let errors = findings.iter().filter(|finding| finding.level == Level::Error).count();
+        let mistakes = findings.iter().filter(|finding| finding.level != Level::Note).count();
         if self.format == Format::Json {
             let json = serde_json::to_string(&findings);
             let json = json.map_err(|e| Failure::of(&e, "report this as a bug"))?;
@@ -56,11 +57,11 @@ impl Publish {
             for finding in &findings {
                 match finding.level {
                     Level::Error => output::error(&finding.failure()),
-                    Level::Warning => finding.warn(),
+                    Level::Warning | Level::Note => finding.warn(),
                 }
             }
         }
-        match errors {
+        match mistakes {
             0 if self.format == Format::Json => Ok(()),
             0 => {
                 let text = format!("{}: no mistake found\n", wording::count(files, "file"));

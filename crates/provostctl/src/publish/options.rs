@@ -54,7 +54,7 @@ pub(crate) struct Publish {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(super) generation_above: u64,
     /// Look for mistakes in scripts and site.toml, and do no more; with shellcheck's errors, if it is
-    /// installed. Exit statuses: 0 there is none, 1 there is one
+    /// installed. Exit statuses: 0 there is none, 1 there is one, be it only a warning
     #[arg(long)]
     pub(super) lint_only: bool,
     /// Publish scripts in spite of syntax errors

@@ -244,7 +244,7 @@ fn note_of_channels((before, kept): (usize, usize)) {
 }
 
 /// Prints all problems at once: fixing one after the other would be tedious.
-pub(super) fn print_problems(error: PublishError) -> Failure {
+pub(crate) fn print_problems(error: PublishError) -> Failure {
     if let PublishError::Refused(problems) = &error {
         for problem in problems {
             let hint = problem.hint();

@@ -182,7 +182,35 @@ pub(super) const ALL: &[Sections] = &[
                 "provostctl plan cn001 --diff cn002 --site site.toml",
             ),
             ("See which nodes run a script:", "provostctl plan --script syslog --site site.toml"),
+            ("See what is published for a node:", "provostctl plan cn001 --to /srv/provost"),
         ],
+    ),
+    sections(
+        "provostctl try",
+        super::node::TRY,
+        &[],
+        &[(
+            "See what a script does to an image, on a workstation:",
+            "provostctl try scripts/syslog --site site.toml --node cn001 --root /images/compute",
+        )],
+    ),
+    sections(
+        "provostctl import ansible",
+        PLAIN,
+        &[],
+        &[(
+            "Take over an inventory:",
+            "provostctl import ansible /etc/ansible/hosts --to site.toml",
+        )],
+    ),
+    sections(
+        "provostctl import warewulf",
+        PLAIN,
+        &[],
+        &[(
+            "Take over Warewulf's nodes:",
+            "provostctl import warewulf /etc/warewulf/nodes.conf --to site.toml",
+        )],
     ),
     sections(
         "provostctl import",

@@ -49,6 +49,14 @@ const LOGS: (&str, &str) =
 const MESSAGES: (&str, &str) = ("/var/log/provost/provost.log", "The messages of the console.");
 const OF_A_RUN: Files = &[CONFIG, TOKEN, STATE, JOURNALS, LOGS, MESSAGES];
 
+/// Of a script that is only tried.
+pub(super) const TRY: Exits = &[
+    (0, "The script has succeeded."),
+    (1, "It has failed."),
+    (2, "The command line is wrong, or site.toml or the script can't be used."),
+    (5, "The run was interrupted."),
+];
+
 const fn sections(
     name: &'static str,
     exits: Exits,
@@ -96,6 +104,15 @@ pub(super) const ALL: &[Sections] = &[
             ),
             ("See each line that bash runs:", "provost run -x otherpkgs"),
         ],
+    ),
+    sections(
+        "provost try",
+        TRY,
+        &[],
+        &[(
+            "See what a script does to an image, on a workstation:",
+            "provost try scripts/syslog --site site.toml --node cn001 --root /images/compute",
+        )],
     ),
     sections(
         "provost status",

@@ -20,6 +20,8 @@ pub(in crate::publish) enum Level {
     Error,
     /// It may be meant so.
     Warning,
+    /// It couldn't be looked at.
+    Note,
 }
 
 /// A mistake.
@@ -60,9 +62,10 @@ impl Finding {
         Failure::new(what, self.hint.clone())
     }
 
-    /// Prints it as a warning.
+    /// Prints it as a warning or a note.
     pub(in crate::publish) fn warn(&self) {
+        let word = if self.level == Level::Note { "note" } else { "warning" };
         let failure = self.failure();
-        output::note(&format!("warning: {}\n  hint: {}", failure.error, failure.hint));
+        output::note(&format!("{word}: {}\n  hint: {}", failure.error, failure.hint));
     }
 }

@@ -1,19 +1,21 @@
 //! Mistakes in scripts that can be found without running them.
 
+mod calls;
 mod finding;
+mod header;
+mod library;
 mod shadow;
 mod syntax;
 
 use futures_util::{StreamExt, stream};
-use provost_bundle::{Policy, Problem, PublishError, Source, When};
+use provost_bundle::{Problem, PublishError, Source};
 
+use self::calls::Calls;
 pub(super) use self::finding::{Depth, Finding, Level};
 use crate::failure::Failure;
 
 /// How many scripts are looked at at once.
 const AT_ONCE: usize = 4;
-/// How long a run may take unless a node's configuration says otherwise (`[run] deadline`), in seconds.
-const RUN_DEADLINE: u64 = 2 * 3600;
 
 /// All problems of an input that is refused.
 pub(super) fn of_refusal(error: &PublishError) -> Vec<Finding> {
@@ -40,26 +42,16 @@ pub(super) fn of_sources(sources: &[&Source], depth: Depth) -> Result<Vec<Findin
 async fn of_source(source: &Source, depth: Depth) -> Vec<Finding> {
     // A file that has changed since it was checked is refused later.
     let Ok(content) = source.read() else { return Vec::new() };
-    let mut findings: Vec<Finding> = of_policy(source, &source.entry.policy).into_iter().collect();
-    if let Ok(text) = std::str::from_utf8(&content)
-        && text.starts_with("#!")
-        && !text.contains('\0')
-    {
+    let text = std::str::from_utf8(&content).ok().filter(|text| !text.contains('\0'));
+    let Some(text) = text else { return Vec::new() };
+    let mut findings = header::of_file(source, text);
+    if text.starts_with("#!") {
         findings.extend(syntax::of_script(source, text, depth).await);
-        findings.extend(shadow::of_script(source, text));
+        if syntax::is_shell(text) && !findings.iter().any(|f| f.level == Level::Error) {
+            let calls = Calls::of(text);
+            findings.extend(shadow::of_script(source, &calls));
+            findings.extend(library::of_script(source, &calls));
+        }
     }
     findings
-}
-
-/// What stands in a header and has no effect.
-fn of_policy(source: &Source, policy: &Policy) -> Option<Finding> {
-    let warn = |what: &str, hint| Some(Finding::of(Level::Warning, source, what, hint));
-    if !policy.inputs.is_empty() && policy.when != Some(When::Change) {
-        let hint = "add when = \"change\" to its header, or remove inputs";
-        return warn("inputs has no effect without when = \"change\"", hint);
-    }
-    let timeout = policy.timeout?.duration().as_secs();
-    let hint = "shorten it, or raise deadline under [run] on the nodes that run it";
-    let what = "its timeout is longer than a whole run may take (2 h by default)";
-    (timeout > RUN_DEADLINE).then(|| warn(what, hint)).flatten()
 }

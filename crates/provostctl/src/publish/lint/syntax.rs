@@ -24,7 +24,7 @@ pub(super) async fn of_script(source: &Source, text: &str, depth: Depth) -> Vec<
         let path = &interpreter.shown;
         let what = format!("its interpreter {path} isn't on this machine: its syntax is unchecked");
         let hint = format!("check that the nodes have it: command -v {path}");
-        return vec![Finding::of(Level::Warning, source, what, hint)];
+        return vec![Finding::of(Level::Note, source, what, hint)];
     }
     let mut first = None;
     for attempt in interpreter.attempts() {
@@ -45,6 +45,16 @@ pub(super) async fn of_script(source: &Source, text: &str, depth: Depth) -> Vec<
         false => "correct that line".to_owned(),
     };
     vec![Finding::of(Level::Error, source, what, hint)]
+}
+
+/// Whether a shell runs the script.
+pub(super) fn is_shell(text: &str) -> bool {
+    Interpreter::of(text).is_some_and(|interpreter| interpreter.is_shell())
+}
+
+/// The name of the script's interpreter.
+pub(super) fn interpreter(text: &str) -> Option<String> {
+    Interpreter::of(text).map(|interpreter| interpreter.name)
 }
 
 /// What the first line of a script names.

@@ -1,12 +1,13 @@
 //! `provostctl import xcat` on what an xCAT management node prints.
-#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use provost_plan::{Plan, Site};
 use tempfile::TempDir;
+
+use crate::import_from;
 
 const SITE: &str = r##"#key,value,comments,disable
 "master","10.0.0.1",,
@@ -56,13 +57,7 @@ const IMAGES: &str = "# <xCAT data object stanza file>\n\nrhels9.4-x86_64-instal
     rhels8.10-x86_64-netboot-compute:\n    objtype=osimage\n    postscripts=diskless\n\nother:\n    objtype=osimage\n    postscripts=never\n";
 
 fn import(folder: &TempDir, files: &[(&str, &str)], more: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_provostctl"));
-    command.args(["import", "xcat"]).args(more).current_dir(folder.path());
-    for (name, text) in files {
-        fs::write(folder.path().join(name), text).unwrap();
-        command.arg(name);
-    }
-    command.output().unwrap()
+    import_from("xcat", folder, files, more)
 }
 
 fn lists(plan: &Plan) -> (String, String) {

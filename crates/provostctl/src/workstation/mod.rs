@@ -1,0 +1,220 @@
+//! `provostctl try`: one script as a node would run it, on this machine, without a management node.
+
+mod live;
+mod node_folder;
+
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+
+use provost_plan::{Plan, Step};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Command;
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::live::Live;
+use crate::failure::{Failure, WRONG};
+use crate::node_set::NodeName;
+use crate::plan::explain;
+use crate::temporary::disk;
+use crate::{output, site_file};
+
+/// The run's last message before it starts the script begins so.
+const FETCHED: &str = "provost: fetch: ";
+/// Exit status of `provost run`: the script has failed.
+const POSTSCRIPT_FAILED: u8 = 1;
+
+/// `provostctl try`.
+#[derive(clap::Args)]
+pub(crate) struct Try {
+    /// The script. It finds the other files of its folder, as on a node
+    script: PathBuf,
+    /// What nodes run
+    #[arg(long, value_name = "FILE")]
+    site: PathBuf,
+    /// The node that it is run for
+    #[arg(long, value_name = "NODE")]
+    node: NodeName,
+    /// The folder of scripts, if that isn't the folder of the script
+    #[arg(long, value_name = "DIR")]
+    scripts: Option<PathBuf>,
+    /// Let the script work on the system in this folder (PROVOST_ROOT), not on this machine
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// Keep the temporary folder with its logs after a success too
+    #[arg(long)]
+    keep: bool,
+    /// The script's arguments, after `--`; without any, those in the node's plan
+    #[arg(last = true)]
+    args: Vec<String>,
+}
+
+impl Try {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let prepared = self.prepare().map_err(|failure| failure.with_code(WRONG))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|e| Failure::of(&e, "check the limits of this process (ulimit -n)"))?;
+        if self.root.is_none() && rustix::process::geteuid().is_root() {
+            output::note(&format!(
+                "note: {} runs on this machine itself and may change it\n  hint: let it work on \
+                 another system: --root DIR",
+                prepared.step.script
+            ));
+        }
+        let status = runtime.block_on(prepared.run())?;
+        self.end(prepared, status)
+    }
+
+    /// Puts together all that it takes.
+    fn prepare(&self) -> Result<Prepared, Failure> {
+        let site = site_file::read(&self.site)?;
+        let mut plan = explain(&site, &self.site, &self.node.0)?.plan;
+        let (folder, name) = self.place();
+        let sources = node_folder::sources(&site, &folder, &name)?;
+        let step = self.step(&plan, name)?;
+        if let Some(root) = &self.root {
+            let script = sources.iter().find(|source| source.entry.path == step.script);
+            let root = node_folder::usable_root(root, script)?;
+            plan.env.insert(node_folder::ROOT.to_owned(), root);
+        }
+        let folder =
+            tempfile::Builder::new().prefix("provost-try-").tempdir().map_err(|e| disk(&e))?;
+        node_folder::fill(folder.path(), &plan, &sources)?;
+        Ok(Prepared { folder, node: self.node.0.clone(), step })
+    }
+
+    /// The scripts' folder, and the script's name in it.
+    fn place(&self) -> (PathBuf, String) {
+        let Some(folder) = &self.scripts else {
+            let folder = self.script.parent().filter(|folder| *folder != Path::new(""));
+            let name = self.script.file_name().unwrap_or_default();
+            let folder = folder.unwrap_or(Path::new("."));
+            return (folder.to_owned(), name.to_string_lossy().into_owned());
+        };
+        let name = self.script.strip_prefix(folder).unwrap_or(&self.script);
+        (folder.clone(), name.display().to_string())
+    }
+
+    /// The script with its arguments.
+    fn step(&self, plan: &Plan, script: String) -> Result<Step, Failure> {
+        if !self.args.is_empty() {
+            return Ok(Step { script, args: self.args.clone() });
+        }
+        let all = plan.postscripts.iter().chain(&plan.postbootscripts);
+        let mut planned: Vec<&Step> = all.filter(|step| step.script == script).collect();
+        planned.dedup();
+        match planned[..] {
+            [] => {
+                output::note(&format!("note: the plan of {} doesn't run {script}", self.node.0));
+                Ok(Step { script, args: Vec::new() })
+            }
+            [step] => Ok(step.clone()),
+            [first, ..] => {
+                let shown: Vec<_> = planned.iter().map(|step| format!("`{step}`")).collect();
+                let error = format!("{} runs {}", self.node.0, shown.join(" and "));
+                let args = shell_words::join(&first.args);
+                Err(Failure::new(error, format!("say which, after `--`: … -- {args}")))
+            }
+        }
+    }
+
+    /// Says how it ended, and removes or keeps the folder.
+    fn end(&self, prepared: Prepared, status: ExitStatus) -> Result<(), Failure> {
+        let Prepared { folder, node, step } = prepared;
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        let code = code.unwrap_or(POSTSCRIPT_FAILED);
+        let script = &step.script;
+        let is_kept = self.keep || code == POSTSCRIPT_FAILED;
+        let path = folder.path().display().to_string();
+        if is_kept {
+            let _ = folder.keep();
+        }
+        let hint = format!("see each command: provost --config {path}/provost.toml log {script}");
+        match code {
+            0 if is_kept => output::note(&format!("kept {path}\n  hint: {hint}")),
+            0 => {}
+            _ => {
+                let error = format!("trying {script} for {node}: exit status {code} of provost");
+                return Err(match is_kept {
+                    true => Failure::new(format!("{error}; kept {path}"), hint),
+                    false => Failure::new(error, "see the lines above"),
+                }
+                .with_code(code));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A node's folder on this machine, with all that the run takes.
+struct Prepared {
+    folder: TempDir,
+    node: String,
+    step: Step,
+}
+
+impl Prepared {
+    /// Runs it by the node's own program, which also gets the signals that end this one.
+    async fn run(&self) -> Result<ExitStatus, Failure> {
+        let program = program();
+        let mut command = Command::new(&program);
+        // What configures a node here would count more than its file.
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            if name.starts_with("PROVOST_") && name != "PROVOST_LOG" {
+                command.env_remove(&*name);
+            }
+        }
+        command.env("PROVOST_NODE", &self.node);
+        command.arg("--config").arg(self.folder.path().join("provost.toml"));
+        command.args(["run", "--"]).arg(&self.step.script).args(&self.step.args);
+        let failed = |e: std::io::Error| {
+            let error = format!("running {}: {e}", program.display());
+            Failure::new(error, "install the node's program: the package provost").with_code(WRONG)
+        };
+        let watch = |kind| signal(kind).map_err(|e| Failure::of(&e, "check ulimit -n"));
+        let mut interrupt = watch(SignalKind::interrupt())?;
+        let mut terminate = watch(SignalKind::terminate())?;
+        let mut child = command.stderr(Stdio::piped()).spawn().map_err(failed)?;
+        let mut messages = child.stderr.take().map(|pipe| BufReader::new(pipe).lines());
+        let logs = self.folder.path().join("log/scripts");
+        let mut live = None;
+        let pid = child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
+        while let Some(lines) = &mut messages {
+            tokio::select! {
+                line = lines.next_line() => match line {
+                    Ok(Some(line)) => {
+                        if let Some(live) = &live {
+                            Live::catch_up(live).await;
+                        }
+                        output::note(&line);
+                        // Next is the script. What was said before stands before it.
+                        if line.starts_with(FETCHED) {
+                            live.get_or_insert_with(|| Live::start(logs.clone()));
+                        }
+                    }
+                    _ => messages = None,
+                },
+                // The terminal sends it to both.
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {
+                    // Fails where it has ended meanwhile.
+                    let _ = pid.map(|pid| kill_process(pid, Signal::TERM));
+                }
+            }
+        }
+        let status = child.wait().await.map_err(failed);
+        live.unwrap_or_else(|| Live::start(logs)).finish().await;
+        status
+    }
+}
+
+/// The node's program: the one next to this one, else the one on PATH.
+fn program() -> PathBuf {
+    let mut neighbour = std::env::current_exe().unwrap_or_default();
+    neighbour.set_file_name("provost");
+    if neighbour.exists() { neighbour } else { "provost".into() }
+}
