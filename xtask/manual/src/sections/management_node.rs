@@ -92,6 +92,18 @@ pub(super) const ALL: &[Sections] = &[
         )],
     ),
     sections(
+        "provostctl key rotate",
+        PLAIN,
+        &[(
+            "provost.succession",
+            "Beside the new key: which keys came before it. Each signature of the new key carries it.",
+        )],
+        &[(
+            "Let a new key sign, and again to see which nodes haven't fetched what it signs yet:",
+            "provostctl key rotate --key provost.key --next new/provost.key --to www",
+        )],
+    ),
+    sections(
         "provostctl publish",
         &[
             (0, "It is published; with --lint-only, no mistake was found."),
