@@ -82,6 +82,9 @@ _provostctl() {
             provostctl,token)
                 cmd="provostctl__subcmd__token"
                 ;;
+            provostctl,try)
+                cmd="provostctl__subcmd__try"
+                ;;
             provostctl,wait-for)
                 cmd="provostctl__subcmd__wait__subcmd__for"
                 ;;
@@ -96,6 +99,12 @@ _provostctl() {
                 ;;
             provostctl__subcmd__channel,set)
                 cmd="provostctl__subcmd__channel__subcmd__set"
+                ;;
+            provostctl__subcmd__import,ansible)
+                cmd="provostctl__subcmd__import__subcmd__ansible"
+                ;;
+            provostctl__subcmd__import,warewulf)
+                cmd="provostctl__subcmd__import__subcmd__warewulf"
                 ;;
             provostctl__subcmd__import,xcat)
                 cmd="provostctl__subcmd__import__subcmd__xcat"
@@ -113,7 +122,7 @@ _provostctl() {
 
     case "${cmd}" in
         provostctl)
-            opts="-h -V --admin --help --version key publish channel promote rollback history plan import token nodes show log journal pending release remove prune gather rerun continue boot snippet watch wait-for"
+            opts="-h -V --admin --help --version key publish channel promote rollback history plan try import token nodes show log journal pending release remove prune gather rerun continue boot snippet watch wait-for"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -387,12 +396,56 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__import)
-            opts="-h --admin --help xcat"
+            opts="-h --admin --help xcat ansible warewulf"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__import__subcmd__ansible)
+            opts="-h --to --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__import__subcmd__warewulf)
+            opts="-h --to --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --admin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -633,7 +686,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__plan)
-            opts="-h --diff --site --script --admin --help"
+            opts="-h --diff --site --to --script --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -644,6 +697,10 @@ _provostctl() {
                     return 0
                     ;;
                 --site)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -972,6 +1029,40 @@ _provostctl() {
                     return 0
                     ;;
                 --overlap)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__try)
+            opts="-h --site --node --scripts --root --keep --admin --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --site)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scripts)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
