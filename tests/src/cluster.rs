@@ -66,6 +66,11 @@ impl Cluster {
 
     /// Runs `provostctl publish`.
     pub fn publish(&self) -> Out {
+        self.publish_with(&[])
+    }
+
+    /// Runs `provostctl publish` with more arguments.
+    pub fn publish_with(&self, more: &[&str]) -> Out {
         let path = |name: &str| self.path(name).display().to_string();
         let (site, scripts, www) = (path("site.toml"), path("scripts"), path("www"));
         let key = path("key/provost.key");
@@ -75,7 +80,21 @@ impl Cluster {
         if rustix::process::geteuid().is_root() {
             args.extend(["--group", "65534"]);
         }
+        args.extend(more);
         self.ctl(&args)
+    }
+
+    /// What `provostctl publish --tls` takes.
+    pub fn tls(&self) -> String {
+        let line = self.daemon_command(&["ca", "show", "--tls"]).expect(0).stdout;
+        line.trim_end().to_owned()
+    }
+
+    /// Runs `provostd ARGS` with the daemon's configuration.
+    pub fn daemon_command(&self, args: &[&str]) -> Out {
+        let mut command = Command::new(program("provostd"));
+        command.arg("--config").arg(self.path("provostd.toml")).args(args);
+        command.stdin(Stdio::null()).output().unwrap().into()
     }
 
     /// Adds to the configuration of daemons that are started from now on; a line `store = …` comes first.

@@ -27,9 +27,16 @@ impl Daemon {
         let config = folder.join("provostd.toml");
         let more = std::fs::read_to_string(folder.join(MORE)).unwrap_or_default();
         let store = if more.starts_with("store = ") { "" } else { "store = \"sqlite\"\n" };
-        let text = format!(
+        let mut text = format!(
             "data = {data:?}\nwww = {www:?}\n{store}listen = {listen:?}\nadmin = \"127.0.0.1:0\"\n{more}"
         );
+        if !more.contains("[tls]") {
+            // At the same address again as well, if it ran before.
+            let last = std::fs::read(data.join("listen.json")).unwrap_or_default();
+            let last: Value = serde_json::from_slice(&last).unwrap_or_default();
+            let tls = last["nodesTls"].as_str().unwrap_or("127.0.0.1:0");
+            text.push_str(&format!("\n[tls]\nlisten = {tls:?}\n"));
+        }
         std::fs::write(&config, text).unwrap();
         let ready = folder.join("ready.sock");
         let _ = std::fs::remove_file(&ready);

@@ -49,6 +49,7 @@ fn sample(name: &str, folder: &Path, key: &str) -> String {
         // Tests run side by side, so that a daemon takes any free port.
         ("0.0.0.0:8480", "127.0.0.1:0"),
         ("127.0.0.1:8481", "127.0.0.1:0"),
+        ("0.0.0.0:8482", "127.0.0.1:0"),
         ("0.0.0.0:3002", "127.0.0.1:0"),
         ("0.0.0.0:3001", "127.0.0.1:0"),
     ] {
@@ -189,7 +190,7 @@ fn the_daemon_serves_with_its_sample() {
     let log = fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(serves && ended.is_none(), "{ended:?}\n{log}");
     let listen: Value = serde_json::from_str(&fs::read_to_string(listen).unwrap()).unwrap();
-    for listener in ["nodes", "admin", "monitor", "xcatd"] {
+    for listener in ["nodes", "nodesTls", "admin", "monitor", "xcatd"] {
         assert!(listen[listener].is_string(), "{listener} isn't in {listen}");
     }
 }

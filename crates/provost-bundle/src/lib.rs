@@ -16,6 +16,7 @@ mod publish;
 mod refresh;
 mod signature;
 mod succession;
+mod tls;
 mod trust;
 mod unpack;
 mod validity;
@@ -36,6 +37,7 @@ pub use publish::{
 };
 pub use refresh::Refresh;
 pub use signature::{PublicKey, PublicKeyError};
+pub use tls::{Tls, TlsLineError};
 pub use trust::{Trust, TrustError, Verdict};
 pub use unpack::{UnpackError, unpack};
 pub use validity::Validity;

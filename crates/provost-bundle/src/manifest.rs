@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{self, Flaw};
-use crate::{Digest, Policy, Validity, check_path};
+use crate::{Digest, Policy, Tls, Validity, check_path};
 
 /// What one generation of the bundle consists of: every file with its mode, size, digest and policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,10 @@ pub struct Manifest {
     /// [`Refresh`](crate::Refresh).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh_key: Option<String>,
+    /// How nodes reach the management node by TLS. Then their plans, tokens and reports go by no
+    /// other way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
     /// All files in one archive.
     pub pack: Pack,
     /// The files, in order of their paths.
@@ -220,6 +224,7 @@ mod tests {
             made: None,
             expires: None,
             refresh_key: None,
+            tls: None,
             key: KEY.to_owned(),
             pack: Pack { sha256: Digest::of(b"pack"), size: 4 },
             files: paths.iter().map(entry).collect(),

@@ -6,6 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 /// How far a clock may be behind before it counts as wrong.
 const SKEW: SignedDuration = SignedDuration::from_hours(24);
 
+/// How long publications that follow each other quickly may take.
+#[cfg(feature = "publish")]
+const MOMENT: SignedDuration = SignedDuration::from_mins(1);
+
 /// When something was signed, and until when it may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
@@ -26,6 +30,20 @@ impl Validity {
         Self { made, expires: made.saturating_add(time).unwrap_or(Timestamp::MAX) }
     }
 
+    /// The same, but made after the `last` one if that was a moment ago: nodes tell by the time which
+    /// of two manifests of one generation is the newer one.
+    #[cfg(feature = "publish")]
+    pub(crate) fn after(self, last: Option<Self>) -> Self {
+        let ahead = last.map_or(SignedDuration::MIN, |last| self.made.duration_until(last.made));
+        if ahead < SignedDuration::ZERO || ahead > MOMENT {
+            return self;
+        }
+        let later = |time: Timestamp| {
+            time.saturating_add(ahead + SignedDuration::from_secs(1)).unwrap_or(time)
+        };
+        Self { made: later(self.made), expires: later(self.expires) }
+    }
+
     /// Whether more than half of its time is over.
     pub fn is_old(&self, now: Timestamp) -> bool {
         self.made.duration_until(now) * 2 > self.made.duration_until(self.expires)
@@ -43,6 +61,19 @@ impl Validity {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "publish")]
+    #[test]
+    fn what_is_made_in_the_same_second_is_made_after_it() {
+        let at = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
+        let of = |made| Validity { made, expires: made + SignedDuration::from_hours(1) };
+        assert_eq!(of(at(0)).after(None), of(at(0)));
+        assert_eq!(of(at(0)).after(Some(of(at(-1)))), of(at(0)));
+        assert_eq!(of(at(0)).after(Some(of(at(0)))), of(at(1)));
+        assert_eq!(of(at(0)).after(Some(of(at(5)))), of(at(6)));
+        // The clock was wrong then.
+        assert_eq!(of(at(0)).after(Some(of(at(100_000)))), of(at(0)));
+    }
 
     #[test]
     fn a_wrong_clock_gives_way_to_the_servers() {

@@ -29,6 +29,7 @@ fn manifest(key: &SecretKey) -> Manifest {
         made: None,
         expires: None,
         refresh_key: None,
+        tls: None,
         key: key.public_line().to_owned(),
         pack: Pack { sha256: Digest::of(b""), size: 0 },
         files: Vec::new(),

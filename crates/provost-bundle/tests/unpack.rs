@@ -31,6 +31,7 @@ fn manifest(files: &[(&str, Mode)]) -> Manifest {
         made: None,
         expires: None,
         refresh_key: None,
+        tls: None,
         key: KEY.to_owned(),
         pack: Pack { sha256: Digest::of(b""), size: 1 << 20 },
         files: files.iter().map(entry).collect(),

@@ -114,6 +114,9 @@ pub struct Node {
     /// What it does, or why it failed.
     #[serde(flatten)]
     pub detail: Detail,
+    /// Whether its token came by plain HTTP, where others can read it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub plain_http: bool,
     /// When the node last reported, by the server's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<Timestamp>,

@@ -68,9 +68,10 @@ mod absent {
 
     use provost_node::failure::Failure;
     use provost_node::finding::{Finding, ServerCheck};
+    use provost_node::http::Client;
     use provost_node::settings::{Flag, Input, Settings};
     use provost_record::ExitCode;
-    use reqwest::{Client, Url};
+    use reqwest::Url;
 
     #[derive(clap::Subcommand)]
     pub(crate) enum Command {}

@@ -13,6 +13,7 @@ use crate::metrics::Metrics;
 use crate::node_program::NodeProgram;
 use crate::over_quota::OverQuota;
 use crate::pending::Pending;
+use crate::plain_http::PlainHttp;
 use crate::refresher::Refresher;
 use crate::refusal::Refusal;
 use crate::silence::Silence;
@@ -36,6 +37,7 @@ pub(crate) struct App {
     pub(crate) histories: Arc<Semaphore>,
     pub(crate) over_quota: OverQuota,
     pub(crate) retention: Retention,
+    pub(crate) plain_http: PlainHttp,
     /// The nodes that have no valid token.
     pub(crate) pending: Pending,
     pub(crate) metrics: Metrics,

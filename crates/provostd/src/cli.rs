@@ -3,11 +3,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use provost_record::wording::error_chain;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::tls::Show;
 use crate::{Config, Daemon, DaemonError};
 
 /// The daemon couldn't serve.
@@ -23,8 +24,27 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 #[command(name = "provostd", version)]
 struct Cli {
     /// The configuration
-    #[arg(long, value_name = "FILE", default_value = "/etc/provost/provostd.toml")]
+    #[arg(long, global = true, value_name = "FILE", default_value = "/etc/provost/provostd.toml")]
     config: PathBuf,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The authority by which nodes know this server over TLS
+    #[command(subcommand)]
+    Ca(Ca),
+}
+
+#[derive(Subcommand)]
+enum Ca {
+    /// Show its certificate, and what provostctl publish --tls takes
+    Show {
+        /// Only what provostctl publish --tls takes
+        #[arg(long)]
+        tls: bool,
+    },
 }
 
 /// The command line, for its manual.
@@ -41,6 +61,9 @@ pub fn main() -> ExitCode {
         Ok(config) => config,
         Err(error) => return complain(&error, &error.hint(), WRONG),
     };
+    if let Some(Command::Ca(Ca::Show { tls })) = cli.command {
+        return show_authority(&config, tls);
+    }
     // Only this user reads what the daemon writes.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let runtime = match tokio::runtime::Runtime::new() {
@@ -57,6 +80,18 @@ pub fn main() -> ExitCode {
     }
 }
 
+fn show_authority(config: &Config, is_short: bool) -> ExitCode {
+    let text = match Show::of(config) {
+        Ok(show) if is_short => show.line(),
+        Ok(show) => show.text(),
+        Err(error) => return complain(&error, &error.hint(), FAILED),
+    };
+    match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => complain(&error, "check where its output goes", FAILED),
+    }
+}
+
 async fn serve(config: &Config) -> Result<(), DaemonError> {
     let listen = |kind| signal(kind).map_err(DaemonError::Signals);
     let (mut terminate, mut interrupt) =
@@ -65,6 +100,12 @@ async fn serve(config: &Config) -> Result<(), DaemonError> {
     let at = daemon.addresses();
     tracing::info!(data = %config.data.display(), www = %config.www.display(), "serving");
     tracing::info!("nodes at http://{}", at.nodes);
+    match at.nodes_tls {
+        Some(at) => tracing::info!(
+            "nodes at https://{at}, once it is named: provostctl publish … --tls \"$(provostd ca show --tls)\""
+        ),
+        None => tracing::warn!("[tls] is off: who listens on the network can read nodes' tokens"),
+    }
     if let Some(admin) = at.admin {
         tracing::info!("admins at http://{admin}");
         if !admin.ip().is_loopback() {

@@ -49,10 +49,85 @@ pub struct Config {
     /// How long after a node was due to report it counts as lost.
     #[serde(default = "lost_after")]
     pub lost_after: Limit,
+    /// The nodes' listener over TLS.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "TlsSection"))]
+    pub tls: TlsConfig,
     /// Listeners for nodes that still run xCAT's own scripts; none by default.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "XcatFile"))]
     pub xcat: XcatConfig,
+}
+
+/// The nodes' listener over TLS.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(try_from = "TlsSection")]
+pub struct TlsConfig {
+    /// Whether there is none.
+    pub off: bool,
+    /// Its address; by default that of the nodes' other listener, two ports above it.
+    pub listen: Option<SocketAddr>,
+    /// Names and addresses of this server that its certificate has besides its host name.
+    pub names: Vec<String>,
+    /// The site's own certificate; without one provostd's own authority issues one.
+    pub files: Option<TlsFiles>,
+}
+
+/// A certificate of the site.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The certificate and its chain, PEM.
+    pub cert: PathBuf,
+    /// Its secret key, PEM.
+    pub key: PathBuf,
+}
+
+/// `[tls]` as it is written.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct TlsSection {
+    /// Whether there is none.
+    #[serde(default)]
+    off: bool,
+    /// Its address, such as "0.0.0.0:8482".
+    listen: Option<SocketAddr>,
+    /// Names and addresses of this machine that its certificate has.
+    #[serde(default)]
+    names: Vec<String>,
+    /// The site's own certificate with its chain, PEM.
+    cert: Option<PathBuf>,
+    /// Its secret key, PEM.
+    key: Option<PathBuf>,
+}
+
+impl TryFrom<TlsSection> for TlsConfig {
+    type Error = &'static str;
+
+    fn try_from(section: TlsSection) -> Result<Self, Self::Error> {
+        let TlsSection { off, listen, names, cert, key } = section;
+        let files = match (cert, key) {
+            (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
+            (None, None) => None,
+            _ => return Err("`cert` and `key` must be set together"),
+        };
+        if names.iter().any(|name| !name.is_ascii() || name.is_empty()) {
+            return Err("`names` must be host names in ASCII, or addresses");
+        }
+        Ok(Self { off, listen, names, files })
+    }
+}
+
+impl TlsConfig {
+    /// Where it listens, if it does; `plain` is the nodes' other listener.
+    pub(crate) fn address(&self, plain: SocketAddr) -> Option<SocketAddr> {
+        let port = match plain.port() {
+            0 => 0,
+            port => port.checked_add(2).unwrap_or(8482),
+        };
+        let address = self.listen.unwrap_or(SocketAddr::new(plain.ip(), port));
+        (!self.off).then_some(address)
+    }
 }
 
 /// What installers get besides the bundle.
@@ -317,7 +392,8 @@ impl ConfigError {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
-                 records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, and [xcat] monitor, xcatd, tls_cert, \
+                 records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, \
+                 [tls] off, listen, names, cert and key, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
                     .into()
             }
@@ -343,6 +419,11 @@ impl Config {
             .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         let node = NodeConfig { binary: folder.join(config.node.binary) };
+        let files = config
+            .tls
+            .files
+            .map(|files| TlsFiles { cert: folder.join(files.cert), key: folder.join(files.key) });
+        let tls = TlsConfig { files, ..config.tls };
         let xcatd = config.xcat.xcatd.map(|xcatd| Xcatd {
             tls_cert: folder.join(xcatd.tls_cert),
             tls_key: folder.join(xcatd.tls_key),
@@ -355,7 +436,7 @@ impl Config {
         };
         let (data, www) = (folder.join(config.data), folder.join(config.www));
         let xcat = XcatConfig { xcatd, ..config.xcat };
-        Ok(Self { data, www, node, postgres, xcat, ..config })
+        Ok(Self { data, www, node, postgres, tls, xcat, ..config })
     }
 }
 
@@ -407,5 +488,20 @@ mod tests {
         let good: Config =
             toml::from_str("www='/w'\nstore='postgres://u:secret@db:5433/x'").unwrap();
         assert_eq!(format!("{:?}", good.store), "Postgres(database x at db:5433)");
+    }
+
+    #[test]
+    fn nodes_reach_tls_two_ports_above_unless_it_is_off_or_elsewhere() {
+        let address = |text: &str| {
+            let config: Config = toml::from_str(&format!("www = '/w'\n{text}")).unwrap();
+            config.tls.address(config.listen).map(|address| address.to_string())
+        };
+        assert_eq!(address("").as_deref(), Some("0.0.0.0:8482"));
+        assert_eq!(address("listen = '127.0.0.1:0'").as_deref(), Some("127.0.0.1:0"));
+        assert_eq!(address("[tls]\nlisten = '10.0.0.1:443'").as_deref(), Some("10.0.0.1:443"));
+        assert_eq!(address("[tls]\noff = true"), None);
+        assert!(error("www = '/w'\n[tls]\ncert = 'x'").contains("together"));
+        assert!(error("www = '/w'\n[tls]\nport = 1").contains("port"));
+        assert!(error("www = '/w'\n[tls]\nnames = ['ü']").contains("ASCII"));
     }
 }

@@ -33,6 +33,11 @@ impl ConnectionLimits {
 /// The address of a client.
 pub(crate) trait ClientAddress {
     fn ip(&self) -> IpAddr;
+
+    /// Whether nobody in between can read or change what it says.
+    fn is_private(&self) -> bool {
+        false
+    }
 }
 
 impl ClientAddress for std::net::SocketAddr {
@@ -44,6 +49,10 @@ impl ClientAddress for std::net::SocketAddr {
 impl ClientAddress for tokio::net::unix::SocketAddr {
     fn ip(&self) -> IpAddr {
         Ipv4Addr::LOCALHOST.into()
+    }
+
+    fn is_private(&self) -> bool {
+        true
     }
 }
 
@@ -80,6 +89,7 @@ pub(crate) struct Connection {
     address: IpAddr,
     number: u64,
     state: Arc<State>,
+    is_private: bool,
 }
 
 /// A request whose answer isn't complete.
@@ -90,9 +100,10 @@ impl Connections {
     /// closed; if none is idle, there is no room.
     pub(crate) fn add(
         self: &Arc<Self>,
-        address: IpAddr,
+        client: &impl ClientAddress,
         limits: ConnectionLimits,
     ) -> Option<Connection> {
+        let (address, is_private) = (client.ip(), client.is_private());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let number = open.next;
         open.next += 1;
@@ -105,7 +116,7 @@ impl Connections {
         }
         let state = Arc::<State>::default();
         of_address.insert(number, Arc::clone(&state));
-        Some(Connection { table: Arc::clone(self), address, number, state })
+        Some(Connection { table: Arc::clone(self), address, number, state, is_private })
     }
 
     /// Closes an idle connection, to make room for another one: the oldest of the address that has
@@ -128,6 +139,11 @@ impl Connection {
     /// Its client's address.
     pub(crate) fn address(&self) -> IpAddr {
         self.address
+    }
+
+    /// Whether nobody in between can read or change what it says.
+    pub(crate) fn is_private(&self) -> bool {
+        self.is_private
     }
 
     /// A request on it has had a valid token.
@@ -178,13 +194,15 @@ impl Open {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use futures_util::FutureExt;
 
     use super::*;
 
     const LIMITS: ConnectionLimits = ConnectionLimits { all: 9, anonymous_of_address: 2 };
-    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+    const HERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
+    const THERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 1);
 
     fn must_close(connection: &Connection) -> bool {
         connection.must_close().now_or_never().is_some()
@@ -193,7 +211,7 @@ mod tests {
     #[test]
     fn at_its_limit_an_address_loses_its_oldest_idle_connection() {
         let table = Arc::<Connections>::default();
-        let add = |address| table.add(address, LIMITS);
+        let add = |address: SocketAddr| table.add(&address, LIMITS);
         let [first, second] = [add(HERE).unwrap(), add(HERE).unwrap()];
         let running = first.begin_request();
         let third = add(HERE).unwrap();
@@ -209,10 +227,10 @@ mod tests {
     #[test]
     fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_last() {
         let table = Arc::<Connections>::default();
-        let node = table.add(HERE, LIMITS).unwrap();
+        let node = table.add(&HERE, LIMITS).unwrap();
         node.has_token();
-        let others = [table.add(HERE, LIMITS).unwrap(), table.add(HERE, LIMITS).unwrap()];
-        let third = table.add(THERE, LIMITS).unwrap();
+        let others = [table.add(&HERE, LIMITS).unwrap(), table.add(&HERE, LIMITS).unwrap()];
+        let third = table.add(&THERE, LIMITS).unwrap();
         assert!(table.close_idle());
         assert!(must_close(&others[0]), "its address has the most");
         assert!(table.close_idle() && table.close_idle());

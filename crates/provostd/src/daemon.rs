@@ -25,16 +25,17 @@ use crate::node_program::NodeProgram;
 use crate::refresher::Refresher;
 use crate::silence::Silence;
 use crate::socket::AdminSockets;
+use crate::tls::{Pair, TlsListener};
 use crate::xcat::{self, Xcat};
-use crate::{admin_api, nodes_api, retention};
+use crate::{admin_api, nodes_api, retention, tls};
 
 /// How many connections the nodes' listener serves at once, at most. Each uses a file descriptor, and
 /// one more for the file that is sent.
 const NODE_CONNECTIONS: usize = 8192;
 /// How many connections each of the admins' listeners serves at once.
 const ADMIN_CONNECTIONS: ConnectionLimits = ConnectionLimits::whole(256);
-/// File descriptors for all connections.
-const FILES: u64 = 32_768;
+/// File descriptors for all connections: those of two listeners for nodes.
+const FILES: u64 = 36_864;
 /// File descriptors for what isn't a node's connection: the store, admins, xCAT's nodes.
 const OTHER_FILES: u64 = 2048;
 /// How many clients may wait in the kernel's queue of a listener. Above that the kernel drops their
@@ -50,6 +51,9 @@ const LAST_REQUESTS: Duration = Duration::from_secs(3);
 pub struct Addresses {
     /// The nodes' listener.
     pub nodes: SocketAddr,
+    /// The nodes' listener over TLS, unless it is off.
+    #[serde(rename = "nodesTls", skip_serializing_if = "Option::is_none")]
+    pub nodes_tls: Option<SocketAddr>,
     /// The admins' listener over TCP, if it is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admin: Option<SocketAddr>,
@@ -88,6 +92,7 @@ impl Daemon {
         let files = raise_file_limit();
         let bound = Bound::all(config)?;
         let addresses = bound.addresses;
+        let listeners = 1 + u64::from(bound.nodes_tls.is_some());
         let AdminSockets { operate, read } = AdminSockets::bind(config)?;
 
         let (stop, stopped) = Stop::new();
@@ -105,12 +110,13 @@ impl Daemon {
             histories: Arc::new(Semaphore::new(HISTORIES)),
             over_quota: Default::default(),
             retention: config.retention.retention(),
+            plain_http: Default::default(),
             pending: Default::default(),
             metrics: Default::default(),
             stop: stopped.clone(),
         });
         let mut tasks = JoinSet::new();
-        bound.serve(&app, config.xcat.dns, node_connections(files), &mut tasks);
+        bound.serve(&app, config.xcat.dns, node_connections(files, listeners), &mut tasks);
         let whole = admin_api::whole(Arc::clone(&app));
         tasks.spawn(listener::serve(operate.listener, whole, ADMIN_CONNECTIONS, stopped.clone()));
         let reading = admin_api::over_read_socket(Arc::clone(&app));
@@ -152,6 +158,7 @@ impl Daemon {
 /// The TCP listeners that the configuration names.
 struct Bound {
     nodes: TcpListener,
+    nodes_tls: Option<TlsListener>,
     admin: Option<(TcpListener, SocketAddr)>,
     monitor: Option<TcpListener>,
     xcatd: Option<(TlsAcceptor, TcpListener)>,
@@ -163,20 +170,29 @@ impl Bound {
         let (nodes, nodes_at) = bind("listen", config.listen)?;
         let admin = config.admin.map(|address| bind("admin", address)).transpose()?;
         let admin_at = admin.as_ref().map(|(_, at)| *at);
-        let mut bound = Self {
-            nodes,
-            admin,
+        let addresses = Addresses {
+            nodes: nodes_at,
+            nodes_tls: None,
+            admin: admin_at,
             monitor: None,
             xcatd: None,
-            addresses: Addresses { nodes: nodes_at, admin: admin_at, monitor: None, xcatd: None },
         };
+        let mut bound =
+            Self { nodes, nodes_tls: None, admin, monitor: None, xcatd: None, addresses };
+        if let Some(address) = config.tls.address(config.listen) {
+            let pair = tls::identity(config)?;
+            let acceptor = pair.acceptor()?;
+            let (tcp, at) = bind("tls.listen", address)?;
+            bound.nodes_tls = Some(TlsListener { tcp, acceptor });
+            bound.addresses.nodes_tls = Some(at);
+        }
         if let Some(address) = config.xcat.monitor {
             let (listener, at) = bind("xcat.monitor", address)?;
             bound.monitor = Some(listener);
             bound.addresses.monitor = Some(at);
         }
         if let Some(xcatd) = &config.xcat.xcatd {
-            let tls = xcat::acceptor(xcatd)?;
+            let tls = Pair::read(&xcatd.tls_cert, &xcatd.tls_key)?.acceptor()?;
             let (listener, at) = bind("xcat.xcatd", xcatd.listen)?;
             bound.xcatd = Some((tls, listener));
             bound.addresses.xcatd = Some(at);
@@ -195,7 +211,10 @@ impl Bound {
         let stop = || app.stop.clone();
         let nodes = self.nodes.tap_io(listener::tune);
         let router = nodes_api::router(Arc::clone(app));
-        tasks.spawn(listener::serve(nodes, router, connections, stop()));
+        tasks.spawn(listener::serve(nodes, router.clone(), connections, stop()));
+        if let Some(listener) = self.nodes_tls {
+            tasks.spawn(listener::serve(listener, router, connections, stop()));
+        }
         if let Some((listener, at)) = self.admin {
             let router = admin_api::read_only(Arc::clone(app), at);
             let listener = listener.tap_io(listener::tune);
@@ -257,9 +276,9 @@ fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     provost_fs::replace(path, &json, Durability::Crash)
 }
 
-/// The nodes' connections that `files` file descriptors are enough for.
-fn node_connections(files: u64) -> ConnectionLimits {
-    let enough = files.saturating_sub(OTHER_FILES.min(files / 2)) / 2;
+/// The connections of each of the nodes' `listeners` that `files` file descriptors are enough for.
+fn node_connections(files: u64, listeners: u64) -> ConnectionLimits {
+    let enough = files.saturating_sub(OTHER_FILES.min(files / 2)) / 2 / listeners;
     ConnectionLimits::shared(NODE_CONNECTIONS.min(enough as usize).max(1))
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use provost_store::StoreError;
 
-use crate::xcat::TlsError;
+use crate::tls::{IdentityError, TlsError};
 
 /// Why the daemon can't serve.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,9 @@ pub enum DaemonError {
     /// The certificate for xCAT's nodes.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// What the nodes' TLS listener proves itself by.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     /// An address.
     #[error("listening on {address} ({key})")]
     Listen {
@@ -73,6 +76,7 @@ impl DaemonError {
             Self::Tls(_) => "set `tls_cert` and `tls_key` under [xcat] of provostd.toml to PEM \
                              files that provostd's user may read"
                 .into(),
+            Self::Identity(error) => error.hint(),
             Self::Listen { key, address, source } => match source.kind() {
                 io::ErrorKind::AddrInUse => format!(
                     "stop the program that has the port (ss -ltnp sport = :{}), or change `{key}`",

@@ -27,6 +27,7 @@ mod nodes_api;
 mod over_quota;
 mod pace;
 mod pending;
+mod plain_http;
 mod program;
 mod published_nodes;
 mod queue;
@@ -36,14 +37,15 @@ mod refusal;
 mod retention;
 mod silence;
 mod socket;
+mod tls;
 mod tokens;
 mod xcat;
 
 pub use cli::{command, main};
 pub use config::{
-    Config, ConfigError, Guard, NodeConfig, QuotaConfig, RetentionConfig, StoreKind, XcatConfig,
-    Xcatd,
+    Config, ConfigError, Guard, NodeConfig, QuotaConfig, RetentionConfig, StoreKind, TlsConfig,
+    TlsFiles, XcatConfig, Xcatd,
 };
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;
-pub use xcat::TlsError;
+pub use tls::{AuthorityError, IdentityError, TlsError};

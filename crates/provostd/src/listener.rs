@@ -68,7 +68,7 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
         let accepted = async {
             let (io, address) = listener.accept().await;
             let place = async {
-                let connection = open.add(address.ip(), limits)?;
+                let connection = open.add(&address, limits)?;
                 Some((connection, permit(&permits, &open).await?))
             };
             (io, place.await)

@@ -85,6 +85,7 @@ pub(crate) async fn check(
     match app.store.token_owner(digest(token), now()).await? {
         Some(owner) if owner == node => {
             by.has_token();
+            app.plain_http.note(node, by);
             app.pending.remove(node);
             Ok(())
         }

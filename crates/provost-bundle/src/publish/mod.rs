@@ -27,7 +27,7 @@ mod tree;
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::{Manifest, Pack, Validity};
+use crate::{Manifest, Pack, Tls, Validity};
 pub use changes::{Changes, FileChange, FileVersion, PlanChange};
 pub use channels::{Channels, change_channels, channels};
 pub use check::Source;
@@ -42,6 +42,19 @@ pub use prepared::{Access, Prepared, prepare};
 pub use publication::{Channel, Input, Publication, Published};
 pub use sign_again::sign_again;
 use stage::Stage;
+
+/// What a publication may name, and the next ones keep.
+#[derive(Default)]
+struct Named {
+    refresh_key: Option<String>,
+    tls: Option<Tls>,
+}
+
+impl Named {
+    fn is_as_in(&self, manifest: &Manifest) -> bool {
+        self.refresh_key == manifest.refresh_key && self.tls == manifest.tls
+    }
+}
 
 /// Publishes a bundle and the plans that go with it. Either all of it is there afterwards, or
 /// nothing has changed. Files that are already published and right stay as they are.
@@ -59,7 +72,7 @@ impl Prepared<'_> {
     /// Does all that [`Prepared::publish`] does but signing and writing.
     pub fn check(&self) -> Result<(), PublishError> {
         let validity = Validity::from_now(self.publication.valid_for);
-        self.manifest((None, validity, None), || {
+        self.manifest((None, validity), Named::default(), || {
             pack::write(&self.sources, io::sink()).map_err(|e| match e {
                 PackError::Write(e) => {
                     PublishError::disk("packing", self.publication.input.scripts, e)
@@ -76,15 +89,18 @@ impl Prepared<'_> {
         let key = publication.key;
         let mut stage = None;
 
-        let validity = Validity::from_now(publication.valid_for);
-        let has_aged = |last: Validity| publication.refresh || last.is_old(validity.made);
         let last = previous.manifest();
+        let validity = Validity::from_now(publication.valid_for);
+        let validity = validity.after(last.and_then(Manifest::validity));
+        let has_aged = |last: Validity| publication.refresh || last.is_old(validity.made);
         // Once named, it stays.
         let refresh_key = publication.refresh_key.map(|key| key.line());
         let refresh_key = refresh_key.or_else(|| last?.refresh_key.as_deref()).map(str::to_owned);
-        let same_key = self.base().filter(|base| base.refresh_key == refresh_key);
-        let kept = same_key.and_then(Manifest::validity).filter(|last| !has_aged(*last));
-        let manifest = self.manifest((kept, validity, refresh_key), || {
+        let tls = publication.tls.unwrap_or_else(|| last?.tls.as_ref()).cloned();
+        let named = Named { refresh_key, tls };
+        let same = self.base().filter(|base| named.is_as_in(base));
+        let kept = same.and_then(Manifest::validity).filter(|last| !has_aged(*last));
+        let manifest = self.manifest((kept, validity), named, || {
             let stage = stage.insert(Stage::new(target, publication.group)?);
             stage.write_pack(sources)
         })?;
@@ -150,7 +166,8 @@ impl Prepared<'_> {
     /// The new manifest, as `key` will sign it.
     fn manifest(
         &self,
-        (kept, new, refresh_key): (Option<Validity>, Validity, Option<String>),
+        (kept, new): (Option<Validity>, Validity),
+        Named { refresh_key, tls }: Named,
         build_pack: impl FnOnce() -> Result<Pack, PublishError>,
     ) -> Result<Manifest, PublishError> {
         let same = self.base();
@@ -169,6 +186,7 @@ impl Prepared<'_> {
             made: Some(validity.made),
             expires: Some(validity.expires),
             refresh_key,
+            tls,
             key: self.publication.key.public_line().to_owned(),
             pack,
             files,

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 
 use super::generations::{Generations, Used};
 use super::key::SecretKey;
-use crate::{Policy, PublicKey};
+use crate::{Policy, PublicKey, Tls};
 
 /// Plans may have secrets: only the daemon's group reads them.
 pub(super) const PLAN_MODE: u32 = 0o640;
@@ -51,6 +51,9 @@ pub struct Publication<'a> {
     pub valid_for: SignedDuration,
     /// Who may say that it can be used for longer; none: whom the last publication named.
     pub refresh_key: Option<&'a PublicKey>,
+    /// How nodes reach the management node by TLS: not at all by `Some(None)`; none: as the last
+    /// publication says.
+    pub tls: Option<Option<&'a Tls>>,
     /// Whether to sign again what has not changed.
     pub refresh: bool,
     /// Which generations were used before.

@@ -5,7 +5,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use provost_bundle::{
-    Generations, Limit, Manifest, Mode, Pack, Policy, Published, Refresh, SecretKey, Validity,
+    Digest, Generations, Limit, Manifest, Mode, Pack, Policy, Published, Refresh, SecretKey, Tls,
+    Validity,
 };
 
 use super::{Admin, snapshot};
@@ -136,6 +137,18 @@ fn what_was_published_is_signed_again_when_it_gets_old_or_somebody_asks() {
     admin.refresh_key = None;
     assert!(!admin.publish().unwrap().changed);
     assert_eq!(admin.fetch().refresh_key.as_deref(), Some(other.public_line()));
+
+    // So is the way by TLS, until it is taken back.
+    let tls: Tls = format!("8482:{}", Digest::of(b"key")).parse().unwrap();
+    admin.tls = Some(Some(tls.clone()));
+    assert!(admin.publish().unwrap().changed);
+    admin.tls = None;
+    assert!(!admin.publish().unwrap().changed);
+    assert_eq!(admin.fetch().tls, Some(tls));
+    admin.tls = Some(None);
+    assert!(admin.publish().unwrap().changed);
+    assert_eq!(admin.fetch().tls, None);
+    admin.tls = None;
     let refreshed = admin.fetch();
 
     // More than half of its time is over.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use jiff::SignedDuration;
 use provost_bundle::{
     Access, Input, Manifest, Policy, Prepared, PublicKey, Publication, PublishError, Published,
-    SecretKey, Trust, Used, Validity, prepare, publish, unpack,
+    SecretKey, Tls, Trust, Used, Validity, prepare, publish, unpack,
 };
 use tempfile::TempDir;
 
@@ -27,6 +27,7 @@ struct Admin {
     plans: BTreeMap<String, String>,
     valid_for: SignedDuration,
     refresh_key: Option<PublicKey>,
+    tls: Option<Option<Tls>>,
     refresh: bool,
     used: Used,
     group: Option<u32>,
@@ -51,6 +52,7 @@ impl Admin {
             ]),
             valid_for: Validity::DEFAULT,
             refresh_key: None,
+            tls: None,
             refresh: false,
             used: Used::default(),
             group: None,
@@ -105,6 +107,7 @@ impl Admin {
             group: self.group,
             valid_for: self.valid_for,
             refresh_key: self.refresh_key.as_ref(),
+            tls: self.tls.as_ref().map(Option::as_ref),
             refresh: self.refresh,
             used: self.used.clone(),
             channel: None,

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use provost_bundle::{Manifest, Trust, Verdict};
 use provost_plan::Plan;
 use provost_record::Cause;
@@ -14,9 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Directives};
 use super::error::FetchError;
+use super::fresh;
 use super::server::Server;
 use super::version::Version;
 use crate::failure::Failure;
+use crate::http::Way;
 use crate::settings::Settings;
 
 /// The longest signature file, in bytes.
@@ -78,20 +81,44 @@ impl Documents {
     pub(crate) async fn fetch(
         source: &Server<'_>,
         settings: &Settings,
+        trust: &Trust,
         kept: Option<&Self>,
     ) -> Result<(Self, Directives), FetchError> {
+        let (way, path) = (source.client.way(), plan_path(settings));
         let signed = !settings.trust.is_unsigned();
-        let plan = plan_path(settings);
-        let ((manifest, _), (plan, directives)) = tokio::try_join!(
-            Document::fetch(
-                source,
-                "manifest.toml",
-                (Manifest::MAX_BYTES, signed),
-                kept.map(|kept| &kept.manifest)
-            ),
-            Document::fetch(source, &plan, (Plan::MAX_BYTES, signed), kept.map(|kept| &kept.plan)),
-        )?;
-        Ok((Self { manifest, plan }, directives))
+        let manifest = async |kept| {
+            let limits = (Manifest::MAX_BYTES, signed);
+            Document::fetch(source, "manifest.toml", limits, kept)
+                .await
+                .map(|(manifest, _)| manifest)
+        };
+        let kept_plan = kept.map(|kept| &kept.plan);
+        let plan = || Document::fetch(source, &path, (Plan::MAX_BYTES, signed), kept_plan);
+        let kept = kept.map(|kept| &kept.manifest);
+        if way.is_named() {
+            let asked = way.tls();
+            let (manifest, early) = tokio::join!(manifest(kept), plan());
+            let manifest = manifest?;
+            // What isn't trusted is refused when all is there.
+            let _ = manifest.names_the_way((settings, trust), way, kept);
+            let (plan, directives) = if way.tls() == asked { early? } else { plan().await? };
+            return Ok((Self { manifest, plan }, directives));
+        }
+        let mut first = manifest(kept).await?;
+        if let Err(failure) = first.names_the_way((settings, trust), way, kept) {
+            // It may have met its signature's next generation, in a cache too: by its own path none can.
+            let own = number(&first.text, "generation = ").unwrap_or_default();
+            let path = format!("manifests/{own}.toml");
+            let limits = (Manifest::MAX_BYTES, signed);
+            let again = match Document::fetch(source, &path, limits, None).await {
+                Ok((again, _)) => again,
+                Err(_) => manifest(None).await?,
+            };
+            let is_good = again.names_the_way((settings, trust), way, kept).is_ok();
+            first = Some(again).filter(|_| is_good).ok_or(FetchError::inconsistent(failure))?;
+        }
+        let (plan, directives) = plan().await?;
+        Ok((Self { manifest: first, plan }, directives))
     }
 
     /// These with the manifest that the plan names, if that is newer than the one for all nodes: a
@@ -101,10 +128,11 @@ impl Documents {
         &self,
         source: &Server<'_>,
         settings: &Settings,
+        trust: &Trust,
         kept: Option<&Self>,
     ) -> Result<Option<Self>, FetchError> {
         match number(&self.manifest.text, "generation = ") < self.own() {
-            true => self.with_own(source, settings, kept).await,
+            true => self.with_own(source, settings, trust, kept).await,
             false => Ok(None),
         }
     }
@@ -119,6 +147,7 @@ impl Documents {
         &self,
         source: &Server<'_>,
         settings: &Settings,
+        trust: &Trust,
         kept: Option<&Self>,
     ) -> Result<Option<Self>, FetchError> {
         let Some(own) = self.own() else { return Ok(None) };
@@ -126,7 +155,11 @@ impl Documents {
         let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
         let kept = kept.map(|kept| &kept.manifest);
         match Document::fetch(source, &path, limits, kept).await {
-            Ok((manifest, _)) => Ok(Some(Self { manifest, plan: self.plan.clone() })),
+            Ok((manifest, _)) => {
+                // What isn't trusted is refused when all is there.
+                let _ = manifest.names_the_way((settings, trust), source.client.way(), kept);
+                Ok(Some(Self { manifest, plan: self.plan.clone() }))
+            }
             // No channel has it, and the bundle for all is an older one.
             Err(e) if e.is_inconsistent() => Ok(None),
             Err(e) => Err(e),
@@ -136,13 +169,10 @@ impl Documents {
     /// Checks that they are the publisher's, and this node's.
     pub(crate) fn verify(&self, settings: &Settings, trust: &Trust) -> Result<Verified, Failure> {
         let path = plan_path(settings);
-        let refused = |document: &Document, e: &dyn std::fmt::Display, hint: String| {
-            Failure::new(Cause::Verify, format!("{e}, from {}", document.url), hint)
-        };
-        let (text, signature) = (self.manifest.text.as_bytes(), self.manifest.signature.as_deref());
-        let verdict = trust
-            .check_manifest(text, signature)
-            .map_err(|e| refused(&self.manifest, &e, e.hint()))?;
+        let refused =
+            |document: &Document, e: &dyn std::fmt::Display, hint| document.refused(e, hint);
+        let verdict = self.manifest.is_trusted(trust)?;
+        let text = self.manifest.text.as_bytes();
         let manifest = Manifest::parse(text).map_err(|e| refused(&self.manifest, &e, e.hint()))?;
         let (text, signature) = (self.plan.text.as_bytes(), self.plan.signature.as_deref());
         trust
@@ -193,6 +223,44 @@ impl Document {
         Ok(Self::of(answer, url, signature))
     }
 
+    /// Whether it is a manifest of the publisher's.
+    fn is_trusted(&self, trust: &Trust) -> Result<Verdict, Failure> {
+        let (text, signature) = (self.text.as_bytes(), self.signature.as_deref());
+        let checked = trust.check_manifest(text, signature);
+        checked.map_err(|e| self.refused(&e, e.hint()))
+    }
+
+    fn refused(&self, e: &dyn std::fmt::Display, hint: String) -> Failure {
+        Failure::new(Cause::Verify, format!("{e}, from {}", self.url), hint)
+    }
+
+    /// Takes from this manifest how to reach the management node by TLS, unless it is older than the
+    /// one that is `kept`: what was signed once could be replayed.
+    fn names_the_way(
+        &self,
+        (settings, trust): (&Settings, &Trust),
+        way: &Way,
+        kept: Option<&Self>,
+    ) -> Result<(), Failure> {
+        if way.is_named() && kept.is_some_and(|kept| kept.text == self.text) {
+            return Ok(());
+        }
+        self.is_trusted(trust)?;
+        let age = self.age();
+        fresh::is_allowed(settings, age.0)
+            .map_err(|failure| failure.reworded(|text| format!("{text}, from {}", self.url)))?;
+        if !way.is_named() || kept.is_none_or(|kept| kept.age() < age) {
+            way.learn(value(&self.text, "tls = ").and_then(|line| line.parse().ok()));
+        }
+        Ok(())
+    }
+
+    /// The generation, and when it was signed.
+    fn age(&self) -> (u64, Option<Timestamp>) {
+        let made = value(&self.text, "made = ").and_then(|made| made.parse().ok());
+        (number(&self.text, "generation = ").unwrap_or_default(), made)
+    }
+
     fn of(answer: Answer, url: String, signature: Option<String>) -> (Self, Directives) {
         let directives = answer.directives();
         let version = Version::of(&answer.headers);
@@ -202,7 +270,12 @@ impl Document {
 
 /// The number after `key` in the first line that begins with it.
 fn number(text: &str, key: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(key))?.parse().ok()
+    value(text, key)?.parse().ok()
+}
+
+/// The text after `key` in the first line that begins with it, without quotation marks.
+fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    Some(text.lines().find_map(|line| line.strip_prefix(key))?.trim_matches('"'))
 }
 
 fn file(state: &Path) -> PathBuf {

@@ -63,7 +63,7 @@ impl<'a> Fetch<'a> {
 
     /// Sends the first requests: for the documents, and for the newest pack.
     pub(crate) async fn ask_first(&self, source: &Server<'_>) -> Result<FirstAnswers, FetchError> {
-        let documents = Documents::fetch(source, self.settings, self.kept.as_ref());
+        let documents = Documents::fetch(source, self.settings, &self.trust, self.kept.as_ref());
         let ((documents, directives), pack) =
             tokio::try_join!(documents, self.newest_pack(source))?;
         Ok(FirstAnswers { documents, directives, pack })
@@ -83,6 +83,8 @@ impl<'a> Fetch<'a> {
             Some(first) => first,
             None => self.ask_first(&source).await,
         };
+        // Reports of why don't wait for a manifest.
+        let first = first.inspect_err(|_| source.client.way().assume());
         let FirstAnswers { documents, directives, pack } = first?;
         let error = match self.take(&source, &documents, &directives, pack).await {
             Ok(verified) => return Ok((verified, directives)),
@@ -91,10 +93,13 @@ impl<'a> Fetch<'a> {
         };
         // The requests may have met two generations, or what is kept here is damaged: fetch the
         // documents again, without what is kept.
-        let (again, directives) = Documents::fetch(&source, self.settings, None).await?;
+        let (again, directives) =
+            Documents::fetch(&source, self.settings, &self.trust, None).await?;
         let again = match again == documents {
             // A cache may have the manifest of one generation and the signature of another.
-            true => again.with_own(&source, self.settings, None).await?.ok_or(error)?,
+            true => {
+                again.with_own(&source, self.settings, &self.trust, None).await?.ok_or(error)?
+            }
             false => again,
         };
         let verified = self.take(&source, &again, &directives, None).await?;
@@ -120,7 +125,8 @@ impl<'a> Fetch<'a> {
         directives: &Directives,
         newest: Option<Response>,
     ) -> Result<Verified, FetchError> {
-        let of_channel = documents.of_channel(source, self.settings, self.kept.as_ref()).await?;
+        let of_channel =
+            documents.of_channel(source, self.settings, &self.trust, self.kept.as_ref()).await?;
         let documents = of_channel.as_ref().unwrap_or(documents);
         // That is the pack of the bundle for all nodes.
         let newest = newest.filter(|_| of_channel.is_none());

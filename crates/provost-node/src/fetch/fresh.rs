@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use provost_bundle::{Manifest, Refresh, Validity};
 use provost_plan::Plan;
 use provost_record::Cause;
-use reqwest::Client;
 use reqwest::header::HeaderMap;
 use tokio::time::{Instant, timeout_at};
 
@@ -16,6 +15,7 @@ use super::answer::Answer;
 use super::documents::MAX_SIGNATURE;
 use super::server::Server;
 use crate::failure::Failure;
+use crate::http::Client;
 use crate::settings::Settings;
 
 /// How long servers have to say what they offer, from the start of the fetch on.
@@ -37,6 +37,18 @@ pub fn belongs(settings: &Settings, manifest: &Manifest, plan: &Plan) -> Result<
     Err(Failure::new(Cause::Verify, message, hint))
 }
 
+/// Refuses a bundle of a generation that is older than the admin allows.
+pub(super) fn is_allowed(settings: &Settings, got: u64) -> Result<(), Failure> {
+    let least = settings.least_generation;
+    if got >= least {
+        return Ok(());
+    }
+    let message = format!("the bundle is generation {got}; [trust] least_generation is {least}");
+    let hint = "see whether that server is out of date, or whether provost.generation on the \
+                kernel command line is right";
+    Err(Failure::new(Cause::Verify, message, hint))
+}
+
 /// Refuses what is older than the admin allows, or has expired. A node that remembers these very
 /// generations runs nothing older than before, and `is_remembered`: it only warns.
 pub fn check(
@@ -46,14 +58,7 @@ pub fn check(
     served_at: Option<Timestamp>,
     refreshed: Option<Validity>,
 ) -> Result<(), Failure> {
-    let (got, least) = (manifest.generation, settings.least_generation);
-    if got < least {
-        let message =
-            format!("the bundle is generation {got}; [trust] least_generation is {least}");
-        let hint = "see whether that server is out of date, or whether provost.generation on the \
-                    kernel command line is right";
-        return Err(Failure::new(Cause::Verify, message, hint));
-    }
+    is_allowed(settings, manifest.generation)?;
     if settings.trust.is_unsigned() {
         return Ok(());
     }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use futures_util::future::{MaybeDone, maybe_done};
 use futures_util::poll;
-use reqwest::{Client, Url};
+use reqwest::Url;
 
 use super::download::{Fetch, FirstAnswers};
 use super::error::FetchError;
 use super::server::Server;
+use crate::http::Client;
 use crate::settings::Settings;
 
 type Asking = Pin<Box<dyn Future<Output = Result<FirstAnswers, FetchError>>>>;

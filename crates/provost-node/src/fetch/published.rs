@@ -130,7 +130,7 @@ impl Source for Published {
         Box::pin(async {
             let Connection { settings, client, run, .. } = &self.connection;
             for server in &settings.servers {
-                let url = format!("{server}plans/{}.toml", settings.node);
+                let url = format!("{}plans/{}.toml", client.way().private(server), settings.node);
                 let mut request = client.get(url).header("provost-run", run).timeout(ANSWER);
                 if let Some(token) = &settings.token {
                     request = request.bearer_auth(&token.0);

@@ -4,12 +4,12 @@ use provost_record::wording;
 
 use provost_record::Cause;
 use reqwest::header::{self, HeaderMap};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Response, StatusCode, Url};
 
 use super::error::FetchError;
 use crate::failure::Failure;
 use crate::http::resolve::Unresolved;
-use crate::http::{ErrorBody, body, innermost, one_line, reason, retry_after};
+use crate::http::{Client, ErrorBody, body, innermost, one_line, reason, retry_after};
 use crate::settings::{Settings, Token};
 
 /// How much of an error page is read for the server's own hint, in bytes.
@@ -50,7 +50,10 @@ impl<'a> Server<'a> {
     /// The URL of `path` there.
     pub fn url(&self, path: &str) -> String {
         // Both parts are checked names; joining them as a URL would read `//` or `:` in them.
-        format!("{}{path}", self.base)
+        match is_private(path) {
+            true => format!("{}{path}", self.client.way().private(self.base)),
+            false => format!("{}{path}", self.base),
+        }
     }
 
     /// Asks for `path`. An answer that isn't one of `good` is a miss.
@@ -63,7 +66,7 @@ impl<'a> Server<'a> {
         let url = self.url(path);
         let mut request = self.client.get(&url).headers(headers);
         // The token goes with nothing but the node's own plan.
-        if path.starts_with("plans/") {
+        if is_private(path) {
             request = request.header(RUN, self.run);
             if let Some(token) = self.token {
                 request = request.bearer_auth(&token.0);
@@ -117,6 +120,11 @@ impl<'a> Server<'a> {
     }
 }
 
+/// Whether it is for this node alone.
+fn is_private(path: &str) -> bool {
+    path.starts_with("plans/")
+}
+
 /// What it means that no answer came, or not all of it.
 pub fn broken(url: &str, e: &reqwest::Error) -> FetchError {
     let unresolved = innermost(e).downcast_ref::<Unresolved>();
@@ -127,6 +135,11 @@ pub fn broken(url: &str, e: &reqwest::Error) -> FetchError {
             "not connected within `connect_timeout`".to_owned(),
             "check that the server is up and that no firewall drops packets to it: ping it",
         )
+    } else if is_another(innermost(e)) {
+        let hint = "look who is in between; or, if the server's authority or certificate is another \
+                    one now, publish that: provostctl publish … --tls \"$(provostd ca show --tls)\"";
+        let message = format!("fetching {url}: {}", reason(e));
+        return FetchError::give_up(Failure::new(Cause::Verify, message, hint));
     } else if e.is_connect() {
         (reason(e), "check that the server runs and that this node can reach it: curl -v URL")
     } else if e.is_timeout() {
@@ -138,6 +151,15 @@ pub fn broken(url: &str, e: &reqwest::Error) -> FetchError {
         (reason(e), "check for a proxy or a broken link between this node and the server")
     };
     FetchError::silent(Failure::new(Cause::Fetch, format!("fetching {url}: {why}"), hint))
+}
+
+/// Whether a server wasn't the one that this node knows.
+fn is_another(e: &(dyn std::error::Error + 'static)) -> bool {
+    // Each layer of the client may have wrapped it once.
+    match e.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+        Some(inner) => is_another(inner),
+        None => matches!(e.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))),
+    }
 }
 
 /// What an answer means that wasn't asked for.

@@ -10,12 +10,13 @@ use provost_exec::{Orders, Supervisor};
 use provost_plan::Plan;
 use provost_plan::mypostscript::MyPostscript;
 use provost_record::{Cause, Service};
-use reqwest::{Client, Url};
+use reqwest::Url;
 use tokio::sync::watch;
 
 use super::error::NotFetched;
 use super::retry::StillTrying;
 use crate::failure::Failure;
+use crate::http::Client;
 use crate::settings::{Paths, Settings};
 
 /// One way to get a node's scripts and its plan: what `provostctl publish` made, or what another

@@ -1,22 +1,47 @@
 //! The HTTP client of this node, for fetching and for reporting.
 
 pub mod resolve;
+mod verifier;
+mod way;
 
 use std::time::Duration;
 
+use reqwest::Proxy;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
-use reqwest::{Certificate, Client, Proxy};
 
 use crate::failure::Failure;
 use crate::http::resolve::Names;
 use crate::settings::Settings;
+pub use way::Way;
 
 /// How long an idle connection is kept for the next request.
 const IDLE: Duration = Duration::from_secs(60);
 
+/// The HTTP client of this process.
+#[derive(Clone, Default)]
+pub struct Client {
+    requests: reqwest::Client,
+    way: Way,
+}
+
+impl Client {
+    /// How it sends what is private.
+    pub fn way(&self) -> &Way {
+        &self.way
+    }
+}
+
+impl std::ops::Deref for Client {
+    type Target = reqwest::Client;
+
+    fn deref(&self) -> &reqwest::Client {
+        &self.requests
+    }
+}
+
 /// A client that does nothing by itself: no proxy from the environment's, no redirect, no retry.
 pub fn client(settings: &Settings) -> Result<Client, Failure> {
-    let mut builder = Client::builder()
+    let mut builder = reqwest::Client::builder()
         .user_agent(concat!("provost/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(settings.fetch.connect.duration())
         .read_timeout(settings.fetch.stall.duration())
@@ -32,14 +57,15 @@ pub fn client(settings: &Settings) -> Result<Client, Failure> {
         })?;
         builder = builder.proxy(proxy);
     }
-    let unusable = |e: &reqwest::Error| {
+    let unusable = |e: &(dyn std::error::Error + 'static)| {
         let hint = "`ca` under [fetch] must name a file of PEM certificates";
         Failure::config(format!("using the CA certificates: {}", reason(e)), hint)
     };
-    // Without any the client would look for the system's, and fail where there are none.
-    let known = settings.ca.iter().flatten().map(|der| Certificate::from_der(der));
-    let certificates = known.collect::<Result<Vec<_>, _>>().map_err(|e| unusable(&e))?;
-    builder.tls_certs_only(certificates).build().map_err(|e| unusable(&e))
+    let way = Way::default();
+    let tls = verifier::config(settings.ca.as_deref().unwrap_or_default(), way.clone());
+    let tls = tls.map_err(|e| unusable(&e))?;
+    let requests = builder.tls_backend_preconfigured(tls).build().map_err(|e| unusable(&e))?;
+    Ok(Client { requests, way })
 }
 
 /// Why a request failed: the innermost error. Those around it name the client's layers and repeat

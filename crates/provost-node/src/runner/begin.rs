@@ -98,7 +98,8 @@ pub fn connect(input: &Input, service: Service, run: String) -> (Connection, Vec
         (settings.proxy, settings.ca) = (None, None);
         crate::http::client(&settings)
     });
-    let client = client.unwrap_or_else(|_| reqwest::Client::new());
+    let client = client.unwrap_or_default();
+    client.way().remember_in(&input.paths().state);
     let settings = Arc::new(settings);
     logging::hide(secrets(&settings, &Default::default()));
     (Connection { settings, client, paths: input.paths(), service, run }, mistakes)

@@ -2,9 +2,10 @@
 
 use provost_node::failure::Failure;
 use provost_node::finding::{Finding, ServerCheck};
+use provost_node::http::Client;
 use provost_node::settings::{Settings, Xcat};
 use provost_plan::mypostscript::List;
-use reqwest::{Client, Url};
+use reqwest::Url;
 
 use crate::source::mypostscript::mypostscript;
 use crate::source::refusals::Refusals;

@@ -2,8 +2,9 @@
 
 use provost_node::fetch::FetchError;
 use provost_node::fetch::server::Server;
+use provost_node::http::Client;
 use provost_node::settings::Xcat;
-use reqwest::{Client, StatusCode, Url};
+use reqwest::{StatusCode, Url};
 
 use super::crawl;
 

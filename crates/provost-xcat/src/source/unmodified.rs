@@ -188,6 +188,7 @@ fn manifest(stored: StoredFetch) -> Manifest {
         made: None,
         expires: None,
         refresh_key: None,
+        tls: None,
         created: provost_record::now(),
         key: String::new(),
         pack: Pack { sha256: Digest::of(b""), size: 0 },

@@ -8,12 +8,13 @@ use provost_bundle::{Digest, Verifying};
 use provost_fs::{Durability, NewFile};
 use provost_record::{Cause, ExitCode};
 use reqwest::header::HeaderMap;
-use reqwest::{Client, StatusCode, Url};
+use reqwest::{StatusCode, Url};
 
 use provost_node::failure::Failure;
 use provost_node::fetch::FetchError;
 use provost_node::fetch::retry::{self, StillTrying};
 use provost_node::fetch::server::{Server, broken};
+use provost_node::http::Client;
 use provost_node::observe::console::{complain, harmless};
 use provost_node::room;
 use provost_node::settings::Input;

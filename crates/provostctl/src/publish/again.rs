@@ -138,6 +138,7 @@ impl Again {
             group: self.group.clone(),
             valid_for: self.valid_for,
             refresh_key: None,
+            tls: None,
             refresh: false,
             check: self.check,
             diff: self.diff,

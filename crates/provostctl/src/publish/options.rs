@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use provost_bundle::{Action, Input};
+use provost_bundle::{Action, Input, Tls, TlsLineError};
 use provost_plan::{Groups, Site};
 
 use crate::failure::Failure;
@@ -38,6 +38,9 @@ pub(crate) struct Publish {
     /// Who may refresh it and nothing else: the line that provostd logs at its start
     #[arg(long, value_name = "RW…")]
     pub(super) refresh_key: Option<String>,
+    /// How nodes reach provostd by TLS, the line that provostd ca show prints; or off. It stays
+    #[arg(long, value_name = "PORT:SHA256", value_parser = tls)]
+    pub(super) tls: Option<NamedTls>,
     /// Sign again what has not changed, so that it can be used for longer
     #[arg(long)]
     pub(super) refresh: bool,
@@ -68,6 +71,29 @@ pub(crate) struct Publish {
     /// The groups outside `site.toml` as they were, where it is published again.
     #[arg(skip)]
     pub(super) used_groups: Option<BTreeMap<String, String>>,
+}
+
+/// What `--tls` says.
+#[derive(Clone, Debug)]
+pub(super) enum NamedTls {
+    Off,
+    On(Tls),
+}
+
+fn tls(text: &str) -> Result<NamedTls, String> {
+    match text {
+        "off" => Ok(NamedTls::Off),
+        line => line.parse().map(NamedTls::On).map_err(|e: TlsLineError| e.to_string()),
+    }
+}
+
+impl NamedTls {
+    pub(super) fn get(&self) -> Option<&Tls> {
+        match self {
+            Self::Off => None,
+            Self::On(tls) => Some(tls),
+        }
+    }
 }
 
 /// The group that may read the plans, where the command line names none.

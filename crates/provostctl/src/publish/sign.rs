@@ -14,7 +14,7 @@ use provost_record::{Paint, wording};
 
 use super::generations::{self, Ledger};
 use super::lint::{self, Depth, Level};
-use super::options::{Publish, bodies};
+use super::options::{NamedTls, Publish, bodies};
 use super::plan_changes::{self, Groups};
 use super::{diff, removal, summary, who};
 use crate::client::Admin;
@@ -46,6 +46,7 @@ impl Publish {
             group: self.group()?,
             valid_for: self.valid_for.0,
             refresh_key: refresh_key.as_ref(),
+            tls: self.tls.as_ref().map(NamedTls::get),
             refresh: self.refresh,
             used: generations::used(&ledger, &www, admin, self.generation_above),
             channel: channel.map(|(name, nodes)| Channel { name, nodes }),

@@ -6,13 +6,10 @@ mod monitor;
 mod peers;
 mod request;
 mod server;
-mod tls;
 mod verb;
 mod xcatd;
 
 pub(crate) use context::Xcat;
 pub(crate) use monitor::answer as monitor;
 pub(crate) use server::serve;
-pub use tls::TlsError;
-pub(crate) use tls::acceptor;
 pub(crate) use xcatd::answer as xcatd;

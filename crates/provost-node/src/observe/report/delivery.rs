@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use provost_record::{Entry, Record, Service};
-use reqwest::Client;
 
 use super::answer::{Answer, CurrentRun};
 use super::error::ReportError;
@@ -12,6 +11,7 @@ use super::logs;
 use super::servers::{Response, Servers};
 use super::spool::Spool;
 use crate::failure::Failure;
+use crate::http::Client;
 use crate::settings::{Paths, Settings};
 
 /// The most records of one report.
@@ -35,6 +35,11 @@ impl Delivery {
         current: Option<CurrentRun>,
     ) -> Self {
         Self { servers: Servers::new(settings, client), paths: paths.clone(), spool, current }
+    }
+
+    /// Waits until it is known how to send them.
+    pub(super) async fn settled(&self) {
+        self.servers.settled().await;
     }
 
     /// Delivers all records, then the logs of failed steps. `refused` gets a message about each of

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use provost_exec::Orders;
 use provost_record::{Service, wording};
-use reqwest::Client;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -19,6 +18,7 @@ use super::spool::Spool;
 use super::{logs, timer};
 use crate::backoff::{Backoff, Jitter};
 use crate::failure::Failure;
+use crate::http::Client;
 use crate::settings::{Paths, Settings};
 
 /// The waits after reports that failed. A management node that is back is reported to within 5 s,
@@ -138,6 +138,11 @@ struct Wake {
 async fn work(mut delivery: Delivery, mut wake: Wake, problems: Arc<Mutex<Problems>>) {
     let problems = || problems.lock().unwrap_or_else(PoisonError::into_inner);
     let mut failed = 0;
+    // The end of the run waits for nothing.
+    tokio::select! {
+        () = delivery.settled() => {}
+        _ = wake.finish.wait_for(|finish| *finish) => {}
+    }
     loop {
         let reported = *wake.news.borrow_and_update();
         let began = Instant::now();

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use provost_record::Cause;
-use reqwest::Client;
 use tokio::time::Instant;
 
 use super::delivery::Delivery;
 use super::error::ReportError;
 use super::spool::Spool;
 use crate::failure::Failure;
+use crate::http::Client;
 use crate::settings::{Paths, Settings};
 
 /// The wait between two reports.

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use provost_record::Cause;
-use reqwest::{Client, RequestBuilder, StatusCode, Url};
+use reqwest::{RequestBuilder, StatusCode, Url};
 
 use super::error::ReportError;
 use crate::failure::Failure;
-use crate::http::{ErrorBody, body, reason, retry_after};
+use crate::http::{Client, ErrorBody, body, reason, retry_after};
 use crate::settings::{Settings, Token};
 
 /// How long one request may take.
@@ -86,12 +86,17 @@ impl Servers {
         self.pass_on(Failure::new(Cause::Fetch, message, hint))
     }
 
-    fn server(&self) -> &Url {
-        &self.urls[self.at]
+    /// Waits until it is known how to send reports, or nothing is left to wait for.
+    pub(super) async fn settled(&self) {
+        self.client.way().settled().await;
+    }
+
+    fn server(&self) -> Url {
+        self.client.way().private(&self.urls[self.at])
     }
 
     fn url(&self, path: &[&str]) -> Url {
-        let mut url = self.server().clone();
+        let mut url = self.server();
         if let Ok(mut segments) = url.path_segments_mut() {
             // A script's name may have characters that mean something in a URL.
             segments.pop_if_empty().extend(["v1", "nodes", &self.node]).extend(path);

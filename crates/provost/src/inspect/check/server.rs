@@ -7,14 +7,14 @@ use provost_bundle::Manifest;
 use provost_plan::Plan;
 use provost_record::{Cause, Service};
 use reqwest::header::{self, HeaderMap};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Response, StatusCode, Url};
 
 use crate::xcat;
 use provost_node::failure::Failure;
 use provost_node::fetch::bundles::{check_generations, has_seen};
 use provost_node::fetch::{Server, broken, fresh};
 use provost_node::finding::{Finding, ServerCheck};
-use provost_node::http::{ErrorBody, body, http_date};
+use provost_node::http::{Client, ErrorBody, body, http_date};
 use provost_node::settings::Settings;
 use provost_node::state::attempts::held_there;
 
@@ -71,6 +71,9 @@ impl Attempt<'_> {
     async fn all(mut self) -> bool {
         let manifest = self.manifest().await;
         let Ok(manifest) = manifest else { return false };
+        if let Some((manifest, _)) = &manifest {
+            self.tls(manifest);
+        }
         let plan = self.plan(manifest.as_ref().map(|(manifest, text)| (manifest, &**text))).await;
         manifest.is_some() && plan
     }
@@ -142,6 +145,23 @@ impl Attempt<'_> {
         self.findings.push(finding);
         let text = String::from_utf8_lossy(bytes).into_owned();
         checked.ok().map(|(manifest, _)| (manifest, text))
+    }
+
+    /// How the plan and the reports go.
+    fn tls(&mut self, manifest: &Manifest) {
+        let way = self.source.client.way();
+        way.learn(manifest.tls.clone());
+        let private = way.private(self.source.base);
+        self.findings.push(match private.scheme() {
+            "https" => Finding::ok("tls", format!("plan, token and reports go to {private}")),
+            _ => {
+                let hint =
+                    "publish with TLS: provostctl publish … --tls \"$(provostd ca show --tls)\"";
+                let detail = "plan, token and reports go by plain HTTP: anybody on the network can \
+                              read them";
+                Finding::note("tls", detail.to_owned(), hint)
+            }
+        });
     }
 
     async fn check_manifest(

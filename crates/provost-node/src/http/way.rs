@@ -1,0 +1,172 @@
+//! How this node sends what only it and its management node may know: its plan, its token, its
+//! reports. The signed manifest says it. Until one is known, nothing of that kind is sent.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use provost_bundle::{Digest, Tls};
+use reqwest::Url;
+use tokio::sync::watch;
+
+use crate::state::atomic;
+
+/// What is in the file where a manifest named no TLS.
+const OFF: &str = "off";
+
+/// What is known of it, for the whole process.
+#[derive(Clone, Debug)]
+pub struct Way(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    known: watch::Sender<Known>,
+    /// What remembers it.
+    file: OnceLock<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Known {
+    /// No manifest yet.
+    Nothing,
+    /// No manifest yet, and whoever waits for one waits no longer.
+    Assumed,
+    /// What a manifest says.
+    Named(Option<Tls>),
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Self(Arc::new(Shared { known: watch::Sender::new(Known::Nothing), file: OnceLock::new() }))
+    }
+}
+
+impl Way {
+    /// What the last manifest said, by the file in the folder `state`, which remembers the next ones.
+    pub fn remember_in(&self, state: &Path) {
+        let file = self.0.file.get_or_init(|| state.join("tls"));
+        let Ok(text) = atomic::read(file) else { return };
+        let text = String::from_utf8_lossy(&text);
+        let named = match text.trim() {
+            OFF => Some(None),
+            // A file that was damaged is no more than one that is missing.
+            line => line.parse().ok().map(Some),
+        };
+        if let Some(named) = named {
+            self.0.known.send_replace(Known::Named(named));
+        }
+    }
+
+    /// A verified manifest says `tls`.
+    pub fn learn(&self, tls: Option<Tls>) {
+        let text = tls.as_ref().map_or_else(|| OFF.to_owned(), Tls::to_string);
+        let named = Known::Named(tls);
+        if self.0.known.send_replace(named.clone()) == named {
+            return;
+        }
+        if let Some(file) = self.0.file.get()
+            && let Err(e) = atomic::write(file, format!("{text}\n").as_bytes())
+        {
+            // The next run learns it again.
+            tracing::debug!("writing {}: {e}", file.display());
+        }
+    }
+
+    /// No manifest came: what would wait for one goes on without.
+    pub fn assume(&self) {
+        self.0.known.send_if_modified(|known| {
+            let is_open = *known == Known::Nothing;
+            if is_open {
+                *known = Known::Assumed;
+            }
+            is_open
+        });
+    }
+
+    /// Whether a manifest has said it, now or in an earlier run.
+    pub fn is_named(&self) -> bool {
+        matches!(*self.0.known.borrow(), Known::Named(_))
+    }
+
+    /// Waits until it is known, or nothing is left to wait for.
+    pub async fn settled(&self) {
+        // Fails where the sender is gone, which this is.
+        let _ = self.0.known.subscribe().wait_for(|known| *known != Known::Nothing).await;
+    }
+
+    /// How to reach the management node by TLS, if it is known.
+    pub fn tls(&self) -> Option<Tls> {
+        match &*self.0.known.borrow() {
+            Known::Named(tls) => tls.clone(),
+            Known::Nothing | Known::Assumed => None,
+        }
+    }
+
+    /// The public keys of servers and authorities that the manifest names.
+    pub(super) fn keys(&self) -> Vec<Digest> {
+        self.tls().map_or_else(Vec::new, |tls| tls.keys)
+    }
+
+    /// Where the server at `base` takes what is private.
+    pub fn private(&self, base: &Url) -> Url {
+        let mut url = base.clone();
+        if base.scheme() == "http"
+            && let Some(Tls { port, .. }) = self.tls()
+        {
+            url.set_path("/");
+            // Both are as in every http URL.
+            let _ = url.set_scheme("https");
+            let _ = url.set_port(Some(port));
+        }
+        url
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tls() -> Tls {
+        Tls { port: 8482, keys: vec![Digest::of(b"key")] }
+    }
+
+    #[test]
+    fn what_a_manifest_said_is_known_in_the_next_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let next = || {
+            let way = Way::default();
+            way.remember_in(folder.path());
+            way
+        };
+        let first = next();
+        assert!(!first.is_named() && first.tls().is_none());
+        first.learn(Some(tls()));
+        assert_eq!(next().tls(), Some(tls()));
+        next().learn(None);
+        assert!(next().is_named() && next().tls().is_none());
+        std::fs::write(folder.path().join("tls"), "8482:\0").unwrap();
+        assert!(!next().is_named());
+    }
+
+    #[test]
+    fn what_is_private_goes_to_the_servers_own_port() {
+        let way = Way::default();
+        let private = |base: &str| way.private(&base.parse().unwrap()).to_string();
+        assert_eq!(private("http://10.0.0.1:8480/"), "http://10.0.0.1:8480/");
+        way.learn(Some(tls()));
+        assert_eq!(private("http://10.0.0.1:8480/"), "https://10.0.0.1:8482/");
+        assert_eq!(private("http://[fd00::1]/www/"), "https://[fd00::1]:8482/");
+        // A proxy of the site's own speaks TLS already.
+        assert_eq!(private("https://mn/"), "https://mn/");
+    }
+
+    #[tokio::test]
+    async fn an_assumption_ends_the_wait_and_changes_nothing_that_is_known() {
+        let way = Way::default();
+        way.assume();
+        way.settled().await;
+        assert!(!way.is_named());
+        way.learn(Some(tls()));
+        way.assume();
+        assert_eq!(way.tls(), Some(tls()));
+    }
+}

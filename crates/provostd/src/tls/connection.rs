@@ -1,0 +1,126 @@
+//! Connections of the nodes' TLS listener. The handshake is part of the first read, so that a client
+//! which takes its time for it holds up nobody else, and is under the time-outs of a request.
+
+use std::io::{self, IoSlice};
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use axum::serve::Listener;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::server::TlsStream;
+use tokio_rustls::{Accept, TlsAcceptor};
+
+use crate::connections::ClientAddress;
+use crate::listener;
+
+/// A listener whose clients speak TLS.
+pub(crate) struct TlsListener {
+    pub(crate) tcp: TcpListener,
+    pub(crate) acceptor: TlsAcceptor,
+}
+
+/// The address of a client that speaks TLS.
+pub(crate) struct TlsAddress(SocketAddr);
+
+impl ClientAddress for TlsAddress {
+    fn ip(&self) -> IpAddr {
+        ClientAddress::ip(&self.0)
+    }
+
+    fn is_private(&self) -> bool {
+        true
+    }
+}
+
+impl Listener for TlsListener {
+    type Io = TlsConnection;
+    type Addr = TlsAddress;
+
+    async fn accept(&mut self) -> (TlsConnection, TlsAddress) {
+        let (mut stream, address) = Listener::accept(&mut self.tcp).await;
+        listener::tune(&mut stream);
+        let accept = Box::new(self.acceptor.accept(stream));
+        (TlsConnection::Handshake(accept), TlsAddress(address))
+    }
+
+    fn local_addr(&self) -> io::Result<TlsAddress> {
+        self.tcp.local_addr().map(TlsAddress)
+    }
+}
+
+/// A connection.
+pub(crate) enum TlsConnection {
+    Handshake(Box<Accept<TcpStream>>),
+    Open(Box<TlsStream<TcpStream>>),
+    Failed,
+}
+
+impl TlsConnection {
+    fn poll_open(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<Pin<&mut TlsStream<TcpStream>>>> {
+        if let Self::Handshake(accept) = self {
+            match ready!(Pin::new(accept.as_mut()).poll(cx)) {
+                Ok(stream) => *self = Self::Open(Box::new(stream)),
+                Err(e) => {
+                    *self = Self::Failed;
+                    return Poll::Ready(Err(e));
+                }
+            }
+        }
+        Poll::Ready(match self {
+            Self::Open(stream) => Ok(Pin::new(stream.as_mut())),
+            _ => Err(io::ErrorKind::NotConnected.into()),
+        })
+    }
+}
+
+impl AsyncRead for TlsConnection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        ready!(self.poll_open(cx))?.poll_read(cx, room)
+    }
+}
+
+impl AsyncWrite for TlsConnection {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_open(cx))?.poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_open(cx))?.poll_write_vectored(cx, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Self::Open(stream) => Pin::new(stream.as_mut()).poll_flush(cx),
+            // Nothing is written yet.
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Self::Open(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+}

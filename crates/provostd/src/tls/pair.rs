@@ -1,0 +1,87 @@
+//! A certificate with its chain and its secret key, and what a listener makes of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use provost_bundle::Digest;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::ParsedCertificate;
+use tokio_rustls::rustls::{self, ServerConfig};
+
+/// Why a certificate can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file isn't PEM, or can't be read.
+    #[error("reading {}", path.display())]
+    Pem {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: pem::Error,
+    },
+    /// The certificate and the key don't fit.
+    #[error("using {} with {}", cert.display(), key.display())]
+    Pair {
+        /// The certificate.
+        cert: PathBuf,
+        /// Its key.
+        key: PathBuf,
+        /// Why.
+        source: rustls::Error,
+    },
+}
+
+/// What a server proves by TLS who it is.
+pub(crate) struct Pair {
+    /// The server's certificate first.
+    pub(super) chain: Vec<CertificateDer<'static>>,
+    pub(super) key: PrivateKeyDer<'static>,
+    /// Where the certificate is from, or its authority's.
+    pub(super) cert_file: PathBuf,
+    pub(super) key_file: PathBuf,
+}
+
+impl Pair {
+    /// Reads both from their files.
+    pub(crate) fn read(cert: &Path, key: &Path) -> Result<Self, TlsError> {
+        let unreadable = |path: &Path| {
+            let path = path.to_owned();
+            move |source| TlsError::Pem { path, source }
+        };
+        let chain = CertificateDer::pem_file_iter(cert)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(unreadable(cert))?;
+        let secret = PrivateKeyDer::from_pem_file(key).map_err(unreadable(key))?;
+        Ok(Self { chain, key: secret, cert_file: cert.to_owned(), key_file: key.to_owned() })
+    }
+
+    /// The digest of the public key by which nodes know the server: that of the topmost certificate.
+    pub(crate) fn public_key(&self) -> Result<Digest, TlsError> {
+        let last = self.chain.last().ok_or(rustls::Error::NoCertificatesPresented);
+        let parsed = last.and_then(|last| ParsedCertificate::try_from(last));
+        let parsed = parsed.map_err(|source| self.misfit(source))?;
+        Ok(Digest::of(&parsed.subject_public_key_info()))
+    }
+
+    /// The server's side of TLS. Clients need no certificate; one that is sent proves nothing.
+    pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, TlsError> {
+        self.config().map_err(|source| self.misfit(source)).map(TlsAcceptor::from)
+    }
+
+    fn config(&self) -> Result<Arc<ServerConfig>, rustls::Error> {
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(self.chain.clone(), self.key.clone_key())?;
+        // A client that comes again needs no signature, and the server no memory.
+        config.ticketer = ring::Ticketer::new()?;
+        Ok(Arc::new(config))
+    }
+
+    fn misfit(&self, source: rustls::Error) -> TlsError {
+        TlsError::Pair { cert: self.cert_file.clone(), key: self.key_file.clone(), source }
+    }
+}

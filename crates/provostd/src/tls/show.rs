@@ -1,0 +1,95 @@
+//! `provostd ca show`: by what nodes know this server.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use provost_bundle::Tls;
+use serde::Deserialize;
+
+use super::IdentityError;
+use super::authority::Authority;
+use super::pair::{Pair, TlsError};
+use crate::config::Config;
+
+/// Why it can't be shown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ShowError {
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    #[error("reading {}", path.display())]
+    File { path: PathBuf, source: std::io::Error },
+    #[error("showing the authority: [tls] of provostd.toml says `off = true`")]
+    Off,
+    #[error("showing the authority: its port isn't known before provostd runs")]
+    NoPort,
+}
+
+impl ShowError {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Identity(error) => error.hint(),
+            Self::File { path, .. } => {
+                format!("let this user read it: namei -l {}", path.display())
+            }
+            Self::Off => "remove `off` from [tls], and start provostd again".to_owned(),
+            Self::NoPort => "start provostd, or name a port: `listen` under [tls]".to_owned(),
+        }
+    }
+}
+
+/// What is shown.
+pub(crate) struct Show {
+    /// What `provostctl publish --tls` takes.
+    line: Tls,
+    /// The certificates, PEM.
+    certificate: String,
+}
+
+#[derive(Deserialize)]
+struct Listen {
+    #[serde(rename = "nodesTls")]
+    nodes_tls: Option<SocketAddr>,
+}
+
+impl Show {
+    pub(crate) fn of(config: &Config) -> Result<Self, ShowError> {
+        let port = config.tls.address(config.listen).ok_or(ShowError::Off)?.port();
+        let pair = match &config.tls.files {
+            Some(files) => Pair::read(&files.cert, &files.key).map_err(IdentityError::from)?,
+            // It doesn't make one, as a user that the daemon isn't.
+            None => Authority::open(&config.data)
+                .and_then(|authority| authority.server(Vec::new()))
+                .map_err(IdentityError::from)?,
+        };
+        let key = pair.public_key().map_err(|e: TlsError| IdentityError::from(e))?;
+        let path = pair.cert_file;
+        let certificate = std::fs::read_to_string(&path);
+        let certificate = certificate.map_err(|source| ShowError::File { path, source })?;
+        let port = match port {
+            0 => bound_port(config).ok_or(ShowError::NoPort)?,
+            port => port,
+        };
+        Ok(Self { line: Tls { port, keys: vec![key] }, certificate })
+    }
+
+    /// The line alone.
+    pub(crate) fn line(&self) -> String {
+        format!("{}\n", self.line)
+    }
+
+    /// All of it.
+    pub(crate) fn text(&self) -> String {
+        let Self { line, certificate } = self;
+        format!(
+            "for nodes: provostctl publish … --tls {line}\nfor other programs, such as curl \
+             --cacert FILE:\n{certificate}"
+        )
+    }
+}
+
+/// The port that the running daemon has.
+fn bound_port(config: &Config) -> Option<u16> {
+    let text = std::fs::read(config.data.join("listen.json")).ok()?;
+    let listen: Listen = serde_json::from_slice(&text).ok()?;
+    listen.nodes_tls.map(|address| address.port())
+}
