@@ -772,7 +772,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__publish)
-            opts="-h --site --scripts --key --to --to-channel --group --valid-for --refresh-key --refresh --check --diff --allow-removal --generation-above --lint-only --no-lint --format --admin --help"
+            opts="-h --site --scripts --key --to --to-channel --group --valid-for --refresh-key --tls --refresh --check --diff --allow-removal --generation-above --lint-only --no-lint --format --admin --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -807,6 +807,10 @@ _provostctl() {
                     return 0
                     ;;
                 --refresh-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -77,6 +77,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to-cha
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l refresh-key -d 'Who may refresh it and nothing else: the line that provostd logs at its start' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l tls -d 'How nodes reach provostd by TLS, the line that provostd ca show prints; or off. It stays' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l generation-above -d 'Number the bundle and all plans above N: where nodes have seen N, and nothing here knows it' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l format -d 'How to print what --lint-only finds' -r -f -a "text\t'For people'
 json\t'One JSON document'"

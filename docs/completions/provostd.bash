@@ -16,6 +16,12 @@ _provostd() {
             ",$1")
                 cmd="provostd"
                 ;;
+            provostd,ca)
+                cmd="provostd__subcmd__ca"
+                ;;
+            provostd__subcmd__ca,show)
+                cmd="provostd__subcmd__ca__subcmd__show"
+                ;;
             *)
                 ;;
         esac
@@ -23,8 +29,44 @@ _provostd() {
 
     case "${cmd}" in
         provostd)
-            opts="-h -V --config --help --version"
+            opts="-h -V --config --help --version ca"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostd__subcmd__ca)
+            opts="-h --config --help show"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostd__subcmd__ca__subcmd__show)
+            opts="-h --tls --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -1,3 +1,36 @@
-complete -c provostd -l config -d 'The configuration' -r -F
-complete -c provostd -s h -l help -d 'Print help'
-complete -c provostd -s V -l version -d 'Print version'
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_provostd_global_optspecs
+    string join \n config= h/help V/version
+end
+
+function __fish_provostd_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_provostd_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_provostd_using_subcommand
+    set -l cmd (__fish_provostd_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c provostd -n "__fish_provostd_needs_command" -l config -d 'The configuration' -r -F
+complete -c provostd -n "__fish_provostd_needs_command" -s h -l help -d 'Print help'
+complete -c provostd -n "__fish_provostd_needs_command" -s V -l version -d 'Print version'
+complete -c provostd -n "__fish_provostd_needs_command" -f -a "ca" -d 'The authority by which nodes know this server over TLS'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show" -l config -d 'The configuration' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show" -f -a "show" -d 'Show its certificate, and what provostctl publish --tls takes'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l config -d 'The configuration' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l tls -d 'Only what provostctl publish --tls takes'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'

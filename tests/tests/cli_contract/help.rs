@@ -191,9 +191,9 @@ fn of_wrong_usage_of_provostd() {
     assert_snapshot!(run("provostd serve").transcript(), @"
     exit status 2
     ----- stderr -----
-    error: unexpected argument 'serve' found
+    error: unrecognized subcommand 'serve'
 
-    Usage: provostd [OPTIONS]
+    Usage: provostd [OPTIONS] [COMMAND]
 
     For more information, try '--help'.
     ");

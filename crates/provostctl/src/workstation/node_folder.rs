@@ -81,6 +81,7 @@ pub(super) fn fill(folder: &Path, plan: &Plan, sources: &[Source]) -> Result<(),
         expires: None,
         key: key.public_line().to_owned(),
         refresh_key: None,
+        tls: None,
         pack: Pack { sha256: Digest::of(b""), size: 0 },
         files: sources.iter().map(|source| source.entry.clone()).collect(),
     };

@@ -61,7 +61,7 @@ impl Pair {
     /// The digest of the public key by which nodes know the server: that of the topmost certificate.
     pub(crate) fn public_key(&self) -> Result<Digest, TlsError> {
         let last = self.chain.last().ok_or(rustls::Error::NoCertificatesPresented);
-        let parsed = last.and_then(|last| ParsedCertificate::try_from(last));
+        let parsed = last.and_then(ParsedCertificate::try_from);
         let parsed = parsed.map_err(|source| self.misfit(source))?;
         Ok(Digest::of(&parsed.subject_public_key_info()))
     }
