@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::serve::ListenerExt;
 use provost_fs::Durability;
+use provost_record::wording::error_chain;
 use provost_store::{Postgres, Sqlite, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
@@ -180,11 +181,20 @@ impl Bound {
         let mut bound =
             Self { nodes, nodes_tls: None, admin, monitor: None, xcatd: None, addresses };
         if let Some(address) = config.tls.address(config.listen) {
-            let pair = tls::identity(config)?;
-            let acceptor = pair.acceptor()?;
-            let (tcp, at) = bind("tls.listen", address)?;
-            bound.nodes_tls = Some(TlsListener { tcp, acceptor });
-            bound.addresses.nodes_tls = Some(at);
+            match tls::identity(config) {
+                Ok(pair) => {
+                    let acceptor = pair.acceptor()?;
+                    let (tcp, at) = bind("tls.listen", address)?;
+                    bound.nodes_tls = Some(TlsListener { tcp, acceptor });
+                    bound.addresses.nodes_tls = Some(at);
+                }
+                // Nodes still get what is published, and none knows an authority yet.
+                Err(error) if error.is_full_disk() => {
+                    let hint = format!("make room on the file system of {}", config.data.display());
+                    tracing::error!(hint, "starting without TLS: {}", error_chain(&error));
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         if let Some(address) = config.xcat.monitor {
             let (listener, at) = bind("xcat.monitor", address)?;

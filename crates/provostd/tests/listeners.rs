@@ -160,7 +160,7 @@ async fn what_a_node_reports_is_shown() {
     let node = json!({
         "name": "cn001", "status": "failed", "since": "2026-11-20T17:00:00Z", "service": "boot",
         "run": RUN, "stage": "syslog", "cause": "exit", "exitCode": 7, "attempt": 1,
-        "errorLine": "12 main syslog", "lastSeen": nodes[0]["lastSeen"],
+        "errorLine": "12 main syslog", "lastSeen": nodes[0]["lastSeen"], "plainHttp": true,
     });
     assert_eq!(nodes, json!([node]));
     let none: Value = server.admin("/v1/nodes?nodes=cn002").await.json().await.unwrap();

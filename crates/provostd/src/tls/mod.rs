@@ -38,6 +38,12 @@ pub enum IdentityError {
 }
 
 impl IdentityError {
+    /// Whether an authority couldn't be made for want of room.
+    pub(crate) fn is_full_disk(&self) -> bool {
+        matches!(self, Self::Authority(AuthorityError::File { source, .. })
+            if source.kind() == std::io::ErrorKind::StorageFull)
+    }
+
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
         match self {
