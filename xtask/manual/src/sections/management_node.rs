@@ -38,6 +38,20 @@ const PUBLISHING: Files = &[
     NUMBERS,
 ];
 
+const AUTHORITY: Exits = &[
+    (0, "It is shown."),
+    (1, "There is none yet, or it can't be read."),
+    (2, "The command line or the configuration is wrong."),
+];
+const CA: (&str, &str) = (
+    "/var/lib/provostd/ca",
+    "The authority's key, mode 0600, and its certificate. The first start of provostd makes them.",
+);
+const SHOW_CA: (&str, &str) = (
+    "Name it to the nodes:",
+    "provostctl publish --site site.toml --scripts postscripts --key provost.key --to www --tls \"$(provostd ca show --tls)\"",
+);
+
 const fn sections(name: &'static str, exits: Exits, files: Files, examples: Examples) -> Sections {
     Sections { name, exits, files, examples }
 }
@@ -57,6 +71,8 @@ pub(super) const ALL: &[Sections] = &[
         ],
         &[("Run it in a terminal:", "provostd --config provostd.toml")],
     ),
+    sections("provostd ca", AUTHORITY, &[CA], &[SHOW_CA]),
+    sections("provostd ca show", AUTHORITY, &[CA], &[SHOW_CA]),
     sections(
         "provostctl",
         PLAIN,
