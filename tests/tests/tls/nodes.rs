@@ -59,6 +59,7 @@ fn what_is_private_goes_over_tls_alone_from_the_first_boot_on() {
     assert_ne!(stripped, text);
     fs::write(old.join("manifest.toml"), stripped).unwrap();
     proxy.fault("/manifest.toml", Times::Always, Fault::Replay(old));
+    proxy.fault("/manifests/", Times::Always, Fault::Status(404));
     let out = node.provost(&["boot"]).expect(3);
     assert!(out.stderr.contains("it is not what key"), "{}", out.stderr);
     assert_eq!(private(&proxy), [""; 0]);
