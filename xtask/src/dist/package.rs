@@ -136,6 +136,11 @@ impl Package {
         ))
     }
 
+    /// Where the files are put together.
+    pub(super) fn root(&self) -> PathBuf {
+        self.place.to.join("stage").join(self.name)
+    }
+
     /// Gives all that is below the package's root the commit's time, and folders their mode.
     pub(super) fn settle(&self) -> Result<()> {
         let time = UNIX_EPOCH + Duration::from_secs(self.time);

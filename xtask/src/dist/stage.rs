@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
@@ -10,11 +10,6 @@ use super::package::{Package, compress, list};
 use crate::cargo;
 
 impl Package {
-    /// Where the files are put together.
-    pub(super) fn root(&self) -> PathBuf {
-        self.place.to.join("stage").join(self.name)
-    }
-
     /// Puts the files together.
     pub(super) fn stage(&self) -> Result<()> {
         let root = self.root();

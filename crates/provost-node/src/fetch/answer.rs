@@ -10,6 +10,9 @@ use super::server::{Server, broken};
 use crate::failure::Failure;
 use crate::http::one_line;
 
+/// The longest signature file, in bytes.
+pub(super) const MAX_SIGNATURE: u64 = 4096;
+
 /// A server's answer, of a size that fits into memory.
 pub struct Answer {
     /// Whether it has no text, because the file is the one that the request's conditions name.

@@ -13,7 +13,7 @@ use provost_record::Cause;
 use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Answer, Directives};
+use super::answer::{Answer, Directives, MAX_SIGNATURE};
 use super::error::FetchError;
 use super::fresh;
 use super::server::Server;
@@ -21,9 +21,6 @@ use super::version::Version;
 use crate::failure::Failure;
 use crate::http::Way;
 use crate::settings::Settings;
-
-/// The longest signature file, in bytes.
-pub(super) const MAX_SIGNATURE: u64 = 4096;
 
 /// Manifest and plan of one moment.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]

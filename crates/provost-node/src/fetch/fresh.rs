@@ -11,8 +11,7 @@ use provost_record::Cause;
 use reqwest::header::HeaderMap;
 use tokio::time::{Instant, timeout_at};
 
-use super::answer::Answer;
-use super::documents::MAX_SIGNATURE;
+use super::answer::{Answer, MAX_SIGNATURE};
 use super::server::Server;
 use crate::failure::Failure;
 use crate::http::Client;

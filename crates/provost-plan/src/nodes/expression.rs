@@ -2,7 +2,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
-use super::{MOST, NodesError, ranges};
+use super::error::{MOST, NodesError};
+use super::ranges;
 use crate::name::is_node_name;
 
 /// A text that names nodes: names, ranges and sets, with ClusterShell's operators between them. They

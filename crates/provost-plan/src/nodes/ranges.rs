@@ -1,5 +1,7 @@
 use nodeset::{IdRangeList, Parser};
 
+use super::error::MOST;
+
 /// The longest number in a range, together with the digits next to its brackets, in digits. The
 /// folding library overflows above it.
 const MOST_DIGITS: usize = 9;
@@ -12,7 +14,7 @@ pub(super) fn expand(word: &str, most: usize) -> Result<Vec<String>, String> {
         return Err(format!("{c:?} can't be in it"));
     }
     if count(word)? > most {
-        return Err(format!("it stands for more than {}", super::MOST));
+        return Err(format!("it stands for more than {}", MOST));
     }
     let set = Parser::default().parse::<IdRangeList>(word).map_err(|e| e.to_string())?;
     Ok(set.iter().collect())

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use deadpool_postgres::Transaction;
 
+use super::batch::Batch;
 use super::connect::Database;
 use super::error::Failure;
 use super::events::{Note, notify};
 use super::nodes;
-use super::writer::Batch;
 use crate::quota::{OverQuota, Quota};
 use crate::{Ingested, MAX_SEQ, Report};
 

@@ -1,5 +1,6 @@
 //! The store of many daemons: a PostgreSQL database. A daemon keeps nothing of its own.
 
+mod batch;
 mod changes;
 mod connect;
 mod error;

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
+use super::batch::Batch;
 use super::connect::Database;
 use super::error::Failure;
 use super::ingest::ingest;
@@ -23,30 +24,6 @@ const SLOW: Duration = Duration::from_secs(60);
 
 /// What stores records: all batches that have queued up, in one transaction.
 pub(super) struct Writer(mpsc::Sender<Batch>);
-
-/// A batch of a node's records, and the caller that waits for its answer.
-pub(super) struct Batch {
-    pub(super) node: String,
-    pub(super) reports: Vec<Report>,
-    pub(super) at: Timestamp,
-    answer: oneshot::Sender<Result<Ingested, StoreError>>,
-}
-
-impl Batch {
-    /// The seqs of its records.
-    pub(super) fn seqs(&self) -> impl Iterator<Item = u64> {
-        self.reports.iter().map(|report| report.record.seq)
-    }
-
-    fn bytes(&self) -> usize {
-        self.reports.iter().map(|report| report.json.get().len()).sum()
-    }
-
-    /// Fails where the caller has gone away; what is stored stays.
-    fn answer(self, answer: Result<Ingested, StoreError>) {
-        let _ = self.answer.send(answer);
-    }
-}
 
 impl Writer {
     pub(super) fn start(database: Arc<Database>, quota: Quota) -> Self {

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use provost_plan::{Explained, Step};
+use provost_plan::{Explained, Step, secret};
 use provost_record::Paint;
 use provost_record::terminal::escape_cell;
 use similar::ChangeTag;
-
-use super::shown;
 
 /// What one node runs and the other doesn't, or at another place, or with another value.
 pub(super) fn differences(a: &Explained<'_>, b: &Explained<'_>) -> String {
@@ -65,5 +63,13 @@ pub(super) fn differences(a: &Explained<'_>, b: &Explained<'_>) -> String {
     match text.is_empty() {
         true => format!("{node} and {other} run the same\n"),
         false => format!("--- {node}\n+++ {other}\n{text}"),
+    }
+}
+
+/// A variable, without its value if that is secret.
+pub(super) fn shown(name: &str, value: &str) -> String {
+    match secret::is_secret(name) {
+        true => format!("{name}=(hidden)"),
+        false => format!("{name}={value}"),
     }
 }

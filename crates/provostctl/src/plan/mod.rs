@@ -7,11 +7,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use provost_plan::nodes::fold;
-use provost_plan::{Explained, Site, Step, secret};
+use provost_plan::{Explained, Site, Step};
 use provost_record::terminal::escape_cell;
 use provost_record::{Paint, wording};
 
-use self::published::Published;
+use self::differences::shown;
+use self::published::{Published, runs};
 use crate::failure::Failure;
 use crate::node_set::NodeName;
 use crate::{output, site_file};
@@ -96,10 +97,6 @@ pub(crate) fn explain<'s>(
     })
 }
 
-fn runs(plan: &provost_plan::Plan, script: &str) -> bool {
-    plan.postscripts.iter().chain(&plan.postbootscripts).any(|step| step.script == script)
-}
-
 fn of_node(explained: &Explained<'_>) -> String {
     let (plan, paint) = (&explained.plan, Paint::of_stdout());
     let mut text = String::new();
@@ -116,14 +113,6 @@ fn of_node(explained: &Explained<'_>) -> String {
     });
     part(&mut text, "environment", env.collect(), paint);
     text
-}
-
-/// A variable, without its value if that is secret.
-fn shown(name: &str, value: &str) -> String {
-    match secret::is_secret(name) {
-        true => format!("{name}=(hidden)"),
-        false => format!("{name}={value}"),
-    }
 }
 
 /// A head, and a line for each thing with the section that it comes from, if that is known.

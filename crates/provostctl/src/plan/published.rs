@@ -6,7 +6,6 @@ use std::path::Path;
 use provost_bundle::history;
 use provost_plan::{Explained, Groups, Plan, Site};
 
-use super::runs;
 use crate::failure::Failure;
 
 /// A folder that `provostctl publish` has written.
@@ -78,6 +77,11 @@ pub(super) fn explained(plan: Plan, site: Option<&Site>) -> Explained<'_> {
         |known| (known.env, known.postscripts, known.postbootscripts),
     );
     Explained { plan, env, postscripts, postbootscripts }
+}
+
+/// Whether the script is one of the plan's.
+pub(super) fn runs(plan: &Plan, script: &str) -> bool {
+    plan.postscripts.iter().chain(&plan.postbootscripts).any(|step| step.script == script)
 }
 
 fn is_same(explained: &Explained<'_>, plan: &Plan) -> bool {

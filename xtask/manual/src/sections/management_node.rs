@@ -1,6 +1,6 @@
 //! The commands of the management node: `provostctl` and `provostd`.
 
-use super::Sections;
+use super::command::Sections;
 
 type Exits = &'static [(u8, &'static str)];
 type Files = &'static [(&'static str, &'static str)];
@@ -47,10 +47,8 @@ const CA: (&str, &str) = (
     "/var/lib/provostd/ca",
     "The authority's key, mode 0600, and its certificate. The first start of provostd makes them.",
 );
-const SHOW_CA: (&str, &str) = (
-    "Name it to the nodes:",
-    "provostctl publish --site site.toml --scripts postscripts --key provost.key --to www --tls \"$(provostd ca show --tls)\"",
-);
+const SHOW_CA: (&str, &str) =
+    ("What names it to the nodes, for provostctl publish --tls:", "provostd ca show --tls");
 
 const fn sections(name: &'static str, exits: Exits, files: Files, examples: Examples) -> Sections {
     Sections { name, exits, files, examples }

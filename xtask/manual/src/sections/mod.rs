@@ -1,20 +1,10 @@
 //! What the man pages of commands have besides the command lines: exit statuses, files, examples.
 
+mod command;
 mod management_node;
 mod node;
 
-/// Of one command.
-#[derive(Clone, Copy)]
-pub(crate) struct Sections {
-    /// The command, with those above it.
-    name: &'static str,
-    /// Each exit status with its meaning.
-    pub(crate) exits: &'static [(u8, &'static str)],
-    /// Each path with what it has.
-    pub(crate) files: &'static [(&'static str, &'static str)],
-    /// What each example does, and its command line.
-    pub(crate) examples: &'static [(&'static str, &'static str)],
-}
+use command::Sections;
 
 /// The pages of the reference that each page names.
 pub(crate) const SEE_ALSO: [&str; 8] = [

@@ -2,7 +2,7 @@
 
 use provost_record::ExitCode;
 
-use super::Sections;
+use super::command::Sections;
 
 type Exits = &'static [(u8, &'static str)];
 type Files = &'static [(&'static str, &'static str)];

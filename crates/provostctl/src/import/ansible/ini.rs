@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Ansible, Vars};
+use super::found::{Ansible, Vars};
 use crate::import::unreadable::Unreadable;
 
 /// What the lines of a section are.

@@ -1,5 +1,6 @@
 //! An inventory of Ansible: what its groups and hosts say, by Ansible's own rules.
 
+mod found;
 mod hosts;
 mod ini;
 mod yaml;
@@ -7,14 +8,14 @@ mod yaml;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+pub(super) use self::found::Ansible;
+use self::found::Vars;
+
 use serde_json::Value;
 
 use super::inventory::{Env, Group, Inventory, Omitted};
 use super::notes::Notes;
 use super::unreadable::Unreadable;
-
-/// Variables as they are read.
-type Vars = BTreeMap<String, Value>;
 
 /// Decides which of several groups counts more, where none contains the other.
 const PRIORITY: &str = "ansible_group_priority";
@@ -22,21 +23,6 @@ const PRIORITY: &str = "ansible_group_priority";
 const DEEPEST: usize = 100;
 /// How a value begins that is encrypted.
 const VAULT: &str = "$ANSIBLE_VAULT";
-
-/// What the files say.
-#[derive(Default)]
-pub(super) struct Ansible {
-    groups: BTreeMap<String, AnsibleGroup>,
-    hosts: BTreeMap<String, Vars>,
-    omitted: Omitted,
-}
-
-#[derive(Default)]
-struct AnsibleGroup {
-    hosts: BTreeSet<String>,
-    children: BTreeSet<String>,
-    vars: Vars,
-}
 
 impl Ansible {
     /// Reads one file.
@@ -51,19 +37,6 @@ impl Ansible {
             }
             _ => self.read_ini(text),
         }
-    }
-
-    /// Adds hosts to a group, each with these variables. `pattern` may have ranges.
-    fn add_hosts(&mut self, group: &str, pattern: &str, vars: &Vars) -> Result<(), String> {
-        let (names, port) = hosts::expand(pattern)?;
-        for name in names {
-            if port {
-                self.omitted.add("the port", "nothing here uses it", &name);
-            }
-            self.groups.entry(group.to_owned()).or_default().hosts.insert(name.clone());
-            self.hosts.entry(name).or_default().extend(vars.clone());
-        }
-        Ok(())
     }
 
     /// How many hosts there are.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Ansible, Vars};
+use super::found::{Ansible, Vars};
 use crate::import::unreadable::Unreadable;
 use crate::import::yaml;
 
