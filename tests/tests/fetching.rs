@@ -242,10 +242,10 @@ fn a_bundle_that_is_published_between_two_requests_is_taken_in_its_new_form() {
     let old = cluster.path("old");
     std::fs::rename(cluster.www(), &old).unwrap();
     cluster.script("one", "#!/bin/sh\necho newer\n").publish().expect(0);
-    // The old manifest comes with the new signature; the plan names the new one.
+    // The old manifest comes with the new signature, and is there no more by its own path.
     server.fault("/manifest.toml", Times::Next(1), Fault::Replay(old));
     node.provost(&["boot"]).expect(0);
-    assert_eq!((server.asked("/manifest.toml"), server.asked("/manifests/2.toml")), (1, 1));
+    assert_eq!((server.asked("/manifests/1.toml"), server.asked("/manifest.toml")), (1, 2));
     assert!(node.provost(&["log", "one"]).expect(0).stdout.contains("newer"));
 }
 

@@ -62,7 +62,9 @@ fn a_server_that_serves_something_bad_is_no_silence() {
     for fault in [Fault::Flip(100), Fault::ErrorPage, Fault::Status(403), Fault::Status(500)] {
         let (cluster, server, node) = booted(LAST_GOOD);
         cluster.script("two", "#!/bin/sh\necho newer\n").publish().expect(0);
-        server.fault("/manifest.toml", Times::Always, fault);
+        for path in ["/manifest.toml", "/manifests/"] {
+            server.fault(path, Times::Always, fault.clone());
+        }
         node.provost(&["boot"]).expect(3).says(&["fetch: FAILED"]);
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use model::{End, Known, Server, State, Target};
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use provost_tests::faults::{Faulty, Times};
+use provost_tests::faults::{Fault, Faulty, Times};
 use provost_tests::{Cluster, Node, accounts, seed};
 
 /// How many nodes boot at once; they wait most of the time.
@@ -87,6 +87,8 @@ impl Ground {
             Target::Pack => "/packs/".to_owned(),
             Target::Object => "/objects/".to_owned(),
         };
+        // The manifest has no other path here, by which a node could have it in spite of a fault.
+        faulty.fault("/manifests/", Times::Always, Fault::Status(404));
         for (target, n, fault) in &server.passing {
             faulty.fault(&path(target), Times::Next(*n), fault.clone());
         }

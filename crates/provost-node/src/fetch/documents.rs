@@ -119,8 +119,8 @@ impl Documents {
     }
 
     /// These with the manifest that the plan names, if that is newer than the one for all nodes: a
-    /// channel's nodes get it first, and a cache may have an older one for all. What the plan names isn't verified yet, and says only which file
-    /// to ask for.
+    /// channel's nodes get it first, and a cache may have an older one for all. What the plan names
+    /// isn't verified yet, and says only which file to ask for.
     pub(crate) async fn of_channel(
         &self,
         source: &Server<'_>,
