@@ -2,10 +2,17 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use jiff::{SignedDuration, Span};
 use provost_bundle::Limit;
-use provost_store::{PostgresFiles, PostgresUrl, Quota, Quotas, Retention};
 use serde::Deserialize;
+
+mod store;
+mod tls;
+mod xcat;
+
+use self::store::PostgresConfig;
+pub use self::store::{QuotaConfig, RetentionConfig, StoreKind};
+pub use self::tls::{TlsConfig, TlsFiles};
+pub use self::xcat::{XcatConfig, Xcatd};
 
 /// `provostd.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -51,83 +58,12 @@ pub struct Config {
     pub lost_after: Limit,
     /// The nodes' listener over TLS.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "TlsSection"))]
+    #[cfg_attr(feature = "schema", schemars(with = "tls::TlsSection"))]
     pub tls: TlsConfig,
     /// Listeners for nodes that still run xCAT's own scripts; none by default.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "XcatFile"))]
+    #[cfg_attr(feature = "schema", schemars(with = "xcat::XcatFile"))]
     pub xcat: XcatConfig,
-}
-
-/// The nodes' listener over TLS.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(try_from = "TlsSection")]
-pub struct TlsConfig {
-    /// Whether there is none.
-    pub off: bool,
-    /// Its address; by default that of the nodes' other listener, two ports above it.
-    pub listen: Option<SocketAddr>,
-    /// Names and addresses of this server that its certificate has besides its host name.
-    pub names: Vec<String>,
-    /// The site's own certificate; without one provostd's own authority issues one.
-    pub files: Option<TlsFiles>,
-}
-
-/// A certificate of the site.
-#[derive(Clone, Debug)]
-pub struct TlsFiles {
-    /// The certificate and its chain, PEM.
-    pub cert: PathBuf,
-    /// Its secret key, PEM.
-    pub key: PathBuf,
-}
-
-/// `[tls]` as it is written.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-struct TlsSection {
-    /// Whether there is none.
-    #[serde(default)]
-    off: bool,
-    /// Its address, such as "0.0.0.0:8482".
-    listen: Option<SocketAddr>,
-    /// Names and addresses of this machine that its certificate has.
-    #[serde(default)]
-    names: Vec<String>,
-    /// The site's own certificate with its chain, PEM.
-    cert: Option<PathBuf>,
-    /// Its secret key, PEM.
-    key: Option<PathBuf>,
-}
-
-impl TryFrom<TlsSection> for TlsConfig {
-    type Error = &'static str;
-
-    fn try_from(section: TlsSection) -> Result<Self, Self::Error> {
-        let TlsSection { off, listen, names, cert, key } = section;
-        let files = match (cert, key) {
-            (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
-            (None, None) => None,
-            _ => return Err("`cert` and `key` must be set together"),
-        };
-        if names.iter().any(|name| !name.is_ascii() || name.is_empty()) {
-            return Err("`names` must be host names in ASCII, or addresses");
-        }
-        Ok(Self { off, listen, names, files })
-    }
-}
-
-impl TlsConfig {
-    /// Where it listens, if it does; `plain` is the nodes' other listener.
-    pub(crate) fn address(&self, plain: SocketAddr) -> Option<SocketAddr> {
-        let port = match plain.port() {
-            0 => 0,
-            port => port.checked_add(2).unwrap_or(8482),
-        };
-        let address = self.listen.unwrap_or(SocketAddr::new(plain.ip(), port));
-        (!self.off).then_some(address)
-    }
 }
 
 /// What installers get besides the bundle.
@@ -147,63 +83,6 @@ impl Default for NodeConfig {
     }
 }
 
-/// Listeners for nodes that still run xCAT's own scripts. They have no token: a machine with a node's
-/// address can report for that node, and gets its plan.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(try_from = "XcatFile")]
-pub struct XcatConfig {
-    /// xCAT's port 3002: receives their status, and serves their `mypostscript`.
-    pub monitor: Option<SocketAddr>,
-    /// xCAT's port 3001: serves their `mypostscript` over TLS.
-    pub xcatd: Option<Xcatd>,
-    /// Whether an address that no plan has as IPADDR is looked up in DNS.
-    pub dns: bool,
-}
-
-/// A listener with TLS.
-#[derive(Clone, Debug)]
-pub struct Xcatd {
-    /// Its address.
-    pub listen: SocketAddr,
-    /// The certificate and its chain, PEM.
-    pub tls_cert: PathBuf,
-    /// Its secret key, PEM.
-    pub tls_key: PathBuf,
-}
-
-/// `[xcat]` as it is written.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-struct XcatFile {
-    /// Takes their status and serves their mypostscript, such as "0.0.0.0:3002".
-    monitor: Option<SocketAddr>,
-    /// Serves their mypostscript over TLS, such as "0.0.0.0:3001".
-    xcatd: Option<SocketAddr>,
-    /// Its certificate and chain, PEM.
-    tls_cert: Option<PathBuf>,
-    /// Its secret key, PEM.
-    tls_key: Option<PathBuf>,
-    /// Whether an address that no plan has is looked up.
-    #[serde(default)]
-    dns: bool,
-}
-
-impl TryFrom<XcatFile> for XcatConfig {
-    type Error = &'static str;
-
-    fn try_from(file: XcatFile) -> Result<Self, Self::Error> {
-        let xcatd = match (file.xcatd, file.tls_cert, file.tls_key) {
-            (Some(listen), Some(tls_cert), Some(tls_key)) => {
-                Some(Xcatd { listen, tls_cert, tls_key })
-            }
-            (None, None, None) => None,
-            _ => return Err("`xcatd`, `tls_cert` and `tls_key` must be set together"),
-        };
-        Ok(Self { monitor: file.monitor, xcatd, dns: file.dns })
-    }
-}
-
 /// When a node is held, so that it doesn't install or boot in a loop.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -217,132 +96,6 @@ pub struct Guard {
 impl Default for Guard {
     fn default() -> Self {
         Self { max_attempts: max_attempts() }
-    }
-}
-
-/// How much is stored of each node, in MiB.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
-pub struct QuotaConfig {
-    /// Of its records within an hour.
-    pub records_mib_per_hour: u32,
-    /// Of its records in all.
-    pub records_mib: u32,
-    /// Of its logs within an hour.
-    pub logs_mib_per_hour: u32,
-    /// Of its logs in all.
-    pub logs_mib: u32,
-}
-
-impl Default for QuotaConfig {
-    fn default() -> Self {
-        Self { records_mib_per_hour: 64, records_mib: 1024, logs_mib_per_hour: 64, logs_mib: 1024 }
-    }
-}
-
-impl QuotaConfig {
-    /// In bytes, as the store has them.
-    pub(crate) fn quotas(&self) -> Quotas {
-        let quota = |per_hour: u32, all: u32| Quota {
-            per_hour: u64::from(per_hour) << 20,
-            all: u64::from(all) << 20,
-        };
-        Quotas {
-            records: quota(self.records_mib_per_hour, self.records_mib),
-            logs: quota(self.logs_mib_per_hour, self.logs_mib),
-        }
-    }
-}
-
-/// How much of the nodes' history is kept.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
-pub struct RetentionConfig {
-    /// How many runs of each node.
-    pub runs: NonZeroU32,
-    /// For how long a run that isn't its node's newest.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub age: Age,
-    /// For how long a log.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub logs: Age,
-}
-
-impl Default for RetentionConfig {
-    fn default() -> Self {
-        let days = |days: i64| Age(SignedDuration::from_hours(24 * days));
-        Self { runs: NonZeroU32::MIN.saturating_add(19), age: days(90), logs: days(30) }
-    }
-}
-
-impl RetentionConfig {
-    pub(crate) fn retention(&self) -> Retention {
-        Retention { runs: self.runs.get(), age: self.age.0, logs: self.logs.0 }
-    }
-}
-
-/// For how long something is kept: `"90d"`. Days have 24 hours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Age(SignedDuration);
-
-impl TryFrom<String> for Age {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let span = text
-            .parse::<Span>()
-            .and_then(|span| span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()));
-        match span {
-            Ok(age) if age.is_positive() => Ok(Self(age)),
-            _ => Err(format!("{text:?} isn't a time such as \"90d\" or \"12h\"")),
-        }
-    }
-}
-
-/// How a PostgreSQL database is reached.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
-pub struct PostgresConfig {
-    /// A file with the password on its first line.
-    pub password_file: Option<PathBuf>,
-    /// The certificates of whom signs the server's, PEM. With it, connections have TLS.
-    pub ca: Option<PathBuf>,
-}
-
-impl PostgresConfig {
-    pub(crate) fn files(&self) -> PostgresFiles {
-        PostgresFiles { password: self.password_file.clone(), ca: self.ca.clone() }
-    }
-}
-
-/// Which store.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub enum StoreKind {
-    /// Embedded, in the folder `data`.
-    #[default]
-    Sqlite,
-    /// A PostgreSQL database, which many daemons may share.
-    Postgres(PostgresUrl),
-}
-
-impl TryFrom<String> for StoreKind {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let (scheme, _) = text.split_once("://").unwrap_or((&text, ""));
-        match scheme {
-            // What follows may hold a password, so it isn't repeated.
-            "postgres" | "postgresql" => text.parse().map(Self::Postgres),
-            "sqlite" if text == "sqlite" => Ok(Self::Sqlite),
-            _ => Err(format!(
-                "unknown store {scheme:?}; expected \"sqlite\" or \"postgres://USER@HOST/NAME\""
-            )),
-        }
     }
 }
 
@@ -448,7 +201,7 @@ mod tests {
         toml::from_str::<Config>(text).unwrap_err().to_string()
     }
 
-    fn age(text: &str) -> Age {
+    fn age(text: &str) -> store::Age {
         text.to_owned().try_into().unwrap()
     }
 

@@ -1,0 +1,134 @@
+//! What is stored, where, and for how long.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use jiff::{SignedDuration, Span};
+use provost_store::{PostgresFiles, PostgresUrl, Quota, Quotas, Retention};
+use serde::Deserialize;
+
+/// How much is stored of each node, in MiB.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct QuotaConfig {
+    /// Of its records within an hour.
+    pub records_mib_per_hour: u32,
+    /// Of its records in all.
+    pub records_mib: u32,
+    /// Of its logs within an hour.
+    pub logs_mib_per_hour: u32,
+    /// Of its logs in all.
+    pub logs_mib: u32,
+}
+
+impl Default for QuotaConfig {
+    fn default() -> Self {
+        Self { records_mib_per_hour: 64, records_mib: 1024, logs_mib_per_hour: 64, logs_mib: 1024 }
+    }
+}
+
+impl QuotaConfig {
+    /// In bytes, as the store has them.
+    pub(crate) fn quotas(&self) -> Quotas {
+        let quota = |per_hour: u32, all: u32| Quota {
+            per_hour: u64::from(per_hour) << 20,
+            all: u64::from(all) << 20,
+        };
+        Quotas {
+            records: quota(self.records_mib_per_hour, self.records_mib),
+            logs: quota(self.logs_mib_per_hour, self.logs_mib),
+        }
+    }
+}
+
+/// How much of the nodes' history is kept.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct RetentionConfig {
+    /// How many runs of each node.
+    pub runs: NonZeroU32,
+    /// For how long a run that isn't its node's newest.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub age: Age,
+    /// For how long a log.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub logs: Age,
+}
+
+impl Default for RetentionConfig {
+    fn default() -> Self {
+        let days = |days: i64| Age(SignedDuration::from_hours(24 * days));
+        Self { runs: NonZeroU32::MIN.saturating_add(19), age: days(90), logs: days(30) }
+    }
+}
+
+impl RetentionConfig {
+    pub(crate) fn retention(&self) -> Retention {
+        Retention { runs: self.runs.get(), age: self.age.0, logs: self.logs.0 }
+    }
+}
+
+/// For how long something is kept: `"90d"`. Days have 24 hours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Age(SignedDuration);
+
+impl TryFrom<String> for Age {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let span = text
+            .parse::<Span>()
+            .and_then(|span| span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()));
+        match span {
+            Ok(age) if age.is_positive() => Ok(Self(age)),
+            _ => Err(format!("{text:?} isn't a time such as \"90d\" or \"12h\"")),
+        }
+    }
+}
+
+/// How a PostgreSQL database is reached.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct PostgresConfig {
+    /// A file with the password on its first line.
+    pub password_file: Option<PathBuf>,
+    /// The certificates of whom signs the server's, PEM. With it, connections have TLS.
+    pub ca: Option<PathBuf>,
+}
+
+impl PostgresConfig {
+    pub(crate) fn files(&self) -> PostgresFiles {
+        PostgresFiles { password: self.password_file.clone(), ca: self.ca.clone() }
+    }
+}
+
+/// Which store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum StoreKind {
+    /// Embedded, in the folder `data`.
+    #[default]
+    Sqlite,
+    /// A PostgreSQL database, which many daemons may share.
+    Postgres(PostgresUrl),
+}
+
+impl TryFrom<String> for StoreKind {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let (scheme, _) = text.split_once("://").unwrap_or((&text, ""));
+        match scheme {
+            // What follows may hold a password, so it isn't repeated.
+            "postgres" | "postgresql" => text.parse().map(Self::Postgres),
+            "sqlite" if text == "sqlite" => Ok(Self::Sqlite),
+            _ => Err(format!(
+                "unknown store {scheme:?}; expected \"sqlite\" or \"postgres://USER@HOST/NAME\""
+            )),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+/// The nodes' listener over TLS.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(try_from = "TlsSection")]
+pub struct TlsConfig {
+    /// Whether there is none.
+    pub off: bool,
+    /// Its address; by default that of the nodes' other listener, two ports above it.
+    pub listen: Option<SocketAddr>,
+    /// Names and addresses of this server that its certificate has besides its host name.
+    pub names: Vec<String>,
+    /// The site's own certificate; without one provostd's own authority issues one.
+    pub files: Option<TlsFiles>,
+}
+
+/// A certificate of the site.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The certificate and its chain, PEM.
+    pub cert: PathBuf,
+    /// Its secret key, PEM.
+    pub key: PathBuf,
+}
+
+/// `[tls]` as it is written.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub(super) struct TlsSection {
+    /// Whether there is none.
+    #[serde(default)]
+    off: bool,
+    /// Its address, such as "0.0.0.0:8482".
+    listen: Option<SocketAddr>,
+    /// Names and addresses of this machine that its certificate has.
+    #[serde(default)]
+    names: Vec<String>,
+    /// The site's own certificate with its chain, PEM.
+    cert: Option<PathBuf>,
+    /// Its secret key, PEM.
+    key: Option<PathBuf>,
+}
+
+impl TryFrom<TlsSection> for TlsConfig {
+    type Error = &'static str;
+
+    fn try_from(section: TlsSection) -> Result<Self, Self::Error> {
+        let TlsSection { off, listen, names, cert, key } = section;
+        let files = match (cert, key) {
+            (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
+            (None, None) => None,
+            _ => return Err("`cert` and `key` must be set together"),
+        };
+        if names.iter().any(|name| !name.is_ascii() || name.is_empty()) {
+            return Err("`names` must be host names in ASCII, or addresses");
+        }
+        Ok(Self { off, listen, names, files })
+    }
+}
+
+impl TlsConfig {
+    /// Where it listens, if it does; `plain` is the nodes' other listener.
+    pub(crate) fn address(&self, plain: SocketAddr) -> Option<SocketAddr> {
+        let port = match plain.port() {
+            0 => 0,
+            port => port.checked_add(2).unwrap_or(8482),
+        };
+        let address = self.listen.unwrap_or(SocketAddr::new(plain.ip(), port));
+        (!self.off).then_some(address)
+    }
+}
