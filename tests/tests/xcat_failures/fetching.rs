@@ -149,9 +149,11 @@ fn f14_what_a_key_has_signed_beside_xcats_tree_runs_and_nothing_else() {
     let args = ["xcatdsklspost", "1", "-m", site.web.address(), "node-postscripts-start-here"];
     site.node.provost(&args).expect(2).says(&["has no sections", "hint: "]);
 
-    let manifest = site.server.path("www/install/provost/manifest.toml");
-    let text = std::fs::read_to_string(&manifest).unwrap();
-    std::fs::write(&manifest, text.replace("last", "lust")).unwrap();
+    for name in ["manifest.toml", "manifests/1.toml"] {
+        let manifest = site.server.path("www/install/provost").join(name);
+        let text = std::fs::read_to_string(&manifest).unwrap();
+        std::fs::write(&manifest, text.replace("last", "lust")).unwrap();
+    }
     site.node.provost(&["boot"]).expect(3);
     says(&site.end_of("fetch"), "verify", &["manifest"]);
     assert_eq!(site.ran(), ["last"]);
