@@ -1,4 +1,4 @@
-//! Two daemons over one PostgreSQL database, which nodes take for one.
+//! Two daemons over one PostgreSQL database, which are one to nodes.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -58,7 +58,7 @@ impl Verifier {
         now: UnixTime,
     ) -> Result<(), Error> {
         let mut at = now;
-        // Once for each certificate of a chain, at the most.
+        // At most once for each certificate of a chain.
         for _ in 0..=chain.len() {
             match self.is_signed(certificate, chain, roots, at) {
                 Err(Error::InvalidCertificate(CertificateError::ExpiredContext {

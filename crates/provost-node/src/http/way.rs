@@ -28,7 +28,7 @@ struct Shared {
 enum Known {
     /// No manifest yet.
     Nothing,
-    /// No manifest yet, and whoever waits for one waits no longer.
+    /// No manifest yet, and nothing waits for one any longer.
     Assumed,
     /// What a manifest says.
     Named(Option<Tls>),

@@ -1,7 +1,7 @@
-use std::error::Error;
 use std::time::Duration;
 
 use deadpool_postgres::{PoolError, TimeoutType};
+use provost_record::wording::error_chain;
 use tokio_postgres::error::SqlState;
 
 use crate::StoreError;
@@ -117,14 +117,5 @@ fn words(error: &tokio_postgres::Error) -> String {
     if let Some(db) = error.as_db_error() {
         return db.message().to_owned();
     }
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(why) = cause {
-        let why_words = why.to_string();
-        if !words.contains(&why_words) {
-            words = format!("{words}: {why_words}");
-        }
-        cause = why.source();
-    }
-    words
+    error_chain(error)
 }

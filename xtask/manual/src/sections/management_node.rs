@@ -96,7 +96,7 @@ pub(super) const ALL: &[Sections] = &[
         &[
             (
                 "DIR/provost.key",
-                "The secret key, mode 0600: whoever has it decides what nodes run.",
+                "The secret key, mode 0600: anybody who has it decides what nodes run.",
             ),
             ("DIR/provost.pub", "The public key, which nodes trust."),
         ],
