@@ -70,3 +70,31 @@ fn a_node_that_was_mistyped_can_be_removed() {
     node.provost(&["boot"]).expect(0);
     assert_eq!(cluster.status("cn001")["status"], "booted");
 }
+
+#[test]
+fn a_long_publish_shows_on_a_terminal_how_far_it_is() {
+    let cluster = Cluster::new();
+    cluster.script("hello", HELLO).site("[nodes.\"cn[001-250]\"]\npostscripts = [\"hello\"]\n");
+    let [site, scripts, key, www] = ["site.toml", "scripts", "key/provost.key", "www"]
+        .map(|name| cluster.path(name).display().to_string());
+    let program = provost_tests::program("provostctl").display().to_string();
+    let command = format!(
+        "{program} publish --site {site} --scripts {scripts} --key {key} --to {www} </dev/null"
+    );
+    let log = cluster.path("typescript");
+    let status = std::process::Command::new("script")
+        .args(["-qec", &command])
+        .arg(&log)
+        .stdout(std::process::Stdio::null())
+        .status();
+    assert!(status.unwrap().success());
+    let text = String::from_utf8(std::fs::read(log).unwrap()).unwrap();
+    for step in ["signed 0 of 250 plans", "signed 200 of 250 plans"] {
+        assert!(text.contains(&format!("\r{step}\x1b[K")), "{step}: {text:?}");
+    }
+    // The line is gone before anything else is there.
+    let (_, told) = text.split_once("\rwriting and syncing\x1b[K\r\x1b[K").unwrap();
+    assert!(told.contains("published generation 1 ") && !told.contains('\x1b'), "{text:?}");
+    cluster.script("hello", "#!/bin/sh\n");
+    assert_eq!(cluster.publish().expect(0).stderr, "", "a pipe gets none of it");
+}

@@ -31,9 +31,9 @@ pub use policy::{HeaderError, Leak, OnFailure, Policy, Resume, Trace, When};
 #[cfg(feature = "publish")]
 pub use publish::{
     Access, Action, Changes, Channel, Channels, FileChange, FileVersion, Generations, Input,
-    KeyError, Origin, PlanChange, Prepared, Problem, Publication, PublishError, Published, Record,
-    SecretKey, Source, Used, change_channels, channels, check_input, groups, history, prepare,
-    publish, sign_again,
+    KeyError, Origin, PlanChange, Prepared, Problem, Progress, Publication, PublishError,
+    Published, Record, SecretKey, Source, Used, change_channels, channels, check_input, groups,
+    history, prepare, publish, sign_again,
 };
 pub use refresh::Refresh;
 pub use signature::{PublicKey, PublicKeyError};

@@ -39,9 +39,12 @@ pub use history::{Action, Origin, Record, history};
 pub use key::{KeyError, SecretKey};
 use pack::PackError;
 pub use prepared::{Access, Prepared, prepare};
-pub use publication::{Channel, Input, Publication, Published};
+pub use publication::{Channel, Input, Progress, Publication, Published};
 pub use sign_again::sign_again;
 use stage::Stage;
+
+/// After how many plans the progress is told.
+const SHOWN_EACH: usize = 100;
 
 /// What a publication may name, and the next ones keep.
 #[derive(Default)]
@@ -59,7 +62,7 @@ impl Named {
 /// Publishes a bundle and the plans that go with it. Either all of it is there afterwards, or
 /// nothing has changed. Files that are already published and right stay as they are.
 pub fn publish(publication: &Publication<'_>) -> Result<Published, PublishError> {
-    prepare(publication, Access::Write)?.publish(None)
+    prepare(publication, Access::Write)?.publish(None, &|_| {})
 }
 
 /// Checks all of the input: what [`prepare`] does before it looks at what is published. Returns the
@@ -83,8 +86,13 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// Publishes it. `origin` is noted in the history, if it is given.
-    pub fn publish(self, origin: Option<Origin<'_>>) -> Result<Published, PublishError> {
+    /// Publishes it. `origin` is noted in the history, if it is given. `progress` is called again and
+    /// again while it takes long.
+    pub fn publish(
+        self,
+        origin: Option<Origin<'_>>,
+        progress: &dyn Fn(Progress),
+    ) -> Result<Published, PublishError> {
         let Self { publication, sources, target, previous, .. } = &self;
         let key = publication.key;
         let mut stage = None;
@@ -114,7 +122,11 @@ impl Prepared<'_> {
         let own = previous::manifest_path(manifest.generation);
         sign(own.clone(), manifest.to_toml()?)?;
         let mut marks = previous.marks().clone();
-        for (node, body) in self.plans() {
+        let plans = self.plans().count();
+        for (done, (node, body)) in self.plans().enumerate() {
+            if done % SHOWN_EACH == 0 {
+                progress(Progress::Signing { done, plans });
+            }
             let mark = self.mark(node, body);
             let path = previous::plan_path(node);
             let last = previous.plan_head(&path).filter(|last| {
@@ -151,6 +163,7 @@ impl Prepared<'_> {
                 stage.write_private(&format!("{path}.minisig"), &key.sign(text.as_bytes(), "")?)?;
                 stage.write_private(&path, &text)?;
             }
+            progress(Progress::Writing);
             stage.fill(&texts, (&manifest, newest), sources, &kept, previous)?;
             stage.switch(target)?;
         }

@@ -78,3 +78,17 @@ pub struct Published {
     /// Whether anything had to be written.
     pub changed: bool,
 }
+
+/// How far a publication is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// So many of so many plans are signed.
+    Signing {
+        /// How many are.
+        done: usize,
+        /// How many there are.
+        plans: usize,
+    },
+    /// All is signed, and is being written and synced.
+    Writing,
+}

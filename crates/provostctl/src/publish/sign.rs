@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use provost_bundle::{
-    Access, Action, Changes, Channel, Origin, Prepared, PublicKey, Publication, PublishError,
-    SecretKey, channels, prepare,
+    Access, Action, Changes, Channel, Origin, Prepared, Progress, PublicKey, Publication,
+    PublishError, SecretKey, channels, prepare,
 };
 use provost_plan::Site;
 use provost_plan::nodes::fold;
@@ -19,6 +19,7 @@ use super::plan_changes::{self, Groups};
 use super::{diff, removal, summary, who};
 use crate::client::Admin;
 use crate::failure::Failure;
+use crate::live::LiveLine;
 use crate::{output, site_file};
 
 impl Publish {
@@ -198,7 +199,16 @@ impl Publish {
         let (action, by, host) = (self.action, by.as_str(), host.as_str());
         let groups = site.used_groups();
         let origin = Origin { action, by, host, summary: &summary, site: text, groups };
-        let published = prepared.publish(Some(origin)).map_err(print_problems)?;
+        let line = LiveLine::new();
+        let progress = |progress| {
+            line.show(&match progress {
+                Progress::Signing { done, plans } => format!("signed {done} of {plans} plans"),
+                Progress::Writing => "writing and syncing".to_owned(),
+            });
+        };
+        let published = prepared.publish(Some(origin), &progress).map_err(print_problems);
+        drop(line);
+        let published = published?;
         ledger.note(www, published.generations);
         let files = wording::count(published.files, "file");
         let plans = wording::count(published.plans, "plan");
