@@ -206,3 +206,15 @@ fn a_rollback_has_the_groups_as_they_were() {
     assert_eq!(world.run("gpu"), ["cn1", "cn2"]);
     assert_eq!(world.run("hello"), ["cn1", "cn2", "cn3", "cn4", "cn5", "oss1", "oss2"]);
 }
+
+#[test]
+fn a_file_of_groups_that_is_damaged_is_named() {
+    let world = World::new();
+    world.clustershell("groups.d/rack.yaml", "rack:\n  r1: ['cn[1-2]', 'oss1'\n");
+    let file = "clustershell/groups.d/rack.yaml: unclosed bracket '[' at line 2, column 7";
+    for group in ["@rack:r1", "@r1"] {
+        let out = world.command(&["nodes", group]).output().unwrap();
+        let hint = "hint: correct the file of ClusterShell's groups: ";
+        Out::from(out).expect(2).says(&[hint, file]);
+    }
+}

@@ -34,7 +34,7 @@ impl Groups {
     fn in_folder(folder: &Path) -> Self {
         let mut groups = Self { defaults: vec![LOCAL.to_owned()], ..Self::default() };
         if let Err(error) = groups.read(folder) {
-            groups.unknown = Some(format!("correct the file of ClusterShell's groups: {error}"));
+            groups.broken = Some(format!("correct the file of ClusterShell's groups: {error}"));
         }
         groups
     }
@@ -79,8 +79,8 @@ impl Groups {
         paths.sort();
         for path in paths {
             let content = text(&path)?.unwrap_or_default();
-            let yaml: Option<Yaml> =
-                serde_yaml::from_str(&content).map_err(|e| format!("{}: {e}", path.display()))?;
+            let yaml: Option<Yaml> = serde_saphyr::from_str(&content)
+                .map_err(|e| format!("{}: {}", path.display(), e.without_snippet()))?;
             for (source, groups) in yaml.unwrap_or_default() {
                 let definition = |definition: Option<Definition>| match definition {
                     Some(Definition::One(one)) => one,

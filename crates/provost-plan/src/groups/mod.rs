@@ -23,6 +23,8 @@ pub struct Groups {
     defaults: Vec<String>,
     /// What isn't known of other groups, and why.
     unknown: Option<String>,
+    /// What to do about a file that couldn't be read; any group may be in it.
+    broken: Option<String>,
 }
 
 impl Groups {
@@ -91,13 +93,14 @@ impl Groups {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let some: Vec<&str> = names.iter().map(String::as_str).take(MOST_NAMES).collect();
         let is_source = |source: &String| self.sources.contains_key(source);
-        let hint = match (&self.unknown, some.is_empty()) {
+        let hint = match (&self.broken, &self.unknown, some.is_empty()) {
+            (Some(broken), ..) => broken.clone(),
             _ if set.source.as_ref().is_some_and(|source| !is_source(source)) => by_command(&text),
-            (Some(unknown), _) if near.is_empty() => unknown.clone(),
-            (_, true) => "there are no groups: define it in site.toml ([groups.NAME]) and \
+            (None, Some(unknown), _) if near.is_empty() => unknown.clone(),
+            (.., true) => "there are no groups: define it in site.toml ([groups.NAME]) and \
                              publish, or in ClusterShell's groups.d"
                 .to_owned(),
-            (_, false) => format!("write one of {}{more}", some.join(", ")),
+            (.., false) => format!("write one of {}{more}", some.join(", ")),
         };
         NodesError::of_set(&text, why, Some(hint))
     }
