@@ -6,8 +6,10 @@ mod way;
 
 use std::time::Duration;
 
+use provost_bundle::Limit;
 use reqwest::Proxy;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
+use rustls::pki_types::CertificateDer;
 
 use crate::failure::Failure;
 use crate::http::resolve::Names;
@@ -39,33 +41,57 @@ impl std::ops::Deref for Client {
     }
 }
 
-/// A client that does nothing by itself: no proxy from the environment's, no redirect, no retry.
+/// What a client goes by.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientOptions<'a> {
+    /// How long a server may take to accept a connection.
+    pub connect: Limit,
+    /// For how long no byte may come.
+    pub stall: Limit,
+    /// The proxy, `http://ADDRESS:PORT`.
+    pub proxy: Option<&'a str>,
+    /// Whose certificates count.
+    pub ca: &'a [CertificateDer<'static>],
+}
+
+/// The client of a node with these settings.
 pub fn client(settings: &Settings) -> Result<Client, Failure> {
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("provost/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(settings.fetch.connect.duration())
-        .read_timeout(settings.fetch.stall.duration())
-        .pool_idle_timeout(IDLE)
-        .redirect(reqwest::redirect::Policy::none())
-        .dns_resolver(Names::new(settings.fetch.connect))
-        .retry(reqwest::retry::never())
-        .no_proxy();
-    if let Some(proxy) = &settings.proxy {
-        let proxy = Proxy::all(proxy).map_err(|e| {
-            let hint = "write `proxy` under [fetch] as http://ADDRESS:PORT, or remove it";
-            Failure::config(format!("the proxy {proxy:?} can't be used: {}", reason(&e)), hint)
-        })?;
-        builder = builder.proxy(proxy);
+    Client::new(ClientOptions {
+        connect: settings.fetch.connect,
+        stall: settings.fetch.stall,
+        proxy: settings.proxy.as_deref(),
+        ca: settings.ca.as_deref().unwrap_or_default(),
+    })
+}
+
+impl Client {
+    /// A client that does nothing by itself: no proxy from the environment's, no redirect, no retry.
+    pub fn new(options: ClientOptions<'_>) -> Result<Self, Failure> {
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("provost/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(options.connect.duration())
+            .read_timeout(options.stall.duration())
+            .pool_idle_timeout(IDLE)
+            .redirect(reqwest::redirect::Policy::none())
+            .dns_resolver(Names::new(options.connect))
+            .retry(reqwest::retry::never())
+            .no_proxy();
+        if let Some(proxy) = options.proxy {
+            let proxy = Proxy::all(proxy).map_err(|e| {
+                let hint = "write `proxy` under [fetch] as http://ADDRESS:PORT, or remove it";
+                Failure::config(format!("the proxy {proxy:?} can't be used: {}", reason(&e)), hint)
+            })?;
+            builder = builder.proxy(proxy);
+        }
+        let unusable = |e: &(dyn std::error::Error + 'static)| {
+            let hint = "`ca` under [fetch] must name a file of PEM certificates";
+            Failure::config(format!("using the CA certificates: {}", reason(e)), hint)
+        };
+        let way = Way::default();
+        let tls = verifier::config(options.ca, way.clone()).map_err(|e| unusable(&e))?;
+        let requests = builder.tls_backend_preconfigured(tls).build().map_err(|e| unusable(&e))?;
+        Ok(Self { requests, way })
     }
-    let unusable = |e: &(dyn std::error::Error + 'static)| {
-        let hint = "`ca` under [fetch] must name a file of PEM certificates";
-        Failure::config(format!("using the CA certificates: {}", reason(e)), hint)
-    };
-    let way = Way::default();
-    let tls = verifier::config(settings.ca.as_deref().unwrap_or_default(), way.clone());
-    let tls = tls.map_err(|e| unusable(&e))?;
-    let requests = builder.tls_backend_preconfigured(tls).build().map_err(|e| unusable(&e))?;
-    Ok(Client { requests, way })
 }
 
 /// Why a request failed: the innermost error. Those around it name the client's layers and repeat
