@@ -37,6 +37,7 @@ mod refusal;
 mod retention;
 mod silence;
 mod socket;
+mod startup;
 mod tls;
 mod tokens;
 mod xcat;

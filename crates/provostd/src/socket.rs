@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use provost_fs::Durability;
 use tokio::net::UnixListener;
 
-use crate::config::Config;
 use crate::error::DaemonError;
 
 /// The group whose members may operate, if it exists and the configuration names none.
@@ -31,14 +30,18 @@ pub(crate) struct AdminSockets {
 }
 
 impl AdminSockets {
-    /// Creates both. This daemon has the folder's lock, so a socket that is there is of a daemon that
-    /// died.
-    pub(crate) fn bind(config: &Config) -> Result<Self, DaemonError> {
+    /// Creates both in the folder `data`, for the groups of those who operate and of those who read.
+    /// This daemon has the folder's lock, so a socket that is there is of a daemon that died.
+    pub(crate) fn bind(
+        data: &Path,
+        operators: &Option<String>,
+        readers: &Option<String>,
+    ) -> Result<Self, DaemonError> {
         let bind = |name: &str, group: &Option<String>, default| {
-            let path = config.data.join(name);
+            let path = data.join(name);
             let failed = DaemonError::file("creating", &path);
             let listener = bind(&path).map_err(failed)?;
-            if let Err(error) = share(&config.data, &path, group.as_deref().unwrap_or(default)) {
+            if let Err(error) = share(data, &path, group.as_deref().unwrap_or(default)) {
                 let name = group.as_deref().unwrap_or(default);
                 match group {
                     Some(_) => {
@@ -52,8 +55,8 @@ impl AdminSockets {
             Ok(AdminSocket { path, listener })
         };
         Ok(Self {
-            operate: bind("admin.sock", &config.operators, OPERATORS)?,
-            read: bind("read.sock", &config.readers, READERS)?,
+            operate: bind("admin.sock", operators, OPERATORS)?,
+            read: bind("read.sock", readers, READERS)?,
         })
     }
 }
