@@ -84,6 +84,45 @@ fn a_script_that_is_changed_while_it_starts_never_succeeds_with_what_was_not_ver
     assert!(refused > 0, "the attack never came in time");
 }
 
+/// Has the next script's interpreter wait until another file is in the script's place.
+const SLOW_INTERPRETER: &str = "#!/bin/sh
+cat >slow <<'END'
+#!/bin/sh
+touch \"$PROVOST_TEST/started\"
+until [ -e \"$PROVOST_TEST/exchanged\" ]; do sleep 0.01; done
+exec sh \"$@\"
+END
+(echo '#!/bin/sh'; echo 'sleep 2') >evil
+chmod 755 slow evil
+setsid sh -c '
+until [ -e \"$PROVOST_TEST/started\" ]; do sleep 0.01; done
+WAY
+touch \"$PROVOST_TEST/exchanged\"
+' >/dev/null 2>&1 &
+";
+
+#[test]
+fn a_script_that_is_changed_before_its_interpreter_opens_it_never_succeeds() {
+    for way in ["mv evil two", "ln -s evil new && mv -T new two", "cat evil >two"] {
+        let one = SLOW_INTERPRETER.replace("WAY", way);
+        let two = "#!./slow\necho two >>\"$PROVOST_TEST/ran\"\n";
+        let ground = Ground::new(&[("one", &one), ("two", two)]);
+        let run = ground.start(World::Walk, &["boot"]).end(LONG);
+        assert_eq!(run.code, Some(1), "{way}: {}", run.said);
+        assert_eq!(ground.end_of("boot", "two")["cause"], "verify", "{way}");
+    }
+}
+
+#[test]
+fn a_script_may_change_its_mode_and_its_folder_and_remove_itself() {
+    let two = "#!/bin/bash\nset -e\nchmod -R go-w .\ntouch two\nfor i in {1..20000}; do : >file$i\n\
+               done\ncp two three\necho more >>three\nrm two file*\necho two >>\"$PROVOST_TEST/ran\"\n";
+    let ground = Ground::new(&[("two", two)]);
+    let run = ground.start(World::Walk, &["boot"]).end(LONG);
+    assert_eq!(run.code, Some(0), "{}", run.said);
+    assert!(ground.path("ran").exists());
+}
+
 #[test]
 fn a_script_can_t_hide_the_failure_of_the_next_one() {
     let one = "#!/bin/bash\n\

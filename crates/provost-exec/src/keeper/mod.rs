@@ -161,7 +161,7 @@ fn keep(mut wire: Wire, footing: Footing) {
         End::Dismissed => {}
         End::RunnerGone => drop(leaf.map(Leaf::leave)),
         End::Replaced(leftovers) => {
-            drop((wire, footing.writes));
+            drop((wire, footing.writes, footing.watches));
             stay_with(leftovers, leaf, &footing.runner);
         }
     }

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use crate::output::{Output, Writes};
+use crate::process::file_watch::FileWatches;
 use crate::process::spawn::Program;
 use crate::step::Step;
 use crate::trace::Changes;
@@ -15,6 +16,8 @@ pub(crate) struct Footing {
     pub(crate) runner: OwnedFd,
     /// Where it is noted which of its outputs it writes to.
     pub(crate) writes: Option<Writes>,
+    /// Where it is noted what becomes of their files.
+    pub(crate) watches: io::Result<FileWatches>,
 }
 
 /// A step that can begin at any moment: all is done that takes time and doesn't depend on what the
@@ -48,6 +51,11 @@ impl<'w> Next<'w> {
         Self { footing, changes: Changes::new().ok(), step: None, program: None, spare: None }
     }
 
+    /// What sees changes of programs' files, or why nothing does.
+    pub(crate) fn watches(&self) -> &'w io::Result<FileWatches> {
+        &self.footing.watches
+    }
+
     /// What reports that something traced has changed.
     pub(crate) fn changes(&self) -> Option<&Changes> {
         self.changes.as_ref()
@@ -63,7 +71,7 @@ impl<'w> Next<'w> {
         if let Some(step) = self.step.as_ref().filter(|_| self.program.is_none()) {
             let output = self.spare.take().and_then(Output::open_again);
             let output = output.map_or_else(|| Output::new(self.footing.writes.as_ref()), Ok);
-            let program = output.and_then(|output| Program::new(&step.folder, &step.env, output));
+            let program = output.and_then(|output| Program::new(&step.env, output));
             self.program = Some(program);
         }
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod awake;
 pub(crate) mod cgroup;
+pub(crate) mod file_watch;
 mod interpreter;
 mod not_started;
 pub(crate) mod oom;

@@ -6,7 +6,6 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::path::Path;
 use std::ptr::null;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
@@ -24,7 +23,6 @@ const STACK: usize = 64 * 1024 / 16;
 /// A program that can start at any moment.
 pub(crate) struct Program<'w> {
     env: BTreeMap<String, CString>,
-    folder: CString,
     output: Output<'w>,
 }
 
@@ -38,14 +36,9 @@ pub(crate) struct Spawned<'w> {
 }
 
 impl<'w> Program<'w> {
-    /// One that is to run in `folder`; of variables that have the same name the last is the one.
-    pub(crate) fn new(
-        folder: &Path,
-        env: &[(String, String)],
-        output: Output<'w>,
-    ) -> io::Result<Self> {
-        let folder = CString::new(folder.as_os_str().as_encoded_bytes())?;
-        let mut program = Self { env: BTreeMap::new(), folder, output };
+    /// One with this environment; of variables that have the same name the last is the one.
+    pub(crate) fn new(env: &[(String, String)], output: Output<'w>) -> io::Result<Self> {
+        let mut program = Self { env: BTreeMap::new(), output };
         for (name, value) in env {
             program.set(name, value)?;
         }
@@ -58,13 +51,14 @@ impl<'w> Program<'w> {
         Ok(())
     }
 
-    /// Starts it: its path, from its folder, and its arguments. Its input is the keeper's. `detach`
+    /// Starts it in `folder`: its path from there, and its arguments. Its input is the keeper's. `detach`
     /// is called before it begins, in the child. It may make system calls and change what is the
     /// child's own; memory is the keeper's, which waits meanwhile. If it `is_traced`, that holds from
     /// its first instruction on. What bash shows with `-x` goes to `xtrace`.
     #[expect(unsafe_code, reason = "an exec that no safe wrapper makes without memory of its own")]
     pub(crate) fn spawn(
         self,
+        folder: &OwnedFd,
         words: &[String],
         is_traced: bool,
         xtrace: Option<BorrowedFd<'_>>,
@@ -82,7 +76,7 @@ impl<'w> Program<'w> {
                 // SAFETY: the number isn't the child's own yet; the copy stays open at its exec.
                 unsafe { libc::dup2(xtrace, xtrace::FD) };
             }
-            rustix::process::chdir(self.folder.as_c_str())?;
+            rustix::process::fchdir(folder)?;
             detach()?;
             // SAFETY: both lists end with a null, and what they point to outlives this.
             unsafe { libc::execve(argv[0], argv.as_ptr(), envp.as_ptr()) };

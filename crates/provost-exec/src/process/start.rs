@@ -1,13 +1,15 @@
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use provost_bundle::Digest;
-use rustix::fs::{OFlags, StatVfsMountFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatVfsMountFlags};
+use rustix::io::Errno;
 use rustix::process::Pid;
 
+use super::file_watch::{FileWatch, FileWatches};
 use super::interpreter::{missing, missing_for_env, not_found};
 use super::not_started::{NotStarted, Why};
 use super::spawn::{Program, Spawned};
@@ -45,18 +47,20 @@ pub(crate) struct Started<'w> {
     pub(crate) xtrace: Option<Xtrace>,
     /// Where bash notes where it fails, if it does.
     pub(crate) notes: Option<Notes>,
-    /// Whether the program has become another one since its digest was checked.
-    pub(crate) is_changed: bool,
+    /// What sees whether its file is changed, if it was verified, or why nothing does.
+    pub(crate) watch: Option<io::Result<FileWatch<'w>>>,
 }
 
 /// Starts the step's program in a session of its own, its output in pipes.
 pub(crate) fn start<'w>(
     step: &Step,
     program: io::Result<Program<'w>>,
+    watches: &'w io::Result<FileWatches>,
 ) -> Result<Started<'w>, NotStarted> {
     let path = step.folder.join(&step.name);
     let other = |e: io::Error| Why::Other(e.to_string());
-    let spawned = look(&path, step).and_then(|Looked { interpreter, language, version }| {
+    let spawned = look(step, watches).and_then(|looked| {
+        let Looked { folder, interpreter, language, watch } = looked;
         let mut program = program.map_err(other)?;
         let watched = place::arrange(step, language);
         let xtrace = (step.trace_lines && language == Language::Bash)
@@ -72,7 +76,7 @@ pub(crate) fn start<'w>(
         let words = words(step, &interpreter, xtrace.is_some());
         let may_trace = (step.trace == Trace::Commands).then(trace::may_trace);
         let write_end = xtrace.as_ref().and_then(Xtrace::write_end).map(AsFd::as_fd);
-        let spawned = program.spawn(&words, may_trace == Some(Ok(())), write_end, detach);
+        let spawned = program.spawn(&folder, &words, may_trace == Some(Ok(())), write_end, detach);
         let spawned = spawned.map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied if is_noexec(&path) => Why::NoExec,
             ErrorKind::PermissionDenied => Why::Denied,
@@ -89,10 +93,8 @@ pub(crate) fn start<'w>(
         }
         let refused = |e: io::Error| Untraceable::Refused(e.to_string());
         let traced = traced.map(|traced| traced.map_err(refused)).or(may_trace);
-        // Between its check and its exec.
-        let is_changed = version.is_some_and(|version| Version::of(&path).ok() != Some(version));
         let notes = watched.map(|watched| watched.notes);
-        Ok(Started { pid, pidfd, output, traced, xtrace, notes, is_changed })
+        Ok(Started { pid, pidfd, output, traced, xtrace, notes, watch })
     });
     spawned.map_err(|why| NotStarted { program: path, why })
 }
@@ -106,62 +108,51 @@ enum Interpreter {
 }
 
 /// What is known of a program before it starts.
-struct Looked {
+struct Looked<'w> {
+    /// Where it runs.
+    folder: OwnedFd,
     interpreter: Interpreter,
     language: Language,
-    /// That whose digest was checked.
-    version: Option<Version>,
+    watch: Option<io::Result<FileWatch<'w>>>,
 }
 
-/// What changes when a file is written to or replaced.
-#[derive(PartialEq)]
-struct Version {
-    file: (u64, u64),
-    len: u64,
-    changed: (i64, i64),
-}
-
-impl Version {
-    fn of(path: &Path) -> io::Result<Self> {
-        Ok(Self::from(&std::fs::metadata(path)?))
-    }
-}
-
-impl From<&Metadata> for Version {
-    fn from(metadata: &Metadata) -> Self {
-        Self {
-            file: (metadata.dev(), metadata.ino()),
-            len: metadata.len(),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-        }
-    }
-}
-
-fn look(program: &Path, step: &Step) -> Result<Looked, Why> {
-    let why = |e: io::Error| match e.kind() {
-        ErrorKind::NotFound => Why::Missing,
-        ErrorKind::PermissionDenied => Why::Denied,
-        _ => Why::Other(e.to_string()),
+fn look<'w>(step: &Step, watches: &'w io::Result<FileWatches>) -> Result<Looked<'w>, Why> {
+    let why = |e: Errno| match e {
+        Errno::NOENT | Errno::NOTDIR => Why::Missing,
+        Errno::ACCESS | Errno::PERM => Why::Denied,
+        e => Why::Other(io::Error::from(e).to_string()),
     };
-    if !std::fs::metadata(program).map_err(why)?.is_file() {
+    let other = |e: io::Error| Why::Other(e.to_string());
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(&step.folder, flags, Mode::empty()).map_err(why)?;
+    let watch = step.digest.map(|_| match watches {
+        Ok(watches) => watches.watch(&folder, step),
+        Err(e) => Err(io::Error::new(e.kind(), e.to_string())),
+    });
+    let stat = rustix::fs::statat(&folder, &step.name, AtFlags::empty()).map_err(why)?;
+    if !FileType::from_raw_mode(stat.st_mode).is_file() {
         return Err(Why::NotAFile);
     }
     // It may be a pipe by now, which nobody may ever write to.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = File::options().read(true).custom_flags(flags).open(program).map_err(why)?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&folder, &step.name, flags, Mode::empty()).map_err(why)?;
+    let file = File::from(file);
+    let watch = watch.map(|watch| {
+        watch.and_then(|mut watch| {
+            watch.watch(&file)?;
+            Ok(watch)
+        })
+    });
     let mut head = [0; SHEBANG_LEN];
     // One read is enough: a file gives what it has.
-    let read = file.read_at(&mut head, 0).map_err(why)?;
+    let read = file.read_at(&mut head, 0).map_err(other)?;
     let (interpreter, language) = kind(&head[..read], step)?;
-    let version = match step.digest {
-        None => None,
-        Some(digest) => {
-            let version = Version::from(&file.metadata().map_err(why)?);
-            let is_it = Digest::read(file).map_err(why)?.0 == digest;
-            Some(is_it.then_some(version).ok_or(Why::Changed)?)
-        }
-    };
-    Ok(Looked { interpreter, language, version })
+    if let Some(digest) = step.digest
+        && Digest::read(file).map_err(other)?.0 != digest
+    {
+        return Err(Why::Changed);
+    }
+    Ok(Looked { folder, interpreter, language, watch })
 }
 
 /// What runs a program that begins so.

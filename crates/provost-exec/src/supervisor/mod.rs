@@ -15,6 +15,7 @@ use crate::orders::{Orders, interrupted, wait_for_continue};
 use crate::outcome::{EndCause, Event, Outcome};
 use crate::output::Writes;
 use crate::process::cgroup::Leaf;
+use crate::process::file_watch::FileWatches;
 use crate::process::{oom, tree};
 use crate::step::{Limits, Step};
 
@@ -56,7 +57,7 @@ impl Supervisor {
         let runner = runner.map_err(|e| {
             io::Error::other(format!("watching processes, which takes Linux 5.3 or later: {e}"))
         })?;
-        let footing = Footing { runner, writes: Writes::new() };
+        let footing = Footing { runner, writes: Writes::new(), watches: FileWatches::new() };
         let wire = Wire::new(order_reader, report_writer);
         let (keeper, ends) = keeper::fork(wire, footing, (orders, reports))?;
         // Scripts have the score of the keeper, which is too small to be chosen.

@@ -48,7 +48,7 @@ pub(crate) fn execute<'w>(
 ) -> Done {
     let began = Instant::now();
     let Prepared { step, program, .. } = prepared;
-    let child = start(&step, program);
+    let child = start(&step, program, next.watches());
     // The program runs by now, and its pipes hold what it prints meanwhile.
     let mut capture = Capture::new(&step.log, &step.secrets);
     let mut child = match child {
@@ -58,18 +58,22 @@ pub(crate) fn execute<'w>(
             return Done::Ended(Box::new(outcome), None);
         }
     };
-    let (notes, is_changed) = (child.notes.take(), child.is_changed);
+    let notes = child.notes.take();
     if let Some(Err(why)) = &child.traced {
         capture.put_line(&format!("{TRACE} {WHOLE} commands aren't traced: {why}"));
     }
+    if let Some(Err(why)) = &child.watch {
+        capture.put_line(&format!("{TRACE} {WHOLE} changes of the script aren't seen: {why}"));
+    }
     let mut running = Running::new(child, &step, capture, leaf, next);
-    if is_changed {
+    let supervised = running.supervise(wire);
+    if running.is_changed {
         running.abandon();
         let why = NotStarted { program: step.folder.join(&step.name), why: Why::Changed };
         let outcome = Outcome::bare(EndCause::NotStarted(why), began.elapsed());
         return Done::Ended(Box::new(outcome), None);
     }
-    if running.supervise(wire).is_err() {
+    if supervised.is_err() {
         running.abandon();
         return Done::RunnerGone;
     }
@@ -91,6 +95,13 @@ impl Running<'_, '_> {
             self.handle_orders(wire)?;
             // Handling a change writes what was printed before it.
             let end = came.changes && self.serve() || came.end;
+            // Whatever the program ends with: what was verified isn't what ran.
+            if came.file || end {
+                self.look_at_file();
+            }
+            if self.is_changed {
+                break;
+            }
             if end && self.status.is_none() {
                 let (status, usage) = wait(self.pid)?;
                 self.status = Some((status, usage));
@@ -146,6 +157,9 @@ impl Running<'_, '_> {
         let changes = self.tracer.as_ref().and_then(|_| self.next.changes());
         fds.extend(changes.map(|changes| PollFd::new(changes.fd(), PollFlags::IN)));
         fds.extend(self.xtrace.iter().map(|xtrace| PollFd::new(xtrace.pipe(), PollFlags::IN)));
+        fds.extend(
+            self.watch.iter().map(|watch| PollFd::from_borrowed_fd(watch.news(), PollFlags::IN)),
+        );
         fds.extend(self.output.pipes().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let descendant = if self.ends_tree() { tree::somebody() } else { None };
         let look = (self.ends_tree() && descendant.is_none()).then_some(LOOK_EVERY);
@@ -170,8 +184,15 @@ impl Running<'_, '_> {
         let changes = changes.is_some() && seen() || self.is_behind;
         // It is looked at in any case.
         let _ = self.xtrace.is_some() && seen();
+        let file = self.watch.is_some() && seen();
         // What it printed last has come by its end.
-        Ok(Came { orders, end, changes, output: end || self.output.waits() || seen() || seen() })
+        Ok(Came {
+            orders,
+            end,
+            changes,
+            file,
+            output: end || self.output.waits() || seen() || seen(),
+        })
     }
 
     /// The program has ended so.
@@ -211,5 +232,6 @@ struct Came {
     orders: bool,
     end: bool,
     changes: bool,
+    file: bool,
     output: bool,
 }

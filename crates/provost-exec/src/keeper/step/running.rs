@@ -11,6 +11,7 @@ use crate::outcome::Usage;
 use crate::output::xtrace::Xtrace;
 use crate::output::{Capture, Output};
 use crate::process::cgroup::Leaf;
+use crate::process::file_watch::FileWatch;
 use crate::process::start::Started;
 use crate::process::tree;
 use crate::step::Step;
@@ -44,6 +45,10 @@ pub(super) struct Running<'a, 'w> {
     pub(super) tracer: Option<Box<Tracer>>,
     /// Whether there is more for the tracer to do.
     pub(super) is_behind: bool,
+    /// What sees changes of the program's file, if it was verified and they can be seen.
+    pub(super) watch: Option<FileWatch<'w>>,
+    /// Whether there was one.
+    pub(super) is_changed: bool,
     /// Once the program has ended.
     pub(super) status: Option<(i32, Usage)>,
     pub(super) ended_at: Instant,
@@ -63,7 +68,7 @@ impl<'a, 'w> Running<'a, 'w> {
         leaf: Option<&'a Leaf>,
         next: &'a mut Next<'w>,
     ) -> Self {
-        let Started { pid, pidfd, output, traced, xtrace, .. } = child;
+        let Started { pid, pidfd, output, traced, xtrace, watch, .. } = child;
         let tracer = matches!(traced, Some(Ok(())));
         let tracer = tracer.then(|| Box::new(Tracer::new(pid, &step.name, &step.secrets)));
         let now = Instant::now();
@@ -79,6 +84,8 @@ impl<'a, 'w> Running<'a, 'w> {
             xtrace,
             tracer,
             is_behind: false,
+            watch: watch.and_then(Result::ok),
+            is_changed: false,
             status: None,
             ended_at: now,
             ending: None,
@@ -92,6 +99,11 @@ impl<'a, 'w> Running<'a, 'w> {
     /// grace is theirs, too.
     pub(super) fn ends_tree(&self) -> bool {
         self.status.is_some() && self.ending.is_some() && self.clock.act.is_some()
+    }
+
+    /// Looks whether the program's file was changed since the last look.
+    pub(super) fn look_at_file(&mut self) {
+        self.is_changed |= self.watch.as_ref().is_some_and(FileWatch::is_changed);
     }
 
     /// Takes what bash shows.
