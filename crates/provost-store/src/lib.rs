@@ -1,9 +1,10 @@
 //! What the management node knows of the nodes: their records, the status that follows from these,
-//! their tokens and the logs of failed steps; behind one [`Store`] trait.
+//! their tokens and the logs of failed steps, the admins and what they changed; behind one [`Store`] trait.
 //!
 //! With the feature `sqlite`: [`Sqlite`], the embedded store. With the feature `postgres`: [`Postgres`],
 //! a database that many daemons share.
 
+mod admin;
 mod attempts;
 mod claim;
 mod failures;
@@ -18,6 +19,7 @@ mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+pub use admin::{Admin, AuditEntry, MAX_AUDIT, Role};
 pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
 pub use failures::{FailureGroup, failed_at, failure_groups, failure_id, has_failed};

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::quota::OverQuota;
-use crate::{Claim, Node, Pruned, Released, Retention, Seen, Standing};
+use crate::{Admin, AuditEntry, Claim, Node, Pruned, Released, Retention, Seen, Standing};
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
 /// processes that a script has left behind.
@@ -258,6 +258,29 @@ pub trait Store: Send + Sync + 'static {
     /// The node whose token has this digest, at the server's time `at`. With that its earlier token
     /// has ended.
     fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>>;
+
+    /// Adds an admin, and the SHA-256 of the token; one of the same name whose token has ended is
+    /// replaced. Returns whether the name was free.
+    fn add_admin(&self, admin: Admin, sha256: [u8; 32]) -> Answer<'_, bool>;
+
+    /// Removes an admin, whose token ends with that. Returns whether there was one.
+    fn remove_admin<'a>(&'a self, name: &'a str) -> Answer<'a, bool>;
+
+    /// All admins, by name.
+    fn admins(&self) -> Answer<'_, Vec<Admin>>;
+
+    /// The admin whose token has this digest, at the server's time `at`.
+    fn admin_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<Admin>>;
+
+    /// Notes a change before it is made. Returns its id.
+    fn note_change(&self, entry: AuditEntry) -> Answer<'_, i64>;
+
+    /// Adds the result of a change, once.
+    fn note_result(&self, id: i64, result: String) -> Answer<'_, ()>;
+
+    /// The newest changes since the time `since`, at most [`MAX_AUDIT`](crate::MAX_AUDIT), the oldest
+    /// of these first.
+    fn changes(&self, since: Timestamp) -> Answer<'_, Vec<AuditEntry>>;
 
     /// Whether a node has ever reported with its token.
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool>;

@@ -1,5 +1,6 @@
 //! The store of many daemons: a PostgreSQL database. A daemon keeps nothing of its own.
 
+mod admins;
 mod batch;
 mod changes;
 mod connect;
@@ -29,8 +30,9 @@ use self::events::Listener;
 use self::watch::Turn;
 use self::writer::Writer;
 use crate::{
-    Answer, Claim, EVENT_BACKLOG, Event, Ingested, Lost, Node, Pruned, Quotas, Released, Report,
-    Retention, Seen, Standing, Store, StoreError, StoredRun, Token, UploadedLog, Watch,
+    Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Lost, Node, Pruned, Quotas,
+    Released, Report, Retention, Seen, Standing, Store, StoreError, StoredRun, Token, UploadedLog,
+    Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -206,6 +208,34 @@ impl Store for Postgres {
 
     fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
         self.read(reads::token_owner(&self.database, sha256, at))
+    }
+
+    fn add_admin(&self, admin: Admin, sha256: [u8; 32]) -> Answer<'_, bool> {
+        self.write(admins::add(&self.database, admin, sha256))
+    }
+
+    fn remove_admin<'a>(&'a self, name: &'a str) -> Answer<'a, bool> {
+        self.write(admins::remove(&self.database, name))
+    }
+
+    fn admins(&self) -> Answer<'_, Vec<Admin>> {
+        self.read(admins::all(&self.database))
+    }
+
+    fn admin_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<Admin>> {
+        self.read(admins::of_token(&self.database, sha256, at))
+    }
+
+    fn note_change(&self, entry: AuditEntry) -> Answer<'_, i64> {
+        self.write(admins::note(&self.database, entry))
+    }
+
+    fn note_result(&self, id: i64, result: String) -> Answer<'_, ()> {
+        self.write(admins::note_result(&self.database, id, result))
+    }
+
+    fn changes(&self, since: Timestamp) -> Answer<'_, Vec<AuditEntry>> {
+        self.read(admins::changes(&self.database, since))
     }
 
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {

@@ -1,6 +1,7 @@
 //! The embedded store: one SQLite file, written by one thread and read through other connections;
 //! uploaded logs are files next to it, so that ten thousand of them delay no record.
 
+mod admins;
 mod changes;
 mod error;
 mod logs;
@@ -30,8 +31,8 @@ use self::schema::SchemaError;
 use self::writer::{Applied, Writer};
 use crate::retention::BITE_RUNS;
 use crate::{
-    Answer, Claim, Event, Ingested, Lost, Node, Pruned, Quotas, Released, Report, Retention, Seen,
-    Standing, Store, StoreError, StoredRun, Token, UploadedLog, Watch,
+    Admin, Answer, AuditEntry, Claim, Event, Ingested, Lost, Node, Pruned, Quotas, Released,
+    Report, Retention, Seen, Standing, Store, StoreError, StoredRun, Token, UploadedLog, Watch,
 };
 
 /// The embedded store.
@@ -158,6 +159,39 @@ impl Store for Sqlite {
     fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>> {
         let run = run.to_owned();
         Box::pin(self.read(move |db| rows::records(db, &run, after)))
+    }
+
+    fn add_admin(&self, admin: Admin, sha256: [u8; 32]) -> Answer<'_, bool> {
+        let work = move |db: &Connection| admins::add(db, &admin, sha256);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn remove_admin<'a>(&'a self, name: &'a str) -> Answer<'a, bool> {
+        let name = name.to_owned();
+        let work = move |db: &Connection| admins::remove(db, &name);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn admins(&self) -> Answer<'_, Vec<Admin>> {
+        Box::pin(self.read(admins::all))
+    }
+
+    fn admin_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<Admin>> {
+        Box::pin(self.read(move |db| admins::of_token(db, sha256, at)))
+    }
+
+    fn note_change(&self, entry: AuditEntry) -> Answer<'_, i64> {
+        let work = move |db: &Connection| admins::note(db, &entry);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn note_result(&self, id: i64, result: String) -> Answer<'_, ()> {
+        let work = move |db: &Connection| admins::note_result(db, id, &result);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn changes(&self, since: Timestamp) -> Answer<'_, Vec<AuditEntry>> {
+        Box::pin(self.read(move |db| admins::changes(db, since)))
     }
 
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {

@@ -13,6 +13,7 @@ const STEPS: &[&str] = &[
     include_str!("003_record_ids.sql"),
     include_str!("004_prune.sql"),
     include_str!("005_old_token.sql"),
+    include_str!("006_admins.sql"),
 ];
 
 /// What a new file is made with, and an older one is rewritten with. Most changes are of a few

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use provost_store::{
-    Claim, ClaimContent, Event, Lost, Released, Standing, Status, Store, Token, UploadedLog,
+    Admin, AuditEntry, Claim, ClaimContent, Event, Lost, Released, Role, Standing, Status, Store,
+    Token, UploadedLog,
 };
 use serde_json::json;
 
@@ -22,6 +23,8 @@ pub(crate) async fn conforms(store: &dyn Store) {
     silence(store).await;
     claims(store).await;
     removal(store).await;
+    admins(store).await;
+    audit(store).await;
 }
 
 async fn tokens(store: &dyn Store) {
@@ -74,6 +77,56 @@ async fn rotation(store: &dyn Store) {
     store.rotate_tokens(token(25), later(60), later(5)).await.unwrap();
     store.remove(vec!["turn".into()]).await.unwrap().unwrap();
     assert!(!owner(24, 5).await && !owner(25, 5).await);
+}
+
+async fn admins(store: &dyn Store) {
+    let later = |minutes| at() + SignedDuration::from_mins(minutes);
+    let admin = |name: &str, role, from| Admin {
+        name: name.into(),
+        role,
+        created: later(from),
+        until: later(from + 60),
+    };
+    let owner =
+        async |byte, minutes| store.admin_of_token([byte; 32], later(minutes)).await.unwrap();
+    assert!(store.add_admin(admin("lee", Role::Operate, 0), [40; 32]).await.unwrap());
+    assert!(store.add_admin(admin("ann", Role::Read, 0), [41; 32]).await.unwrap());
+    assert!(!store.add_admin(admin("lee", Role::Publish, 59), [42; 32]).await.unwrap(), "taken");
+    assert_eq!(owner(40, 59).await, Some(admin("lee", Role::Operate, 0)));
+    assert_eq!((owner(40, 60).await, owner(42, 59).await), (None, None));
+    // Its name is free once its time has come.
+    assert!(store.add_admin(admin("lee", Role::Publish, 60), [42; 32]).await.unwrap());
+    assert_eq!((owner(40, 0).await, owner(42, 61).await.unwrap().role), (None, Role::Publish));
+    let all = store.admins().await.unwrap();
+    assert_eq!(all, [admin("ann", Role::Read, 0), admin("lee", Role::Publish, 60)]);
+    assert!(store.remove_admin("lee").await.unwrap() && !store.remove_admin("lee").await.unwrap());
+    assert_eq!(owner(42, 61).await, None, "at once");
+    // A node's token is no admin's, and the other way round.
+    assert_eq!(store.token_owner([41; 32], at()).await.unwrap(), None);
+}
+
+async fn audit(store: &dyn Store) {
+    let entry = |minute| AuditEntry {
+        at: at() + SignedDuration::from_mins(minute),
+        who: "lee".into(),
+        from: "10.0.0.9".into(),
+        action: "release".into(),
+        request: serde_json::value::to_raw_value(&json!({"nodes": "cn[001-002]"})).unwrap(),
+        result: None,
+    };
+    let first = store.note_change(entry(0)).await.unwrap();
+    let second = store.note_change(entry(1)).await.unwrap();
+    store.note_result(second, "done".into()).await.unwrap();
+    store.note_result(second, "something else".into()).await.unwrap();
+    assert_ne!(first, second);
+    let all = store.changes(Timestamp::UNIX_EPOCH).await.unwrap();
+    let results: Vec<_> = all.iter().map(|entry| entry.result.as_deref()).collect();
+    assert_eq!(results, [None, Some("done")]);
+    let newer = store.changes(entry(1).at).await.unwrap();
+    assert_eq!(newer.len(), 1);
+    let (found, expected) = (&newer[0], entry(1));
+    assert_eq!((found.at, &found.who, &found.from), (expected.at, &expected.who, &expected.from));
+    assert_eq!((&found.action, found.request.get()), (&expected.action, expected.request.get()));
 }
 
 async fn records(store: &dyn Store) {
