@@ -11,17 +11,17 @@
 //! own; where that was about the folder, it names the folder. The caller adds the path and what it
 //! is about.
 
+mod accounts;
 mod durability;
-mod group;
 mod new_file;
 mod open;
 
 use std::io;
 use std::path::Path;
 
+pub use accounts::{group_id, user_name};
 pub use durability::{Durability, sync_folder};
 use durability::{context, folder_of, sync_name};
-pub use group::group_id;
 pub use new_file::NewFile;
 pub use open::{Refusal, check_len, open, open_bounded, open_to_read, read, refusal};
 

@@ -13,6 +13,14 @@ pub fn group_id(name: &str) -> io::Result<Option<u32>> {
     Ok(entry.and_then(|entry| entry.get(2)?.parse().ok()))
 }
 
+/// The name of the user `id`, if /etc/passwd has it.
+pub fn user_name(id: u32) -> io::Result<Option<String>> {
+    let (users, id) = (fs::read_to_string("/etc/passwd")?, id.to_string());
+    let mut entries = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let entry = entries.find(|entry| entry.get(2) == Some(&&*id));
+    Ok(entry.map(|entry| entry[0].to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -22,5 +30,11 @@ mod tests {
         assert_eq!(group_id("root").unwrap(), Some(0));
         assert_eq!(group_id("1234").unwrap(), Some(1234));
         assert_eq!(group_id("nobody has this group").unwrap(), None);
+    }
+
+    #[test]
+    fn a_user_has_a_name_if_the_file_has_it() {
+        assert_eq!(user_name(0).unwrap().as_deref(), Some("root"));
+        assert_eq!(user_name(4_000_000_000).unwrap(), None);
     }
 }
