@@ -4,7 +4,10 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use provost_record::step_log::view::{Part, Reader, View};
 
-use crate::client::{Admin, Client};
+use crate::address::Admin;
+use crate::admin::Admins;
+use crate::audit::Audit;
+use crate::client::Client;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_list::NodeList;
@@ -19,14 +22,7 @@ use crate::{
 #[derive(Parser)]
 #[command(name = "provostctl", version)]
 struct Cli {
-    /// The address of provostd's admin listener: unix:PATH or http://ADDRESS:PORT
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        env = "PROVOSTCTL_ADMIN",
-        default_value = "unix:/var/lib/provostd/admin.sock"
-    )]
+    #[command(flatten)]
     admin: Admin,
     #[command(subcommand)]
     command: Command,
@@ -97,6 +93,11 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Name the admins who may use provostd over TLS, each with a role and a token
+    #[command(subcommand)]
+    Admin(Admins),
+    /// Show what was changed over the admin API: who, from where, what, when
+    Audit(Audit),
     /// Release nodes that the guard holds, so that they run at their next start
     Release {
         #[command(flatten)]
@@ -229,6 +230,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
             }
             Command::Journal(journal) => journal.run().await,
             Command::Pending { format } => pending::pending(&client, format).await,
+            Command::Admin(admins) => admins.run(&client).await,
+            Command::Audit(audit) => audit.run(&client).await,
             Command::Release { nodes } => {
                 release::release(&client, &nodes.resolve(&client).await?).await
             }

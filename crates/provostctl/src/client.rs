@@ -1,15 +1,16 @@
 use std::error::Error;
 use std::io;
-use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use provost_record::{Record, Run, runs};
 use provost_store::Node;
 use reqwest::{Response, StatusCode, Url};
+use rustls::CertificateError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::address::Admin;
 use crate::failure::Failure;
 use crate::node_set::NodeSet;
 
@@ -19,34 +20,6 @@ const CONNECT: Duration = Duration::from_secs(5);
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// The longest list of nodes in a request's URL, in bytes; a longer one is filtered here.
 const MAX_FILTER: usize = 4096;
-
-/// The address of the daemon's admin API.
-#[derive(Clone, Debug)]
-pub(crate) enum Admin {
-    Unix(PathBuf),
-    Http(Url),
-}
-
-impl FromStr for Admin {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match (text.strip_prefix("unix:"), Url::parse(text)) {
-            (Some(path), _) if !path.is_empty() => Ok(Self::Unix(path.into())),
-            (None, Ok(url)) if url.scheme() == "http" => Ok(Self::Http(url)),
-            _ => Err("expected unix:PATH or http://ADDRESS:PORT".into()),
-        }
-    }
-}
-
-impl std::fmt::Display for Admin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Unix(path) => write!(f, "unix:{}", path.display()),
-            Self::Http(url) => write!(f, "{url}"),
-        }
-    }
-}
 
 /// A client of the daemon's admin API.
 pub(crate) struct Client {
@@ -97,15 +70,10 @@ impl Client {
     pub(crate) fn new(admin: &Admin) -> Result<Self, Failure> {
         let builder = reqwest::Client::builder()
             .no_proxy()
-            // The API has no TLS, and works on a machine without certificates.
-            .tls_certs_only([])
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT)
             .read_timeout(READ_TIMEOUT);
-        let builder = match admin {
-            Admin::Unix(path) => builder.unix_socket(path.clone()),
-            Admin::Http(_) => builder,
-        };
+        let builder = admin.reach(builder)?;
         let http = builder.build().map_err(|e| {
             Failure::new(
                 format!("creating an HTTP client: {}", root_cause(&e)),
@@ -172,6 +140,16 @@ impl Client {
         self.send(self.http.get(url)).await
     }
 
+    /// What was changed since the time `since`.
+    pub(crate) async fn changes<T: DeserializeOwned>(
+        &self,
+        since: Timestamp,
+    ) -> Result<T, Failure> {
+        let mut url = self.url(&["v1", "audit"])?;
+        url.query_pairs_mut().append_pair("since", &since.to_string());
+        self.json(self.http.get(url)).await
+    }
+
     async fn json<T: DeserializeOwned>(
         &self,
         request: reqwest::RequestBuilder,
@@ -200,12 +178,7 @@ impl Client {
     }
 
     fn url(&self, path: &[&str]) -> Result<Url, Failure> {
-        let base = match &self.admin {
-            // The socket is the address; the URL's host is required, and unused.
-            Admin::Unix(_) => Url::parse("http://localhost").ok(),
-            Admin::Http(url) => Some(url.clone()),
-        };
-        let url = base.and_then(|mut url| {
+        let url = self.admin.base().and_then(|mut url| {
             url.path_segments_mut().ok()?.pop_if_empty().extend(path);
             Some(url)
         });
@@ -219,12 +192,20 @@ impl Client {
         let forbidden = cause
             .downcast_ref::<io::Error>()
             .is_some_and(|e| e.kind() == io::ErrorKind::PermissionDenied);
-        let hint = match forbidden {
-            true => {
+        let certificate = refused_certificate(cause);
+        let hint = match (forbidden, certificate) {
+            (true, _) => {
                 "run this as a member of the group provost-operators; to read only, of \
                  provost-readers: --admin unix:DATA/read.sock"
             }
-            false => {
+            (_, Some(CertificateError::NotValidForNameContext { .. })) => {
+                "add the name or address to `names` under [tls] of provostd.toml, and restart provostd"
+            }
+            (_, Some(_)) => {
+                "name the authority of this server: provostd ca show >provost-ca.pem there, and here \
+                 provostctl --ca provost-ca.pem"
+            }
+            (_, None) => {
                 "check that provostd runs (systemctl status provostd), or use --admin unix:DATA/admin.sock"
             }
         };
@@ -233,8 +214,16 @@ impl Client {
             false => cause.to_string(),
         };
         let failure = Failure::new(format!("asking provostd at {}: {what}", self.admin), hint);
-        Failure { is_transient: !forbidden, ..failure }
+        Failure { is_transient: !forbidden && certificate.is_none(), ..failure }
     }
+}
+
+/// Why the server's certificate was refused, if that is the cause: I/O errors have it inside.
+fn refused_certificate<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a CertificateError> {
+    if let Some(rustls::Error::InvalidCertificate(error)) = cause.downcast_ref() {
+        return Some(error);
+    }
+    refused_certificate(cause.downcast_ref::<io::Error>()?.get_ref()?)
 }
 
 fn root_cause(error: &reqwest::Error) -> &(dyn Error + 'static) {

@@ -8,7 +8,8 @@ use provost_plan::nodes::fold;
 use provost_record::wording;
 use provost_store::Node;
 
-use crate::client::{Admin, Client};
+use crate::address::Admin;
+use crate::client::Client;
 use crate::failure::Failure;
 use crate::output;
 use crate::publish::Again;

@@ -1,5 +1,8 @@
 //! The admin's command: creates keys and tokens, publishes, and shows what nodes report.
 
+mod address;
+mod admin;
+mod audit;
 mod channel;
 mod cli;
 mod client;

@@ -5,55 +5,53 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::get;
 use axum::{Json, Router};
 use futures_util::stream;
-use jiff::{SignedDuration, Timestamp};
 use provost_bundle::Manifest;
-use provost_plan::nodes;
 use provost_record::wording::error_chain;
-use provost_record::{Run, Stage, now, runs};
-use provost_store::{Node, Pruned, Released, StoreError, StoredRun, UploadedLog};
-use serde::de::DeserializeOwned;
+use provost_record::{Run, Stage, runs};
+use provost_store::{Node, StoreError, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::task::spawn_blocking;
 
+use crate::admin_request::{absent, expand};
+use crate::admins::{self, May, change};
 use crate::app::App;
 use crate::installer::InstallerNeeds;
 use crate::refusal::{self, Refusal};
-use crate::{body, events, follow, health, host, published_nodes, ranges, retention, tokens};
-
-/// The longest request, in bytes: a hundred thousand names.
-const MAX_REQUEST: usize = 4 * 1024 * 1024;
-
-/// How many names a message has.
-const MAX_FOLDED: usize = 512;
+use crate::{admin_changes, body, events, follow, health, host, ranges};
 
 /// The read-only part of the admin API, for the listener at `bound`.
 pub(crate) fn read_only(app: Arc<App>, bound: SocketAddr) -> Router {
-    over_read_socket(app).layer(axum::middleware::from_fn_with_state(bound, host::check))
+    over_read_socket(app).layer(from_fn_with_state(bound, host::check))
 }
 
 /// The read-only part, for the socket of those who may read.
 pub(crate) fn over_read_socket(app: Arc<App>) -> Router {
-    let refused = || post(only_over_the_socket);
-    router(app, refused(), refused(), refused(), refused())
+    router(app).layer(from_fn(admins::over_read_only))
 }
 
-/// The whole admin API.
-pub(crate) fn whole(app: Arc<App>) -> Router {
-    router(app, post(create_tokens), post(release), post(remove), post(prune))
+/// The whole admin API, for the socket of those who operate.
+pub(crate) fn over_socket(app: Arc<App>) -> Router {
+    router(app).layer(from_fn(admins::over_socket))
 }
 
-fn router(
-    app: Arc<App>,
-    tokens: MethodRouter<Arc<App>>,
-    release: MethodRouter<Arc<App>>,
-    remove: MethodRouter<Arc<App>>,
-    prune: MethodRouter<Arc<App>>,
-) -> Router {
+/// What the role of each admin allows, for the TLS listener.
+pub(crate) fn over_tls(app: Arc<App>) -> Router {
+    admins::over_tls(&app, router(Arc::clone(&app))).layer(map_response(refusal::in_json))
+}
+
+fn router(app: Arc<App>) -> Router {
+    let token = change(&app, "token", May::OPERATE, admin_changes::create_tokens);
+    let release = change(&app, "release", May::OPERATE, admin_changes::release);
+    let remove = change(&app, "remove", May::OPERATE, admin_changes::remove);
+    let prune = change(&app, "prune", May::OPERATE, admin_changes::prune);
+    let add_admin = change(&app, "admin add", May::All, admins::add);
+    let remove_admin = change(&app, "admin remove", May::All, admins::remove);
     Router::new()
         .route("/v1/nodes", get(list))
         .route("/v1/nodes/{node}", get(show))
@@ -65,15 +63,18 @@ fn router(
         .route("/v1/installer", get(installer))
         .route("/v1/scripts", get(scripts))
         .route("/v1/groups", get(groups))
-        .route("/v1/tokens", tokens)
+        .route("/v1/tokens", token)
         .route("/v1/release", release)
         .route("/v1/remove", remove)
-        .route("/v1/prune", prune.get(prunable))
+        .route("/v1/prune", prune.get(admin_changes::prunable))
         .route("/v1/generations", get(generations))
+        .route("/v1/admins", add_admin.get(admins::list))
+        .route("/v1/admins/remove", remove_admin)
+        .route("/v1/audit", get(admins::list_changes))
         .route("/healthz", get(health::health))
         .route("/metrics", get(metrics))
         .with_state(app)
-        .layer(axum::middleware::map_response(refusal::in_json))
+        .layer(map_response(refusal::in_json))
 }
 
 type Shared = State<Arc<App>>;
@@ -193,26 +194,6 @@ async fn node_of_run(app: &App, run: &str) -> Result<String, Refusal> {
     })
 }
 
-/// The nodes that a request is about.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NodesRequest {
-    nodes: Vec<String>,
-}
-
-impl NodesRequest {
-    async fn read(app: &App, body: Body) -> Result<Vec<String>, Refusal> {
-        let request: Self = read_json(app, body).await?;
-        expand(&request.nodes.join(","))
-    }
-}
-
-async fn read_json<T: DeserializeOwned>(app: &App, body: Body) -> Result<T, Refusal> {
-    let body = app.bodies.read(body, MAX_REQUEST).await?;
-    serde_json::from_slice(&body.bytes)
-        .map_err(|e| invalid(format!("the body: {e}"), "send {\"nodes\": [\"cn[001-004]\"]}"))
-}
-
 async fn installer(State(app): Shared) -> Result<Json<InstallerNeeds>, Refusal> {
     InstallerNeeds::of(&app).await.map(Json)
 }
@@ -237,101 +218,6 @@ async fn groups(State(app): Shared) -> Result<Json<serde_json::Value>, Refusal> 
         .map_err(|e| failed(&e, "report this as a bug".to_owned()))?
         .map_err(|e| failed(&e, e.hint()))?;
     Ok(Json(serde_json::json!({ "groups": groups })))
-}
-
-/// For which nodes tokens are created, and what becomes of those that they have.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct TokensRequest {
-    nodes: Vec<String>,
-    /// Only for those that have none.
-    #[serde(default)]
-    missing: bool,
-    /// For how long the old ones count, if the new ones aren't used before; without it, no more.
-    overlap_ms: Option<u64>,
-    /// Also for names that aren't published.
-    #[serde(default)]
-    force: bool,
-}
-
-async fn create_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {
-    let request: TokensRequest = read_json(&app, body).await?;
-    let mut nodes = expand(&request.nodes.join(","))?;
-    if !request.force {
-        let (www, names) = (app.www.clone(), nodes);
-        let checked = spawn_blocking(move || published_nodes::check(&www, names)).await;
-        let failed = |e: JoinError| {
-            let hint = "report this as a bug";
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
-        };
-        nodes = checked.map_err(failed)?.map_err(|unknown| {
-            let unknown = short(&unknown);
-            let hint = format!(
-                "correct the name; or name it in site.toml and publish; or: provostctl token --force {unknown}"
-            );
-            absent(format!("no token was created: {unknown} isn't in what is published"), hint)
-        })?;
-    }
-    if request.missing {
-        nodes = app.store.without_token(nodes).await?;
-    }
-    tracing::info!("new tokens for {}", short(&nodes));
-    let milliseconds = |ms| SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
-    let overlap = request.overlap_ms.map(milliseconds);
-    Ok(Json(tokens::create(&*app.store, nodes, overlap, now()).await?).into_response())
-}
-
-/// A node that was released, and how many attempts were forgotten.
-#[derive(Serialize)]
-struct ShownRelease {
-    node: String,
-    attempts: u32,
-}
-
-async fn release(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRelease>>, Refusal> {
-    let nodes = NodesRequest::read(&app, body).await?;
-    let all = short(&nodes);
-    // Not cut to a second: a run may have begun in the same one.
-    let released = app.store.release(nodes, Timestamp::now()).await?.map_err(|unknown| {
-        let unknown = short(&unknown);
-        absent(
-            format!("no node was released: unknown {unknown}"),
-            "list all nodes: provostctl nodes",
-        )
-    })?;
-    tracing::info!("released {all}");
-    let shown = |r: Released| ShownRelease { node: r.node, attempts: r.attempts };
-    Ok(Json(released.into_iter().map(shown).collect()))
-}
-
-/// A node that was removed.
-#[derive(Serialize)]
-struct ShownRemoval {
-    node: String,
-}
-
-async fn remove(State(app): Shared, body: Body) -> Result<Json<Vec<ShownRemoval>>, Refusal> {
-    let nodes = NodesRequest::read(&app, body).await?;
-    app.store.remove(nodes.clone()).await?.map_err(|unknown| {
-        let unknown = short(&unknown);
-        absent(
-            format!("no node was removed: unknown {unknown}"),
-            "list all nodes: provostctl nodes",
-        )
-    })?;
-    app.beats.remove(&nodes);
-    tracing::info!("removed {}", short(&nodes));
-    nodes.iter().for_each(|node| app.pending.remove(node));
-    Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))
-}
-
-/// What of the history would be removed now.
-async fn prunable(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
-    Ok(Json(app.store.prunable(app.retention, Timestamp::now()).await?))
-}
-
-async fn prune(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
-    Ok(Json(retention::prune(&app).await?))
 }
 
 /// The newest generations that nodes have reported.
@@ -359,39 +245,10 @@ async fn generations(State(app): Shared) -> Result<Response, Refusal> {
     .into_response())
 }
 
-async fn only_over_the_socket() -> Refusal {
-    Refusal::new(
-        StatusCode::FORBIDDEN,
-        "this listener is read-only",
-        "use the socket on the management node: provostctl --admin unix:DATA/admin.sock",
-    )
-}
-
 async fn metrics(State(app): Shared) -> Result<Response, Refusal> {
     let page = app.metrics.page(&app.store.nodes().await?).map_err(|e| {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), "report this as a bug")
     })?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], page).into_response())
-}
-
-/// Names as one text; of many only the first are
-/// named.
-fn short(names: &[String]) -> String {
-    match names.len().checked_sub(MAX_FOLDED) {
-        None | Some(0) => nodes::fold(names),
-        Some(more) => format!("{} and {more} more", nodes::fold(&names[..MAX_FOLDED])),
-    }
-}
-
-fn expand(text: &str) -> Result<Vec<String>, Refusal> {
-    nodes::expand(text).map_err(|e| invalid(e.to_string(), e.hint()))
-}
-
-fn invalid(error: String, hint: impl Into<String>) -> Refusal {
-    Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)
-}
-
-fn absent(error: String, hint: impl Into<String>) -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, error, hint)
 }

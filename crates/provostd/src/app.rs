@@ -5,6 +5,7 @@ use std::sync::Arc;
 use provost_store::{Retention, Store, StoreError};
 use tokio::sync::Semaphore;
 
+use crate::admins::Sessions;
 use crate::beats::Beats;
 use crate::bodies::Bodies;
 use crate::config::Guard;
@@ -40,6 +41,8 @@ pub(crate) struct App {
     pub(crate) plain_http: PlainHttp,
     /// The nodes that have no valid token.
     pub(crate) pending: Pending,
+    /// The browsers that have logged in.
+    pub(crate) sessions: Sessions,
     pub(crate) metrics: Metrics,
     pub(crate) stop: Stop,
 }

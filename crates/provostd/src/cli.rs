@@ -112,6 +112,11 @@ async fn serve(config: &Config) -> Result<(), DaemonError> {
             tracing::warn!("every machine that reaches {admin} can read all records and logs");
         }
     }
+    if let Some(at) = at.admin_tls {
+        tracing::info!(
+            "admins at https://{at}, with a token: provostctl admin add NAME --role read"
+        );
+    }
     if let Some(at) = at.monitor {
         tracing::info!(
             "xCAT's nodes at {at}: a machine with a node's address can report for that node"

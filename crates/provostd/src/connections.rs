@@ -2,7 +2,7 @@
 //! them, closes the listener for nobody else.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,21 +38,16 @@ pub(crate) trait ClientAddress {
     fn is_private(&self) -> bool {
         false
     }
+
+    /// The id of the user of this machine who is the client, if that is known.
+    fn user(&self) -> Option<u32> {
+        None
+    }
 }
 
 impl ClientAddress for std::net::SocketAddr {
     fn ip(&self) -> IpAddr {
         std::net::SocketAddr::ip(self).to_canonical()
-    }
-}
-
-impl ClientAddress for tokio::net::unix::SocketAddr {
-    fn ip(&self) -> IpAddr {
-        Ipv4Addr::LOCALHOST.into()
-    }
-
-    fn is_private(&self) -> bool {
-        true
     }
 }
 
@@ -90,6 +85,7 @@ pub(crate) struct Connection {
     number: u64,
     state: Arc<State>,
     is_private: bool,
+    user: Option<u32>,
 }
 
 /// A request whose answer isn't complete.
@@ -103,7 +99,7 @@ impl Connections {
         client: &impl ClientAddress,
         limits: ConnectionLimits,
     ) -> Option<Connection> {
-        let (address, is_private) = (client.ip(), client.is_private());
+        let (address, is_private, user) = (client.ip(), client.is_private(), client.user());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let number = open.next;
         open.next += 1;
@@ -116,7 +112,7 @@ impl Connections {
         }
         let state = Arc::<State>::default();
         of_address.insert(number, Arc::clone(&state));
-        Some(Connection { table: Arc::clone(self), address, number, state, is_private })
+        Some(Connection { table: Arc::clone(self), address, number, state, is_private, user })
     }
 
     /// Closes an idle connection, to make room for another one: the oldest of the address that has
@@ -144,6 +140,11 @@ impl Connection {
     /// Whether nobody in between can read or change what it says.
     pub(crate) fn is_private(&self) -> bool {
         self.is_private
+    }
+
+    /// The id of the user of this machine who is the client, if that is known.
+    pub(crate) fn user(&self) -> Option<u32> {
+        self.user
     }
 
     /// A request on it has had a valid token.
@@ -194,7 +195,7 @@ impl Open {
 
 #[cfg(test)]
 mod tests {
-    use std::net::SocketAddr;
+    use std::net::{Ipv4Addr, SocketAddr};
 
     use futures_util::FutureExt;
 

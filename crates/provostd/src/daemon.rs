@@ -28,6 +28,8 @@ use crate::tls::{Pair, TlsListener};
 use crate::xcat::{self, Xcat};
 use crate::{admin_api, nodes_api, retention, tls};
 
+/// How many connections the admins' listener over TLS serves at once, which strangers reach.
+const ADMIN_TLS_CONNECTIONS: ConnectionLimits = ConnectionLimits::shared(256);
 /// How many histories of nodes are read and sent at once.
 const HISTORIES: usize = 16;
 /// Where the daemon listens: `DATA/listen.json`.
@@ -41,6 +43,9 @@ pub struct Addresses {
     /// The admins' listener over TCP, if it is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admin: Option<SocketAddr>,
+    /// The admins' listener over TLS, if it is configured.
+    #[serde(rename = "adminTls", skip_serializing_if = "Option::is_none")]
+    pub admin_tls: Option<SocketAddr>,
     /// Where xCAT's nodes report their status, if it is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub monitor: Option<SocketAddr>,
@@ -97,12 +102,13 @@ impl Daemon {
             retention: config.retention.retention(),
             plain_http: Default::default(),
             pending: Default::default(),
+            sessions: Default::default(),
             metrics: Default::default(),
             stop: stopped.clone(),
         });
         let mut tasks = JoinSet::new();
         bound.serve(&app, config.xcat.dns, node_connections(files, listeners), &mut tasks);
-        let whole = admin_api::whole(Arc::clone(&app));
+        let whole = admin_api::over_socket(Arc::clone(&app));
         tasks.spawn(listener::serve(operate.listener, whole, ADMIN_CONNECTIONS, stopped.clone()));
         let reading = admin_api::over_read_socket(Arc::clone(&app));
         tasks.spawn(listener::serve(read.listener, reading, ADMIN_CONNECTIONS, stopped.clone()));
@@ -145,6 +151,7 @@ struct Bound {
     nodes: TcpListener,
     nodes_tls: Option<TlsListener>,
     admin: Option<(TcpListener, SocketAddr)>,
+    admin_tls: Option<TlsListener>,
     monitor: Option<TcpListener>,
     xcatd: Option<(TlsAcceptor, TcpListener)>,
     addresses: Addresses,
@@ -159,27 +166,20 @@ impl Bound {
             nodes: nodes_at,
             nodes_tls: None,
             admin: admin_at,
+            admin_tls: None,
             monitor: None,
             xcatd: None,
         };
-        let mut bound =
-            Self { nodes, nodes_tls: None, admin, monitor: None, xcatd: None, addresses };
-        if let Some(address) = config.tls.address(config.listen) {
-            match tls::identity(config) {
-                Ok(pair) => {
-                    let acceptor = pair.acceptor()?;
-                    let (tcp, at) = bind("tls.listen", address)?;
-                    bound.nodes_tls = Some(TlsListener { tcp, acceptor });
-                    bound.addresses.nodes_tls = Some(at);
-                }
-                // Nodes still get what is published, and none knows an authority yet.
-                Err(error) if error.is_full_disk() => {
-                    let hint = format!("make room on the file system of {}", config.data.display());
-                    tracing::error!(hint, "starting without TLS: {}", error_chain(&error));
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+        let mut bound = Self {
+            nodes,
+            nodes_tls: None,
+            admin,
+            admin_tls: None,
+            monitor: None,
+            xcatd: None,
+            addresses,
+        };
+        bound.add_tls(config)?;
         if let Some(address) = config.xcat.monitor {
             let (listener, at) = bind("xcat.monitor", address)?;
             bound.monitor = Some(listener);
@@ -192,6 +192,34 @@ impl Bound {
             bound.addresses.xcatd = Some(at);
         }
         Ok(bound)
+    }
+
+    /// The listeners over TLS, of nodes and of admins.
+    fn add_tls(&mut self, config: &Config) -> Result<(), DaemonError> {
+        let (nodes, admins) = (config.tls.address(config.listen), config.tls.admin);
+        if nodes.is_none() && admins.is_none() {
+            return Ok(());
+        }
+        let pair = match tls::identity(config) {
+            Ok(pair) => pair,
+            // Nodes still get what is published, and none knows an authority yet.
+            Err(error) if error.is_full_disk() => {
+                let hint = format!("make room on the file system of {}", config.data.display());
+                tracing::error!(hint, "starting without TLS: {}", error_chain(&error));
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let listen = |key, address| {
+            let acceptor = pair.acceptor()?;
+            let (tcp, at) = bind(key, address)?;
+            Ok::<_, DaemonError>((TlsListener { tcp, acceptor }, at))
+        };
+        let nodes = nodes.map(|address| listen("tls.listen", address)).transpose()?;
+        let admins = admins.map(|address| listen("tls.admin", address)).transpose()?;
+        (self.nodes_tls, self.addresses.nodes_tls) = nodes.unzip();
+        (self.admin_tls, self.addresses.admin_tls) = admins.unzip();
+        Ok(())
     }
 
     /// Serves each listener in a task of its own.
@@ -213,6 +241,10 @@ impl Bound {
             let router = admin_api::read_only(Arc::clone(app), at);
             let listener = listener.tap_io(listener::tune);
             tasks.spawn(listener::serve(listener, router, ADMIN_CONNECTIONS, stop()));
+        }
+        if let Some(listener) = self.admin_tls {
+            let router = admin_api::over_tls(Arc::clone(app));
+            tasks.spawn(listener::serve(listener, router, ADMIN_TLS_CONNECTIONS, stop()));
         }
         let xcat = Arc::new(Xcat::new(Arc::clone(app), dns));
         if let Some(listener) = self.monitor {

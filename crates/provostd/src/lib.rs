@@ -1,7 +1,11 @@
-//! The management node's daemon. It has three listeners: one for the nodes, one for admins that
-//! is read-only, and a socket with the whole admin API for the user who runs the daemon.
+//! The management node's daemon. It has listeners for the nodes, one for admins that
+//! is read-only, a socket with the whole admin API for the user who runs the daemon, and one over TLS
+//! for admins who have a token.
 
 mod admin_api;
+mod admin_changes;
+mod admin_request;
+mod admins;
 mod app;
 mod beats;
 mod bodies;

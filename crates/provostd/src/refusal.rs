@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
@@ -14,8 +15,12 @@ pub(crate) struct Refusal {
     pub(crate) error: String,
     pub(crate) hint: String,
     /// When the client may try again, where that isn't soon.
-    retry_after: Option<Duration>,
+    pub(crate) retry_after: Option<Duration>,
 }
+
+/// Why a request was refused, among the extensions of the answer.
+#[derive(Clone)]
+pub(crate) struct Refused(pub(crate) String);
 
 /// After how many seconds a client may try again.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("10");
@@ -60,8 +65,8 @@ impl Refusal {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        let body = axum::Json(json!({ "error": self.error, "hint": self.hint }));
-        (self.status, headers, body).into_response()
+        let body = axum::Json(json!({ "error": &self.error, "hint": self.hint }));
+        (self.status, headers, Extension(Refused(self.error)), body).into_response()
     }
 }
 

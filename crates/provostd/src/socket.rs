@@ -2,12 +2,15 @@
 
 use std::fs::{self, Permissions};
 use std::io;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
+use axum::serve::Listener;
 use provost_fs::Durability;
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixStream};
 
+use crate::connections::ClientAddress;
 use crate::error::DaemonError;
 
 /// The group whose members may operate, if it exists and the configuration names none.
@@ -18,7 +21,42 @@ const READERS: &str = "provost-readers";
 /// An admin socket.
 pub(crate) struct AdminSocket {
     pub(crate) path: PathBuf,
-    pub(crate) listener: UnixListener,
+    pub(crate) listener: UserListener,
+}
+
+/// A listener that knows which user each client is.
+pub(crate) struct UserListener(UnixListener);
+
+/// The id of the user of a client, if the kernel says it.
+pub(crate) struct User(Option<u32>);
+
+impl ClientAddress for User {
+    fn ip(&self) -> IpAddr {
+        Ipv4Addr::LOCALHOST.into()
+    }
+
+    fn is_private(&self) -> bool {
+        true
+    }
+
+    fn user(&self) -> Option<u32> {
+        self.0
+    }
+}
+
+impl Listener for UserListener {
+    type Io = UnixStream;
+    type Addr = User;
+
+    async fn accept(&mut self) -> (UnixStream, User) {
+        let (stream, _) = Listener::accept(&mut self.0).await;
+        let user = stream.peer_cred().ok().map(|client| client.uid());
+        (stream, User(user))
+    }
+
+    fn local_addr(&self) -> io::Result<User> {
+        Ok(User(None))
+    }
 }
 
 /// Both of them.
@@ -52,7 +90,7 @@ impl AdminSockets {
                     }
                 }
             }
-            Ok(AdminSocket { path, listener })
+            Ok(AdminSocket { path, listener: UserListener(listener) })
         };
         Ok(Self {
             operate: bind("admin.sock", operators, OPERATORS)?,

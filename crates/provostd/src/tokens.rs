@@ -46,6 +46,11 @@ pub(crate) async fn create(
 }
 
 fn new_token(node: String) -> Result<NewToken, Refusal> {
+    Ok(NewToken { node, token: random()?, new: false })
+}
+
+/// 256 random bits, as text.
+pub(crate) fn random() -> Result<String, Refusal> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(|e| {
         Refusal::new(
@@ -54,11 +59,18 @@ fn new_token(node: String) -> Result<NewToken, Refusal> {
             "check that the kernel's getrandom(2) is not blocked",
         )
     })?;
-    Ok(NewToken { node, token: hex::encode(random), new: false })
+    Ok(hex::encode(random))
 }
 
-fn digest(token: &str) -> [u8; 32] {
+/// What the store has of a token.
+pub(crate) fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token).into()
+}
+
+/// The token that a request has.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// Accepts a request only if it has the token of `node`. Its connection then counts as a node's.
@@ -69,19 +81,14 @@ pub(crate) async fn check(
     node: &str,
     by: &Connection,
 ) -> Result<(), Refusal> {
-    let token = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| token.trim());
     let pending = |why| app.pending.add(node, by.address(), why);
     let unknown = |error: &str, why| {
         pending(why);
         let hint = "create a token (provostctl token NODE), and write it to the node's token_file";
         Refusal::new(StatusCode::UNAUTHORIZED, error, hint)
     };
-    let token = token.ok_or_else(|| unknown("the request has no token", Lack::Missing))?;
+    let token =
+        bearer(headers).ok_or_else(|| unknown("the request has no token", Lack::Missing))?;
     match app.store.token_owner(digest(token), now()).await? {
         Some(owner) if owner == node => {
             by.has_token();

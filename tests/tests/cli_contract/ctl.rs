@@ -69,7 +69,7 @@ fn of_tokens() {
     assert_snapshot!(cluster.ctl(&["--admin", &admin, "token", "cn001"]).transcript(), @"
     exit status 1
     ----- stderr -----
-    provostctl: this listener is read-only
+    provostctl: this listener is read-only, and token needs the socket
       hint: use the socket on the management node: provostctl --admin unix:DATA/admin.sock
     ");
 }

@@ -164,7 +164,7 @@ fn of_wrong_usage_of_provostctl() {
     assert_snapshot!(run("provostctl --admin ftp://x nodes").transcript(), @"
     exit status 2
     ----- stderr -----
-    error: invalid value 'ftp://x' for '--admin <URL>': expected unix:PATH or http://ADDRESS:PORT
+    error: invalid value 'ftp://x' for '--admin <URL>': expected unix:PATH, https://HOST:PORT or http://ADDRESS:PORT
 
     For more information, try '--help'.
     ");

@@ -125,6 +125,10 @@ fn the_documents_have_the_keys_of_the_page() {
     other.provost(&["boot"]).expect(3);
     page.check("a-pending-node[]", &cluster.ctl(&json(&["pending"])).json());
 
+    cluster.ctl(&["admin", "add", "lee", "--role", "read"]).expect(0);
+    page.check("an-admin[]", &cluster.ctl(&json(&["admin", "list"])).json());
+    page.check("a-change[]", &cluster.ctl(&json(&["audit"])).json());
+
     published(&page, &cluster);
     by_ssh(&page, &cluster);
     cluster.kill_daemon();

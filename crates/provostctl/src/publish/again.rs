@@ -8,7 +8,7 @@ use provost_bundle::{Action, Manifest, Record, SecretKey, history};
 
 use super::Publish;
 use super::sign::print_problems;
-use crate::client::Admin;
+use crate::address::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::period::Period;

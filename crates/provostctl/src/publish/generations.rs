@@ -9,7 +9,8 @@ use std::time::Duration;
 use provost_bundle::{Generations, Used};
 use serde::Deserialize;
 
-use crate::client::{Admin, Client};
+use crate::address::{Address, Admin};
+use crate::client::Client;
 use crate::failure::Failure;
 use crate::output;
 
@@ -96,7 +97,7 @@ pub(super) fn used(ledger: &Ledger, www: &Path, admin: &Admin, above: u64) -> Us
 
 /// What the daemon says, if there is one.
 fn reported(admin: &Admin) -> Option<Reported> {
-    if let Admin::Unix(path) = admin
+    if let Address::Unix(path) = &admin.at
         && !path.exists()
     {
         return None;

@@ -12,7 +12,8 @@ use provost_record::{Paint, wording};
 use provost_store::{Node, Status};
 use serde::Serialize;
 
-use crate::client::{Admin, Client};
+use crate::address::Admin;
+use crate::client::Client;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::output;

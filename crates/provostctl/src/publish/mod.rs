@@ -21,7 +21,7 @@ use self::lint::{Depth, Finding, Level};
 pub(crate) use self::options::Publish;
 use self::options::bodies;
 pub(crate) use self::sign::print_problems;
-use crate::client::Admin;
+use crate::address::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::output;

@@ -17,7 +17,7 @@ use super::lint::{self, Depth, Level};
 use super::options::{NamedTls, Publish, bodies};
 use super::plan_changes::{self, Groups};
 use super::{diff, removal, summary, who};
-use crate::client::Admin;
+use crate::address::Admin;
 use crate::failure::Failure;
 use crate::live::LiveLine;
 use crate::{output, site_file};

@@ -56,7 +56,7 @@ pub struct Config {
     /// How long after a node was due to report it counts as lost.
     #[serde(default = "lost_after")]
     pub lost_after: Limit,
-    /// The nodes' listener over TLS.
+    /// The listeners over TLS.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "tls::TlsSection"))]
     pub tls: TlsConfig,
@@ -146,7 +146,7 @@ impl ConfigError {
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
                  records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, \
-                 [tls] off, listen, names, cert and key, and [xcat] monitor, xcatd, tls_cert, \
+                 [tls] off, listen, admin, names, cert and key, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
                     .into()
             }

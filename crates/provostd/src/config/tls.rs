@@ -3,14 +3,16 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// The nodes' listener over TLS.
+/// The listeners over TLS.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "TlsSection")]
 pub struct TlsConfig {
-    /// Whether there is none.
+    /// Whether nodes have none.
     pub off: bool,
-    /// Its address; by default that of the nodes' other listener, two ports above it.
+    /// Their address; by default that of the nodes' other listener, two ports above it.
     pub listen: Option<SocketAddr>,
+    /// The address of the admins' listener over TLS; there is none unless it is named.
+    pub admin: Option<SocketAddr>,
     /// Names and addresses of this server that its certificate has besides its host name.
     pub names: Vec<String>,
     /// The site's own certificate; without one provostd's own authority issues one.
@@ -31,11 +33,14 @@ pub struct TlsFiles {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct TlsSection {
-    /// Whether there is none.
+    /// Whether nodes have none.
     #[serde(default)]
     off: bool,
-    /// Its address, such as "0.0.0.0:8482".
+    /// Their address, such as "0.0.0.0:8482".
     listen: Option<SocketAddr>,
+    /// The address of the admins' listener over TLS, such as "0.0.0.0:8483"; there is none unless it
+    /// is named.
+    admin: Option<SocketAddr>,
     /// Names and addresses of this machine that its certificate has.
     #[serde(default)]
     names: Vec<String>,
@@ -49,7 +54,7 @@ impl TryFrom<TlsSection> for TlsConfig {
     type Error = &'static str;
 
     fn try_from(section: TlsSection) -> Result<Self, Self::Error> {
-        let TlsSection { off, listen, names, cert, key } = section;
+        let TlsSection { off, listen, admin, names, cert, key } = section;
         let files = match (cert, key) {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
             (None, None) => None,
@@ -58,7 +63,7 @@ impl TryFrom<TlsSection> for TlsConfig {
         if names.iter().any(|name| !name.is_ascii() || name.is_empty()) {
             return Err("`names` must be host names in ASCII, or addresses");
         }
-        Ok(Self { off, listen, names, files })
+        Ok(Self { off, listen, admin, names, files })
     }
 }
 

@@ -60,7 +60,8 @@ impl IdentityError {
 fn names(config: &Config) -> Vec<String> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let host = Some(host).filter(|host| !host.is_empty() && host.is_ascii());
-    let bound = config.tls.address(config.listen).map(|address| address.ip());
+    let bound = [config.tls.address(config.listen), config.tls.admin].into_iter().flatten();
+    let bound = bound.map(|address| address.ip());
     let addresses = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
     let addresses = addresses.into_iter().chain(bound.filter(|ip| !ip.is_unspecified()));
     let mut names = vec![Tls::SERVER.to_owned(), "localhost".to_owned()];

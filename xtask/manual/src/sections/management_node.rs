@@ -23,6 +23,7 @@ const SOCKET: (&str, &str) = (
     "/var/lib/provostd/admin.sock",
     "Where provostd answers, for root and the group provost-operators.",
 );
+const ADD_ADMIN: &str = "provostctl admin add lee --role operate --for 90d >lee.token";
 const CHANNELS: (&str, &str) = ("WWW/.provost/channels.toml", "The channels, signed.");
 const PUBLISHED: (&str, &str) = ("WWW/.provost", "What was published each time, signed.");
 const NUMBERS: (&str, &str) = (
@@ -295,6 +296,36 @@ pub(super) const ALL: &[Sections] = &[
         PLAIN,
         &[SOCKET],
         &[("Show who tries to report without a valid token:", "provostctl pending")],
+    ),
+    sections(
+        "provostctl admin",
+        PLAIN,
+        &[SOCKET],
+        &[("Let an admin use the API from another machine:", ADD_ADMIN)],
+    ),
+    sections(
+        "provostctl admin add",
+        PLAIN,
+        &[SOCKET],
+        &[("Let an admin use the API from another machine:", ADD_ADMIN)],
+    ),
+    sections(
+        "provostctl admin list",
+        PLAIN,
+        &[SOCKET],
+        &[("List the admins:", "provostctl admin list")],
+    ),
+    sections(
+        "provostctl admin remove",
+        PLAIN,
+        &[SOCKET],
+        &[("End an admin's token:", "provostctl admin remove lee")],
+    ),
+    sections(
+        "provostctl audit",
+        PLAIN,
+        &[SOCKET],
+        &[("Show what was changed this week, and by whom:", "provostctl audit --since 7d")],
     ),
     sections(
         "provostctl release",

@@ -1,0 +1,98 @@
+use jiff::Timestamp;
+use provost_record::Paint;
+use provost_record::terminal::escape_json;
+use provost_store::{Admin, Role};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::output;
+use crate::period::Period;
+use crate::table::{Table, Tone};
+
+/// `provostctl admin`.
+#[derive(clap::Subcommand)]
+pub(crate) enum Admins {
+    /// Let an admin use the API over TLS; prints the token, which is shown only now. Only by the
+    /// socket on the management node
+    Add {
+        /// The admin's name, which the audit log has
+        name: String,
+        /// What the admin may do: read; operate also changes what provostd knows; publish also
+        /// changes what nodes run
+        #[arg(long, value_name = "ROLE")]
+        role: Role,
+        /// For how long the token counts, such as 12h or 30d
+        #[arg(long = "for", value_name = "D", default_value = "90d")]
+        lasts: Period,
+    },
+    /// List the admins who have a token
+    List {
+        /// How to print it
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// End an admin's token, and the logins with it. Only by the socket on the management node
+    Remove {
+        /// The admin's name
+        name: String,
+    },
+}
+
+const PATH: [&str; 2] = ["v1", "admins"];
+
+#[derive(Deserialize)]
+struct Added {
+    #[serde(flatten)]
+    admin: Admin,
+    token: String,
+}
+
+#[derive(Deserialize)]
+struct Removed {
+    name: String,
+}
+
+impl Admins {
+    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+        match self {
+            Self::Add { name, role, lasts } => {
+                let lasts = u64::try_from(lasts.0.as_millis()).unwrap_or(u64::MAX);
+                let request = json!({ "name": name, "role": role, "forMs": lasts });
+                let Added { admin, token } = client.post(&PATH, &request).await?;
+                output::note(&format!("{} may {} until {}", admin.name, admin.role, admin.until));
+                output::print(format!("{token}\n").as_bytes())
+            }
+            Self::Remove { name } => {
+                let removed: Removed =
+                    client.post(&["v1", "admins", "remove"], &json!({ "name": name })).await?;
+                output::print(format!("{}: removed\n", removed.name).as_bytes())
+            }
+            Self::List { format: Format::Json } => {
+                let all: Box<RawValue> = client.get(&PATH).await?;
+                output::print(format!("{}\n", escape_json(all.get())).as_bytes())
+            }
+            Self::List { format: Format::Text } => list(&client.get::<Vec<Admin>>(&PATH).await?),
+        }
+    }
+}
+
+fn list(all: &[Admin]) -> Result<(), Failure> {
+    if all.is_empty() {
+        return output::print(b"no admin has a token\n");
+    }
+    let now = Timestamp::now();
+    let mut table = Table::new(["NAME", "ROLE", "SINCE", "UNTIL"]);
+    for Admin { name, role, created, until } in all {
+        let (ended, tone) = match *until > now {
+            true => ("", Tone::Good),
+            false => (" (ended)", Tone::Faint),
+        };
+        let until = format!("{until}{ended}");
+        table.add([name.clone(), role.to_string(), created.to_string(), until], tone);
+    }
+    output::print(table.render(output::width(), Paint::of_stdout()).as_bytes())
+}

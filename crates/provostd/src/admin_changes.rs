@@ -1,0 +1,151 @@
+//! What admins change of nodes.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use jiff::{SignedDuration, Timestamp};
+use provost_plan::nodes;
+use provost_record::now;
+use provost_store::{Pruned, Released};
+use serde::{Deserialize, Serialize};
+use tokio::task::{JoinError, spawn_blocking};
+
+use crate::admin_request::{absent, expand, read_json};
+use crate::app::App;
+use crate::refusal::Refusal;
+use crate::{published_nodes, retention, tokens};
+
+/// How many names a message has.
+const MAX_FOLDED: usize = 512;
+/// A request about nodes.
+const EXAMPLE: &str = r#"{"nodes": ["cn[001-004]"]}"#;
+
+type Shared = State<Arc<App>>;
+
+/// The nodes that a request is about.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodesRequest {
+    nodes: Vec<String>,
+}
+
+impl NodesRequest {
+    async fn read(app: &App, body: Body) -> Result<Vec<String>, Refusal> {
+        let request: Self = read_json(app, body, EXAMPLE).await?;
+        expand(&request.nodes.join(","))
+    }
+}
+
+/// For which nodes tokens are created, and what becomes of those that they have.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct TokensRequest {
+    nodes: Vec<String>,
+    /// Only for those that have none.
+    #[serde(default)]
+    missing: bool,
+    /// For how long the old ones count, if the new ones aren't used before; without it, no more.
+    overlap_ms: Option<u64>,
+    /// Also for names that aren't published.
+    #[serde(default)]
+    force: bool,
+}
+
+pub(crate) async fn create_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {
+    let request: TokensRequest = read_json(&app, body, EXAMPLE).await?;
+    let mut nodes = expand(&request.nodes.join(","))?;
+    if !request.force {
+        let (www, names) = (app.www.clone(), nodes);
+        let checked = spawn_blocking(move || published_nodes::check(&www, names)).await;
+        let failed = |e: JoinError| {
+            let hint = "report this as a bug";
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
+        };
+        nodes = checked.map_err(failed)?.map_err(|unknown| {
+            let unknown = short(&unknown);
+            let hint = format!(
+                "correct the name; or name it in site.toml and publish; or: provostctl token --force {unknown}"
+            );
+            absent(format!("no token was created: {unknown} isn't in what is published"), hint)
+        })?;
+    }
+    if request.missing {
+        nodes = app.store.without_token(nodes).await?;
+    }
+    tracing::info!("new tokens for {}", short(&nodes));
+    let milliseconds = |ms| SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
+    let overlap = request.overlap_ms.map(milliseconds);
+    Ok(Json(tokens::create(&*app.store, nodes, overlap, now()).await?).into_response())
+}
+
+/// A node that was released, and how many attempts were forgotten.
+#[derive(Serialize)]
+pub(crate) struct ShownRelease {
+    node: String,
+    attempts: u32,
+}
+
+pub(crate) async fn release(
+    State(app): Shared,
+    body: Body,
+) -> Result<Json<Vec<ShownRelease>>, Refusal> {
+    let nodes = NodesRequest::read(&app, body).await?;
+    let all = short(&nodes);
+    // Not cut to a second: a run may have begun in the same one.
+    let released = app.store.release(nodes, Timestamp::now()).await?.map_err(|unknown| {
+        let unknown = short(&unknown);
+        absent(
+            format!("no node was released: unknown {unknown}"),
+            "list all nodes: provostctl nodes",
+        )
+    })?;
+    tracing::info!("released {all}");
+    let shown = |r: Released| ShownRelease { node: r.node, attempts: r.attempts };
+    Ok(Json(released.into_iter().map(shown).collect()))
+}
+
+/// A node that was removed.
+#[derive(Serialize)]
+pub(crate) struct ShownRemoval {
+    node: String,
+}
+
+pub(crate) async fn remove(
+    State(app): Shared,
+    body: Body,
+) -> Result<Json<Vec<ShownRemoval>>, Refusal> {
+    let nodes = NodesRequest::read(&app, body).await?;
+    app.store.remove(nodes.clone()).await?.map_err(|unknown| {
+        let unknown = short(&unknown);
+        absent(
+            format!("no node was removed: unknown {unknown}"),
+            "list all nodes: provostctl nodes",
+        )
+    })?;
+    app.beats.remove(&nodes);
+    tracing::info!("removed {}", short(&nodes));
+    nodes.iter().for_each(|node| app.pending.remove(node));
+    Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))
+}
+
+/// What of the history would be removed now.
+pub(crate) async fn prunable(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
+    Ok(Json(app.store.prunable(app.retention, Timestamp::now()).await?))
+}
+
+pub(crate) async fn prune(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
+    Ok(Json(retention::prune(&app).await?))
+}
+
+/// Names as one text; of many only the first are
+/// named.
+fn short(names: &[String]) -> String {
+    match names.len().checked_sub(MAX_FOLDED) {
+        None | Some(0) => nodes::fold(names),
+        Some(more) => format!("{} and {more} more", nodes::fold(&names[..MAX_FOLDED])),
+    }
+}
