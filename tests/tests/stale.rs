@@ -43,6 +43,7 @@ fn answer(mut stream: TcpStream, folder: &Path, date: &str) {
 fn publish(cluster: &Cluster, text: &str) -> PathBuf {
     cluster.script("say", &format!("#!/bin/sh\necho {text}\n")).publish().expect(0);
     let copy = cluster.path(text);
+    let _ = std::fs::remove_dir_all(&copy);
     let copied = Command::new("cp").arg("-a").args([&cluster.www(), &copy]).status().unwrap();
     assert!(copied.success());
     copy
@@ -94,12 +95,44 @@ fn date(cluster: &Cluster, www: &Path, made: &str, expires: &str) {
 fn a_plan_of_yesterday_does_not_run_with_the_bundle_of_today() {
     let cluster = cluster();
     let old = publish(&cluster, "old");
+    cluster.site("[nodes.cn001]\npostscripts = [\"say\"]\nenv.DAY = \"today\"\n");
     let new = publish(&cluster, "new");
+    mix(&old, &new);
+    let (_, out) = boot(&cluster, &[&serve(new, "")], "");
+    refused(out, "the plan was published with bundle 1, and the bundle is 2");
+}
+
+/// Puts the plan of `old` into `new`.
+fn mix(old: &Path, new: &Path) {
     for file in ["plans/cn001.toml", "plans/cn001.toml.minisig"] {
         std::fs::copy(old.join(file), new.join(file)).unwrap();
     }
-    let (_, out) = boot(&cluster, &[&serve(new, "")], "");
-    refused(out, "the plan was published with bundle 1, and the bundle is 2");
+}
+
+#[test]
+fn a_plan_that_says_what_it_said_goes_with_newer_bundles_and_one_that_was_replaced_does_not() {
+    let cluster = cluster();
+    let site = |day| {
+        let line = format!("[nodes.cn001]\npostscripts = [\"say\"]\nenv.DAY = \"{day}\"\n");
+        cluster.site(&line);
+    };
+    let plan = |www: &Path| std::fs::read_to_string(www.join("plans/cn001.toml")).unwrap();
+    site("monday");
+    let first = publish(&cluster, "first");
+    // Only the script has changed: the plan is not signed again.
+    let second = publish(&cluster, "second");
+    assert_eq!(plan(&first), plan(&second));
+    let (node, out) = boot(&cluster, &[&serve(second, "")], "");
+    out.expect(0);
+    assert!(node.provost(&["log", "say", "--output"]).stdout.contains("second"));
+    // Another plan, of the same bundle; then another bundle: what the plan said before is over.
+    site("tuesday");
+    let third = publish(&cluster, "second");
+    let fourth = publish(&cluster, "fourth");
+    assert!(plan(&third).contains("manifest = 2") && plan(&fourth).contains("manifest = 3"));
+    mix(&first, &fourth);
+    let (_, out) = boot(&cluster, &[&serve(fourth, "")], "");
+    refused(out, "the plan was published with bundle 1, and the bundle is 3");
 }
 
 #[test]

@@ -22,6 +22,10 @@ pub struct Manifest {
     /// From when on nodes without a memory refuse it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
+    /// From which generation on the plans that were published with it go with this one; none: only
+    /// those that were published with this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans_since: Option<u64>,
     /// The publisher's public key, so that a node that trusts a manifest by its digest can check
     /// the plans that go with it.
     pub key: String,
@@ -118,6 +122,16 @@ impl Manifest {
     /// Until when it may be used; none in what older versions published.
     pub fn validity(&self) -> Option<Validity> {
         Some(Validity { made: self.made?, expires: self.expires? })
+    }
+
+    /// From which generation on the plans that were published with it go with this one.
+    pub fn plans_since(&self) -> u64 {
+        self.plans_since.unwrap_or(self.generation)
+    }
+
+    /// Whether a plan that was published with that `generation` goes with this one.
+    pub fn goes_with_plan_of(&self, generation: u64) -> bool {
+        (self.plans_since()..=self.generation).contains(&generation)
     }
 
     /// The file at `path`.
@@ -223,6 +237,7 @@ mod tests {
             created: "2026-11-20T17:00:00Z".parse().unwrap(),
             made: None,
             expires: None,
+            plans_since: None,
             refresh_key: None,
             tls: None,
             key: KEY.to_owned(),

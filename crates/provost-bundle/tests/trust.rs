@@ -28,6 +28,7 @@ fn manifest(key: &SecretKey) -> Manifest {
         created: "2026-11-20T17:00:00Z".parse().unwrap(),
         made: None,
         expires: None,
+        plans_since: None,
         refresh_key: None,
         tls: None,
         key: key.public_line().to_owned(),

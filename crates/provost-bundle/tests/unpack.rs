@@ -30,6 +30,7 @@ fn manifest(files: &[(&str, Mode)]) -> Manifest {
         created: "2026-11-20T17:00:00Z".parse().unwrap(),
         made: None,
         expires: None,
+        plans_since: None,
         refresh_key: None,
         tls: None,
         key: KEY.to_owned(),

@@ -3,9 +3,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use provost_bundle::Pack;
+use tokio::io::AsyncReadExt as _;
 use tower_http::services::ServeFile;
 
 use crate::refusal::Refusal;
@@ -13,11 +14,15 @@ use crate::refusal::Refusal;
 /// For caches: a file that is named after its content.
 const IMMUTABLE: &str = "max-age=31536000, immutable";
 /// For caches: what a publish replaces. A node behind a cache that has an older manifest finds the
-/// present one by the generation that its plan names, so that only what a cache may be late with
-/// counts: a storm of nodes costs a request in half a minute.
+/// present one by the generation that comes with its plan (see [`add_newest`]), so that only what a
+/// cache may be late with counts: a storm of nodes costs a request in half a minute.
 const SHORT: &str = "max-age=30, stale-while-revalidate=30";
 /// For caches: what is one node's.
 const PRIVATE: &str = "private, no-cache";
+/// With a plan: the newest generation of the bundle for all nodes.
+const BUNDLE: HeaderName = HeaderName::from_static("provost-bundle");
+/// How many bytes of a manifest have its generation, at the most.
+const HEAD: u64 = 256;
 /// Length of a SHA-256 in hexadecimal digits.
 const DIGEST: usize = 64;
 
@@ -39,6 +44,19 @@ pub(crate) struct PlanOf<'n> {
     /// The node that may read it.
     pub(crate) node: &'n str,
     pub(crate) plan: Published,
+}
+
+/// Adds the generation of the bundle for all nodes to the answer with a plan, which no cache keeps:
+/// plans stay as they are where only scripts change.
+pub(crate) async fn add_newest(headers: &mut HeaderMap, www: &Path) {
+    let mut head = String::new();
+    if let Ok(file) = tokio::fs::File::open(www.join("manifest.toml")).await
+        && file.take(HEAD).read_to_string(&mut head).await.is_ok()
+        && let Some(number) = head.lines().find_map(|line| line.strip_prefix("generation = "))
+        && let Ok(number) = HeaderValue::from_str(number)
+    {
+        headers.insert(BUNDLE, number);
+    }
 }
 
 impl Published {

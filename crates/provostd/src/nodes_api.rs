@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 
 use crate::app::App;
 use crate::bodies::HeldBody;
-use crate::bundle::Published;
+use crate::bundle::{Published, add_newest};
 use crate::connections::Connection;
 use crate::encoding::Encoding;
 use crate::refusal::{self, Refusal};
@@ -119,6 +119,7 @@ async fn plan(
     let standing = app.store.standing(plan.node, current).await?;
     let mut response = plan.plan.serve(&app.www, request).await;
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
+        add_newest(response.headers_mut(), &app.www).await;
         guard::add_directive(response.headers_mut(), &standing, app.guard.max_attempts);
     }
     Ok(response)

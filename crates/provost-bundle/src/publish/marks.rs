@@ -22,6 +22,9 @@ pub(super) struct PlanMark {
     pub(super) generation: u64,
     /// Of the plan's body.
     pub(super) sha256: Digest,
+    /// Of its signature, which was right when it was written. None in what older versions wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) signature: Option<Digest>,
 }
 
 impl PlanMark {
@@ -33,7 +36,7 @@ impl PlanMark {
             Some(last) if last.sha256 == sha256 && last.generation >= least => *last,
             last => {
                 let next = last.map_or(0, |last| last.generation).saturating_add(1);
-                Self { generation: next.max(least), sha256 }
+                Self { generation: next.max(least), sha256, signature: None }
             }
         }
     }

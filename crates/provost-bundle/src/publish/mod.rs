@@ -20,6 +20,7 @@ mod publication;
 mod replace;
 mod secret;
 mod sign_again;
+mod signed;
 mod stage;
 mod target;
 mod tree;
@@ -27,7 +28,7 @@ mod tree;
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::{Manifest, Pack, Tls, Validity};
+use crate::{Digest, Manifest, Pack, Tls, Validity};
 pub use changes::{Changes, FileChange, FileVersion, PlanChange};
 pub use channels::{Channels, change_channels, channels};
 pub use check::Source;
@@ -37,6 +38,7 @@ pub use groups::groups;
 use head::PlanHead;
 pub use history::{Action, Origin, Record, history};
 pub use key::{KeyError, SecretKey};
+use marks::PlanMark;
 use pack::PackError;
 pub use prepared::{Access, Prepared, prepare};
 pub use publication::{Channel, Input, Progress, Publication, Published};
@@ -75,7 +77,7 @@ impl Prepared<'_> {
     /// Does all that [`Prepared::publish`] does but signing and writing.
     pub fn check(&self) -> Result<(), PublishError> {
         let validity = Validity::from_now(self.publication.valid_for);
-        self.manifest((None, validity), Named::default(), || {
+        self.manifest((None, validity), self.generation(), Named::default(), || {
             pack::write(&self.sources, io::sink()).map_err(|e| match e {
                 PackError::Write(e) => {
                     PublishError::disk("packing", self.publication.input.scripts, e)
@@ -108,35 +110,34 @@ impl Prepared<'_> {
         let named = Named { refresh_key, tls };
         let same = self.base().filter(|base| named.is_as_in(base));
         let kept = same.and_then(Manifest::validity).filter(|last| !has_aged(*last));
-        let manifest = self.manifest((kept, validity), named, || {
+        let signed = self.signed_plans(has_aged);
+        let plans_since = self.plans_since(&signed);
+        let manifest = self.manifest((kept, validity), plans_since, named, || {
             let stage = stage.insert(Stage::new(target, publication.group)?);
             stage.write_pack(sources)
         })?;
         let mut texts = BTreeMap::new();
-        let mut sign = |path: String, text: String| -> Result<(), PublishError> {
+        let mut sign = |path: String, text: String| -> Result<Digest, PublishError> {
             let signature = previous.signature(&path, text.as_bytes(), key)?;
+            let digest = Digest::of(signature.as_bytes());
             texts.insert(format!("{path}.minisig"), signature);
             texts.insert(path, text);
-            Ok(())
+            Ok(digest)
         };
         let own = previous::manifest_path(manifest.generation);
         sign(own.clone(), manifest.to_toml()?)?;
+        let (staying, new): (Vec<_>, Vec<_>) =
+            self.plans().partition(|(node, _)| signed.with(node, &manifest).is_some());
         let mut marks = previous.marks().clone();
-        let plans = self.plans().count();
-        for (done, (node, body)) in self.plans().enumerate() {
+        for (done, (node, body)) in new.iter().enumerate() {
             if done % SHOWN_EACH == 0 {
-                progress(Progress::Signing { done, plans });
+                progress(Progress::Signing { done, plans: new.len() });
             }
             let mark = self.mark(node, body);
-            let path = previous::plan_path(node);
-            let last = previous.plan_head(&path).filter(|last| {
-                (last.generation, last.manifest) == (mark.generation, manifest.generation)
-                    && !has_aged(last.validity)
-            });
-            let (generation, manifest) = (mark.generation, manifest.generation);
-            let head = last.unwrap_or(PlanHead { generation, manifest, validity });
-            sign(path, head.with(body))?;
-            marks.insert(node.clone(), mark);
+            let head =
+                PlanHead { generation: mark.generation, manifest: manifest.generation, validity };
+            let signature = sign(previous::plan_path(node), head.with(body))?;
+            marks.insert((*node).clone(), PlanMark { signature: Some(signature), ..mark });
         }
         if publication.channel.is_none() {
             sign(groups::FILE.to_owned(), groups::text(publication.groups)?)?;
@@ -149,7 +150,11 @@ impl Prepared<'_> {
         texts.insert(marks::MARKS.to_owned(), marks::marks_text(&marks)?);
 
         let record = self.record(origin, manifest.generation);
-        let kept = self.kept(&manifest, record.as_ref());
+        let mut kept = self.kept(&manifest, record.as_ref());
+        for (node, _) in staying {
+            let path = previous::plan_path(node);
+            kept.extend([format!("{path}.minisig"), path]);
+        }
         let newest = last.filter(|_| publication.channel.is_some()).unwrap_or(&manifest);
         let is_already = || previous.is_already(&texts, &kept, (&manifest, newest));
         let changed = stage.is_some() || record.is_some() || !is_already();
@@ -180,6 +185,7 @@ impl Prepared<'_> {
     fn manifest(
         &self,
         (kept, new): (Option<Validity>, Validity),
+        plans_since: u64,
         Named { refresh_key, tls }: Named,
         build_pack: impl FnOnce() -> Result<Pack, PublishError>,
     ) -> Result<Manifest, PublishError> {
@@ -198,6 +204,7 @@ impl Prepared<'_> {
             created: same.map_or(new.made, |manifest| manifest.created),
             made: Some(validity.made),
             expires: Some(validity.expires),
+            plans_since: (plans_since < self.generation()).then_some(plans_since),
             refresh_key,
             tls,
             key: self.publication.key.public_line().to_owned(),

@@ -84,7 +84,8 @@ impl Previous {
             {
                 let body = PlanHead::split(&text).map_or("", |(_, body)| body);
                 let sha256 = Digest::of(body.as_bytes());
-                self.marks.insert(node.to_owned(), PlanMark { generation, sha256 });
+                self.marks
+                    .insert(node.to_owned(), PlanMark { generation, sha256, signature: None });
             }
         }
         Ok(())
@@ -172,6 +173,28 @@ impl Previous {
     /// How the plan at `path` was published.
     pub(super) fn plan_head(&self, path: &str) -> Option<PlanHead> {
         PlanHead::split(&self.text(path)?).map(|(head, _)| head)
+    }
+
+    /// The head of the plan at `path`, if it is published, whole, with a signature by `key`, and says
+    /// what it should.
+    pub(super) fn signed_plan(
+        &self,
+        path: &str,
+        mark: &PlanMark,
+        body: &str,
+        key: &SecretKey,
+    ) -> Option<PlanHead> {
+        let text = self.text(path)?;
+        let (head, old) = PlanHead::split(&text)?;
+        let signature_path = format!("{path}.minisig");
+        let signature = self.text(&signature_path)?;
+        // To verify it would take longer than to write all of the plan anew.
+        let is_right = mark.signature == Some(Digest::of(signature.as_bytes()))
+            && key.is_complete(&signature)
+            && head.generation == mark.generation
+            && old == body
+            && [path, &signature_path].iter().all(|file| self.is_published(&self.path(file)));
+        is_right.then_some(head)
     }
 
     /// The file's place.

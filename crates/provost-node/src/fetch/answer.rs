@@ -95,8 +95,9 @@ impl Answer {
         let hold = (header("provost-directive") == Some("hold"))
             .then(|| header("provost-reason").map_or("it gives no reason".to_owned(), one_line));
         let released = header("provost-released").and_then(|time| time.parse().ok());
+        let bundle = header("provost-bundle").and_then(|number| number.parse().ok());
         let time = header("date").and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
-        Directives { hold, released, time: time.map(|time| time.timestamp()) }
+        Directives { hold, released, bundle, time: time.map(|time| time.timestamp()) }
     }
 
     fn header(&self, name: HeaderName) -> Option<&str> {
@@ -111,6 +112,9 @@ pub(crate) struct Directives {
     pub(crate) hold: Option<String>,
     /// When an admin released the node.
     pub(crate) released: Option<Timestamp>,
+    /// The generation of the bundle that is published for this node. It isn't signed, and says only
+    /// which one to ask for.
+    pub(crate) bundle: Option<u64>,
     /// What the management node's clock shows.
     pub(crate) time: Option<Timestamp>,
 }

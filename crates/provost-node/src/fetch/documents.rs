@@ -118,36 +118,36 @@ impl Documents {
         Ok((Self { manifest: first, plan }, directives))
     }
 
-    /// These with the manifest that the plan names, if that is newer than the one for all nodes: a
-    /// channel's nodes get it first, and a cache may have an older one for all. What the plan names
-    /// isn't verified yet, and says only which file to ask for.
+    /// These with this node's own manifest, if that is newer than the one for all nodes: a channel's
+    /// nodes get it first, and a cache may have an older one for all.
     pub(crate) async fn of_channel(
         &self,
         source: &Server<'_>,
-        settings: &Settings,
-        trust: &Trust,
+        (settings, trust): (&Settings, &Trust),
         kept: Option<&Self>,
+        directives: &Directives,
     ) -> Result<Option<Self>, FetchError> {
-        match number(&self.manifest.text, "generation = ") < self.own() {
-            true => self.with_own(source, settings, trust, kept).await,
+        match number(&self.manifest.text, "generation = ") < self.own(directives) {
+            true => self.with_own(source, (settings, trust), kept, directives).await,
             false => Ok(None),
         }
     }
 
-    /// The generation of the manifest that the plan names.
-    fn own(&self) -> Option<u64> {
-        number(&self.plan.text, "manifest = ")
+    /// The generation of this node's manifest: the one that the plan names, or a newer one that the
+    /// management node does. Neither is verified yet, and says only which file to ask for.
+    fn own(&self, directives: &Directives) -> Option<u64> {
+        number(&self.plan.text, "manifest = ").max(directives.bundle)
     }
 
-    /// These with the manifest that the plan names, by the path that no other generation has.
+    /// These with this node's own manifest, by the path that no other generation has.
     pub(crate) async fn with_own(
         &self,
         source: &Server<'_>,
-        settings: &Settings,
-        trust: &Trust,
+        (settings, trust): (&Settings, &Trust),
         kept: Option<&Self>,
+        directives: &Directives,
     ) -> Result<Option<Self>, FetchError> {
-        let Some(own) = self.own() else { return Ok(None) };
+        let Some(own) = self.own(directives) else { return Ok(None) };
         let path = format!("manifests/{own}.toml");
         let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
         let kept = kept.map(|kept| &kept.manifest);

@@ -98,7 +98,8 @@ impl<'a> Fetch<'a> {
         let again = match again == documents {
             // A cache may have the manifest of one generation and the signature of another.
             true => {
-                again.with_own(&source, self.settings, &self.trust, None).await?.ok_or(error)?
+                let trust = (self.settings, &self.trust);
+                again.with_own(&source, trust, None, &directives).await?.ok_or(error)?
             }
             false => again,
         };
@@ -125,8 +126,8 @@ impl<'a> Fetch<'a> {
         directives: &Directives,
         newest: Option<Response>,
     ) -> Result<Verified, FetchError> {
-        let of_channel =
-            documents.of_channel(source, self.settings, &self.trust, self.kept.as_ref()).await?;
+        let (trust, kept) = ((self.settings, &self.trust), self.kept.as_ref());
+        let of_channel = documents.of_channel(source, trust, kept, directives).await?;
         let documents = of_channel.as_ref().unwrap_or(documents);
         // That is the pack of the bundle for all nodes.
         let newest = newest.filter(|_| of_channel.is_none());

@@ -24,7 +24,7 @@ const OFFER: Duration = Duration::from_secs(1);
 pub fn belongs(settings: &Settings, manifest: &Manifest, plan: &Plan) -> Result<(), Failure> {
     let message = match plan.manifest {
         _ if settings.trust.is_unsigned() => return Ok(()),
-        Some(own) if own == manifest.generation => return Ok(()),
+        Some(own) if manifest.goes_with_plan_of(own) => return Ok(()),
         Some(own) => format!(
             "the plan was published with bundle {own}, and the bundle is {}",
             manifest.generation

@@ -187,6 +187,7 @@ fn manifest(stored: StoredFetch) -> Manifest {
         generation: 0,
         made: None,
         expires: None,
+        plans_since: None,
         refresh_key: None,
         tls: None,
         created: provost_record::now(),

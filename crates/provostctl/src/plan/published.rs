@@ -49,8 +49,9 @@ impl<'w> Published<'w> {
     /// The `site.toml` that the plan was made from, if the history has it and this user may read it.
     pub(super) fn site_of(&self, plan: &Plan) -> Option<Site> {
         let bundle = plan.manifest?;
+        // A later bundle may have the same plans.
         let records = history(self.www).into_iter();
-        let of_bundle = records.filter(|record| record.generation == bundle);
+        let of_bundle = records.filter(|record| record.generation >= bundle);
         let sites = of_bundle.filter_map(|record| {
             let groups = Groups::used_before(&record.groups);
             Site::parse_with(&record.site, self.www, groups).ok()
