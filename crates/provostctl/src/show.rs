@@ -107,6 +107,8 @@ impl View<'_> {
             self.line(&format!("  last ran {}", escape_cell(&facts.join(", "))));
         }
         self.fact("refused", node.over_quota.as_deref());
+        let is_plain = "its token came by plain HTTP, where others can read it";
+        self.fact("network", node.plain_http.then_some(is_plain));
         for (program, appstatus) in &node.appstatus {
             self.line(&format!("  {}: {}", escape_cell(program), escape_cell(appstatus)));
         }

@@ -38,6 +38,8 @@ pub(crate) struct App {
     pub(crate) histories: Arc<Semaphore>,
     pub(crate) over_quota: OverQuota,
     pub(crate) retention: Retention,
+    /// Whether nodes' tokens count by plain HTTP.
+    pub(crate) plain_tokens: bool,
     pub(crate) plain_http: PlainHttp,
     /// The nodes that have no valid token.
     pub(crate) pending: Pending,

@@ -100,6 +100,7 @@ impl Daemon {
             histories: Arc::new(Semaphore::new(HISTORIES)),
             over_quota: Default::default(),
             retention: config.retention.retention(),
+            plain_tokens: config.tokens.allowed,
             plain_http: Default::default(),
             pending: Default::default(),
             sessions: Default::default(),

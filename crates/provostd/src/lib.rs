@@ -49,7 +49,7 @@ mod xcat;
 pub use cli::{command, main};
 pub use config::{
     Config, ConfigError, Guard, NodeConfig, QuotaConfig, RetentionConfig, StoreKind, TlsConfig,
-    TlsFiles, XcatConfig, Xcatd,
+    TlsFiles, TokensConfig, XcatConfig, Xcatd,
 };
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;

@@ -90,6 +90,15 @@ pub(crate) async fn check(
     let token =
         bearer(headers).ok_or_else(|| unknown("the request has no token", Lack::Missing))?;
     match app.store.token_owner(digest(token), now()).await? {
+        Some(owner) if owner == node && !by.is_private() && !app.plain_tokens => {
+            app.plain_http.note(node, by);
+            Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                format!("the token of {node} came by plain HTTP, where it doesn't count here"),
+                "name TLS to the nodes: provostctl publish … --tls \"$(provostd ca show --tls)\"; or \
+                 set `allowed = true` under [tokens] of provostd.toml",
+            ))
+        }
         Some(owner) if owner == node => {
             by.has_token();
             app.plain_http.note(node, by);

@@ -146,3 +146,29 @@ fn tls_can_be_taken_back() {
     assert!(private(&proxy).contains(&"/plans/cn001.toml".to_owned()));
     assert_eq!(status(&cluster), "booted");
 }
+
+#[test]
+fn a_site_may_end_tokens_by_plain_http() {
+    let mut cluster = cluster();
+    let boots = |node: &Node, code| node.provost(&["boot"]).expect(code);
+    let node = cluster.node("cn001");
+    boots(&node, 0);
+    let shown = cluster.ctl(&["nodes", "--group"]).expect(0).stdout;
+    assert!(shown.contains("1 node sent the token by plain HTTP\n    cn001\n"), "{shown}");
+    let shown = cluster.ctl(&["show", "cn001"]).expect(0).stdout;
+    assert!(shown.contains("its token came by plain HTTP"), "{shown}");
+
+    cluster.configure_daemon("[tokens]\nallowed = false\n");
+    cluster.start();
+    let settings = cluster.settings_for(&[&cluster.daemon().nodes()]);
+    node.configure(&format!("{settings}[fetch]\ndeadline = \"5s\"\n[report]\ndeadline = \"3s\"\n"));
+    cluster.script("one", "#!/bin/sh\necho two\n");
+    cluster.publish().expect(0);
+    // Not by the plan that is kept: the server is there, and says no.
+    boots(&node, 3).says(&["the token of cn001 came by plain HTTP", "provostctl publish … --tls"]);
+    cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
+    boots(&node, 0);
+    let shown = cluster.ctl(&["nodes", "--group"]).expect(0).stdout;
+    assert!(!shown.contains("plain HTTP"), "{shown}");
+    assert_eq!(status(&cluster), "booted");
+}

@@ -88,7 +88,24 @@ impl<'a> Overview<'a> {
             }
         }
         self.over_quota(&mut text, width, paint);
+        self.plain_http(&mut text, width, paint);
         text
+    }
+
+    /// Whose tokens others can read.
+    fn plain_http(&self, text: &mut String, width: usize, paint: Paint) {
+        let names: Vec<String> = self
+            .nodes
+            .iter()
+            .filter(|node| node.plain_http)
+            .map(|node| node.name.clone())
+            .collect();
+        if names.is_empty() {
+            return;
+        }
+        let title = format!("{} sent the token by plain HTTP", wording::count(names.len(), "node"));
+        let _ = writeln!(text, "\n{}", paint.busy(&cut(&title, width)));
+        let _ = writeln!(text, "    {}", cut_list(&fold(&names), width.saturating_sub(4)));
     }
 
     /// Of which nodes nothing more is stored.
@@ -230,6 +247,16 @@ mod tests {
         let nodes = [Node { name: "cn001".to_owned(), over_quota, ..Node::default() }];
         let text = Overview::new(&nodes).text(Timestamp::UNIX_EPOCH, None, Paint::always(false));
         let end = "\n\nnothing more is stored of 1 node\n    storing logs of cn001: it is over its quota\n";
+        assert!(text.ends_with(end), "{text}");
+    }
+
+    #[test]
+    fn the_nodes_whose_tokens_others_can_read_are_named() {
+        let node =
+            |name: &str, plain_http| Node { name: name.into(), plain_http, ..Node::default() };
+        let nodes = [node("cn001", true), node("cn002", false), node("cn003", true)];
+        let text = Overview::new(&nodes).text(Timestamp::UNIX_EPOCH, None, Paint::always(false));
+        let end = "\n\n2 nodes sent the token by plain HTTP\n    cn[001,003]\n";
         assert!(text.ends_with(end), "{text}");
     }
 

@@ -59,6 +59,7 @@ async fn serve_with(folder: &TempDir, lost_after: &str) -> Daemon {
         quota: Default::default(),
         node: Default::default(),
         lost_after: lost_after.parse().unwrap(),
+        tokens: Default::default(),
         tls: Default::default(),
         xcat: Default::default(),
     };

@@ -56,6 +56,9 @@ pub struct Config {
     /// How long after a node was due to report it counts as lost.
     #[serde(default = "lost_after")]
     pub lost_after: Limit,
+    /// The nodes' tokens.
+    #[serde(default)]
+    pub tokens: TokensConfig,
     /// The listeners over TLS.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "tls::TlsSection"))]
@@ -64,6 +67,26 @@ pub struct Config {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "xcat::XcatFile"))]
     pub xcat: XcatConfig,
+}
+
+/// The nodes' tokens.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TokensConfig {
+    /// Whether they count by plain HTTP, where others can read them.
+    #[serde(default = "allowed")]
+    pub allowed: bool,
+}
+
+impl Default for TokensConfig {
+    fn default() -> Self {
+        Self { allowed: allowed() }
+    }
+}
+
+fn allowed() -> bool {
+    true
 }
 
 /// What installers get besides the bundle.
@@ -146,7 +169,7 @@ impl ConfigError {
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
                  records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, \
-                 [tls] off, listen, admin, names, cert and key, and [xcat] monitor, xcatd, tls_cert, \
+                 [tokens] allowed, [tls] off, listen, admin, names, cert and key, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
                     .into()
             }

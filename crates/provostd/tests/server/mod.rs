@@ -92,6 +92,7 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         quota: Default::default(),
         node: Default::default(),
         lost_after: "60s".parse().unwrap(),
+        tokens: Default::default(),
         tls: Default::default(),
         xcat: Default::default(),
     }
