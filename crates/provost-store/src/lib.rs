@@ -8,11 +8,14 @@ mod admin;
 mod attempts;
 mod claim;
 mod failures;
+mod goal;
 mod node;
 mod quota;
 mod retention;
+mod selection;
 mod status;
 mod store;
+pub mod words;
 
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -22,12 +25,16 @@ mod sqlite;
 pub use admin::{Admin, AuditEntry, MAX_AUDIT, Role};
 pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
-pub use failures::{FailureGroup, failed_at, failure_groups, failure_id, has_failed};
+pub use failures::{
+    FailureGroup, failed_at, failure_groups, failure_groups_by, failure_id, has_failed,
+};
+pub use goal::Goal;
 pub use node::{Detail, Node, RunningFor, Seen, Status, UpdateStatus};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use quota::{Quota, Quotas};
 pub use retention::{Pruned, Retention};
+pub use selection::Selection;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use status::NodeState;

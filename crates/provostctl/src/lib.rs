@@ -13,7 +13,6 @@ mod follow;
 mod format;
 mod from_node;
 mod gather;
-mod goal;
 mod import;
 mod journal;
 mod key;

@@ -3,10 +3,9 @@ use std::str::FromStr;
 use provost_plan::Resolver;
 use provost_plan::nodes::{Expression, NodesError, SetName};
 use provost_record::Cause;
-use provost_store::{Node, failure_id, has_failed};
+use provost_store::{Goal, Node, failure_id, has_failed};
 
 use crate::failure::{Failure, WRONG};
-use crate::goal::Goal;
 
 /// The words for sets that provostd knows.
 const WORDS: &str = "@failed, @held, @status:STATUS or @cause:ID";

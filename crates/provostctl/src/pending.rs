@@ -1,14 +1,15 @@
 use jiff::Timestamp;
 use provost_record::terminal::escape_json;
 use provost_record::{Paint, wording};
+use provost_store::words;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::output;
 use crate::table::{Table, Tone};
-use crate::{output, text};
 
 /// A node that tried to report.
 #[derive(Deserialize)]
@@ -43,7 +44,7 @@ pub(crate) async fn pending(client: &Client, format: Format) -> Result<(), Failu
             "other-nodes-token" => "another node's token",
             other => other,
         };
-        let ago = |at| text::ago(at, now);
+        let ago = |at| words::ago(at, now);
         let (since, last) = (ago(node.since), ago(node.last));
         let tries = node.attempts.to_string();
         let row = [node.node.clone(), why.into(), node.address.clone(), since, last, tries];

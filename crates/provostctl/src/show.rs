@@ -3,14 +3,13 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use provost_record::terminal::{escape_cell, escape_json};
 use provost_record::{Cause, Outcome, Paint, Run, Stage, wording};
-use provost_store::{Node, RunningFor, Status};
+use provost_store::{Node, RunningFor, Status, words};
 use serde_json::value::RawValue;
 
 use crate::client::{Client, NodeHistory};
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_set::NodeName;
-use crate::nodes::ending;
 use crate::{output, text};
 
 /// How many of the earlier runs are shown, one line each.
@@ -80,7 +79,7 @@ impl View<'_> {
         let mut head = format!("{}: {status}", self.paint.strong(&escape_cell(&node.name)));
         // Writing to a String can't fail, here and below.
         if let Some(since) = node.since {
-            let _ = write!(head, " since {since} ({} ago)", text::ago(since, now));
+            let _ = write!(head, " since {since} ({} ago)", words::ago(since, now));
         }
         if let Some(address) = node.claimed_by {
             let _ = write!(head, ", claimed by {address} without a token");
@@ -89,7 +88,7 @@ impl View<'_> {
             let _ = write!(head, ", last rerun {}", updatestatus.as_str());
         }
         if let Some(seen) = node.last_seen {
-            let _ = write!(head, ", last report {} ago", text::ago(seen, now));
+            let _ = write!(head, ", last report {} ago", words::ago(seen, now));
         }
         self.line(&head);
         if node.claimed_by.is_some() {
@@ -154,7 +153,7 @@ impl View<'_> {
         // A failure of no stage, for example of a node that the guard holds.
         let node = self.node;
         if run.failed_stage().is_none() && node.run.as_ref() == Some(&run.run) {
-            self.fact("outcome", ending(&node.detail).as_deref());
+            self.fact("outcome", node.detail.ending().as_deref());
             self.fact("output", node.detail.error_message.as_deref());
             self.fact("hint", node.detail.hint.as_deref());
         }
@@ -197,7 +196,7 @@ impl View<'_> {
                 self.failure(index, stage);
             }
             None => {
-                let running = running.map(|running| text::running_for(running, self.now));
+                let running = running.map(|running| running.words(self.now));
                 let running =
                     running.map_or(String::new(), |text| escape_cell(&format!(" {text}")));
                 self.line(&format!("  {}  {what}{running}", self.paint.busy("running")));

@@ -5,16 +5,14 @@ use jiff::{Timestamp, tz::TimeZone};
 use provost_bundle::{Limit, LimitError};
 use provost_plan::nodes::fold;
 use provost_record::terminal::escape_cell;
-use provost_store::{Node, Status};
+use provost_store::{Goal, Node, Status};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
 use crate::failure::{Failure, TIMED_OUT, WRONG};
 use crate::fleet::Fleet;
-use crate::goal::Goal;
 use crate::node_list::NodeList;
 use crate::node_set::NodeSet;
-use crate::nodes::ending;
 use crate::outage::Outage;
 use crate::output;
 
@@ -269,7 +267,7 @@ fn why(failed: &[&Node]) -> Failure {
 
 /// `: STAGE: CAUSE: LINE`, and the hint on a line of its own.
 fn way(node: &Node) -> String {
-    let ending = ending(&node.detail);
+    let ending = node.detail.ending();
     let parts =
         [node.detail.stage.as_deref(), ending.as_deref(), node.detail.error_line.as_deref()];
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());

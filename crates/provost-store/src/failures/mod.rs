@@ -3,7 +3,6 @@
 mod normal;
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use jiff::Timestamp;
 use provost_record::Cause;
@@ -54,23 +53,30 @@ pub fn failure_id(node: &Node) -> Option<String> {
 
 /// The failures among `nodes`, those of most nodes first.
 pub fn failure_groups<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<FailureGroup> {
+    failure_groups_by(nodes.into_iter().filter_map(|node| Some((node, failure_id(node)?))))
+}
+
+/// The failures of nodes that have failed, each with its [`failure_id`], those of most nodes first.
+pub fn failure_groups_by<'a, I: AsRef<str>>(
+    nodes: impl IntoIterator<Item = (&'a Node, I)>,
+) -> Vec<FailureGroup> {
     let mut groups = BTreeMap::<String, FailureGroup>::new();
-    for node in nodes.into_iter().filter(|node| has_failed(node)) {
-        match groups.entry(id(node)) {
-            Entry::Vacant(new) => {
-                let id = new.key().clone();
-                let (detail, nodes) = (node.detail.clone(), vec![node.name.clone()]);
-                let (first, last) = (failed_at(node), failed_at(node));
-                let is_of_boot = node.status == Status::Failed;
-                new.insert(FailureGroup { id, detail, is_of_boot, nodes, first, last });
-            }
-            Entry::Occupied(mut known) => {
-                let group = known.get_mut();
-                group.nodes.push(node.name.clone());
-                group.first = [group.first, failed_at(node)].into_iter().flatten().min();
-                group.last = group.last.max(failed_at(node));
-            }
-        }
+    for (node, id) in nodes {
+        let id = id.as_ref();
+        let group = match groups.get_mut(id) {
+            Some(known) => known,
+            None => groups.entry(id.to_owned()).or_insert_with(|| FailureGroup {
+                id: id.to_owned(),
+                detail: node.detail.clone(),
+                is_of_boot: node.status == Status::Failed,
+                nodes: Vec::new(),
+                first: None,
+                last: None,
+            }),
+        };
+        group.nodes.push(node.name.clone());
+        group.first = [group.first, failed_at(node)].into_iter().flatten().min();
+        group.last = group.last.max(failed_at(node));
     }
     let mut groups: Vec<FailureGroup> = groups.into_values().collect();
     groups.sort_by(|a, b| b.nodes.len().cmp(&a.nodes.len()).then_with(|| a.id.cmp(&b.id)));

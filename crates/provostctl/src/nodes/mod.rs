@@ -2,7 +2,6 @@
 
 mod overview;
 mod rows;
-mod running;
 mod select;
 
 use std::collections::HashSet;
@@ -24,7 +23,6 @@ use crate::{output, pending};
 
 pub(crate) use overview::Overview;
 use rows::Sort;
-pub(crate) use rows::ending;
 use select::Selection;
 
 /// `provostctl nodes`.
@@ -72,9 +70,10 @@ impl Nodes {
         let now = Timestamp::now();
         let names: Option<HashSet<&str>> =
             named.as_ref().map(|set| set.names.iter().map(String::as_str).collect());
+        let selection = self.selection.at(now);
         let is_shown = |node: &Node| {
             names.as_ref().is_none_or(|names| names.contains(node.name.as_str()))
-                && self.selection.has(node, now)
+                && selection.has(node)
         };
         if self.format == Format::Json && !self.group {
             let mut all: Vec<Box<RawValue>> = client.nodes(named.as_ref()).await?;

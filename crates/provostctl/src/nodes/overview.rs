@@ -5,11 +5,9 @@ use jiff::Timestamp;
 use provost_plan::nodes::fold;
 use provost_record::terminal::{escape_cell, escape_json};
 use provost_record::{Cause, Paint, wording};
-use provost_store::{FailureGroup, Node, Status, failure_groups, has_failed};
+use provost_store::{FailureGroup, Node, Status, failure_groups, has_failed, words};
 use serde_json::json;
 
-use super::rows::{ending, summary};
-use super::running;
 use crate::text;
 
 /// How many lines of a group's message are shown.
@@ -36,16 +34,16 @@ impl<'a> Overview<'a> {
 
     /// `3 nodes: 2 booted, 1 failed`.
     pub(crate) fn summary(&self) -> String {
-        summary(self.nodes)
+        words::summary(self.nodes)
     }
 
     /// For people. Lines are cut to `width`, that of a terminal; without one nothing is cut.
     pub(crate) fn text(&self, now: Timestamp, width: Option<u16>, paint: Paint) -> String {
         let width = width.map_or(usize::MAX, usize::from);
-        let mut text = format!("{}\n", paint.strong(&cut(&summary(self.nodes), width)));
+        let mut text = format!("{}\n", paint.strong(&cut(&words::summary(self.nodes), width)));
         for group in &self.failures {
             text.push('\n');
-            let title = format!("{} {}", group.nodes.len(), title(group));
+            let title = format!("{} {}", group.nodes.len(), group.title());
             let id = format!("@cause:{}", group.id);
             let title = cut(&escape_cell(&title), width.saturating_sub(id.len() + 2));
             // Writing to a String can't fail, here and below.
@@ -58,11 +56,11 @@ impl<'a> Overview<'a> {
                 let _ = writeln!(text, "    {}  {value}", paint.faint(&format!("{name:<5}")));
             };
             fact("nodes", &cut_list(&fold(&group.nodes), width.saturating_sub(11)));
-            fact("when", &when(group, now));
+            fact("when", &group.when(now));
             if let Some(hint) = &group.detail.hint {
                 fact("hint", hint);
             }
-            fact("next", &next(group));
+            fact("next", &group.next());
             if group.detail.cause == Some(Cause::Held) {
                 fact("", &format!("provostctl continue @cause:{}", group.id));
             }
@@ -83,8 +81,8 @@ impl<'a> Overview<'a> {
             let list = cut_list(&fold(nodes), width.saturating_sub(words + digits + 4));
             let _ = writeln!(text, "{word}  {:>digits$}  {list}", nodes.len());
             let of_status = |node: &&Node| !has_failed(node) && node.status == *status;
-            for line in running::lines(self.nodes.iter().filter(of_status), now) {
-                let _ = writeln!(text, "    {}", cut(&line, width.saturating_sub(4)));
+            for line in words::running(self.nodes.iter().filter(of_status), now) {
+                let _ = writeln!(text, "    {}", cut(&escape_cell(&line), width.saturating_sub(4)));
             }
         }
         self.over_quota(&mut text, width, paint);
@@ -138,49 +136,6 @@ impl<'a> Overview<'a> {
         let others: Vec<_> = self.others.iter().map(status).collect();
         let all = json!({ "count": self.nodes.len(), "failures": failures, "others": others });
         format!("{}\n", escape_json(&all.to_string()))
-    }
-}
-
-/// `failed in mount_scratch: exit status 1`.
-fn title(group: &FailureGroup) -> String {
-    let (what, place) = match group.is_of_boot {
-        true => ("failed", " in "),
-        false => ("failed in a rerun", ": "),
-    };
-    let stage = group.detail.stage.as_deref();
-    match (group.detail.cause, stage, ending(&group.detail)) {
-        (Some(Cause::Held), ..) => "held".into(),
-        (Some(Cause::Lost), Some(stage), _) => format!("lost in {stage}"),
-        (Some(Cause::Lost), None, _) => "lost".into(),
-        (_, Some(stage), Some(ending)) => format!("{what}{place}{stage}: {ending}"),
-        (_, None, Some(ending)) => format!("{what}: {ending}"),
-        // A rerun of a node whose boot failed is running.
-        (_, Some(stage), None) => format!("{what}, {stage} is running again"),
-        (_, None, None) => what.into(),
-    }
-}
-
-/// What to do about it, and what to type then.
-fn next(group: &FailureGroup) -> String {
-    let id = &group.id;
-    match (group.detail.cause, &group.detail.stage) {
-        (Some(Cause::Held), _) => {
-            format!("fix it, publish, then: provostctl release @cause:{id}")
-        }
-        (Some(Cause::Lost), _) => format!("look at one: provostctl show {}", group.nodes[0]),
-        (_, Some(stage)) if !group.is_of_boot => {
-            format!("fix it, publish, then: provostctl rerun @cause:{id} {stage}")
-        }
-        _ => format!("fix it, publish, then: provostctl continue @cause:{id}"),
-    }
-}
-
-/// `first 12 min ago, last 3 min ago`.
-fn when(group: &FailureGroup, now: Timestamp) -> String {
-    let ago = |at: Option<Timestamp>| at.map(|at| format!("{} ago", text::ago(at, now)));
-    match (ago(group.first), ago(group.last)) {
-        (Some(first), Some(last)) if first != last => format!("first {first}, last {last}"),
-        (_, last) => last.unwrap_or_else(|| "unknown".into()),
     }
 }
 

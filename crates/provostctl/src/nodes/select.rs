@@ -1,8 +1,6 @@
 use jiff::Timestamp;
 use provost_bundle::Limit;
-use provost_store::{Node, failed_at, failure_id, has_failed};
-
-use crate::goal::Goal;
+use provost_store::Goal;
 
 /// Which of the nodes are shown: those to which all options apply.
 #[derive(clap::Args)]
@@ -25,22 +23,16 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    pub(super) fn has(&self, node: &Node, now: Timestamp) -> bool {
-        let is_of_cause = |cause: &String| {
-            let id = cause.strip_prefix("@cause:").unwrap_or(cause);
-            node.detail.cause.is_some_and(|cause| cause.as_str() == id)
-                || failure_id(node).is_some_and(|of_node| of_node == id)
-        };
-        let is_new = |limit: Limit| {
-            let changed = if has_failed(node) { failed_at(node) } else { node.since };
-            changed.is_some_and(|at| {
-                now.checked_sub(limit.duration()).is_ok_and(|earliest| at >= earliest)
-            })
-        };
-        (!self.failed || has_failed(node))
-            && self.status.is_none_or(|status| status.is_reached(node))
-            && self.stage.as_ref().is_none_or(|stage| node.detail.stage.as_ref() == Some(stage))
-            && self.cause.as_ref().is_none_or(is_of_cause)
-            && self.since.is_none_or(is_new)
+    /// The same at the time `now`.
+    pub(super) fn at(&self, now: Timestamp) -> provost_store::Selection {
+        let since = self.since.map(|limit| now.checked_sub(limit.duration()));
+        provost_store::Selection {
+            failed: self.failed,
+            status: self.status,
+            stage: self.stage.clone(),
+            cause: self.cause.clone(),
+            // Before all times, all of them are new.
+            since: since.map(|earliest| earliest.unwrap_or(Timestamp::MIN)),
+        }
     }
 }

@@ -1,11 +1,13 @@
 use std::str::FromStr;
 
-use provost_store::{Node, Status, UpdateStatus};
+use crate::{Node, Status, UpdateStatus};
 
 /// A status or an updatestatus that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Goal {
+pub enum Goal {
+    /// Of the last kickstart or boot.
     Status(Status),
+    /// Of the last rerun.
     Update(UpdateStatus),
 }
 
@@ -24,7 +26,8 @@ impl FromStr for Goal {
 }
 
 impl Goal {
-    pub(crate) fn as_str(self) -> &'static str {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Status(status) => status.as_str(),
             Self::Update(status) => status.as_str(),
@@ -32,18 +35,20 @@ impl Goal {
     }
 
     /// Whether each kickstart or boot has this status once, so that it may be of an earlier one.
-    pub(crate) fn is_of_a_boot(self) -> bool {
+    pub fn is_of_a_boot(self) -> bool {
         !matches!(self, Self::Status(Status::Defined | Status::Failed) | Self::Update(_))
     }
 
-    pub(crate) fn is_reached(self, node: &Node) -> bool {
+    /// Whether the node has it.
+    pub fn is_reached(self, node: &Node) -> bool {
         match self {
             Self::Status(status) => node.status == status,
             Self::Update(status) => node.updatestatus == Some(status),
         }
     }
 
-    pub(crate) fn is_missed_by(self, node: &Node) -> bool {
+    /// Whether the node has failed instead.
+    pub fn is_missed_by(self, node: &Node) -> bool {
         match self {
             Self::Status(_) => node.status == Status::Failed && !self.is_reached(node),
             Self::Update(_) => node.updatestatus == Some(UpdateStatus::Failed),
@@ -51,7 +56,7 @@ impl Goal {
     }
 
     /// The node's status of the goal's kind.
-    pub(crate) fn current(self, node: &Node) -> &'static str {
+    pub fn current(self, node: &Node) -> &'static str {
         match self {
             Self::Status(_) => node.status.as_str(),
             Self::Update(_) => node.updatestatus.map_or("not rerun", UpdateStatus::as_str),

@@ -1,0 +1,187 @@
+//! What people read of nodes, the same from `provostctl` and on the web page. Nothing of it is escaped:
+//! it has texts of scripts.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use provost_record::{Cause, wording};
+
+use crate::{Detail, FailureGroup, Node, RunningFor, Status};
+
+/// A node that has said nothing of a stage for so long may have no network: when it did is shown.
+const OLD: SignedDuration = SignedDuration::from_secs(90);
+/// How many stages that run for long are shown.
+const MOST_STAGES: usize = 5;
+
+/// How long ago `at` was, in its largest unit. A clock that is ahead counts as now.
+pub fn ago(at: Timestamp, now: Timestamp) -> String {
+    wording::age(now.duration_since(at).try_into().unwrap_or_default())
+}
+
+/// `3 nodes: 2 booted, 1 failed`.
+pub fn summary<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> String {
+    let mut counts = BTreeMap::<Status, usize>::new();
+    nodes.into_iter().for_each(|node| *counts.entry(node.status).or_default() += 1);
+    let words: Vec<_> =
+        counts.iter().map(|(status, n)| format!("{n} {}", status.as_str())).collect();
+    match counts.values().sum::<usize>() {
+        0 => "no nodes".into(),
+        n => format!("{}: {}", wording::count(n, "node"), words.join(", ")),
+    }
+}
+
+impl Detail {
+    /// How it failed, if it did: `exit status 7`.
+    pub fn ending(&self) -> Option<String> {
+        let Self { cause, exit_code, signal, .. } = self;
+        let has_failed = cause.is_some() || exit_code.is_some() || signal.is_some();
+        has_failed.then(|| wording::outcome(*cause, *exit_code, signal.as_deref()))
+    }
+}
+
+impl RunningFor {
+    /// `for 4 min: the last line`.
+    pub fn words(&self, now: Timestamp) -> String {
+        let mut text = format!("for {}", wording::age(Duration::from_millis(self.elapsed_ms)));
+        if now.duration_since(self.at) > OLD {
+            text.push_str(&format!(", {} ago", ago(self.at, now)));
+        }
+        if let Some(line) = &self.line {
+            text.push_str(&format!(": {line}"));
+        }
+        text
+    }
+}
+
+impl Node {
+    /// For how long its stage has run; or where it failed, and its last line of output.
+    pub fn what(&self, now: Timestamp) -> String {
+        if let Some(running) = &self.running_for {
+            return running.words(now);
+        }
+        let detail = &self.detail;
+        let place = detail.error_line.as_deref().and_then(|line| line.split(' ').next());
+        let last = detail.error_message.as_deref().and_then(|message| message.lines().last());
+        match (place, last) {
+            (Some(place), Some(last)) => format!("line {place}: {last}"),
+            (Some(place), None) => format!("line {place}"),
+            (None, last) => last.unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+impl FailureGroup {
+    /// `failed in mount_scratch: exit status 1`.
+    pub fn title(&self) -> String {
+        let (what, place) = match self.is_of_boot {
+            true => ("failed", " in "),
+            false => ("failed in a rerun", ": "),
+        };
+        let stage = self.detail.stage.as_deref();
+        match (self.detail.cause, stage, self.detail.ending()) {
+            (Some(Cause::Held), ..) => "held".into(),
+            (Some(Cause::Lost), Some(stage), _) => format!("lost in {stage}"),
+            (Some(Cause::Lost), None, _) => "lost".into(),
+            (_, Some(stage), Some(ending)) => format!("{what}{place}{stage}: {ending}"),
+            (_, None, Some(ending)) => format!("{what}: {ending}"),
+            // A rerun of a node whose boot failed is running.
+            (_, Some(stage), None) => format!("{what}, {stage} is running again"),
+            (_, None, None) => what.into(),
+        }
+    }
+
+    /// What to do about it, and what to type then.
+    pub fn next(&self) -> String {
+        let id = &self.id;
+        match (self.detail.cause, &self.detail.stage) {
+            (Some(Cause::Held), _) => {
+                format!("fix it, publish, then: provostctl release @cause:{id}")
+            }
+            (Some(Cause::Lost), _) => format!("look at one: provostctl show {}", self.nodes[0]),
+            (_, Some(stage)) if !self.is_of_boot => {
+                format!("fix it, publish, then: provostctl rerun @cause:{id} {stage}")
+            }
+            _ => format!("fix it, publish, then: provostctl continue @cause:{id}"),
+        }
+    }
+
+    /// `first 12 min ago, last 3 min ago`.
+    pub fn when(&self, now: Timestamp) -> String {
+        let ago = |at: Option<Timestamp>| at.map(|at| format!("{} ago", self::ago(at, now)));
+        match (ago(self.first), ago(self.last)) {
+            (Some(first), Some(last)) if first != last => format!("first {first}, last {last}"),
+            (_, last) => last.unwrap_or_else(|| "unknown".into()),
+        }
+    }
+}
+
+/// A line for each stage that some of `nodes` have been in for long, the longest first:
+/// `12 in mount_scratch, cn017 for 4 min: the last line`.
+pub fn running<'a>(nodes: impl IntoIterator<Item = &'a Node>, now: Timestamp) -> Vec<String> {
+    // Of each stage: how many nodes, and the one that has been in it the longest.
+    let mut stages = BTreeMap::<&str, (usize, Duration, &Node)>::new();
+    for node in nodes {
+        let (Some(stage), Some(running)) = (&node.detail.stage, &node.running_for) else {
+            continue;
+        };
+        let elapsed = Duration::from_millis(running.elapsed_ms);
+        let of = stages.entry(stage).or_insert((0, elapsed, node));
+        of.0 += 1;
+        if elapsed > of.1 {
+            (of.1, of.2) = (elapsed, node);
+        }
+    }
+    let mut stages: Vec<_> = stages.into_iter().collect();
+    stages.sort_by_key(|(_, (_, elapsed, _))| std::cmp::Reverse(*elapsed));
+    let line = |(stage, (count, _, node)): (&str, (usize, Duration, &Node))| {
+        let running = node.running_for.as_ref().map(|running| running.words(now));
+        format!("{count} in {stage}, {} {}", node.name, running.unwrap_or_default())
+    };
+    stages.into_iter().take(MOST_STAGES).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_stage_that_runs_shows_for_how_long_and_its_last_line() {
+        let line = Some("copying".to_owned());
+        let running = RunningFor { elapsed_ms: 250_000, line, at: at(0) };
+        assert_eq!(running.words(at(30)), "for 4 min: copying");
+        assert_eq!(running.words(at(180)), "for 4 min, 3 min ago: copying");
+        let running = RunningFor { line: None, ..running };
+        assert_eq!(running.words(at(0)), "for 4 min");
+    }
+
+    #[test]
+    fn a_time_in_the_future_is_now() {
+        assert_eq!(ago(at(0), at(7199)), "1 h");
+        assert_eq!(ago(at(9), at(0)), "0 s");
+    }
+
+    #[test]
+    fn each_stage_has_a_line_with_the_node_that_has_been_in_it_the_longest() {
+        let node = |name: &str, stage: &str, minutes: u64, line: &str| {
+            let line = Some(line.to_owned());
+            let running_for = Some(RunningFor { elapsed_ms: minutes * 60_000, line, at: at(0) });
+            let detail = Detail { stage: Some(stage.to_owned()), ..Detail::default() };
+            Node { name: name.to_owned(), detail, running_for, ..Node::default() }
+        };
+        let short = Node { running_for: None, ..node("cn004", "mount", 0, "") };
+        let nodes = [
+            node("cn001", "mount", 2, "trying"),
+            node("cn002", "packages", 9, "12 %"),
+            node("cn003", "mount", 4, "waiting"),
+            short,
+        ];
+        let expected =
+            ["1 in packages, cn002 for 9 min: 12 %", "2 in mount, cn003 for 4 min: waiting"];
+        assert_eq!(running(&nodes, at(0)), expected);
+    }
+}
