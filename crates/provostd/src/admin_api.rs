@@ -12,7 +12,7 @@ use axum::{Json, Router};
 use futures_util::stream;
 use provost_bundle::Manifest;
 use provost_record::wording::error_chain;
-use provost_record::{Run, Stage, runs};
+use provost_record::Run;
 use provost_store::{Node, StoreError, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -23,7 +23,7 @@ use crate::admins::{self, May, change};
 use crate::app::App;
 use crate::installer::InstallerNeeds;
 use crate::refusal::{self, Refusal};
-use crate::{admin_changes, body, events, follow, health, host, ranges};
+use crate::{admin_changes, body, events, follow, health, history, host, ranges, web};
 
 /// The read-only part of the admin API, for the listener at `bound`.
 pub(crate) fn read_only(app: Arc<App>, bound: SocketAddr) -> Router {
@@ -52,7 +52,7 @@ fn router(app: Arc<App>) -> Router {
     let prune = change(&app, "prune", May::OPERATE, admin_changes::prune);
     let add_admin = change(&app, "admin add", May::All, admins::add);
     let remove_admin = change(&app, "admin remove", May::All, admins::remove);
-    Router::new()
+    let api = Router::new()
         .route("/v1/nodes", get(list))
         .route("/v1/nodes/{node}", get(show))
         .route("/v1/nodes/{node}/follow/{script}", get(follow::follow))
@@ -73,8 +73,9 @@ fn router(app: Arc<App>) -> Router {
         .route("/v1/audit", get(admins::list_changes))
         .route("/healthz", get(health::health))
         .route("/metrics", get(metrics))
-        .with_state(app)
-        .layer(map_response(refusal::in_json))
+        .with_state(Arc::clone(&app))
+        .layer(map_response(refusal::in_json));
+    api.merge(web::router(app))
 }
 
 type Shared = State<Arc<App>>;
@@ -127,16 +128,11 @@ async fn show(State(app): Shared, Path(name): Path<String>) -> Result<Response, 
 }
 
 fn shown_runs<'a>(stored: &'a StoredRun, uploaded: &BTreeSet<UploadedLog>) -> Vec<ShownRun<'a>> {
-    let of_service = |mut run: Run| {
-        for (index, stage) in run.stages.iter_mut().enumerate() {
-            let name = Stage::log_name(index, &stage.stage, stage.attempt);
-            let log = UploadedLog { run: run.run.clone(), name };
-            stage.log = uploaded.contains(&log).then_some(log.name);
-        }
+    let of_service = |run: Run| {
         let records = stored.reports.iter().filter(|r| r.record.service == run.service);
         ShownRun { records: records.map(|r| &*r.json).collect(), run }
     };
-    runs(stored.reports.iter().map(|r| &r.record)).into_iter().map(of_service).collect()
+    history::runs_of(stored, uploaded).into_iter().map(of_service).collect()
 }
 
 async fn records(State(app): Shared, Path(run): Path<String>) -> Result<Response, Refusal> {

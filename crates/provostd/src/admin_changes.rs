@@ -79,7 +79,10 @@ pub(crate) async fn create_tokens(State(app): Shared, body: Body) -> Result<Resp
     tracing::info!("new tokens for {}", short(&nodes));
     let milliseconds = |ms| SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
     let overlap = request.overlap_ms.map(milliseconds);
-    Ok(Json(tokens::create(&*app.store, nodes, overlap, now()).await?).into_response())
+    let names = nodes.clone();
+    let created = tokens::create(&*app.store, nodes, overlap, now()).await?;
+    app.fleet.touch(&names);
+    Ok(Json(created).into_response())
 }
 
 /// A node that was released, and how many attempts were forgotten.
@@ -104,6 +107,7 @@ pub(crate) async fn release(
         )
     })?;
     tracing::info!("released {all}");
+    app.fleet.touch(&released.iter().map(|released| released.node.clone()).collect::<Vec<_>>());
     let shown = |r: Released| ShownRelease { node: r.node, attempts: r.attempts };
     Ok(Json(released.into_iter().map(shown).collect()))
 }
@@ -127,6 +131,7 @@ pub(crate) async fn remove(
         )
     })?;
     app.beats.remove(&nodes);
+    app.fleet.touch(&nodes);
     tracing::info!("removed {}", short(&nodes));
     nodes.iter().for_each(|node| app.pending.remove(node));
     Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))

@@ -18,6 +18,7 @@ use crate::plain_http::PlainHttp;
 use crate::refresher::Refresher;
 use crate::refusal::Refusal;
 use crate::silence::Silence;
+use crate::web::{Fleet, Live, Recent};
 
 /// What the handlers of all listeners share.
 pub(crate) struct App {
@@ -46,6 +47,12 @@ pub(crate) struct App {
     /// The browsers that have logged in.
     pub(crate) sessions: Sessions,
     pub(crate) metrics: Metrics,
+    /// The nodes, while somebody looks at the web page.
+    pub(crate) fleet: Fleet,
+    /// What came in of late.
+    pub(crate) recent: Recent,
+    /// The pages that are open.
+    pub(crate) live: Live,
     pub(crate) stop: Stop,
 }
 

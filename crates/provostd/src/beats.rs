@@ -34,6 +34,8 @@ struct OfNode {
     beat: Option<Beat>,
     /// When it came, by the server's clock.
     at: Timestamp,
+    /// How many have come.
+    count: u64,
     /// What there is of the log, while it is followed.
     log: VecDeque<Growth>,
     followed: Option<Instant>,
@@ -50,6 +52,13 @@ pub(crate) struct Followed {
     pub(crate) pieces: Vec<Growth>,
     /// Whether the step has ended.
     pub(crate) ended: bool,
+}
+
+impl Followed {
+    /// The pieces as one text.
+    pub(crate) fn text(&self) -> String {
+        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
+    }
 }
 
 impl Default for Beats {
@@ -85,6 +94,7 @@ impl Beats {
             of.log.pop_front();
         }
         (of.run, of.beat, of.at) = (run, Some(beat), at);
+        of.count += 1;
         drop(nodes);
         // Fails where nobody listens.
         let _ = self.news.send(node.into());
@@ -94,6 +104,16 @@ impl Beats {
     /// The nodes of the beats that come from now on.
     pub(crate) fn news(&self) -> broadcast::Receiver<Arc<str>> {
         self.news.subscribe()
+    }
+
+    /// The nodes that have sent a beat.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.nodes().keys().cloned().collect()
+    }
+
+    /// Another number after each beat of the node; 0 where there is none.
+    pub(crate) fn stamp(&self, node: &str) -> u64 {
+        self.nodes().get(node).map_or(0, |of| of.count)
     }
 
     /// Adds to each of `nodes` for how long its stage has run, as its last beat says.

@@ -21,6 +21,7 @@ mod events;
 mod follow;
 mod guard;
 mod health;
+mod history;
 mod host;
 mod ingest;
 mod installer;
@@ -44,6 +45,7 @@ mod socket;
 mod startup;
 mod tls;
 mod tokens;
+mod web;
 mod xcat;
 
 pub use cli::{command, main};

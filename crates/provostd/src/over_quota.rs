@@ -36,6 +36,13 @@ impl OverQuota {
         nodes.insert(node.to_owned(), Refused { why, until, logged: logged.unwrap_or(now) });
     }
 
+    /// Why nothing more is stored of some nodes, of `most` at the most.
+    pub(crate) fn list(&self, most: usize) -> Vec<String> {
+        let nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = nodes.values().filter(|refused| Instant::now() < refused.until);
+        refused.take(most).map(|refused| refused.why.clone()).collect()
+    }
+
     /// Adds to each of `shown` why nothing more is stored of it, where that is so.
     pub(crate) fn show(&self, shown: &mut [Node]) {
         let nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -88,6 +88,11 @@ impl Pending {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take(node);
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_age.len()
+    }
+
     /// All of them, by name.
     pub(crate) fn list(&self) -> Vec<Attempts> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,0 +1,98 @@
+// Keeps an open page as it would be after a reload. The server sends the content of the page whenever
+// it changes; what is equal stays, and with it the focus, what is selected and what is opened.
+"use strict";
+
+// How long to wait before a connection that was refused is tried again, in milliseconds.
+const AGAIN = 5000;
+
+const main = document.getElementById("main");
+const live = document.getElementById("live");
+let source = null;
+let waiting = 0;
+
+function say(text, isBad) {
+  if (live.textContent !== text) live.textContent = text;
+  live.classList.toggle("bad", isBad);
+}
+
+// Whether `before` is what `after` becomes.
+function isSame(before, after) {
+  return before.nodeType === after.nodeType && before.nodeName === after.nodeName &&
+    (before.id || "") === (after.id || "");
+}
+
+// Makes the children of `before` what those of `after` are.
+function update(before, after) {
+  const known = new Map();
+  for (const child of before.children) if (child.id) known.set(child.id, child);
+  let at = before.firstChild;
+  for (const next of [...after.childNodes]) {
+    let same = next.id ? known.get(next.id) : at;
+    if (!same || !isSame(same, next)) {
+      before.insertBefore(next, at);
+      continue;
+    }
+    if (same === at) at = at.nextSibling;
+    else before.insertBefore(same, at);
+    change(same, next);
+  }
+  while (at) {
+    const gone = at;
+    at = at.nextSibling;
+    gone.remove();
+  }
+}
+
+// Makes one node what another one is.
+function change(before, after) {
+  if (before.nodeType !== Node.ELEMENT_NODE) {
+    if (before.nodeValue !== after.nodeValue) before.nodeValue = after.nodeValue;
+    return;
+  }
+  // What somebody fills in, or has opened, is theirs.
+  if (before.hasAttribute("data-keep")) return;
+  for (const { name, value } of after.attributes) {
+    if (before.getAttribute(name) !== value) before.setAttribute(name, value);
+  }
+  for (const { name } of [...before.attributes]) {
+    if (!after.hasAttribute(name) && name !== "open") before.removeAttribute(name);
+  }
+  const isAtEnd = before.classList.contains("tail") &&
+    before.scrollTop + before.clientHeight >= before.scrollHeight - 4;
+  update(before, after);
+  if (isAtEnd) before.scrollTop = before.scrollHeight;
+}
+
+function disconnect() {
+  clearTimeout(waiting);
+  if (source) source.close();
+  source = null;
+}
+
+function connect() {
+  disconnect();
+  // A browser has few connections to one server: a tab that nobody sees needs none.
+  if (document.hidden) return;
+  source = new EventSource(location.pathname + location.search);
+  source.addEventListener("content", (event) => {
+    const text = new DOMParser().parseFromString(event.data, "text/html");
+    update(main, text.body);
+    say("live", false);
+  });
+  source.addEventListener("error", () => {
+    say("connection lost, retrying", true);
+    if (source.readyState === EventSource.CLOSED) waiting = setTimeout(connect, AGAIN);
+  });
+}
+
+for (const tail of document.querySelectorAll(".tail")) tail.scrollTop = tail.scrollHeight;
+document.addEventListener("visibilitychange", connect);
+addEventListener("pagehide", disconnect);
+addEventListener("pageshow", connect);
+// "/" goes to the filter, as in a pager.
+addEventListener("keydown", (event) => {
+  const filter = document.querySelector("form.filter input");
+  if (event.key !== "/" || !filter || event.target.matches("input, select, textarea")) return;
+  event.preventDefault();
+  filter.focus();
+});

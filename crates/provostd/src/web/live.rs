@@ -1,0 +1,120 @@
+//! Pages that change while they are open. However many tabs show the same page, its content is made
+//! once, and sent to each only when it has changed.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::{Stream, stream};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
+
+use super::fleet::SHARE;
+use super::page::{Page, rendered};
+use crate::app::App;
+
+/// The shortest time between two contents of a page.
+const PACE: Duration = Duration::from_millis(300);
+/// How often the content is made anew where nothing happens: it says how long ago things were.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// The content of a page; none until it is made.
+type Content = Option<Arc<str>>;
+
+/// The pages that are open, by their addresses.
+#[derive(Default)]
+pub(crate) struct Live(Mutex<HashMap<String, watch::Sender<Content>>>);
+
+/// The contents of the page at `path`, from now on.
+pub(super) fn stream(
+    app: Arc<App>,
+    page: impl Page,
+    path: String,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let receiver = subscribe(&app, page, &path);
+    let contents = stream::unfold((receiver, app.stop.clone()), |(mut receiver, mut stop)| async {
+        loop {
+            tokio::select! {
+                changed = receiver.changed() => changed.ok()?,
+                () = stop.wait() => return None,
+            }
+            let content = receiver.borrow_and_update().clone();
+            if let Some(content) = content {
+                let event = Event::default().event("content").data(&*content);
+                return Some((Ok(event), (receiver, stop)));
+            }
+        }
+    });
+    Sse::new(contents).keep_alive(KeepAlive::default())
+}
+
+fn subscribe(app: &Arc<App>, page: impl Page, path: &str) -> watch::Receiver<Content> {
+    let mut open = app.live.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(sender) = open.get(path) {
+        let mut receiver = sender.subscribe();
+        receiver.mark_changed();
+        return receiver;
+    }
+    let (sender, receiver) = watch::channel(None);
+    open.insert(path.to_owned(), sender.clone());
+    tokio::spawn(keep(Arc::clone(app), page, path.to_owned(), sender));
+    receiver
+}
+
+/// Makes the content of a page whenever it may have changed, until nobody has the page open.
+async fn keep(app: Arc<App>, page: impl Page, path: String, sender: watch::Sender<Content>) {
+    let mut stop = app.stop.clone();
+    loop {
+        let making = async {
+            loop {
+                make(&app, &page, &sender).await;
+            }
+        };
+        tokio::select! {
+            () = making => {}
+            () = sender.closed() => {}
+            () = stop.wait() => {}
+        }
+        let mut open = app.live.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Somebody may have come meanwhile.
+        if sender.is_closed() {
+            open.remove(&path);
+            return;
+        }
+    }
+}
+
+/// Makes the content, and waits until it may be another one.
+async fn make(app: &App, page: &impl Page, sender: &watch::Sender<Content>) {
+    let mut changes = app.fleet.changes();
+    let mut beats = app.beats.news();
+    let mut stamp = app.fleet.look().await.ok().map(|now| page.stamp(app, &now));
+    let began = Instant::now();
+    // What can't be made isn't sent: the tab shows what it has, and a reload says why.
+    if let Ok(content) = rendered(app, page).await {
+        sender.send_if_modified(|last| {
+            let is_new = last.as_deref() != Some(&*content);
+            if is_new {
+                *last = Some(content.into());
+            }
+            is_new
+        });
+    }
+    sleep(PACE.max(began.elapsed() * SHARE)).await;
+    let until = Instant::now() + IDLE;
+    loop {
+        let now = tokio::select! {
+            now = changes.next() => now,
+            // Of any node, or missed.
+            _ = beats.recv() => app.fleet.look().await.ok(),
+            () = tokio::time::sleep_until(until) => return,
+        };
+        let now = now.map(|now| page.stamp(app, &now));
+        if now != stamp {
+            return;
+        }
+        stamp = now;
+    }
+}

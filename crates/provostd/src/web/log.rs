@@ -1,0 +1,106 @@
+//! The log of a step that was uploaded: its commands, and what each printed.
+
+use askama::Template;
+use axum::http::StatusCode;
+use provost_record::step_log::view::Part;
+use provost_store::UploadedLog;
+use serde::Deserialize;
+use tokio::task::spawn_blocking;
+
+use super::fleet::Snapshot;
+use super::log_text::{self, Line};
+use super::page::{Page, encoded, render};
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// How many lines are shown from the start of a long log …
+const FIRST: usize = 1_000;
+/// … and from its end.
+const LAST: usize = 4_000;
+
+/// What of the log is shown, as the address says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum LogPart {
+    #[default]
+    All,
+    Output,
+    Commands,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct LogQuery {
+    pub(super) part: LogPart,
+}
+
+/// The page.
+#[derive(Clone)]
+pub(super) struct LogPage {
+    pub(super) node: String,
+    pub(super) log: UploadedLog,
+    pub(super) part: LogPart,
+}
+
+#[derive(Template)]
+#[template(path = "log.html")]
+struct Content<'a> {
+    node: &'a str,
+    name: &'a str,
+    run: &'a str,
+    parts: Vec<(&'static str, &'static str, bool)>,
+    whole: String,
+    lines: Vec<Line>,
+}
+
+impl Page for LogPage {
+    fn title(&self) -> String {
+        format!("{} on {}", self.log.name, self.node)
+    }
+
+    fn section(&self) -> &'static str {
+        "nodes"
+    }
+
+    fn stamp(&self, _app: &App, _snapshot: &Snapshot) -> u64 {
+        // It is written once.
+        0
+    }
+
+    async fn content(&self, app: &App) -> Result<String, Refusal> {
+        let (node, log) = (&self.node, &self.log);
+        // A name that can't be a file's is that of no log.
+        let known = app.store.logs(node).await?.contains(log);
+        let bytes = if known { app.store.log(node, log).await? } else { None };
+        let bytes = bytes.ok_or_else(|| {
+            let error =
+                format!("node {node} has uploaded no log {:?} of run {}", log.name, log.run);
+            let hint = format!("read it on the node: ssh {node} provost log");
+            Refusal::new(StatusCode::NOT_FOUND, error, hint)
+        })?;
+        let part = match self.part {
+            LogPart::All => Part::All,
+            LogPart::Output => Part::Output,
+            LogPart::Commands => Part::Commands,
+        };
+        let lines = spawn_blocking(move || log_text::lines(bytes, part, FIRST, LAST)).await;
+        let lines = lines.map_err(|e| {
+            let hint = "report this as a bug";
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
+        })?;
+        render(&Content {
+            node,
+            name: &log.name,
+            run: &log.run,
+            parts: [
+                ("all", "Commands and output", LogPart::All),
+                ("output", "Output", LogPart::Output),
+                ("commands", "Table of commands", LogPart::Commands),
+            ]
+            .map(|(word, title, part)| (word, title, part == self.part))
+            .to_vec(),
+            whole: format!("/v1/runs/{}/logs/{}", encoded(&log.run), encoded(&log.name)),
+            lines,
+        })
+    }
+}

@@ -1,0 +1,265 @@
+//! One node: its status, its runs with their steps as a timeline, and what runs now.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use askama::Template;
+use jiff::Timestamp;
+use provost_record::step_log::view::Part;
+use provost_record::{Outcome, Run, Stage, wording};
+use provost_store::{Node, UploadedLog, words};
+
+use super::fleet::Snapshot;
+use super::log_text::{self, Line};
+use super::overview::tone;
+use super::page::{Page, encoded, render};
+use crate::app::App;
+use crate::history;
+use crate::refusal::Refusal;
+
+/// How many runs are shown with their steps.
+const MOST_RUNS: usize = 20;
+/// How many lines of a log are shown while its step runs.
+const TAIL: usize = 200;
+
+/// The page.
+#[derive(Clone)]
+pub(super) struct NodePage {
+    pub(super) name: String,
+}
+
+#[derive(Template)]
+#[template(path = "node.html")]
+struct Content {
+    name: String,
+    status: &'static str,
+    tone: &'static str,
+    facts: Vec<(&'static str, String)>,
+    /// Of a failure that is no step's.
+    why: Vec<(&'static str, String)>,
+    now: Option<Now>,
+    runs: Vec<ShownRun>,
+    /// How many runs aren't shown.
+    more: usize,
+}
+
+/// A step that runs for long.
+struct Now {
+    stage: String,
+    words: String,
+    /// The end of its log, once the node has sent some.
+    lines: Vec<Line>,
+}
+
+struct ShownRun {
+    id: String,
+    service: String,
+    result: &'static str,
+    tone: &'static str,
+    started: String,
+    facts: String,
+    is_open: bool,
+    steps: Vec<Step>,
+    not_run: Vec<String>,
+}
+
+struct Step {
+    id: String,
+    name: String,
+    href: String,
+    args: String,
+    result: &'static str,
+    tone: &'static str,
+    took: String,
+    /// Where its bar begins and how wide it is, in thousandths of the run.
+    bar: (u64, u64),
+    notes: Vec<String>,
+    inner: Vec<String>,
+    facts: Vec<(&'static str, String)>,
+    log: Option<String>,
+}
+
+impl Page for NodePage {
+    fn title(&self) -> String {
+        self.name.clone()
+    }
+
+    fn section(&self) -> &'static str {
+        "nodes"
+    }
+
+    fn stamp(&self, app: &App, snapshot: &Snapshot) -> u64 {
+        let version = snapshot.member(&self.name).map_or(0, |member| member.version);
+        version.wrapping_add(app.beats.stamp(&self.name))
+    }
+
+    async fn content(&self, app: &App) -> Result<String, Refusal> {
+        let name = &self.name;
+        let mut node = app.store.node(name).await?.ok_or_else(|| Refusal::unknown_node(name))?;
+        app.beats.show(std::slice::from_mut(&mut node));
+        app.over_quota.show(std::slice::from_mut(&mut node));
+        app.plain_http.show(std::slice::from_mut(&mut node));
+        // Fails only where the semaphore is closed, which nothing does.
+        let permit = Arc::clone(&app.histories).acquire_owned().await.ok();
+        let stored = app.store.runs(name).await?;
+        let uploaded: BTreeSet<UploadedLog> = app.store.logs(name).await?.into_iter().collect();
+        let runs = stored.iter().flat_map(|run| history::runs_of(run, &uploaded));
+        let runs: Vec<Run> = runs.collect();
+        drop(permit);
+        let now = Timestamp::now();
+        let (shown, more) = (runs.iter().take(MOST_RUNS), runs.len().saturating_sub(MOST_RUNS));
+        let is_of_step = |run: &&Run| Some(&run.run) == node.run.as_ref();
+        let has_step = runs.iter().find(is_of_step).is_some_and(|run| run.failed_stage().is_some());
+        render(&Content {
+            name: name.clone(),
+            status: node.status.as_str(),
+            tone: tone(node.status),
+            facts: facts(&node, now),
+            why: if has_step { Vec::new() } else { why(&node) },
+            now: running(app, &node, now),
+            runs: shown.enumerate().map(|(at, run)| ShownRun::of(run, &node, at == 0)).collect(),
+            more,
+        })
+    }
+}
+
+/// What is known of the node, in rows.
+fn facts(node: &Node, now: Timestamp) -> Vec<(&'static str, String)> {
+    let since = |at: Timestamp| format!("{at} ({} ago)", words::ago(at, now));
+    let generations = [
+        node.program.as_ref().map(|version| format!("provost {version}")),
+        node.bundle.map(|generation| format!("bundle {generation}")),
+        node.plan.map(|generation| format!("plan {generation}")),
+    ];
+    let generations: Vec<String> = generations.into_iter().flatten().collect();
+    let plain = "its token came by plain HTTP, where others can read it";
+    let rows = [
+        ("since", node.since.map(since)),
+        ("last report", node.last_seen.map(since)),
+        ("claimed by", node.claimed_by.map(|address| format!("{address}, without a token"))),
+        ("last rerun", node.updatestatus.map(|status| status.as_str().to_owned())),
+        ("last ran", Some(generations.join(", ")).filter(|text| !text.is_empty())),
+        ("refused", node.over_quota.clone()),
+        ("warning", node.plain_http.then(|| plain.to_owned())),
+    ];
+    let programs = node.appstatus.iter().map(|(program, status)| format!("{program}: {status}"));
+    let rows = rows.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    rows.chain(programs.map(|status| ("program", status))).collect()
+}
+
+/// Why the node failed.
+fn why(node: &Node) -> Vec<(&'static str, String)> {
+    let detail = &node.detail;
+    let rows = [
+        ("outcome", detail.ending()),
+        ("output", detail.error_message.clone()),
+        ("hint", detail.hint.clone()),
+    ];
+    rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The step that runs for long, with its log, for which the node is asked from now on.
+fn running(app: &App, node: &Node, now: Timestamp) -> Option<Now> {
+    let running = node.running_for.as_ref()?;
+    let stage = node.detail.stage.clone()?;
+    let log = app.beats.follow(&node.name, &stage, 0).text();
+    let lines = log_text::lines(log.into_bytes(), Part::All, 0, TAIL);
+    Some(Now { stage, words: running.words(now), lines })
+}
+
+impl ShownRun {
+    fn of(run: &Run, node: &Node, is_newest: bool) -> Self {
+        let is_current = node.run.as_ref() == Some(&run.run);
+        let (result, tone) = match run.result {
+            Some(Outcome::Success) => ("succeeded", "good"),
+            Some(Outcome::Failure) => ("failed", "bad"),
+            None if is_newest && node.detail.cause.is_none() => ("running", "busy"),
+            None => ("has no end", "busy"),
+        };
+        let facts = [
+            run.duration_ms.map(|ms| format!("after {}", wording::milliseconds(ms))),
+            run.attempt.map(|n| format!("attempt {n}")),
+            run.bundle.map(|n| format!("bundle {n}")),
+            run.plan.map(|n| format!("plan {n}")),
+        ];
+        let all: u64 = run.stages.iter().filter_map(|stage| stage.duration_ms).sum();
+        let mut at = 0;
+        let steps = run.stages.iter().enumerate().map(|(index, stage)| {
+            let begins = at;
+            at += stage.duration_ms.unwrap_or_default();
+            Step::of(run, node, index, stage, (begins, at, all.max(1)))
+        });
+        Self {
+            id: run.run.clone(),
+            service: run.service.clone(),
+            result,
+            tone,
+            started: run.started.map(|at| at.to_string()).unwrap_or_default(),
+            facts: facts.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            is_open: is_newest || is_current,
+            steps: steps.collect(),
+            not_run: run.not_run.clone(),
+        }
+    }
+}
+
+impl Step {
+    /// `span`: when it began and ended, and how long the run took, in milliseconds.
+    fn of(run: &Run, node: &Node, index: usize, stage: &Stage, span: (u64, u64, u64)) -> Self {
+        let (began, ended, all) = span;
+        let (result, tone) = match stage.result {
+            Some(Outcome::Success) if stage.skipped.is_some() => ("skipped", "faint"),
+            Some(Outcome::Success) if stage.wants_reboot() => ("reboot", "busy"),
+            Some(Outcome::Success) => ("ok", "good"),
+            Some(Outcome::Failure) => ("FAILED", "bad"),
+            None if run.result.is_none() => ("running", "busy"),
+            None => ("has no end", "busy"),
+        };
+        let left = (!stage.leaked.is_empty()).then(|| stage.leaked.join(", "));
+        let notes = [
+            stage.attempt.filter(|n| *n > 1).map(|n| format!("try {n}")),
+            stage.skipped.clone(),
+            left.map(|left| format!("left behind: {left}")),
+        ];
+        let log = |name: &String| {
+            let (node, run, name) = (encoded(&node.name), encoded(&run.run), encoded(name));
+            format!("/nodes/{node}/logs/{run}/{name}")
+        };
+        let is_failed = stage.result == Some(Outcome::Failure);
+        let inner = stage.inner.iter();
+        Self {
+            id: format!("step-{}-{index}", run.run),
+            name: stage.stage.clone(),
+            href: format!("/scripts/{}", encoded(&stage.stage)),
+            args: stage.args.join(" "),
+            result,
+            tone,
+            took: stage.duration_ms.map(wording::milliseconds).unwrap_or_default(),
+            // Wide enough to be seen.
+            bar: (began * 1000 / all, ((ended - began) * 1000 / all).max(4)),
+            notes: notes.into_iter().flatten().collect(),
+            inner: inner.map(|i| format!("{}: {}", i.title(&stage.stage), i.words())).collect(),
+            facts: if is_failed { failure(node, index, stage) } else { Vec::new() },
+            log: stage.log.as_ref().map(log),
+        }
+    }
+}
+
+/// Why a step failed.
+fn failure(node: &Node, index: usize, stage: &Stage) -> Vec<(&'static str, String)> {
+    let outcome = wording::outcome(stage.cause, stage.exit_code, stage.signal.as_deref());
+    // `fetch` isn't a script and has no log.
+    let here = format!("ssh {} provost log {}", node.name, stage.stage);
+    let rows = [
+        ("outcome", Some(outcome)),
+        ("line", stage.error_line.clone()),
+        ("caller", stage.called_from.clone()),
+        ("command", stage.command.clone()),
+        ("commands", wording::commands(stage.commands, stage.commands_failed)),
+        ("output", stage.error_message.clone()),
+        ("hint", stage.hint.clone()),
+        ("log", (index > 0 && stage.log.is_none()).then_some(here)),
+    ];
+    let rows = rows.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    rows.chain(stage.passed_over.iter().map(|text| ("passed over", text.clone()))).collect()
+}

@@ -1,0 +1,167 @@
+//! All nodes at a glance: numbers by status, the progress of a storm, failures by cause.
+
+use askama::Template;
+use jiff::Timestamp;
+use provost_plan::nodes::fold;
+use provost_record::{Cause, wording};
+use provost_store::{FailureGroup, Node, Status, UpdateStatus, failure_groups_by, words};
+
+use super::chart::Chart;
+use super::fleet::Snapshot;
+use super::page::{Page, render};
+use crate::app::App;
+use crate::refusal::Refusal;
+
+/// How many causes are shown, those of most nodes first.
+const MOST_GROUPS: usize = 40;
+/// How many lines of a message are shown.
+const MOST_LINES: usize = 3;
+/// How many names are folded.
+const MOST_NAMES: usize = 2_000;
+
+/// The page.
+#[derive(Clone, Copy)]
+pub(super) struct Overview;
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct Content {
+    total: String,
+    numbers: Vec<Number>,
+    chart: Chart,
+    groups: Vec<Group>,
+    /// How many causes aren't shown.
+    more_groups: usize,
+    /// Lines about stages that run for long.
+    running: Vec<String>,
+    over_quota: Vec<String>,
+    pending: usize,
+}
+
+/// How many nodes have a status.
+struct Number {
+    count: usize,
+    word: &'static str,
+    /// Its class of style.
+    tone: &'static str,
+    /// The nodes.
+    href: String,
+}
+
+/// Nodes that failed for one cause.
+struct Group {
+    id: String,
+    count: usize,
+    title: String,
+    message: String,
+    nodes: String,
+    when: String,
+    hint: Option<String>,
+    next: Vec<String>,
+}
+
+impl Page for Overview {
+    fn title(&self) -> String {
+        "Overview".to_owned()
+    }
+
+    fn section(&self) -> &'static str {
+        "overview"
+    }
+
+    async fn content(&self, app: &App) -> Result<String, Refusal> {
+        let snapshot = app.fleet.look().await?;
+        render(&Content::of(app, &snapshot, Timestamp::now()))
+    }
+}
+
+impl Content {
+    fn of(app: &App, snapshot: &Snapshot, now: Timestamp) -> Self {
+        let members = &snapshot.members;
+        let failed =
+            members.iter().filter_map(|member| Some((&member.node, member.group.as_deref()?)));
+        let groups = failure_groups_by(failed);
+        let second = now.as_second();
+        Self {
+            total: wording::count(members.len(), "node"),
+            numbers: numbers(members.iter().map(|member| &member.node)),
+            chart: Chart::new(&app.recent.seconds_after(0), second),
+            more_groups: groups.len().saturating_sub(MOST_GROUPS),
+            groups: groups.iter().take(MOST_GROUPS).map(|g| Group::of(g, now)).collect(),
+            running: running(app, snapshot, now),
+            over_quota: app.over_quota.list(MOST_LINES),
+            pending: app.pending.count(),
+        }
+    }
+}
+
+/// How many nodes have which status, in the order of a node's life.
+fn numbers<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Number> {
+    let (mut counts, mut reruns) = ([0; Status::ALL.len()], 0);
+    for node in nodes {
+        // Variants count from 0.
+        counts[node.status as usize] += 1;
+        reruns += usize::from(node.updatestatus == Some(UpdateStatus::Failed));
+    }
+    let number = |(status, count): (Status, usize)| Number {
+        count,
+        word: status.as_str(),
+        tone: tone(status),
+        href: format!("/nodes?status={}", status.as_str()),
+    };
+    let counts = Status::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0);
+    let mut numbers: Vec<Number> = counts.map(number).collect();
+    if reruns > 0 {
+        let (word, href) = ("failed in a rerun", "/nodes?failed=true&sort=stage".to_owned());
+        numbers.push(Number { count: reruns, word, tone: "bad", href });
+    }
+    numbers
+}
+
+/// The class of style of a status.
+pub(super) fn tone(status: Status) -> &'static str {
+    match status {
+        Status::Failed => "bad",
+        Status::Booted => "good",
+        Status::Defined => "faint",
+        _ => "busy",
+    }
+}
+
+/// Which stages run for long. Only nodes that send beats are looked at.
+fn running(app: &App, snapshot: &Snapshot, now: Timestamp) -> Vec<String> {
+    let names = app.beats.names();
+    let found = names.iter().filter_map(|name| snapshot.member(name));
+    let mut nodes: Vec<Node> = found.map(|member| member.node.clone()).collect();
+    app.beats.show(&mut nodes);
+    words::running(&nodes, now)
+}
+
+impl Group {
+    fn of(group: &FailureGroup, now: Timestamp) -> Self {
+        let mut next = vec![group.next()];
+        if group.detail.cause == Some(Cause::Held) {
+            next.push(format!("provostctl continue @cause:{}", group.id));
+        }
+        let message = group.message();
+        let lines: Vec<&str> = message.lines().take(MOST_LINES).collect();
+        Self {
+            id: group.id.clone(),
+            count: group.nodes.len(),
+            title: group.title(),
+            message: lines.join("\n"),
+            nodes: folded(&group.nodes),
+            when: group.when(now),
+            hint: group.detail.hint.clone(),
+            next,
+        }
+    }
+}
+
+/// The names, folded. Of many only the first are named.
+fn folded(names: &[String]) -> String {
+    match names.len().checked_sub(MOST_NAMES) {
+        None | Some(0) => fold(names),
+        Some(more) => format!("{} and {more} more", fold(&names[..MOST_NAMES])),
+    }
+}
