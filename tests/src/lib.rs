@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 pub mod accounts;
+pub mod browser;
 mod chroot;
 mod cluster;
 mod daemon;

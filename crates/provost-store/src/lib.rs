@@ -14,6 +14,7 @@ mod quota;
 mod retention;
 mod selection;
 mod status;
+mod step;
 mod store;
 pub mod words;
 
@@ -38,6 +39,7 @@ pub use selection::Selection;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use status::NodeState;
+pub use step::{MOST_STEPS, ScriptReport, ScriptSummary, Step};
 pub use store::{
     Answer, EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_RUNS, MAX_SEQ, Report, Store,
     StoreError, StoredRun, Token, UploadedLog, Watch,

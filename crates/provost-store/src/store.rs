@@ -11,7 +11,10 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::quota::OverQuota;
-use crate::{Admin, AuditEntry, Claim, Node, Pruned, Released, Retention, Seen, Standing};
+use crate::{
+    Admin, AuditEntry, Claim, Node, Pruned, Released, Retention, ScriptReport, ScriptSummary, Seen,
+    Standing,
+};
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
 /// processes that a script has left behind.
@@ -284,6 +287,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// Whether a node has ever reported with its token.
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool>;
+
+    /// The scripts that nodes have run, by name.
+    fn scripts(&self) -> Answer<'_, Vec<ScriptSummary>>;
+
+    /// How a script ended last on each node that has run it.
+    fn script<'a>(&'a self, script: &'a str) -> Answer<'a, ScriptReport>;
 
     /// Checks that the store can be read, is whole and can be written.
     fn check(&self) -> Answer<'_, ()>;

@@ -11,7 +11,7 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 19] = [
+const TOOLS: [Tool; 21] = [
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
@@ -30,6 +30,8 @@ const TOOLS: [Tool; 19] = [
     tool("openssl", "openssl", false, "is what they fetch their scripts' environment by"),
     tool("jq", "jq", false, "is what the benchmark of records compares with"),
     tool("initdb", "postgresql", true, "makes the database that daemons share"),
+    tool("chromium", "chromium", false, "is the browser that the web page is tested in"),
+    tool("chromedriver", "chromium-driver", false, "is how tests use that"),
     tool("faketime", "faketime", false, "steps the wall clock under a run"),
 ];
 

@@ -9,7 +9,7 @@ use tokio_postgres::types::ToSql;
 use super::connect::Database;
 use super::error::Failure;
 use super::events::{Note, notify};
-use super::nodes;
+use super::{nodes, steps};
 use crate::{Claim, Lost, NodeState, Released, Token};
 
 pub(super) async fn claim(db: &Database, claim: Claim, at: Timestamp) -> Result<bool, Failure> {
@@ -116,6 +116,7 @@ pub(super) async fn remove(
     ] {
         change.execute(delete, &[&names]).await?;
     }
+    steps::remove(&change, &names).await?;
     change.commit().await?;
     Ok(Ok(()))
 }

@@ -9,6 +9,7 @@ use super::connect::Database;
 use super::error::Failure;
 use super::events::{Note, notify};
 use super::nodes;
+use super::steps::Steps;
 use crate::quota::{OverQuota, Quota};
 use crate::{Ingested, MAX_SEQ, Report};
 
@@ -58,7 +59,7 @@ async fn store(
     let mut states = nodes::lock_or_add(change, &names, first.at).await?;
     let mut runs = Runs::of(change, batches).await?;
     let mut fresh = add_records(change, &runs, batches).await?;
-    let mut notes = Vec::new();
+    let (mut notes, mut steps) = (Vec::new(), Steps::default());
     for (index, batch) in batches {
         let Some(state) = states.get_mut(&batch.node) else { continue };
         let new = batch.reports.iter().map(|report| {
@@ -78,6 +79,7 @@ async fn store(
             match new {
                 Some(id) => {
                     state.apply(record, runs.is_first(id));
+                    steps.add(&batch.node, report, state.seen().bundle);
                     Note::add_record(&mut notes, id, record.seq as i32);
                     ingested.fresh += 1;
                 }
@@ -92,6 +94,7 @@ async fn store(
     }
     if refused.is_empty() {
         nodes::save(change, states.iter().map(|(name, state)| (&**name, state))).await?;
+        steps.save(change).await?;
         notify(change, &notes).await?;
     }
     Ok((stored, refused))

@@ -12,6 +12,7 @@ mod nodes;
 mod prune;
 mod reads;
 mod schema;
+mod steps;
 mod watch;
 mod writer;
 
@@ -31,8 +32,8 @@ use self::watch::Turn;
 use self::writer::Writer;
 use crate::{
     Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Lost, Node, Pruned, Quotas,
-    Released, Report, Retention, Seen, Standing, Store, StoreError, StoredRun, Token, UploadedLog,
-    Watch,
+    Released, Report, Retention, ScriptReport, ScriptSummary, Seen, Standing, Store, StoreError,
+    StoredRun, Token, UploadedLog, Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -240,6 +241,14 @@ impl Store for Postgres {
 
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {
         self.read(reads::has_reported(&self.database, node))
+    }
+
+    fn scripts(&self) -> Answer<'_, Vec<ScriptSummary>> {
+        self.read(steps::summaries(&self.database))
+    }
+
+    fn script<'a>(&'a self, script: &'a str) -> Answer<'a, ScriptReport> {
+        self.read(steps::report(&self.database, script))
     }
 
     fn check(&self) -> Answer<'_, ()> {

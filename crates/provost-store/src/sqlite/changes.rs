@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::rows::{self, json_column};
+use super::steps;
 use super::writer::Applied;
 use crate::quota::{OverQuota, Quota};
 use crate::{Claim, Event, Ingested, Lost, NodeState, Released, Report, Seen};
@@ -70,6 +71,7 @@ fn add_records(
         let id = rows::record_id(run.id, record.seq)?;
         if !run.is_pruned && add.execute(params![id, report.json.get()])? == 1 {
             state.apply(record, is_first);
+            steps::note(db, node, report, state.seen().bundle)?;
             applied.events.push(Event::Record(Arc::from(report.json.clone())));
             applied.answer.ingested.fresh += 1;
             applied.answer.bytes += report.json.get().len() as u64;
@@ -219,6 +221,7 @@ pub(super) fn remove(
         }
         db.prepare_cached("DELETE FROM run WHERE node = ?")?.execute([node])?;
         db.prepare_cached("DELETE FROM node WHERE name = ?")?.execute([node])?;
+        steps::remove(db, node)?;
     }
     Ok(Applied { changes_tokens: true, ..Applied::of(Ok(())) })
 }

@@ -10,6 +10,7 @@ mod prune;
 mod readers;
 mod rows;
 mod schema;
+mod steps;
 mod tokens;
 mod writer;
 
@@ -32,7 +33,8 @@ use self::writer::{Applied, Writer};
 use crate::retention::BITE_RUNS;
 use crate::{
     Admin, Answer, AuditEntry, Claim, Event, Ingested, Lost, Node, Pruned, Quotas, Released,
-    Report, Retention, Seen, Standing, Store, StoreError, StoredRun, Token, UploadedLog, Watch,
+    Report, Retention, ScriptReport, ScriptSummary, Seen, Standing, Store, StoreError, StoredRun,
+    Token, UploadedLog, Watch,
 };
 
 /// The embedded store.
@@ -200,6 +202,15 @@ impl Store for Sqlite {
             let state = changes::state_of(db, &node)?;
             Ok(state.is_some_and(|state| state.has_reported()))
         }))
+    }
+
+    fn scripts(&self) -> Answer<'_, Vec<ScriptSummary>> {
+        Box::pin(self.read(steps::summaries))
+    }
+
+    fn script<'a>(&'a self, script: &'a str) -> Answer<'a, ScriptReport> {
+        let script = script.to_owned();
+        Box::pin(self.read(move |db| steps::report(db, &script)))
     }
 
     fn check(&self) -> Answer<'_, ()> {

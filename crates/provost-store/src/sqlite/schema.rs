@@ -14,6 +14,7 @@ const STEPS: &[&str] = &[
     include_str!("004_prune.sql"),
     include_str!("005_old_token.sql"),
     include_str!("006_admins.sql"),
+    include_str!("007_step.sql"),
 ];
 
 /// What a new file is made with, and an older one is rewritten with. Most changes are of a few

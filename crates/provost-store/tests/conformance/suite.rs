@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use provost_record::Cause;
 use provost_store::{
-    Admin, AuditEntry, Claim, ClaimContent, Event, Lost, Released, Role, Standing, Status, Store,
-    Token, UploadedLog,
+    Admin, AuditEntry, Claim, ClaimContent, Event, Lost, Released, Role, ScriptReport, Standing,
+    Status, Step, Store, Token, UploadedLog,
 };
 use serde_json::json;
 
@@ -22,6 +23,7 @@ pub(crate) async fn conforms(store: &dyn Store) {
     attempts(store).await;
     silence(store).await;
     claims(store).await;
+    steps(store).await;
     removal(store).await;
     admins(store).await;
     audit(store).await;
@@ -330,6 +332,53 @@ async fn claims(store: &dyn Store) {
     store.ingest("old001", vec![record("c2", 1, more)], at()).await.unwrap();
     let event = next(&mut events).await;
     assert!(matches!(event, Event::Record(_)), "what doesn't count isn't told: {event:?}");
+}
+
+async fn steps(store: &dyn Store) {
+    let fetched = |bundle| json!({"phase": "stage end", "stage": "fetch", "result": "success", "bundle": bundle});
+    let ended = |ms: u64, result| {
+        let end =
+            json!({"phase": "stage end", "stage": "mount", "result": result, "durationMs": ms});
+        let mut end = end.as_object().unwrap().clone();
+        if result == "failure" {
+            end.insert("cause".into(), "timeout".into());
+        }
+        end.into()
+    };
+    // Of each node its last end counts, however many a batch has.
+    for (node, run, bundle, ends) in [
+        ("s1", "s1a", 3, vec![ended(50, "success"), ended(20, "failure")]),
+        ("s1", "s1b", 4, vec![ended(10, "failure")]),
+        ("s2", "s2a", 4, vec![ended(30, "success")]),
+        ("s3", "s3a", 4, vec![ended(90, "failure"), ended(40, "success")]),
+    ] {
+        let records = std::iter::once(fetched(bundle)).chain(ends);
+        let batch = (1..).zip(records).map(|(seq, record)| report(node, run, seq, record));
+        store.ingest(node, batch.collect(), at()).await.unwrap();
+    }
+    let skipped = json!({"phase": "stage end", "stage": "skip", "result": "success",
+        "skipped": "done already", "durationMs": 0});
+    store.ingest("s3", vec![report("s3", "s3a", 9, skipped)], at()).await.unwrap();
+    let summary = async || {
+        let all = store.scripts().await.unwrap();
+        assert!(all.iter().all(|script| script.name != "skip"), "{all:?}");
+        let found = all.into_iter().find(|script| script.name == "mount");
+        found.map(|script| (script.nodes, script.failed))
+    };
+    assert_eq!(summary().await, Some((3, 1)));
+    let report = store.script("mount").await.unwrap();
+    assert_eq!((report.nodes, report.failed, report.failing_since), (3, 1, Some(3)));
+    assert_eq!((report.p50, report.p95, report.max), (30, 40, 40));
+    let slowest: Vec<&str> = report.slowest.iter().map(|step| step.node.as_str()).collect();
+    assert_eq!(slowest, ["s3", "s2", "s1"]);
+    let failed = Step { node: "s1".into(), ms: 10, cause: Some(Cause::Timeout), since: 3 };
+    assert_eq!(report.failures, [failed]);
+    assert_eq!(store.script("none").await.unwrap(), ScriptReport::default());
+    let names = ["s1", "s2", "s3"].map(str::to_owned);
+    store.remove(names[..1].to_vec()).await.unwrap().unwrap();
+    assert_eq!(summary().await, Some((2, 0)));
+    store.remove(names[1..].to_vec()).await.unwrap().unwrap();
+    assert_eq!(summary().await, None);
 }
 
 async fn removal(store: &dyn Store) {

@@ -9,7 +9,7 @@ use provost_record::wording::error_chain;
 use provost_store::{Event, Node, StoreError, failure_id};
 use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{Notify, broadcast, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::app::App;
@@ -100,19 +100,18 @@ enum State {
 pub(crate) struct Fleet {
     state: watch::Sender<State>,
     /// Somebody looks.
-    wake: tokio::sync::Notify,
+    wake: Notify,
     last_look: Mutex<Instant>,
-    touched: (mpsc::Sender<Vec<String>>, Mutex<Option<mpsc::Receiver<Vec<String>>>>),
+    touched: broadcast::Sender<Vec<String>>,
 }
 
 impl Default for Fleet {
     fn default() -> Self {
-        let (sender, receiver) = mpsc::channel(TOUCHED);
         Self {
             state: watch::Sender::default(),
-            wake: tokio::sync::Notify::new(),
+            wake: Notify::new(),
             last_look: Mutex::new(Instant::now()),
-            touched: (sender, Mutex::new(Some(receiver))),
+            touched: broadcast::Sender::new(TOUCHED),
         }
     }
 }
@@ -146,8 +145,8 @@ impl Fleet {
 
     /// Nodes have changed by what isn't an event, such as their removal.
     pub(crate) fn touch(&self, names: &[String]) {
-        // Where there is no room, they are read with all others, later.
-        let _ = self.touched.0.try_send(names.to_vec());
+        // Fails where nobody looks.
+        let _ = self.touched.send(names.to_vec());
     }
 
     fn is_looked_at(&self) -> bool {
@@ -186,14 +185,11 @@ impl Changes {
 /// Keeps the nodes in memory while somebody looks, until the daemon ends.
 pub(crate) async fn keep(app: Arc<App>) {
     let fleet = &app.fleet;
-    let taken = fleet.touched.1.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some(mut touched) = taken else { return };
     let mut stop = app.stop.clone();
     let keeping = async {
         loop {
             fleet.wake.notified().await;
-            while touched.try_recv().is_ok() {}
-            if let Err(error) = follow(&app, &mut touched).await {
+            if let Err(error) = follow(&app).await {
                 let text = error_chain(&error);
                 tracing::error!(hint = error.hint(), "reading nodes for the web page: {text}");
                 fleet.state.send_replace(State::Failed(text.into(), error.hint().into()));
@@ -209,8 +205,8 @@ pub(crate) async fn keep(app: Arc<App>) {
 }
 
 /// Reads the nodes, and those that change, while somebody looks.
-async fn follow(app: &App, touched: &mut mpsc::Receiver<Vec<String>>) -> Result<(), StoreError> {
-    let mut events = app.store.events();
+async fn follow(app: &App) -> Result<(), StoreError> {
+    let (mut events, mut touched) = (app.store.events(), app.fleet.touched.subscribe());
     // By the clock: it is another one than before the last pause.
     let version = jiff::Timestamp::now().as_microsecond().unsigned_abs();
     let members = members(app.store.nodes().await?, version);
@@ -218,7 +214,7 @@ async fn follow(app: &App, touched: &mut mpsc::Receiver<Vec<String>>) -> Result<
     let mut all_read = Instant::now();
     let mut pause = PACE;
     loop {
-        let changed = changes(&mut events, touched, pause).await;
+        let changed = changes(&mut events, &mut touched, pause).await;
         if !app.fleet.is_looked_at() {
             return Ok(());
         }
@@ -251,7 +247,7 @@ struct OfNode {
 /// time to look whether anybody looks. None if it isn't known which have changed.
 async fn changes(
     events: &mut broadcast::Receiver<Event>,
-    touched: &mut mpsc::Receiver<Vec<String>>,
+    touched: &mut broadcast::Receiver<Vec<String>>,
     pause: Duration,
 ) -> Option<BTreeSet<String>> {
     let mut names = BTreeSet::new();
@@ -272,7 +268,10 @@ async fn changes(
                 // The store has ended, and with it the daemon.
                 Err(RecvError::Closed) => std::future::pending().await,
             },
-            Some(more) = touched.recv() => names.extend(more),
+            more = touched.recv() => match more {
+                Ok(more) => names.extend(more),
+                Err(_) => is_known = false,
+            },
             () = sleep_until(until) => return is_known.then_some(names),
         }
     }

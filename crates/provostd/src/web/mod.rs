@@ -17,6 +17,7 @@ mod overview;
 mod page;
 mod published;
 mod recent;
+mod scripts;
 
 use std::sync::Arc;
 
@@ -39,6 +40,7 @@ use self::node_list::{NodeList, NodeListQuery};
 use self::overview::Overview;
 use self::page::Page;
 use self::published::Published;
+use self::scripts::{Script, Scripts};
 use crate::app::App;
 use crate::refusal::Refusal;
 
@@ -49,6 +51,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/nodes", get(nodes))
         .route("/nodes/{node}", get(node))
         .route("/nodes/{node}/logs/{run}/{name}", get(log))
+        .route("/scripts", get(scripts))
+        .route("/scripts/{*script}", get(script))
         .route("/published", get(published))
         .route("/events", get(events))
         .route("/static/{name}", get(assets::serve))
@@ -98,6 +102,19 @@ async fn log(
 ) -> Response<Body> {
     let part = query.part;
     answer(app, LogPage { node, log: UploadedLog { run, name }, part }, uri, headers).await
+}
+
+async fn scripts(State(app): Shared, uri: Uri, headers: HeaderMap) -> Response<Body> {
+    answer(app, Scripts, uri, headers).await
+}
+
+async fn script(
+    State(app): Shared,
+    Path(name): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response<Body> {
+    answer(app, Script { name }, uri, headers).await
 }
 
 async fn published(State(app): Shared, uri: Uri, headers: HeaderMap) -> Response<Body> {

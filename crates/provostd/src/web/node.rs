@@ -182,11 +182,17 @@ impl ShownRun {
             run.bundle.map(|n| format!("bundle {n}")),
             run.plan.map(|n| format!("plan {n}")),
         ];
-        let all: u64 = run.stages.iter().filter_map(|stage| stage.duration_ms).sum();
+        // The stage that runs has run for some time, too.
+        let running = node.running_for.as_ref().filter(|_| is_current);
+        let took = |stage: &Stage| match stage.result {
+            None => running.map_or(0, |running| running.elapsed_ms),
+            Some(_) => stage.duration_ms.unwrap_or_default(),
+        };
+        let all: u64 = run.stages.iter().map(took).sum();
         let mut at = 0;
         let steps = run.stages.iter().enumerate().map(|(index, stage)| {
             let begins = at;
-            at += stage.duration_ms.unwrap_or_default();
+            at += took(stage);
             Step::of(run, node, index, stage, (begins, at, all.max(1)))
         });
         Self {
@@ -236,7 +242,7 @@ impl Step {
             tone,
             took: stage.duration_ms.map(wording::milliseconds).unwrap_or_default(),
             // Wide enough to be seen.
-            bar: (began * 1000 / all, ((ended - began) * 1000 / all).max(4)),
+            bar: (began * 996 / all, ((ended - began) * 1000 / all).max(4)),
             notes: notes.into_iter().flatten().collect(),
             inner: inner.map(|i| format!("{}: {}", i.title(&stage.stage), i.words())).collect(),
             facts: if is_failed { failure(node, index, stage) } else { Vec::new() },

@@ -1,0 +1,136 @@
+//! How the steps of all nodes ended last, each script by itself.
+
+use provost_record::{Cause, Outcome, Phase, Record};
+
+/// How many nodes a report names in each of its lists.
+pub const MOST_STEPS: usize = 50;
+
+/// How a script ended last on one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The node.
+    pub node: String,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// Why it failed; none if it succeeded.
+    pub cause: Option<Cause>,
+    /// Since which generation of the bundle it has ended so, well or not; 0 where that isn't known.
+    pub since: u64,
+}
+
+/// A script that nodes have run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptSummary {
+    /// Its name; `fetch` for what precedes all scripts.
+    pub name: String,
+    /// On how many nodes it has ended.
+    pub nodes: u64,
+    /// On how many of these it failed last.
+    pub failed: u64,
+}
+
+/// How a script ended last on all nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptReport {
+    /// On how many nodes it has ended.
+    pub nodes: u64,
+    /// On how many of these it failed last.
+    pub failed: u64,
+    /// The time within which it ended on half of the nodes, in milliseconds …
+    pub p50: u64,
+    /// … and on 95 of 100.
+    pub p95: u64,
+    /// The longest time.
+    pub max: u64,
+    /// The nodes on which it took longest, the slowest first.
+    pub slowest: Vec<Step>,
+    /// The nodes on which it failed, by name.
+    pub failures: Vec<Step>,
+    /// The first generation with which it failed on a node where it fails now.
+    pub failing_since: Option<u64>,
+}
+
+/// Makes a [`ScriptReport`] of steps, in any order.
+#[derive(Default)]
+pub(crate) struct Reporting {
+    report: ScriptReport,
+    times: Vec<u64>,
+}
+
+impl Reporting {
+    pub(crate) fn add(&mut self, step: Step) {
+        let report = &mut self.report;
+        report.nodes += 1;
+        self.times.push(step.ms);
+        if step.cause.is_some() {
+            report.failed += 1;
+            let known = Some(step.since).filter(|since| *since > 0);
+            report.failing_since = [report.failing_since, known].into_iter().flatten().min();
+            keep(&mut report.failures, &step, |a, b| a.node.cmp(&b.node));
+        }
+        keep(&mut report.slowest, &step, |a, b| b.ms.cmp(&a.ms).then_with(|| a.node.cmp(&b.node)));
+    }
+
+    pub(crate) fn report(mut self) -> ScriptReport {
+        self.times.sort_unstable();
+        // The nearest rank: a time that a node had.
+        let rank = |percent: usize| {
+            let at = (self.times.len() * percent).div_ceil(100).saturating_sub(1);
+            self.times.get(at).copied().unwrap_or_default()
+        };
+        ScriptReport { p50: rank(50), p95: rank(95), max: rank(100), ..self.report }
+    }
+}
+
+/// Keeps the first of all steps in this order.
+fn keep(kept: &mut Vec<Step>, step: &Step, order: impl Fn(&Step, &Step) -> std::cmp::Ordering) {
+    let at = kept.partition_point(|other| order(other, step).is_lt());
+    if at < MOST_STEPS {
+        kept.truncate(MOST_STEPS - 1);
+        kept.insert(at, step.clone());
+    }
+}
+
+/// What a record says of the last end of its step: the script, the time and the cause. None if it is
+/// of none that has run.
+pub(crate) fn ended(record: &Record) -> Option<(&str, u64, Option<Cause>)> {
+    let script = record.stage.as_deref()?;
+    if record.phase != Phase::StageEnd || record.skipped.is_some() {
+        return None;
+    }
+    let cause = match record.result? {
+        Outcome::Success => None,
+        Outcome::Failure => Some(record.cause.unwrap_or(Cause::Exit)),
+    };
+    Some((script, record.duration_ms?.min(i64::MAX as u64), cause))
+}
+
+/// A cause by its word in a table.
+pub(crate) fn cause_of(word: Option<&str>) -> Option<Cause> {
+    let known = |word: &str| serde_json::from_value(word.into()).ok();
+    // One of a newer version is a failure all the same.
+    word.map(|word| known(word).unwrap_or(Cause::Exit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_has_ranks_and_the_worst_nodes() {
+        let step = |n: u64| Step {
+            node: format!("cn{n:03}"),
+            ms: n * 10,
+            cause: (n > 190).then_some(Cause::Exit),
+            since: n,
+        };
+        let mut reporting = Reporting::default();
+        (1..=200).rev().for_each(|n| reporting.add(step(n)));
+        let report = reporting.report();
+        assert_eq!((report.nodes, report.failed, report.failing_since), (200, 10, Some(191)));
+        assert_eq!((report.p50, report.p95, report.max), (1000, 1900, 2000));
+        assert_eq!((report.slowest.len(), &*report.slowest[0].node), (MOST_STEPS, "cn200"));
+        assert_eq!((report.failures.len(), &*report.failures[0].node), (10, "cn191"));
+        assert_eq!(Reporting::default().report(), ScriptReport::default());
+    }
+}
