@@ -72,7 +72,7 @@ function disconnect() {
 function connect() {
   disconnect();
   // A browser has few connections to one server: a tab that nobody sees needs none.
-  if (document.hidden) return;
+  if (document.hidden || !main.hasAttribute("data-live")) return;
   source = new EventSource(location.pathname + location.search);
   source.addEventListener("content", (event) => {
     const text = new DOMParser().parseFromString(event.data, "text/html");

@@ -39,6 +39,8 @@ struct Document<'a> {
     style: String,
     script: String,
     content: &'a str,
+    /// Whether it changes while it is open.
+    is_live: bool,
 }
 
 #[derive(Template)]
@@ -84,7 +86,8 @@ pub(super) fn refused(refusal: &Refusal, section: &str) -> Response<Body> {
 fn document(status: StatusCode, title: &str, section: &str, content: &str) -> Response<Body> {
     let title = &escape(title);
     let (style, script) = (assets::STYLE.path(), assets::SCRIPT.path());
-    match render(&Document { title, section, style, script, content }) {
+    let is_live = status.is_success();
+    match render(&Document { title, section, style, script, content, is_live }) {
         Ok(text) => (status, Html(text)).into_response(),
         Err(refusal) => refusal.into_response(),
     }
