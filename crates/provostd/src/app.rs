@@ -18,7 +18,7 @@ use crate::plain_http::PlainHttp;
 use crate::refresher::Refresher;
 use crate::refusal::Refusal;
 use crate::silence::Silence;
-use crate::web::{Fleet, Live, Recent};
+use crate::web::{Fleet, OpenPages, Recent};
 
 /// What the handlers of all listeners share.
 pub(crate) struct App {
@@ -52,7 +52,7 @@ pub(crate) struct App {
     /// What came in of late.
     pub(crate) recent: Recent,
     /// The pages that are open.
-    pub(crate) live: Live,
+    pub(crate) open_pages: OpenPages,
     pub(crate) stop: Stop,
 }
 

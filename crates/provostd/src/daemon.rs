@@ -26,7 +26,7 @@ use crate::startup::{
 };
 use crate::tls::{Pair, TlsListener};
 use crate::xcat::{self, Xcat};
-use crate::{admin_api, nodes_api, retention, tls, web};
+use crate::{admin_api, nodes_api, retention, tls};
 
 /// How many connections the admins' listener over TLS serves at once, which strangers reach.
 const ADMIN_TLS_CONNECTIONS: ConnectionLimits = ConnectionLimits::shared(256);
@@ -107,7 +107,7 @@ impl Daemon {
             metrics: Default::default(),
             fleet: Default::default(),
             recent: Default::default(),
-            live: Default::default(),
+            open_pages: Default::default(),
             stop: stopped.clone(),
         });
         let mut tasks = JoinSet::new();
@@ -117,8 +117,10 @@ impl Daemon {
         let reading = admin_api::over_read_socket(Arc::clone(&app));
         tasks.spawn(listener::serve(read.listener, reading, ADMIN_CONNECTIONS, stopped.clone()));
         tasks.spawn(retention::keep(Arc::clone(&app)));
-        tasks.spawn(web::watch(Arc::clone(&app)));
-        tasks.spawn(web::keep(Arc::clone(&app)));
+        let (web, until) = (Arc::clone(&app), stopped.clone());
+        tasks.spawn(async move { web.recent.watch(&*web.store, until).await });
+        let (web, until) = (Arc::clone(&app), stopped.clone());
+        tasks.spawn(async move { web.fleet.keep(&*web.store, until).await });
         tasks.spawn(async move { app.silence.watch(stopped).await });
 
         let listen_file = data.join("listen.json");

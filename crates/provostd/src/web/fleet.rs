@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use provost_record::wording::error_chain;
-use provost_store::{Event, Node, StoreError, failure_id};
+use provost_store::{Event, Node, Store, StoreError, failure_id};
 use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::app::App;
+use crate::listener::Stop;
 use crate::refusal::Refusal;
 
 /// The shortest time between two reads.
@@ -25,6 +26,8 @@ const KEPT: Duration = Duration::from_secs(300);
 const AGAIN: Duration = Duration::from_secs(300);
 /// How long the first read may take until a look is refused.
 const FIRST: Duration = Duration::from_secs(60);
+/// The pause after an error of the store.
+const RETRY: Duration = Duration::from_secs(5);
 /// How many changes that are no events wait to be read.
 const TOUCHED: usize = 64;
 
@@ -149,6 +152,60 @@ impl Fleet {
         let _ = self.touched.send(names.to_vec());
     }
 
+    /// Keeps the nodes in memory while somebody looks, until the daemon ends.
+    pub(crate) async fn keep(&self, store: &dyn Store, mut stop: Stop) {
+        let keeping = async {
+            loop {
+                self.wake.notified().await;
+                if let Err(error) = self.follow(store).await {
+                    let text = error_chain(&error);
+                    tracing::error!(hint = error.hint(), "reading nodes for the web page: {text}");
+                    self.state.send_replace(State::Failed(text.into(), error.hint().into()));
+                    sleep(RETRY).await;
+                }
+                self.state.send_replace(State::Asleep);
+            }
+        };
+        tokio::select! {
+            () = keeping => {}
+            () = stop.wait() => {}
+        }
+    }
+
+    /// Reads the nodes, and those that change, while somebody looks.
+    async fn follow(&self, store: &dyn Store) -> Result<(), StoreError> {
+        let (mut events, mut touched) = (store.events(), self.touched.subscribe());
+        // By the clock: it is another one than before the last pause.
+        let version = Timestamp::now().as_microsecond().unsigned_abs();
+        let all = members(store.nodes().await?, version);
+        let mut snapshot = self.show(Snapshot { members: all, version });
+        let mut all_read = Instant::now();
+        let mut pause = PACE;
+        loop {
+            let changed = changes(&mut events, &mut touched, pause).await;
+            if !self.is_looked_at() {
+                return Ok(());
+            }
+            let began = Instant::now();
+            let next = match changed {
+                Some(names) if all_read.elapsed() < AGAIN => {
+                    if names.is_empty() {
+                        continue;
+                    }
+                    let found = store.nodes_named(names.iter().cloned().collect()).await?;
+                    snapshot.with(names, found)
+                }
+                _ => {
+                    all_read = began;
+                    let version = snapshot.version + 1;
+                    Snapshot { members: members(store.nodes().await?, version), version }
+                }
+            };
+            snapshot = self.show(next);
+            pause = PACE.max(began.elapsed() * SHARE);
+        }
+    }
+
     fn is_looked_at(&self) -> bool {
         let last = *self.last_look.lock().unwrap_or_else(PoisonError::into_inner);
         last.elapsed() < KEPT
@@ -179,62 +236,6 @@ impl Changes {
             State::Ready(snapshot) => Some(Arc::clone(snapshot)),
             State::Asleep | State::Failed(..) => None,
         }
-    }
-}
-
-/// Keeps the nodes in memory while somebody looks, until the daemon ends.
-pub(crate) async fn keep(app: Arc<App>) {
-    let fleet = &app.fleet;
-    let mut stop = app.stop.clone();
-    let keeping = async {
-        loop {
-            fleet.wake.notified().await;
-            if let Err(error) = follow(&app).await {
-                let text = error_chain(&error);
-                tracing::error!(hint = error.hint(), "reading nodes for the web page: {text}");
-                fleet.state.send_replace(State::Failed(text.into(), error.hint().into()));
-                sleep(Duration::from_secs(5)).await;
-            }
-            fleet.state.send_replace(State::Asleep);
-        }
-    };
-    tokio::select! {
-        () = keeping => {}
-        () = stop.wait() => {}
-    }
-}
-
-/// Reads the nodes, and those that change, while somebody looks.
-async fn follow(app: &App) -> Result<(), StoreError> {
-    let (mut events, mut touched) = (app.store.events(), app.fleet.touched.subscribe());
-    // By the clock: it is another one than before the last pause.
-    let version = jiff::Timestamp::now().as_microsecond().unsigned_abs();
-    let members = members(app.store.nodes().await?, version);
-    let mut snapshot = app.fleet.show(Snapshot { members, version });
-    let mut all_read = Instant::now();
-    let mut pause = PACE;
-    loop {
-        let changed = changes(&mut events, &mut touched, pause).await;
-        if !app.fleet.is_looked_at() {
-            return Ok(());
-        }
-        let began = Instant::now();
-        let next = match changed {
-            Some(names) if all_read.elapsed() < AGAIN => {
-                if names.is_empty() {
-                    continue;
-                }
-                let found = app.store.nodes_named(names.iter().cloned().collect()).await?;
-                snapshot.with(names, found)
-            }
-            _ => {
-                all_read = began;
-                let version = snapshot.version + 1;
-                Snapshot { members: self::members(app.store.nodes().await?, version), version }
-            }
-        };
-        snapshot = app.fleet.show(next);
-        pause = PACE.max(began.elapsed() * SHARE);
     }
 }
 

@@ -1,9 +1,8 @@
 //! Pages that change while they are open. However many tabs show the same page, its content is made
 //! once, and sent to each only when it has changed.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -12,6 +11,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::fleet::SHARE;
+use super::open_pages::Content;
 use super::page::{Page, rendered};
 use crate::app::App;
 
@@ -20,20 +20,16 @@ const PACE: Duration = Duration::from_millis(300);
 /// How often the content is made anew where nothing happens: it says how long ago things were.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The content of a page; none until it is made.
-type Content = Option<Arc<str>>;
-
-/// The pages that are open, by their addresses.
-#[derive(Default)]
-pub(crate) struct Live(Mutex<HashMap<String, watch::Sender<Content>>>);
-
 /// The contents of the page at `path`, from now on.
 pub(super) fn stream(
     app: Arc<App>,
     page: impl Page,
     path: String,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let receiver = subscribe(&app, page, &path);
+    let (receiver, sender) = app.open_pages.open(&path);
+    if let Some(sender) = sender {
+        tokio::spawn(keep(Arc::clone(&app), page, path, sender));
+    }
     let contents = stream::unfold((receiver, app.stop.clone()), |(mut receiver, mut stop)| async {
         loop {
             tokio::select! {
@@ -50,19 +46,6 @@ pub(super) fn stream(
     Sse::new(contents).keep_alive(KeepAlive::default())
 }
 
-fn subscribe(app: &Arc<App>, page: impl Page, path: &str) -> watch::Receiver<Content> {
-    let mut open = app.live.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(sender) = open.get(path) {
-        let mut receiver = sender.subscribe();
-        receiver.mark_changed();
-        return receiver;
-    }
-    let (sender, receiver) = watch::channel(None);
-    open.insert(path.to_owned(), sender.clone());
-    tokio::spawn(keep(Arc::clone(app), page, path.to_owned(), sender));
-    receiver
-}
-
 /// Makes the content of a page whenever it may have changed, until nobody has the page open.
 async fn keep(app: Arc<App>, page: impl Page, path: String, sender: watch::Sender<Content>) {
     let mut stop = app.stop.clone();
@@ -77,10 +60,8 @@ async fn keep(app: Arc<App>, page: impl Page, path: String, sender: watch::Sende
             () = sender.closed() => {}
             () = stop.wait() => {}
         }
-        let mut open = app.live.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Somebody may have come meanwhile.
-        if sender.is_closed() {
-            open.remove(&path);
+        if app.open_pages.is_closed(&path) {
             return;
         }
     }

@@ -4,6 +4,7 @@
 //! Each page is a type with a template ([`page::Page`]). What of all nodes a page needs is in memory
 //! while somebody looks ([`fleet`]), and its content is made once for all tabs that show it ([`live`]).
 
+mod answer;
 mod assets;
 mod chart;
 mod events;
@@ -13,6 +14,7 @@ mod log;
 mod log_text;
 mod node;
 mod node_list;
+mod open_pages;
 mod overview;
 mod page;
 mod published;
@@ -29,9 +31,9 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use provost_store::UploadedLog;
 
-pub(crate) use fleet::{Fleet, keep};
-pub(crate) use live::Live;
-pub(crate) use recent::{Recent, watch};
+pub(crate) use fleet::Fleet;
+pub(crate) use open_pages::OpenPages;
+pub(crate) use recent::Recent;
 
 use self::events::Events;
 use self::log::{LogPage, LogQuery};
@@ -58,7 +60,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/static/{name}", get(assets::serve))
         .with_state(app)
         .layer(axum::middleware::map_response(async |mut response: Response<Body>| {
-            page::guard(response.headers_mut());
+            answer::guard(response.headers_mut());
             response
         }))
 }
@@ -66,7 +68,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 type Shared = State<Arc<App>>;
 
 async fn overview(State(app): Shared, uri: Uri, headers: HeaderMap) -> Response<Body> {
-    answer(app, Overview, uri, headers).await
+    show(app, Overview, uri, headers).await
 }
 
 async fn nodes(
@@ -79,8 +81,8 @@ async fn nodes(
         Refusal::new(e.status(), e.body_text(), "follow the links of /nodes, or use its form")
     });
     match query.and_then(|Query(query)| NodeList::new(query)) {
-        Ok(page) => answer(app, page, uri, headers).await,
-        Err(refusal) => page::refused(&refusal, "nodes").into_response(),
+        Ok(page) => show(app, page, uri, headers).await,
+        Err(refusal) => answer::refused(&refusal, "nodes").into_response(),
     }
 }
 
@@ -90,7 +92,7 @@ async fn node(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response<Body> {
-    answer(app, NodePage { name }, uri, headers).await
+    show(app, NodePage { name }, uri, headers).await
 }
 
 async fn log(
@@ -101,11 +103,11 @@ async fn log(
     headers: HeaderMap,
 ) -> Response<Body> {
     let part = query.part;
-    answer(app, LogPage { node, log: UploadedLog { run, name }, part }, uri, headers).await
+    show(app, LogPage { node, log: UploadedLog { run, name }, part }, uri, headers).await
 }
 
 async fn scripts(State(app): Shared, uri: Uri, headers: HeaderMap) -> Response<Body> {
-    answer(app, Scripts, uri, headers).await
+    show(app, Scripts, uri, headers).await
 }
 
 async fn script(
@@ -114,18 +116,18 @@ async fn script(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response<Body> {
-    answer(app, Script { name }, uri, headers).await
+    show(app, Script { name }, uri, headers).await
 }
 
 async fn published(State(app): Shared, uri: Uri, headers: HeaderMap) -> Response<Body> {
-    answer(app, Published, uri, headers).await
+    show(app, Published, uri, headers).await
 }
 
 async fn events(State(app): Shared, uri: Uri, headers: HeaderMap) -> Response<Body> {
-    answer(app, Events, uri, headers).await
+    show(app, Events, uri, headers).await
 }
 
-async fn answer(app: Arc<App>, page: impl Page, uri: Uri, headers: HeaderMap) -> Response<Body> {
+async fn show(app: Arc<App>, page: impl Page, uri: Uri, headers: HeaderMap) -> Response<Body> {
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    page::answer(app, page, path, &headers).await
+    answer::answer(app, page, path, &headers).await
 }

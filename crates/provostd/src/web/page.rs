@@ -1,16 +1,11 @@
-//! A page: a whole document, or its content alone as a stream.
-
-use std::sync::Arc;
+//! A page: what it shows, and of what that is made.
 
 use askama::Template;
-use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
-use axum::response::{Html, IntoResponse};
+use axum::http::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use provost_record::terminal::escape;
 
 use super::fleet::Snapshot;
-use super::{assets, live};
 use crate::app::App;
 use crate::refusal::Refusal;
 
@@ -31,66 +26,9 @@ pub(super) trait Page: Clone + Send + Sync + 'static {
     }
 }
 
-#[derive(Template)]
-#[template(path = "document.html")]
-struct Document<'a> {
-    title: &'a str,
-    section: &'a str,
-    style: String,
-    script: String,
-    content: &'a str,
-    /// Whether it changes while it is open.
-    is_live: bool,
-}
-
-#[derive(Template)]
-#[template(path = "refused.html")]
-struct Refused<'a> {
-    error: &'a str,
-    hint: &'a str,
-}
-
-/// Answers a request for `page`, which is at `path`: with the whole document; or, where an event
-/// stream is asked for, with its content now and whenever that changes.
-pub(super) async fn answer(
-    app: Arc<App>,
-    page: impl Page,
-    path: &str,
-    headers: &HeaderMap,
-) -> Response<Body> {
-    let accepted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    if accepted.is_some_and(|accepted| accepted.contains("text/event-stream")) {
-        return live::stream(app, page, path.to_owned()).into_response();
-    }
-    let (title, section) = (page.title(), page.section());
-    match rendered(&app, &page).await {
-        Ok(content) => document(StatusCode::OK, &title, section, &content),
-        Err(refusal) => refused(&refusal, section),
-    }
-}
-
 /// The page's content, in which nothing of a script's text can hide.
 pub(super) async fn rendered(app: &App, page: &impl Page) -> Result<String, Refusal> {
     Ok(harmless(&page.content(app).await?))
-}
-
-/// A document that says why there is no page.
-pub(super) fn refused(refusal: &Refusal, section: &str) -> Response<Body> {
-    let content = render(&Refused { error: &refusal.error, hint: &refusal.hint });
-    match content {
-        Ok(content) => document(refusal.status, "Error", section, &harmless(&content)),
-        Err(refusal) => refusal.into_response(),
-    }
-}
-
-fn document(status: StatusCode, title: &str, section: &str, content: &str) -> Response<Body> {
-    let title = &escape(title);
-    let (style, script) = (assets::STYLE.path(), assets::SCRIPT.path());
-    let is_live = status.is_success();
-    match render(&Document { title, section, style, script, content, is_live }) {
-        Ok(text) => (status, Html(text)).into_response(),
-        Err(refusal) => refusal.into_response(),
-    }
 }
 
 /// The text of a template.
@@ -107,32 +45,7 @@ pub(super) fn encoded(text: &str) -> impl std::fmt::Display {
 
 /// HTML in which control characters, and those that turn the direction of writing around, are
 /// written out: a script may have printed them. The template has made the rest of it harmless.
-fn harmless(html: &str) -> String {
+pub(super) fn harmless(html: &str) -> String {
     let lines: Vec<String> = html.split('\n').map(escape).collect();
     lines.join("\n")
-}
-
-/// What a browser may do with an answer of these pages.
-pub(super) fn guard(headers: &mut HeaderMap) {
-    let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-                  connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-    for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, policy),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "no-referrer"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    for (name, value) in [
-        ("cross-origin-opener-policy", "same-origin"),
-        ("cross-origin-resource-policy", "same-origin"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    // What a node has printed stays on no disk.
-    let cache = headers.entry(header::CACHE_CONTROL);
-    cache.or_insert(HeaderValue::from_static("no-store"));
-    // One address is a document and a stream.
-    headers.insert(header::VARY, HeaderValue::from_static("accept"));
 }

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use provost_record::{Outcome, Phase};
-use provost_store::{Claim, Event, Lost};
+use provost_store::{Claim, Event, Lost, Store};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::app::App;
+use crate::listener::Stop;
 
 /// How many seconds are kept.
 pub(super) const SECONDS: i64 = 600;
@@ -60,26 +60,25 @@ struct Brief {
     result: Option<Outcome>,
 }
 
-/// Notes what comes in, until the daemon ends.
-pub(crate) async fn watch(app: Arc<App>) {
-    let mut events = app.store.events();
-    let mut stop = app.stop.clone();
-    loop {
-        let event = tokio::select! {
-            event = events.recv() => event,
-            () = stop.wait() => return,
-        };
-        match event {
-            Ok(event) => app.recent.note(event, Timestamp::now()),
-            Err(RecvError::Lagged(_)) => {}
-            Err(RecvError::Closed) => return,
-        }
-    }
-}
-
 impl Recent {
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what comes in, until the daemon ends.
+    pub(crate) async fn watch(&self, store: &dyn Store, mut stop: Stop) {
+        let mut events = store.events();
+        loop {
+            let event = tokio::select! {
+                event = events.recv() => event,
+                () = stop.wait() => return,
+            };
+            match event {
+                Ok(event) => self.note(event, Timestamp::now()),
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            }
+        }
     }
 
     fn note(&self, event: Event, at: Timestamp) {

@@ -1,0 +1,96 @@
+//! The answer to a request for a page: a whole document, or its content alone as a stream.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::response::{Html, IntoResponse};
+use provost_record::terminal::escape;
+
+use super::page::{Page, harmless, render, rendered};
+use super::{assets, live};
+use crate::app::App;
+use crate::refusal::Refusal;
+
+#[derive(Template)]
+#[template(path = "document.html")]
+struct Document<'a> {
+    title: &'a str,
+    section: &'a str,
+    style: String,
+    script: String,
+    content: &'a str,
+    /// Whether it changes while it is open.
+    is_live: bool,
+}
+
+#[derive(Template)]
+#[template(path = "refused.html")]
+struct Refused<'a> {
+    error: &'a str,
+    hint: &'a str,
+}
+
+/// Answers a request for `page`, which is at `path`: with the whole document; or, where an event
+/// stream is asked for, with its content now and whenever that changes.
+pub(super) async fn answer(
+    app: Arc<App>,
+    page: impl Page,
+    path: &str,
+    headers: &HeaderMap,
+) -> Response<Body> {
+    let accepted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    if accepted.is_some_and(|accepted| accepted.contains("text/event-stream")) {
+        return live::stream(app, page, path.to_owned()).into_response();
+    }
+    let (title, section) = (page.title(), page.section());
+    match rendered(&app, &page).await {
+        Ok(content) => document(StatusCode::OK, &title, section, &content),
+        Err(refusal) => refused(&refusal, section),
+    }
+}
+
+/// A document that says why there is no page.
+pub(super) fn refused(refusal: &Refusal, section: &str) -> Response<Body> {
+    let content = render(&Refused { error: &refusal.error, hint: &refusal.hint });
+    match content {
+        Ok(content) => document(refusal.status, "Error", section, &harmless(&content)),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+fn document(status: StatusCode, title: &str, section: &str, content: &str) -> Response<Body> {
+    let title = &escape(title);
+    let (style, script) = (assets::STYLE.path(), assets::SCRIPT.path());
+    let is_live = status.is_success();
+    match render(&Document { title, section, style, script, content, is_live }) {
+        Ok(text) => (status, Html(text)).into_response(),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// What a browser may do with an answer of these pages.
+pub(super) fn guard(headers: &mut HeaderMap) {
+    let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+                  connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    for (name, value) in [
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // What a node has printed stays on no disk.
+    let cache = headers.entry(header::CACHE_CONTROL);
+    cache.or_insert(HeaderValue::from_static("no-store"));
+    // One address is a document and a stream.
+    headers.insert(header::VARY, HeaderValue::from_static("accept"));
+}
