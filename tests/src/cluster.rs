@@ -125,7 +125,12 @@ impl Cluster {
 
     /// Starts another daemon at `address`, which publishes the same, with a folder of its own.
     pub fn start_another(&self, address: &str) -> Daemon {
-        let folder = self.path("another");
+        self.start_in("another", address)
+    }
+
+    /// The same, in the folder `name`.
+    pub fn start_in(&self, name: &str, address: &str) -> Daemon {
+        let folder = self.path(name);
         std::fs::create_dir_all(&folder).unwrap();
         let more = crate::daemon::MORE;
         std::fs::copy(self.path(more), folder.join(more)).unwrap();

@@ -23,6 +23,8 @@ pub struct Postgres {
     programs: PathBuf,
     /// Only for connections with TLS; others use a socket of its own.
     port: u16,
+    /// Whether it syncs what it writes (`fsync`): a kill leaves the kernel's part in any case.
+    syncs: bool,
     child: Option<Child>,
 }
 
@@ -30,8 +32,17 @@ impl Postgres {
     /// The password of the databases' owner. Over the socket it isn't needed.
     pub const PASSWORD: &str = "a b/c:@%'\"";
 
-    /// Starts one. None where there is no PostgreSQL, which it says.
+    /// Starts one that syncs nothing. None where there is no PostgreSQL, which it says.
     pub fn start() -> Option<Self> {
+        Self::start_that(false)
+    }
+
+    /// Starts one that syncs what it writes, as a real one does.
+    pub fn start_synced() -> Option<Self> {
+        Self::start_that(true)
+    }
+
+    fn start_that(syncs: bool) -> Option<Self> {
         let Some(programs) = programs() else {
             eprintln!("SKIPPED: there is no PostgreSQL (Debian's package postgresql)");
             return None;
@@ -44,7 +55,7 @@ impl Postgres {
             chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut server = Self { folder, programs, port, child: None };
+        let mut server = Self { folder, programs, port, syncs, child: None };
         let data = server.path("data");
         let args = ["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8"];
         let made = server
@@ -96,6 +107,11 @@ impl Postgres {
         Out::from(out).expect(0).stdout.trim().to_owned()
     }
 
+    /// The id of its first process.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().expect("it runs").id()
+    }
+
     /// Ends all of its processes at once, as a power cut would, but for what the kernel has.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
@@ -110,8 +126,8 @@ impl Postgres {
     pub fn start_again(&mut self) {
         let log = File::options().create(true).append(true).open(self.log()).unwrap();
         let mut command = self.run_as_owner(&self.programs.join("postgres"));
-        // What is synced is none of these tests' business: a kill leaves the kernel's part.
-        for option in ["fsync=off", "ssl=on", "listen_addresses=127.0.0.1"] {
+        let fsync = if self.syncs { "fsync=on" } else { "fsync=off" };
+        for option in [fsync, "ssl=on", "listen_addresses=127.0.0.1"] {
             command.args(["-c", option]);
         }
         let file = |name: &str, file: &str| format!("{name}={}", self.path(file).display());

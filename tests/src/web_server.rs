@@ -94,6 +94,11 @@ impl WebServer {
     pub fn address(&self) -> &str {
         &self.address
     }
+
+    /// The id of its first process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
 }
 
 impl Drop for WebServer {

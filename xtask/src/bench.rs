@@ -25,6 +25,15 @@ pub(crate) enum Benchmark {
         /// Within which time they are switched on
         #[arg(long, value_name = "TIME", default_value = "0s")]
         over: String,
+        /// Where daemons keep records: sqlite, or postgres, a server of its own
+        #[arg(long, default_value = "sqlite")]
+        store: String,
+        /// How many daemons share a PostgreSQL
+        #[arg(long, default_value_t = 1)]
+        daemons: u32,
+        /// How often a daemon or the database is killed meanwhile
+        #[arg(long, default_value_t = 0)]
+        kills: u32,
     },
 }
 
@@ -34,9 +43,11 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
         Benchmark::Boot => of_programs("boot"),
         Benchmark::Exec => of_programs("exec"),
         Benchmark::Record => record(),
-        Benchmark::Storm { nodes, over } => {
-            let servers = servers()?;
-            of_tests("storm", servers, &["--nodes", &nodes.to_string(), "--over", &over])
+        Benchmark::Storm { nodes, over, store, daemons, kills } => {
+            let [nodes, daemons, kills] = [nodes, daemons, kills].map(|n| n.to_string());
+            let args = [["--nodes", &nodes], ["--over", &over], ["--store", &store]];
+            let args = [&args[..], &[["--daemons", &daemons], ["--kills", &kills]]].concat();
+            of_tests("storm", servers()?, args.as_flattened())
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// A server in a thread of its own.
 pub(crate) struct NullServer {
-    address: String,
+    port: u16,
 }
 
 type Files = HashMap<String, Vec<u8>>;
@@ -22,11 +22,11 @@ impl NullServer {
         let mut files = Files::new();
         read_all(www, "", &mut files);
         let files = Arc::new(files);
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = std::net::TcpListener::bind("0.0.0.0:0").unwrap();
         // As provostd has it: std's own is short.
         rustix::net::listen(&listener, 4096).unwrap();
         listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap().to_string();
+        let port = listener.local_addr().unwrap().port();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         thread::spawn(move || {
             runtime.block_on(async {
@@ -37,11 +37,12 @@ impl NullServer {
                 }
             });
         });
-        Self { address }
+        Self { port }
     }
 
-    pub(crate) fn address(&self) -> &str {
-        &self.address
+    /// Where it listens, at all addresses.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 }
 

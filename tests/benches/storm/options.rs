@@ -1,0 +1,69 @@
+use std::fmt;
+use std::time::Duration;
+
+use provost_bundle::Limit;
+
+use crate::simulated::Store;
+
+/// What is asked for on the command line.
+pub(crate) struct Options {
+    pub(crate) nodes: usize,
+    /// Within which time all of them boot.
+    pub(crate) over: Duration,
+    pub(crate) store: Store,
+    pub(crate) daemons: usize,
+    /// How often a daemon or the database is killed meanwhile.
+    pub(crate) kills: usize,
+}
+
+impl Options {
+    pub(crate) fn read() -> Self {
+        let mut options =
+            Self { nodes: 1000, over: Duration::ZERO, store: Store::Sqlite, daemons: 1, kills: 0 };
+        let mut words = std::env::args().skip(1);
+        while let Some(word) = words.next() {
+            // Cargo's own.
+            if word == "--bench" {
+                continue;
+            }
+            let value = words.next().unwrap_or_else(|| panic!("{word} needs a value"));
+            match word.as_str() {
+                "--nodes" => options.nodes = number(&value),
+                "--over" => {
+                    let limit = (value != "0s").then(|| value.parse::<Limit>().unwrap());
+                    options.over = limit.map_or(Duration::ZERO, |limit| limit.duration());
+                }
+                "--store" => {
+                    options.store = match value.as_str() {
+                        "sqlite" => Store::Sqlite,
+                        "postgres" => Store::Postgres { syncs: true },
+                        _ => panic!("unknown store {value:?}; expected sqlite or postgres"),
+                    }
+                }
+                "--daemons" => options.daemons = number(&value),
+                "--kills" => options.kills = number(&value),
+                _ => panic!("unknown argument {word}"),
+            }
+        }
+        options.nodes = options.nodes.max(1);
+        options.daemons = options.daemons.max(1);
+        let shares = options.daemons == 1 || options.store != Store::Sqlite;
+        assert!(shares, "many daemons can't share a SQLite file: add --store postgres");
+        options
+    }
+}
+
+fn number(text: &str) -> usize {
+    text.parse().unwrap_or_else(|e| panic!("{text:?} isn't a number: {e}"))
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let store = if self.store == Store::Sqlite { "SQLite" } else { "PostgreSQL" };
+        write!(
+            f,
+            "{} nodes within {:?}, daemons: {}, over {store}, killed: {} times",
+            self.nodes, self.over, self.daemons, self.kills
+        )
+    }
+}

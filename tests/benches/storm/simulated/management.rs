@@ -1,0 +1,187 @@
+//! The management nodes of a storm: daemons over one store, and what they have of the nodes' records.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fastrand::Rng;
+use provost_tests::{Cluster, Daemon, Postgres, processes};
+
+use super::{Boot, Network, RECORDS, SCRIPTS};
+
+/// How long daemons and their database live at most, where they are killed.
+const LIFE: Duration = Duration::from_secs(1);
+
+/// What the daemons keep their records in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Store {
+    Sqlite,
+    /// A server of our own. Whether it syncs what it writes.
+    Postgres {
+        syncs: bool,
+    },
+}
+
+/// Daemons that serve the same, over one store.
+pub(crate) struct Management {
+    cluster: Cluster,
+    others: Vec<Daemon>,
+    database: Option<Postgres>,
+    /// Of the nodes' listener of each, also after it was killed and started again.
+    ports: Vec<u16>,
+}
+
+impl Management {
+    /// Publishes for the nodes of `range`, and starts so many daemons. None where there is no such
+    /// store, which it says.
+    pub(crate) fn start(range: &str, store: Store, daemons: usize) -> Option<Self> {
+        let database = match store {
+            Store::Sqlite => None,
+            Store::Postgres { syncs: true } => Some(Postgres::start_synced()?),
+            Store::Postgres { syncs: false } => Some(Postgres::start()?),
+        };
+        let mut cluster = site(range);
+        if let Some(database) = &database {
+            cluster.configure_daemon(&format!("store = {:?}\n", database.database("site")));
+        }
+        cluster.start_at(&any_address(0));
+        let others: Vec<Daemon> =
+            (1..daemons).map(|n| cluster.start_in(&folder(n), &any_address(0))).collect();
+        let all = std::iter::once(cluster.daemon()).chain(&others);
+        let ports = all.map(|daemon| daemon.nodes().rsplit(':').next().unwrap().parse().unwrap());
+        let ports = ports.collect();
+        Some(Self { cluster, others, database, ports })
+    }
+
+    /// What is published.
+    pub(crate) fn www(&self) -> PathBuf {
+        self.cluster.www()
+    }
+
+    /// A node's settings for the servers at `addresses`.
+    pub(crate) fn settings_for(&self, addresses: &[&str]) -> String {
+        self.cluster.settings_for(addresses)
+    }
+
+    /// The settings of the node with that number: all daemons are its servers, and each is the first
+    /// of as many nodes as the others.
+    pub(crate) fn settings(&self, number: usize, network: &Network) -> String {
+        let (before, after) = self.ports.split_at(number % self.ports.len());
+        let servers = after.iter().chain(before).map(|port| network.server(number, *port));
+        let servers: Vec<String> = servers.collect();
+        self.settings_for(&servers.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The first daemon's listener for nodes.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.ports[0])
+    }
+
+    /// New tokens for the nodes of `range`.
+    pub(crate) fn tokens(&self, range: &str) -> Vec<String> {
+        let lines = self.cluster.ctl(&["token", range]).expect(0).stdout;
+        let tokens = lines.lines().filter_map(|line| line.split(' ').nth(1));
+        tokens.map(str::to_owned).collect()
+    }
+
+    /// The processes of the daemons.
+    pub(crate) fn daemons(&self) -> Vec<u32> {
+        let others = self.others.iter().map(Daemon::pid);
+        std::iter::once(self.cluster.daemon().pid()).chain(others).collect()
+    }
+
+    /// The database's first process.
+    pub(crate) fn database(&self) -> Option<u32> {
+        self.database.as_ref().map(Postgres::pid)
+    }
+
+    /// Kills a daemon or the database, each in its turn, and starts it again: so many times, after a
+    /// random time each. What a thread has started ends with it: the caller has to be the one that started
+    /// them, or live as long.
+    pub(crate) fn kill(&mut self, times: usize, rng: &mut Rng) {
+        let daemons = self.ports.len();
+        for round in 0..times {
+            processes::until(LIFE.mul_f64(rng.f64()), || false);
+            let turns = daemons + usize::from(self.database.is_some());
+            match (round % turns, &mut self.database) {
+                (0, _) => {
+                    self.cluster.kill_daemon();
+                    self.cluster.start_at(&any_address(self.ports[0]));
+                }
+                (n, _) if n < daemons => {
+                    self.others.remove(n - 1).kill();
+                    let again = self.cluster.start_in(&folder(n), &any_address(self.ports[n]));
+                    self.others.insert(n - 1, again);
+                }
+                (_, Some(database)) => {
+                    database.kill();
+                    database.start_again();
+                }
+                (_, None) => {}
+            }
+        }
+    }
+
+    /// How many records came again that were stored.
+    pub(crate) fn repeats(&self) -> u64 {
+        let of = |admin: String| {
+            let text = page(&admin, "/metrics");
+            let line = text.lines().find_map(|l| l.strip_prefix("provost_record_repeats_total "));
+            line.unwrap().parse::<u64>().unwrap()
+        };
+        let others = self.others.iter().map(Daemon::admin);
+        std::iter::once(self.cluster.daemon().admin()).chain(others).map(of).sum()
+    }
+
+    /// The runs that don't have every record once, in order, by the node's own books; each with what
+    /// there is.
+    pub(crate) fn incomplete(&self, boots: &[Boot]) -> Vec<String> {
+        let admin = self.cluster.daemon().admin();
+        let seqs_of = |run: &str| {
+            let text = page(&admin, &format!("/v1/runs/{run}/records"));
+            let records: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap_or_default();
+            records.iter().filter_map(|record| record["seq"].as_u64()).collect::<Vec<_>>()
+        };
+        let incomplete = |boot: &Boot| {
+            let seqs = seqs_of(&boot.run);
+            let is_whole = boot.records == RECORDS
+                && boot.unreported == 0
+                && seqs.iter().copied().eq(1..=RECORDS as u64);
+            let Boot { run, records, unreported, .. } = boot;
+            let text = format!("{run}: {records} written, {unreported} not sent, stored: {seqs:?}");
+            (!is_whole).then_some(text)
+        };
+        boots.iter().filter_map(incomplete).collect()
+    }
+}
+
+fn any_address(port: u16) -> String {
+    format!("0.0.0.0:{port}")
+}
+
+/// Where the daemon with that number has what is its own.
+fn folder(number: usize) -> String {
+    format!("daemon-{number}")
+}
+
+/// Publishes for the nodes of `range`, and makes nothing else.
+fn site(range: &str) -> Cluster {
+    let cluster = Cluster::new();
+    let names: Vec<String> = (1..=SCRIPTS).map(|n| format!("s{n:02}")).collect();
+    for name in &names {
+        cluster.script(name, &format!("#!/bin/sh\necho {name} is done\n"));
+    }
+    let site = format!("[groups.all]\nnodes = \"{range}\"\npostscripts = {names:?}\n");
+    cluster.site(&site).publish().expect(0);
+    cluster
+}
+
+/// What a daemon's read-only listener answers. By HTTP/1.0, so that it comes in one piece.
+fn page(admin: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(admin).unwrap();
+    write!(stream, "GET {path} HTTP/1.0\r\nhost: {admin}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
+}

@@ -1,0 +1,104 @@
+//! Many nodes that boot at once against real management nodes. The nodes share this process, and each is
+//! the real node's code from its settings to its last report: fetch, spool, reporter, their waits, retries
+//! and jitter. What is left out is what no server sees: scripts are waits, and a node's folder is in memory.
+
+mod books;
+mod management;
+mod network;
+mod node;
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, getrlimit};
+use tempfile::TempDir;
+
+use books::Books;
+pub(crate) use books::Requests;
+pub(crate) use management::{Management, Store};
+pub(crate) use network::Network;
+pub(crate) use node::{Boot, SimulatedNode};
+
+/// Scripts that each node runs.
+pub(crate) const SCRIPTS: usize = 28;
+/// Records of a node's boot: of the service, of `fetch`, and of the scripts.
+pub(crate) const RECORDS: usize = 2 + 2 + 2 * SCRIPTS;
+/// File descriptors of a node, and of the null server for it.
+const FILES: u64 = 12;
+/// What the folder of a node takes, in bytes.
+const FOLDER: u64 = 256 << 10;
+
+/// What a storm was like for its nodes.
+pub(crate) struct Storm {
+    pub(crate) took: Duration,
+    pub(crate) boots: Vec<Boot>,
+    pub(crate) requests: Requests,
+}
+
+/// The nodes of a storm, and where their folders are.
+pub(crate) struct Nodes {
+    names: Vec<String>,
+    memory: TempDir,
+}
+
+impl Nodes {
+    /// So many nodes, if there are file descriptors for them.
+    pub(crate) fn new(count: usize) -> Self {
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let enough = count as u64 * FILES + 100;
+        assert!(files >= enough, "{files} open files are too few: ulimit -n {enough}");
+        let names = (0..count).map(|n| format!("n{n:06}")).collect();
+        Self { names, memory: memory_folder(count as u64 * FOLDER) }
+    }
+
+    /// All of them, as site.toml names them.
+    pub(crate) fn range(&self) -> String {
+        format!("n[{}-{}]", &self.names[0][1..], &self.names[self.names.len() - 1][1..])
+    }
+
+    /// Boots all of them within `over`, each with its token and with the `settings` for its number. They
+    /// are divided among as many threads as there are processors. `name` is the storm's.
+    pub(crate) fn boot(
+        &self,
+        name: &str,
+        over: Duration,
+        tokens: &[String],
+        settings: impl Fn(usize) -> String,
+    ) -> Storm {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let mut shares: Vec<Vec<SimulatedNode>> = (0..threads).map(|_| Vec::new()).collect();
+        for (n, (node, token)) in self.names.iter().zip(tokens).enumerate() {
+            let folder = self.memory.path().join(name).join(node);
+            shares[n % threads].push(SimulatedNode::set_up(&folder, node, token, &settings(n)));
+        }
+        let books = Books::open();
+        let begun = Instant::now();
+        let boots = thread::scope(|scope| {
+            let boot_all = |share| scope.spawn(move || boot_all(share, over));
+            let threads: Vec<_> = shares.into_iter().map(boot_all).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        Storm { took: begun.elapsed(), boots, requests: books.close() }
+    }
+}
+
+fn boot_all(share: Vec<SimulatedNode>, over: Duration) -> Vec<Boot> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let local = tokio::task::LocalSet::new();
+    let boots: Vec<_> = share.into_iter().map(|node| local.spawn_local(node.boot(over))).collect();
+    local.block_on(&runtime, async {
+        let mut ended = Vec::new();
+        for boot in boots {
+            ended.push(boot.await.unwrap());
+        }
+        ended
+    })
+}
+
+/// A folder that no disk has, if there is room for `bytes`: thousands of nodes have thousands of disks.
+fn memory_folder(bytes: u64) -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let has_room = rustix::fs::statvfs(memory).is_ok_and(|fs| fs.f_bavail * fs.f_frsize > bytes);
+    if has_room { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
+}

@@ -1,0 +1,47 @@
+//! Hundreds of nodes boot at once, while their management nodes are killed: what was acknowledged is
+//! stored, once, by the nodes' own books. Counts, not times.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "../benches/storm/simulated/mod.rs"]
+#[expect(dead_code, reason = "what the benchmark measures")]
+mod simulated;
+
+use std::time::Duration;
+
+use fastrand::Rng;
+use provost_tests::seed;
+use simulated::{Management, Network, Nodes, Store};
+
+/// How many nodes boot.
+const NODES: usize = 500;
+/// Within which time they are switched on.
+const OVER: Duration = Duration::from_secs(3);
+/// How often something is killed while they boot.
+const KILLS: usize = 6;
+
+#[test]
+fn a_storm_on_a_daemon_that_is_killed_leaves_each_record_once() {
+    storm(Store::Sqlite, 1);
+}
+
+#[test]
+fn a_storm_on_two_daemons_that_are_killed_and_their_database_leaves_each_record_once() {
+    storm(Store::Postgres { syncs: false }, 2);
+}
+
+fn storm(store: Store, daemons: usize) {
+    let mut rng = Rng::with_seed(seed());
+    let (network, nodes) = (Network::enter(), Nodes::new(NODES));
+    let Some(mut management) = Management::start(&nodes.range(), store, daemons) else { return };
+    let tokens = management.tokens(&nodes.range());
+    let settings = |n| management.settings(n, &network);
+    let settings: Vec<String> = (0..NODES).map(settings).collect();
+    let storm = std::thread::scope(|scope| {
+        let storm = scope.spawn(|| nodes.boot("storm", OVER, &tokens, |n| settings[n].clone()));
+        management.kill(KILLS, &mut rng);
+        storm.join().unwrap()
+    });
+    assert_eq!(storm.boots.len(), NODES);
+    let incomplete = management.incomplete(&storm.boots);
+    assert!(incomplete.is_empty(), "{} of {NODES}: {incomplete:?}", incomplete.len());
+}
