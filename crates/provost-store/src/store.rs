@@ -208,8 +208,9 @@ pub trait Store: Send + Sync + 'static {
     /// Whether this daemon watches for nodes that are silent: of many daemons one does.
     fn watch(&self) -> Answer<'_, Watch>;
 
-    /// When the next node counts as lost if it reports nothing. The caller adds its margin, here
-    /// and in [`lose`](Self::lose).
+    /// When the next node may count as lost if it reports nothing: not later than it does, but sooner if
+    /// it has reported since, which [`lose`](Self::lose) finds out. The caller adds its margin, here and
+    /// there.
     fn next_due(&self) -> Answer<'_, Option<Timestamp>>;
 
     /// Marks all nodes as lost that were due by `due`, until they report again. `at` is the

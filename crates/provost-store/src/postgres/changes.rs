@@ -36,9 +36,13 @@ pub(super) async fn lose(
     let change = client.transaction().await?;
     let overdue = "SELECT name FROM node WHERE due <= $1";
     let mut states = lock_those(&change, overdue, &[&due.as_millisecond()]).await?;
-    // Another daemon may have marked one meanwhile, or heard of it.
-    states.retain(|_, state| state.lose(due, at));
-    nodes::save(&change, named(&states)).await?;
+    // Another daemon may have marked one meanwhile, and one may have reported since it was known to be due.
+    let lost: BTreeSet<String> = states
+        .iter_mut()
+        .filter_map(|(name, state)| state.lose(due, at).then(|| name.clone()))
+        .collect();
+    nodes::save_due(&change, named(&states)).await?;
+    states.retain(|name, _| lost.contains(name));
     let lost = states.iter().map(|(name, state)| {
         let shown = state.node();
         Lost { node: name.clone(), stage: shown.detail.stage, last_seen: shown.last_seen }
@@ -56,7 +60,7 @@ pub(super) async fn restart_deadlines(db: &Database, at: Timestamp) -> Result<()
     let all = "SELECT name FROM node WHERE due IS NOT NULL";
     let mut states = lock_those(&change, all, &[]).await?;
     states.values_mut().for_each(|state| state.restart_deadlines(at));
-    nodes::save(&change, named(&states)).await?;
+    nodes::save_due(&change, named(&states)).await?;
     change.commit().await?;
     Ok(())
 }

@@ -55,8 +55,25 @@ pub(super) async fn add(
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-/// Remembers `states` of nodes that are known.
+/// Remembers `states` of nodes that are known. When a node is due is kept as it was if that is sooner: it
+/// changes with each report, each change would be one of an index too, and `lose` finds out.
 pub(super) async fn save<'a>(
+    change: &Transaction<'_>,
+    states: impl IntoIterator<Item = (&'a str, &'a NodeState)>,
+) -> Result<(), Failure> {
+    save_by("CASE WHEN node.due <= new.due THEN node.due ELSE new.due END", change, states).await
+}
+
+/// The same, with when each is due.
+pub(super) async fn save_due<'a>(
+    change: &Transaction<'_>,
+    states: impl IntoIterator<Item = (&'a str, &'a NodeState)>,
+) -> Result<(), Failure> {
+    save_by("new.due", change, states).await
+}
+
+async fn save_by<'a>(
+    due: &str,
     change: &Transaction<'_>,
     states: impl IntoIterator<Item = (&'a str, &'a NodeState)>,
 ) -> Result<(), Failure> {
@@ -66,10 +83,12 @@ pub(super) async fn save<'a>(
         texts.push(serde_json::to_string(state)?);
         dues.push(state.due().map(Timestamp::as_millisecond));
     }
-    let update = "UPDATE node SET state = new.state, due = new.due
+    let update = format!(
+        "UPDATE node SET state = new.state, due = {due}
          FROM unnest($1::text[], $2::text[], $3::bigint[]) AS new (name, state, due)
-         WHERE node.name = new.name";
-    let update = change.prepare_cached(update).await?;
+         WHERE node.name = new.name"
+    );
+    let update = change.prepare_cached(&update).await?;
     change.execute(&update, &[&names, &texts, &dues]).await?;
     Ok(())
 }

@@ -13,6 +13,8 @@ use crate::{Claim, Event, Ingested, Lost, NodeState, Released, Report, Seen};
 
 /// How many pages are given back to the file system at once, so that no report waits for it.
 const BITE: u32 = 1024;
+/// How many nodes that are due are looked at in one transaction, for the same reason.
+pub(super) const DUE_BITE: usize = 1000;
 
 pub(super) fn ingest(
     db: &Connection,
@@ -132,23 +134,26 @@ pub(super) fn claim(
     Ok(Applied { answer: counts, events, changes_tokens: false })
 }
 
+/// Returns also how many nodes were looked at: some of them, if it is [`DUE_BITE`].
 pub(super) fn lose(
     db: &Connection,
     due: Timestamp,
     at: Timestamp,
-) -> rusqlite::Result<Applied<Vec<Lost>>> {
-    let mut applied = Applied::<Vec<Lost>>::default();
-    let overdue =
-        states(db, "SELECT name, state FROM node WHERE due <= ?", [due.as_millisecond()])?;
+) -> rusqlite::Result<Applied<(Vec<Lost>, usize)>> {
+    let mut applied = Applied::<(Vec<Lost>, usize)>::default();
+    let select = format!("SELECT name, state FROM node WHERE due <= ? LIMIT {DUE_BITE}");
+    let overdue = states(db, &select, [due.as_millisecond()])?;
+    applied.answer.1 = overdue.len();
     for (name, mut state) in overdue {
         if !state.lose(due, at) {
+            set_due(db, &name, &state)?;
             continue;
         }
         save(db, &name, &state)?;
         let node = state.node();
         let lost = Lost { node: name, stage: node.detail.stage, last_seen: node.last_seen };
         applied.events.push(Event::Lost(Arc::new(lost.clone())));
-        applied.answer.push(lost);
+        applied.answer.0.push(lost);
     }
     Ok(applied)
 }
@@ -157,6 +162,7 @@ pub(super) fn restart_deadlines(db: &Connection, at: Timestamp) -> rusqlite::Res
     for (name, mut state) in states(db, "SELECT name, state FROM node WHERE due IS NOT NULL", [])? {
         state.restart_deadlines(at);
         save(db, &name, &state)?;
+        set_due(db, &name, &state)?;
     }
     Ok(Applied::default())
 }
@@ -251,13 +257,29 @@ pub(super) fn state_of(db: &Connection, node: &str) -> rusqlite::Result<Option<N
         .optional()
 }
 
+/// Remembers the state of a node. When it is due is kept as it was if that is sooner: it changes with
+/// each report, and [`lose`] finds out.
 pub(super) fn save(db: &Connection, node: &str, state: &NodeState) -> rusqlite::Result<()> {
     let json = serde_json::to_string(state)
         .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
     db.prepare_cached(
-        "INSERT INTO node (name, state, due) VALUES (?1, ?2, ?3)
-         ON CONFLICT (name) DO UPDATE SET state = ?2, due = ?3",
+        "INSERT INTO node (name, state) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET state = ?2",
     )?
-    .execute(params![node, json, state.due().map(Timestamp::as_millisecond)])?;
+    .execute(params![node, json])?;
+    let sooner = "UPDATE node SET due = ?2
+         WHERE name = ?1 AND due IS NOT ?2 AND (due IS NULL OR ?2 IS NULL OR due > ?2)";
+    db.prepare_cached(sooner)?.execute(params![node, milliseconds(state.due())])?;
     Ok(())
+}
+
+/// Remembers when a node is due.
+fn set_due(db: &Connection, node: &str, state: &NodeState) -> rusqlite::Result<()> {
+    db.prepare_cached("UPDATE node SET due = ?2 WHERE name = ?1 AND due IS NOT ?2")?
+        .execute(params![node, milliseconds(state.due())])?;
+    Ok(())
+}
+
+fn milliseconds(due: Option<Timestamp>) -> Option<i64> {
+    due.map(Timestamp::as_millisecond)
 }

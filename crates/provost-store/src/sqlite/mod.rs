@@ -248,8 +248,17 @@ impl Store for Sqlite {
     }
 
     fn lose(&self, due: Timestamp, at: Timestamp) -> Answer<'_, Vec<Lost>> {
-        let work = move |db: &Connection| changes::lose(db, due, at);
-        Box::pin(self.writer.submit(&self.path, work))
+        Box::pin(async move {
+            let mut lost = Vec::new();
+            loop {
+                let work = move |db: &Connection| changes::lose(db, due, at);
+                let (more, looked_at) = self.writer.submit(&self.path, work).await?;
+                lost.extend(more);
+                if looked_at < changes::DUE_BITE {
+                    return Ok(lost);
+                }
+            }
+        })
     }
 
     fn restart_deadlines(&self, at: Timestamp) -> Answer<'_, ()> {

@@ -268,6 +268,14 @@ async fn silence(store: &dyn Store) {
     store.ingest("cn009", stage("cn009", "s", 1, 10_000), later(100)).await.unwrap();
     assert_eq!(store.node("cn009").await.unwrap().unwrap().status, Status::Defined, "it spoke");
     assert_eq!(store.next_due().await.unwrap(), Some(later(110)));
+
+    // It reports again before that, and isn't lost then.
+    let report = store.ingest("cn009", stage("cn009", "s", 2, 10_000), later(108)).await.unwrap();
+    assert_eq!(report.due, Some(later(118)));
+    assert_eq!(store.lose(later(117), later(117)).await.unwrap(), []);
+    assert_eq!(store.next_due().await.unwrap(), Some(later(118)));
+    assert_eq!(store.lose(later(118), later(118)).await.unwrap()[0].node, "cn009");
+    assert_eq!(store.next_due().await.unwrap(), Some(later(120)), "the other one");
 }
 
 async fn logs(store: &dyn Store) {
