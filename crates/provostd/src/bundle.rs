@@ -1,4 +1,5 @@
-use std::io;
+use std::fs::Metadata;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode
 use axum::response::{IntoResponse, Response};
 use provost_bundle::Pack;
 use tokio::io::AsyncReadExt as _;
+use tokio::task::spawn_blocking;
 use tower_http::services::ServeFile;
 
 use crate::refusal::Refusal;
@@ -23,6 +25,9 @@ const PRIVATE: &str = "private, no-cache";
 const BUNDLE: HeaderName = HeaderName::from_static("provost-bundle");
 /// How many bytes of a manifest have its generation, at the most.
 const HEAD: u64 = 256;
+/// Up to this size a file is read as a whole, in bytes: manifests, plans and most packs. Streaming one
+/// takes a thread's turn for each piece, which costs many times as much.
+const SMALL: u64 = 256 * 1024;
 /// Length of a SHA-256 in hexadecimal digits.
 const DIGEST: usize = 64;
 
@@ -43,6 +48,7 @@ pub(crate) enum Published {
 pub(crate) struct PlanOf<'n> {
     /// The node that may read it.
     pub(crate) node: &'n str,
+    pub(crate) is_signature: bool,
     pub(crate) plan: Published,
 }
 
@@ -85,10 +91,11 @@ impl Published {
 
     /// `plans/NODE.toml` or its signature.
     pub(crate) fn plan(name: &str) -> Option<PlanOf<'_>> {
-        let plan = name.strip_suffix(".minisig").unwrap_or(name);
-        let node = plan.strip_suffix(".toml")?;
+        let signed = name.strip_suffix(".minisig");
+        let node = signed.unwrap_or(name).strip_suffix(".toml")?;
         let plan = Self::Plan(format!("plans/{name}"));
-        provost_plan::is_node_name(node).then_some(PlanOf { node, plan })
+        let is_signature = signed.is_some();
+        provost_plan::is_node_name(node).then_some(PlanOf { node, is_signature, plan })
     }
 
     fn path(&self) -> &str {
@@ -120,14 +127,20 @@ impl Published {
     /// Serves the file from the published folder `www`, with ranges and a strong tag.
     pub(crate) async fn serve(&self, www: &Path, request: Request<Body>) -> Response {
         let path = www.join(self.path());
-        if let Err(error) = tokio::fs::File::open(&path).await {
-            return self.refuse(path, error).into_response();
-        }
+        let small = match read_small(path.clone()).await {
+            Ok(small) => small,
+            Err(error) => return self.refuse(path, error).into_response(),
+        };
         let asked =
             FileRequest { method: request.method().clone(), headers: request.headers().clone() };
-        let (response, cache) = match self.tag() {
-            Some(tag) => (asked.tagged(&path, tag).await, IMMUTABLE),
-            None => (asked.replaceable(&path).await, self.lifetime()),
+        let (tag, cache) = match self.tag() {
+            Some(tag) => (Some(tag), IMMUTABLE),
+            None => (None, self.lifetime()),
+        };
+        let response = match (small, tag) {
+            (Some(small), tag) if asked.is_plain() => Ok(asked.whole(small, tag, self.path())),
+            (_, Some(tag)) => asked.tagged(&path, tag).await,
+            (_, None) => asked.replaceable(&path).await,
         };
         let Ok(mut response) = response else {
             // It was there when it was opened: a publish has replaced the folder.
@@ -177,10 +190,38 @@ struct FileRequest {
 }
 
 impl FileRequest {
+    /// Whether it asks for the whole file.
+    fn is_plain(&self) -> bool {
+        self.method == Method::GET && !self.headers.contains_key(header::RANGE)
+    }
+
+    /// Whether the client has the file that has this tag.
+    fn has(&self, tag: &HeaderValue) -> bool {
+        self.headers.get(header::IF_NONE_MATCH).is_some_and(|tags| names(tags, tag))
+    }
+
+    /// Serves a file that was read, with this tag or its own.
+    fn whole(&self, file: SmallFile, tag: Option<HeaderValue>, path: &str) -> Response {
+        let tag = tag.unwrap_or(file.tag);
+        if self.has(&tag) {
+            return (StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response();
+        }
+        let kind = match path.rsplit('.').next() {
+            Some("toml") => "text/x-toml",
+            Some("zst") => "application/zstd",
+            _ => "application/octet-stream",
+        };
+        let headers = [
+            (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+            (header::ACCEPT_RANGES, HeaderValue::from_static("bytes")),
+            (header::ETAG, tag),
+        ];
+        (headers, file.bytes).into_response()
+    }
+
     /// Serves a file that has this tag.
     async fn tagged(&self, path: &Path, tag: HeaderValue) -> io::Result<Response> {
-        let none_match = self.headers.get(header::IF_NONE_MATCH);
-        if none_match.is_some_and(|tags| names(tags, &tag)) {
+        if self.has(&tag) {
             return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
         }
         let mut headers = self.headers.clone();
@@ -218,10 +259,35 @@ impl FileRequest {
     }
 }
 
-/// The tag of a file that is only ever replaced. The time isn't enough: two files may be written
-/// within one tick of the clock.
+/// A file that was read as a whole.
+struct SmallFile {
+    tag: HeaderValue,
+    bytes: Vec<u8>,
+}
+
+/// Opens a file, and reads it if it is a small one. It is only ever replaced, so that what is open has
+/// one content and one tag.
+async fn read_small(path: PathBuf) -> io::Result<Option<SmallFile>> {
+    let read = move || {
+        let mut file = std::fs::File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || metadata.len() > SMALL {
+            return Ok(None);
+        }
+        let mut bytes = Vec::with_capacity(metadata.len() as usize);
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(SmallFile { tag: tag_of(&metadata)?, bytes }))
+    };
+    spawn_blocking(read).await.map_err(io::Error::other)?
+}
+
+/// The tag of a file that is only ever replaced.
 async fn current_tag(path: &Path) -> io::Result<HeaderValue> {
-    let file = tokio::fs::metadata(path).await?;
+    tag_of(&tokio::fs::metadata(path).await?)
+}
+
+/// The time isn't enough: two files may be written within one tick of the clock.
+fn tag_of(file: &Metadata) -> io::Result<HeaderValue> {
     let (time, nanoseconds) = (file.mtime(), file.mtime_nsec());
     let tag = format!("\"{:x}-{time:x}.{nanoseconds:x}-{:x}\"", file.ino(), file.len());
     HeaderValue::try_from(tag).map_err(io::Error::other)
