@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use provost_bundle::{Limit, Manifest, Policy, PublicKey, Trust};
+use provost_bundle::{Limit, Manifest, Policy, PublicKey, Tls, Trust};
 use provost_plan::mypostscript::MyPostscript;
 use provost_plan::{Plan, Site, Step, nodes};
 use provost_record::step_log::view::{Part, Reader, View};
@@ -107,6 +107,16 @@ fn keys_and_signatures() {
         let signature = text(bytes);
         let _ = PublicKey::from_line(&signature);
         assert!(trust.check_manifest(b"forged", Some(&signature)).is_err());
+    });
+}
+
+#[test]
+fn what_a_manifest_says_of_tls() {
+    let digest = "ab".repeat(32);
+    survives(&[&format!("8482:{digest},{digest}"), &format!("1:{digest}")], |bytes| {
+        if let Ok(tls) = text(bytes).parse::<Tls>() {
+            assert_eq!(tls.to_string().parse::<Tls>().ok(), Some(tls));
+        }
     });
 }
 

@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 
 use fastrand::Rng;
@@ -97,6 +98,46 @@ fn requests_to_the_nodes_port() {
         assert!(!answer.starts_with("HTTP/1.1 5"), "{answer}");
     });
     is_well(&cluster);
+}
+
+#[test]
+fn requests_to_the_admin_socket() {
+    let (cluster, _) = management_node();
+    let socket = cluster.path("provostd/admin.sock");
+    let post = |path: &str, body: &str| {
+        let length = body.len();
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        )
+    };
+    let seeds = [
+        post("/v1/tokens", r#"{"nodes": ["cn[001-004]"], "force": true, "overlapMs": 1000}"#),
+        post("/v1/release", r#"{"nodes": ["cn001"]}"#),
+        post("/v1/admins", r#"{"name": "lee", "role": "read", "forMs": 86400000}"#),
+        post("/v1/admins/remove", r#"{"name": "lee"}"#),
+        "GET /v1/audit?since=2026-11-20T17:00:00Z HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            .to_owned(),
+        "GET /v1/nodes?nodes=cn[001-004] HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            .to_owned(),
+    ];
+    survives(&seeds.each_ref().map(String::as_str), |request| {
+        let answer = exchange(UnixStream::connect(&socket).unwrap(), request);
+        assert!(!answer.starts_with("HTTP/1.1 5"), "{answer}");
+    });
+    is_well(&cluster);
+}
+
+/// Sends `request`, which nothing follows, and returns the answer.
+fn exchange(mut stream: UnixStream, request: &[u8]) -> String {
+    stream.set_read_timeout(Some(SOON)).unwrap();
+    // Refused at its head, a request may find the connection closed.
+    let _ = stream.write_all(request);
+    let _ = stream.shutdown(Shutdown::Write);
+    let mut answer = Vec::new();
+    if let Err(e) = stream.read_to_end(&mut answer) {
+        assert!(!e.kind().to_string().contains("time"), "no end of the answer: {e}");
+    }
+    String::from_utf8_lossy(&answer).into_owned()
 }
 
 #[test]
