@@ -27,17 +27,28 @@ use crate::{admin_changes, body, events, follow, health, history, host, ranges, 
 
 /// The read-only part of the admin API, for the listener at `bound`.
 pub(crate) fn read_only(app: Arc<App>, bound: SocketAddr) -> Router {
-    over_read_socket(app).layer(from_fn_with_state(bound, host::check))
+    router(app)
+        .merge(web::files())
+        .layer(from_fn(admins::over_read_only))
+        .layer(from_fn_with_state(bound, host::check))
 }
 
 /// The read-only part, for the socket of those who may read.
 pub(crate) fn over_read_socket(app: Arc<App>) -> Router {
-    router(app).layer(from_fn(admins::over_read_only))
+    router(app)
+        .merge(web::files())
+        .layer(from_fn(admins::over_read_only))
+        .layer(from_fn(host::check_forwarded))
 }
 
-/// The whole admin API, for the socket of those who operate.
+/// The whole admin API, for the socket of those who operate. A browser may come by a port that ssh
+/// forwards, and bring another site's requests with it.
 pub(crate) fn over_socket(app: Arc<App>) -> Router {
-    router(app).layer(from_fn(admins::over_socket))
+    router(app)
+        .merge(web::files())
+        .layer(from_fn(admins::over_socket))
+        .layer(from_fn(admins::refuse_other_sites))
+        .layer(from_fn(host::check_forwarded))
 }
 
 /// What the role of each admin allows, for the TLS listener.

@@ -1,4 +1,4 @@
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
@@ -25,6 +25,19 @@ pub(crate) async fn check(
         format!("use http://{bound}, or localhost"),
     )
     .into_response()
+}
+
+/// The same for a socket, which a browser reaches by a port that ssh forwards to it. What isn't a
+/// browser may call it by any word without a dot, which no foreign site's name is.
+pub(crate) async fn check_forwarded(request: Request, next: Next) -> Response {
+    let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let is_ours = |host: &str| is_ours(host, Ipv4Addr::LOCALHOST.into()) || !host.contains('.');
+    if named.is_none_or(is_ours) {
+        return next.run(request).await;
+    }
+    let error = format!("this socket isn't {:?}", named.unwrap_or_default());
+    let hint = "use localhost: ssh -L 8481:DATA/admin.sock MANAGEMENT-NODE";
+    Refusal::new(StatusCode::MISDIRECTED_REQUEST, error, hint).into_response()
 }
 
 /// Whether `host` is localhost, a loopback address or the address that is bound. A listener that is

@@ -91,11 +91,11 @@ impl IntoResponse for Refusal {
 /// Gives the JSON body to errors that the framework or the file server has answered.
 pub(crate) async fn in_json(response: Response<Body>) -> Response<Body> {
     let status = response.status();
-    let is_json = response
-        .headers()
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-    if is_json || !(status.is_client_error() || status.is_server_error()) {
+    let kind = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    // A page says what is wrong by itself.
+    let is_whole =
+        |kind: &[u8]| kind.starts_with(b"application/json") || kind.starts_with(b"text/html");
+    if kind.is_some_and(is_whole) || !(status.is_client_error() || status.is_server_error()) {
         return response;
     }
     let error = status.canonical_reason().unwrap_or("the request was refused").to_lowercase();

@@ -201,6 +201,17 @@ async fn a_browser_logs_in_and_out_and_no_other_site_uses_its_cookie() {
     };
     assert_eq!(refused(login("no")).await, 401);
     assert_eq!(refused(login(&lee).header("sec-fetch-site", "cross-site")).await, 403);
+    let page = |path| admins.over_tls(Method::GET, path).header("accept", "text/html");
+    let answer = page("/").send().await.unwrap();
+    assert_eq!(answer.status(), 401);
+    assert!(answer.headers().contains_key("content-security-policy"));
+    let form = answer.text().await.unwrap();
+    assert!(form.contains("<form") && form.contains("action=\"/login\""), "{form}");
+    let style = form.split('"').find(|part| part.starts_with("/static/style.css")).unwrap();
+    assert_eq!(page(style).send().await.unwrap().status(), 200);
+    let wrong = login("no").header("accept", "text/html").send().await.unwrap();
+    assert_eq!(wrong.status(), 401);
+    assert!(wrong.text().await.unwrap().contains("the token is no admin&#39;s"));
     let answer = login(&lee).send().await.unwrap();
     assert_eq!(
         (answer.status().as_u16(), &answer.headers()["location"]),
@@ -216,6 +227,9 @@ async fn a_browser_logs_in_and_out_and_no_other_site_uses_its_cookie() {
         admins.over_tls(method, path).header("cookie", format!("theme=dark; {cookie}"))
     };
     assert_eq!(with(Method::GET, "/v1/nodes", &cookie).send().await.unwrap().status(), 200);
+    let overview = with(Method::GET, "/", &cookie).header("accept", "text/html");
+    let overview = overview.send().await.unwrap().text().await.unwrap();
+    assert!(overview.contains("Log out lee") && overview.contains("0 nodes"), "{overview}");
     let release = || {
         let nodes = json!({"nodes": ["cn001"], "force": true});
         with(Method::POST, "/v1/tokens", &cookie).json(&nodes)

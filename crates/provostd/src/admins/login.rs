@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::connections::Connection;
 use crate::refusal::Refusal;
 use crate::tokens::{self, bearer, digest};
+use crate::web;
 
 /// The cookie's name. By its prefix a browser takes it over TLS alone, and from no other host
 /// (RFC 6265bis, section 4.1.3.2).
@@ -34,7 +35,8 @@ pub(crate) fn over_tls(app: &Arc<App>, api: Router) -> Router {
     let with_cookie = Router::new()
         .route("/login", post(login))
         .route("/logout", post(logout))
-        .with_state(Arc::clone(app));
+        .with_state(Arc::clone(app))
+        .merge(web::before_login());
     api.layer(from_fn_with_state(Arc::clone(app), authenticate))
         .merge(with_cookie)
         .layer(from_fn(refuse_other_sites))
@@ -54,8 +56,17 @@ async fn authenticate(
         (None, None) => None,
     };
     let unknown = |error| Refusal::new(StatusCode::UNAUTHORIZED, error, NO_TOKEN);
-    let token = token.ok_or_else(|| unknown("the request has no admin's token"))?;
-    let admin = admin(&app, token).await?.ok_or_else(|| unknown(UNKNOWN))?;
+    let admin = match token {
+        Some(token) => admin(&app, token).await?.ok_or(UNKNOWN),
+        None => Err("the request has no admin's token"),
+    };
+    let admin = match admin {
+        Ok(admin) => admin,
+        Err(error) => {
+            let refusal = unknown(error);
+            return web::login(headers, &refusal).ok_or(refusal);
+        }
+    };
     by.has_token();
     request.extensions_mut().insert(Actor::Admin(admin, by.address().to_string()));
     Ok(next.run(request).await)
@@ -87,7 +98,8 @@ async fn login(
     let token = token.or_else(|| Some(text.strip_prefix("token=")?.to_owned()));
     let token = digest(token.unwrap_or_default().trim());
     if admin(&app, token).await?.is_none() {
-        return Err(Refusal::new(StatusCode::UNAUTHORIZED, UNKNOWN, NO_TOKEN));
+        let refusal = Refusal::new(StatusCode::UNAUTHORIZED, UNKNOWN, NO_TOKEN);
+        return web::login(&headers, &refusal).ok_or(refusal);
     }
     let secret = tokens::random()?;
     if let Some(before) = session(&headers) {
@@ -128,7 +140,7 @@ fn session(headers: &HeaderMap) -> Option<[u8; 32]> {
 
 /// A browser says where a request comes from. Another page's may change nothing here: neither with
 /// the cookie of who looks at it, nor by a login as somebody else.
-async fn refuse_other_sites(request: Request, next: Next) -> Result<Response, Refusal> {
+pub(crate) async fn refuse_other_sites(request: Request, next: Next) -> Result<Response, Refusal> {
     let is_safe = [Method::GET, Method::HEAD].contains(request.method());
     if !is_safe && is_of_another_site(request.uri(), request.headers()) {
         let error = "the request comes from a page of another site";

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::body::Body;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::{Html, IntoResponse};
 use provost_record::terminal::escape;
 
 use super::page::{Page, harmless, render, rendered};
 use super::{assets, live};
+use crate::admins::Actor;
 use crate::app::App;
 use crate::refusal::Refusal;
 
@@ -23,6 +25,15 @@ struct Document<'a> {
     content: &'a str,
     /// Whether it changes while it is open.
     is_live: bool,
+    /// Who has logged in.
+    admin: Option<&'a str>,
+}
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct Login<'a> {
+    error: Option<&'a str>,
+    style: String,
 }
 
 #[derive(Template)]
@@ -32,21 +43,23 @@ struct Refused<'a> {
     hint: &'a str,
 }
 
-/// Answers a request for `page`, which is at `path`: with the whole document; or, where an event
+/// Answers a request for `page`: with the whole document; or, where an event
 /// stream is asked for, with its content now and whenever that changes.
-pub(super) async fn answer(
-    app: Arc<App>,
-    page: impl Page,
-    path: &str,
-    headers: &HeaderMap,
-) -> Response<Body> {
-    let accepted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+pub(super) async fn answer(app: Arc<App>, page: impl Page, parts: &Parts) -> Response<Body> {
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let accepted = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     if accepted.is_some_and(|accepted| accepted.contains("text/event-stream")) {
         return live::stream(app, page, path.to_owned()).into_response();
     }
     let (title, section) = (page.title(), page.section());
     match rendered(&app, &page).await {
-        Ok(content) => document(StatusCode::OK, &title, section, &content),
+        Ok(content) => {
+            let admin = match parts.extensions.get::<Actor>() {
+                Some(Actor::Admin(admin, _)) => Some(admin.name.as_str()),
+                _ => None,
+            };
+            document(StatusCode::OK, &title, section, &content, admin)
+        }
         Err(refusal) => refused(&refusal, section),
     }
 }
@@ -55,16 +68,33 @@ pub(super) async fn answer(
 pub(super) fn refused(refusal: &Refusal, section: &str) -> Response<Body> {
     let content = render(&Refused { error: &refusal.error, hint: &refusal.hint });
     match content {
-        Ok(content) => document(refusal.status, "Error", section, &harmless(&content)),
+        Ok(content) => document(refusal.status, "Error", section, &harmless(&content), None),
         Err(refusal) => refusal.into_response(),
     }
 }
 
-fn document(status: StatusCode, title: &str, section: &str, content: &str) -> Response<Body> {
+fn document(
+    status: StatusCode,
+    title: &str,
+    section: &str,
+    content: &str,
+    admin: Option<&str>,
+) -> Response<Body> {
     let title = &escape(title);
     let (style, script) = (assets::STYLE.path(), assets::SCRIPT.path());
     let is_live = status.is_success();
-    match render(&Document { title, section, style, script, content, is_live }) {
+    match render(&Document { title, section, style, script, content, is_live, admin }) {
+        Ok(text) => (status, Html(text)).into_response(),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// The form for a login; `refusal` says why the last one failed, or that there was none.
+pub(super) fn login(refusal: Option<&Refusal>) -> Response<Body> {
+    let status = refusal.map_or(StatusCode::OK, |refusal| refusal.status);
+    let template =
+        Login { error: refusal.map(|refusal| refusal.error.as_str()), style: assets::STYLE.path() };
+    match render(&template) {
         Ok(text) => (status, Html(text)).into_response(),
         Err(refusal) => refusal.into_response(),
     }

@@ -26,7 +26,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, Response, Uri};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Response, header};
+use axum::middleware::map_response;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use provost_store::UploadedLog;
@@ -57,77 +59,83 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/scripts/{*script}", get(script))
         .route("/published", get(published))
         .route("/events", get(events))
-        .route("/static/{name}", get(assets::serve))
         .with_state(app)
-        .layer(axum::middleware::map_response(async |mut response: Response<Body>| {
-            answer::guard(response.headers_mut());
-            response
-        }))
+        .layer(map_response(guarded))
+}
+
+/// What a browser may have without a login: the form for it, and what pages name.
+pub(crate) fn before_login() -> Router {
+    files().route("/login", get(async || answer::login(None)).layer(map_response(guarded)))
+}
+
+/// The form for a login, where one is needed; none if `headers` are of no browser that shows a page.
+pub(crate) fn login(headers: &HeaderMap, refusal: &Refusal) -> Option<Response<Body>> {
+    let accept = headers.get(header::ACCEPT)?.to_str().ok()?;
+    let mut response = accept.contains("text/html").then(|| answer::login(Some(refusal)))?;
+    answer::guard(response.headers_mut());
+    Some(response)
+}
+
+/// What pages name.
+pub(crate) fn files() -> Router {
+    Router::new().route("/static/{name}", get(assets::serve)).layer(map_response(guarded))
+}
+
+async fn guarded(mut response: Response<Body>) -> Response<Body> {
+    answer::guard(response.headers_mut());
+    response
 }
 
 type Shared = State<Arc<App>>;
 
-async fn overview(State(app): Shared, uri: Uri, headers: HeaderMap) -> Response<Body> {
-    show(app, Overview, uri, headers).await
+async fn overview(State(app): Shared, parts: Parts) -> Response<Body> {
+    show(app, Overview, parts).await
 }
 
 async fn nodes(
     State(app): Shared,
     query: Result<Query<NodeListQuery>, axum::extract::rejection::QueryRejection>,
-    uri: Uri,
-    headers: HeaderMap,
+    parts: Parts,
 ) -> Response<Body> {
     let query = query.map_err(|e| {
         Refusal::new(e.status(), e.body_text(), "follow the links of /nodes, or use its form")
     });
     match query.and_then(|Query(query)| NodeList::new(query)) {
-        Ok(page) => show(app, page, uri, headers).await,
+        Ok(page) => show(app, page, parts).await,
         Err(refusal) => answer::refused(&refusal, "nodes").into_response(),
     }
 }
 
-async fn node(
-    State(app): Shared,
-    Path(name): Path<String>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Response<Body> {
-    show(app, NodePage { name }, uri, headers).await
+async fn node(State(app): Shared, Path(name): Path<String>, parts: Parts) -> Response<Body> {
+    show(app, NodePage { name }, parts).await
 }
 
 async fn log(
     State(app): Shared,
     Path((node, run, name)): Path<(String, String, String)>,
     query: Query<LogQuery>,
-    uri: Uri,
-    headers: HeaderMap,
+    parts: Parts,
 ) -> Response<Body> {
     let part = query.part;
-    show(app, LogPage { node, log: UploadedLog { run, name }, part }, uri, headers).await
+    show(app, LogPage { node, log: UploadedLog { run, name }, part }, parts).await
 }
 
-async fn scripts(State(app): Shared, uri: Uri, headers: HeaderMap) -> Response<Body> {
-    show(app, Scripts, uri, headers).await
+async fn scripts(State(app): Shared, parts: Parts) -> Response<Body> {
+    show(app, Scripts, parts).await
 }
 
-async fn script(
-    State(app): Shared,
-    Path(name): Path<String>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Response<Body> {
-    show(app, Script { name }, uri, headers).await
+async fn script(State(app): Shared, Path(name): Path<String>, parts: Parts) -> Response<Body> {
+    show(app, Script { name }, parts).await
 }
 
-async fn published(State(app): Shared, uri: Uri, headers: HeaderMap) -> Response<Body> {
-    show(app, Published, uri, headers).await
+async fn published(State(app): Shared, parts: Parts) -> Response<Body> {
+    show(app, Published, parts).await
 }
 
-async fn events(State(app): Shared, uri: Uri, headers: HeaderMap) -> Response<Body> {
-    show(app, Events, uri, headers).await
+async fn events(State(app): Shared, parts: Parts) -> Response<Body> {
+    show(app, Events, parts).await
 }
 
-async fn show(app: Arc<App>, page: impl Page, uri: Uri, headers: HeaderMap) -> Response<Body> {
-    let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    answer::answer(app, page, path, &headers).await
+async fn show(app: Arc<App>, page: impl Page, parts: Parts) -> Response<Body> {
+    answer::answer(app, page, &parts).await
 }
