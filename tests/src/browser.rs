@@ -127,8 +127,9 @@ impl Browser {
 
     /// The visible text of the first element that a CSS selector matches.
     pub fn text(&self, selector: &str) -> String {
-        let path = format!("{}/element/{}/text", self.session, self.element(selector));
-        self.ask("GET", &path, &Value::Null).as_str().unwrap().to_owned()
+        // In one step: a page that is live may replace the element between two.
+        let script = format!("return document.querySelector({}).innerText", json!(selector));
+        self.run(&script).as_str().unwrap().to_owned()
     }
 
     /// Clicks on an element.
