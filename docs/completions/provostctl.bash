@@ -22,6 +22,9 @@ _provostctl() {
             provostctl,audit)
                 cmd="provostctl__subcmd__audit"
                 ;;
+            provostctl,backup)
+                cmd="provostctl__subcmd__backup"
+                ;;
             provostctl,boot)
                 cmd="provostctl__subcmd__boot"
                 ;;
@@ -76,6 +79,9 @@ _provostctl() {
             provostctl,rerun)
                 cmd="provostctl__subcmd__rerun"
                 ;;
+            provostctl,restore)
+                cmd="provostctl__subcmd__restore"
+                ;;
             provostctl,rollback)
                 cmd="provostctl__subcmd__rollback"
                 ;;
@@ -84,6 +90,9 @@ _provostctl() {
                 ;;
             provostctl,snippet)
                 cmd="provostctl__subcmd__snippet"
+                ;;
+            provostctl,store)
+                cmd="provostctl__subcmd__store"
                 ;;
             provostctl,token)
                 cmd="provostctl__subcmd__token"
@@ -130,6 +139,9 @@ _provostctl() {
             provostctl__subcmd__key,rotate)
                 cmd="provostctl__subcmd__key__subcmd__rotate"
                 ;;
+            provostctl__subcmd__store,copy)
+                cmd="provostctl__subcmd__store__subcmd__copy"
+                ;;
             *)
                 ;;
         esac
@@ -137,7 +149,7 @@ _provostctl() {
 
     case "${cmd}" in
         provostctl)
-            opts="-h -V --admin --ca --token-file --help --version key publish channel promote rollback history plan try import token nodes show log journal pending admin audit release remove prune gather rerun continue boot snippet watch wait-for"
+            opts="-h -V --admin --ca --token-file --help --version key publish channel promote rollback history plan try import token nodes show log journal pending admin audit release remove prune store backup restore gather rerun continue boot snippet watch wait-for"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -291,6 +303,40 @@ _provostctl() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__backup)
+            opts="-h --to --config --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --admin)
@@ -1312,6 +1358,40 @@ _provostctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        provostctl__subcmd__restore)
+            opts="-h --from --config --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         provostctl__subcmd__rollback)
             opts="-h --key --to --group --valid-for --check --diff --allow-removal --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1408,6 +1488,70 @@ _provostctl() {
                     return 0
                     ;;
                 --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__store)
+            opts="-h --admin --ca --token-file --help copy"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__store__subcmd__copy)
+            opts="-h --from --to --password-file --ca --admin --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -49,6 +49,9 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "audit" -d 'Sh
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Release nodes that the guard holds, so that they run at their next start'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "remove" -d 'Remove nodes from what provostd knows: status, runs, logs and token. A node that still reports needs a new token'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "prune" -d 'Remove now what of the history is kept no longer, as [retention] in provostd.toml says; provostd does it every ten minutes'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "store" -d 'Move what provostd knows to another store'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "backup" -d 'Write all of this management node to one file, while provostd runs: what it knows, its keys, and what is published; not the key that signs'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "restore" -d 'Restore this management node from a backup: into an empty folder and an empty store, before provostd is started'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "gather" -d 'Collect the log bundles of `provost gather` from nodes by ssh; for a node that can\'t be reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn\'t'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "rerun" -d 'Run a script on nodes by ssh, whether or not it has run before. Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 2 there is no such script, 124 some took too long'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "continue" -d 'Run on nodes by ssh what their last boot or kickstart left unfinished, from the script on that failed (`provost boot --continue`, `kickstart --continue`). Exit statuses: 0 all is well, 1 a node failed or couldn\'t be reached, 124 some took too long'
@@ -298,6 +301,30 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand prune" -l ca -d 'F
 complete -c provostctl -n "__fish_provostctl_using_subcommand prune" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand prune" -l dry-run -d 'Only show how much it is'
 complete -c provostctl -n "__fish_provostctl_using_subcommand prune" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and not __fish_seen_subcommand_from copy" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and not __fish_seen_subcommand_from copy" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and not __fish_seen_subcommand_from copy" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and not __fish_seen_subcommand_from copy" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and not __fish_seen_subcommand_from copy" -f -a "copy" -d 'Copy all that a store holds to another one, which has to be empty: nodes, tokens, runs, records and logs. A copy that is cut off leaves it empty: run it again'
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l from -d 'The store to read: sqlite:DATA, with the folder that provostd.toml calls data, or postgres://USER@HOST:PORT/NAME' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l to -d 'The store to fill, named as the other one' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l password-file -d 'The database\'s password, on the file\'s first line, as [postgres] in provostd.toml has it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l ca -d 'The certificates, PEM, of whom signs the database server\'s: with it, connections have TLS' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand backup" -l to -d 'The file to write; one that is there is replaced when the new one is whole' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand backup" -l config -d 'The daemon\'s configuration, which names its folders and its store' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand backup" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand backup" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand backup" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand backup" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand restore" -l from -d 'The file that provostctl backup has written' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand restore" -l config -d 'The daemon\'s configuration, which names its folders and its store' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand restore" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand restore" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand restore" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand restore" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l fanout -d 'How many nodes at once' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l timeout -d 'How long a node may take' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand gather" -l ssh-config -d 'A configuration file for ssh in place of yours' -r -F

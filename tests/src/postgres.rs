@@ -78,6 +78,11 @@ impl Postgres {
     /// Makes a database. Returns its address, by the server's socket.
     pub fn database(&self, name: &str) -> String {
         self.sql("postgres", &format!("CREATE DATABASE {name} OWNER {OWNER}"));
+        self.address(name)
+    }
+
+    /// The address of a database, by the server's socket.
+    pub fn address(&self, name: &str) -> String {
         let socket = self.path("").display().to_string().replace('/', "%2F");
         format!("postgres://{OWNER}@{socket}:{}/{name}", self.port)
     }

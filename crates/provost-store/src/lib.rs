@@ -2,7 +2,7 @@
 //! their tokens and the logs of failed steps, the admins and what they changed; behind one [`Store`] trait.
 //!
 //! With the feature `sqlite`: [`Sqlite`], the embedded store. With the feature `postgres`: [`Postgres`],
-//! a database that many daemons share.
+//! a database that many daemons share. With `transfer`: [`transfer`], all of a store as one stream.
 
 mod admin;
 mod attempts;
@@ -22,6 +22,8 @@ pub mod words;
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "transfer")]
+pub mod transfer;
 
 pub use admin::{Admin, AuditEntry, MAX_AUDIT, Role};
 pub use attempts::{Released, Standing};

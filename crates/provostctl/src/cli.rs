@@ -14,8 +14,8 @@ use crate::node_list::NodeList;
 use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
 use crate::{
-    channel, gather, import, journal, key, log, nodes, output, pending, plan, prune, publish,
-    release, remove, rerun, show, snippet, token, wait_for, watch, workstation,
+    backup, channel, gather, import, journal, key, log, nodes, output, pending, plan, prune,
+    publish, release, remove, rerun, show, snippet, store, token, wait_for, watch, workstation,
 };
 
 /// Create keys, publish what nodes run, and show what they report
@@ -116,6 +116,15 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Move what provostd knows to another store
+    #[command(subcommand)]
+    Store(store::Store),
+    /// Write all of this management node to one file, while provostd runs: what it knows, its keys, and
+    /// what is published; not the key that signs
+    Backup(backup::Backup),
+    /// Restore this management node from a backup: into an empty folder and an empty store, before
+    /// provostd is started
+    Restore(backup::Restore),
     /// Collect the log bundles of `provost gather` from nodes by ssh; for a node that can't be
     /// reached, a bundle of what provostd has. Exit statuses: 0 all nodes sent theirs, 1 one didn't
     Gather(gather::Gather),
@@ -202,6 +211,12 @@ fn run(cli: Cli) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|e| Failure::of(&e, "check the limits of this process (ulimit -n)"))?;
+    match cli.command {
+        Command::Store(store) => return runtime.block_on(store.run()),
+        Command::Backup(backup) => return runtime.block_on(backup.run()),
+        Command::Restore(restore) => return runtime.block_on(restore.run()),
+        _ => {}
+    }
     let client = Client::new(&cli.admin)?;
     runtime.block_on(async {
         match cli.command {
@@ -212,7 +227,10 @@ fn run(cli: Cli) -> Result<(), Failure> {
             | Command::Rollback { .. }
             | Command::Plan(_)
             | Command::Try(_)
-            | Command::Import(_) => Ok(()),
+            | Command::Import(_)
+            | Command::Store(_)
+            | Command::Backup(_)
+            | Command::Restore(_) => Ok(()),
             Command::History(history) => history.run(&cli.admin).await,
             Command::Rerun(rerun) => rerun.run(&client).await,
             Command::Gather(gather) => gather.run(&client).await,

@@ -3,6 +3,7 @@
 mod address;
 mod admin;
 mod audit;
+mod backup;
 mod channel;
 mod cli;
 mod client;
@@ -37,6 +38,7 @@ mod show;
 mod site_file;
 mod snippet;
 mod ssh;
+mod store;
 mod table;
 mod temporary;
 mod text;

@@ -30,6 +30,9 @@ pub enum DaemonError {
     /// Another daemon has the data.
     #[error("locking {}: another provostd uses it", .0.display())]
     Busy(PathBuf),
+    /// Half of a site is there.
+    #[error("starting with {}: provostctl restore goes on, or was cut off", .0.display())]
+    HalfRestored(PathBuf),
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -71,6 +74,11 @@ impl DaemonError {
             Self::Busy(data) => {
                 format!("stop it (fuser -v {}), or choose another `data`", data.display())
             }
+            Self::HalfRestored(data) => format!(
+                "restore it again: provostctl restore --from FILE; or, to begin anew, move it aside: \
+                 mv {0} {0}.old",
+                data.display()
+            ),
             Self::Store(error) => error.hint().into(),
             Self::Signals(_) => "check the limits of this process (ulimit -n)".into(),
             Self::Tls(_) => "set `tls_cert` and `tls_key` under [xcat] of provostd.toml to PEM \

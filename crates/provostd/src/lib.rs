@@ -55,4 +55,5 @@ pub use config::{
 };
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;
+pub use startup::RESTORING;
 pub use tls::{AuthorityError, IdentityError, TlsError};

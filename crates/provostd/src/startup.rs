@@ -15,6 +15,9 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::connections::ConnectionLimits;
 use crate::error::DaemonError;
 
+/// The name of a file in the daemon's folder while `provostctl restore` fills it.
+pub const RESTORING: &str = "restore.partial";
+
 /// How many connections the nodes' listener serves at once, at most. Each uses a file descriptor, and
 /// one more for the file that is sent.
 const NODE_CONNECTIONS: usize = 8192;
@@ -41,6 +44,9 @@ pub(crate) fn lock(data: &Path) -> Result<File, DaemonError> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(DaemonError::Busy(data.to_owned())),
         Err(TryLockError::Error(e)) => return Err(DaemonError::file("locking", &path)(e)),
+    }
+    if data.join(RESTORING).exists() {
+        return Err(DaemonError::HalfRestored(data.to_owned()));
     }
     // A program that waits for this daemon must not read the address of an earlier one.
     let stale = data.join("listen.json");

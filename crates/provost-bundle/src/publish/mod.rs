@@ -44,6 +44,7 @@ pub use prepared::{Access, Prepared, prepare};
 pub use publication::{Channel, Input, Progress, Publication, Published};
 pub use sign_again::sign_again;
 use stage::Stage;
+pub use target::lock_published;
 
 /// After how many plans the progress is told.
 const SHOWN_EACH: usize = 100;

@@ -157,6 +157,24 @@ fn resolve(to: &Path) -> io::Result<PathBuf> {
     Ok(absolute)
 }
 
+/// Keeps every publication from the published folder `www`, as long as the answer lives: for who reads all
+/// of it. The folder need not exist.
+///
+/// # Errors
+///
+/// The failed call's own, or [`TimedOut`](io::ErrorKind::TimedOut) while another publication goes on.
+pub fn lock_published(www: &Path) -> io::Result<Option<File>> {
+    let www = resolve(www)?;
+    match www.parent().map(lock) {
+        None => Ok(None),
+        Some(Err(e)) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Some(locked) => locked?.map(Some).ok_or_else(|| {
+            let why = format!("another publish to {} goes on", www.display());
+            io::Error::new(io::ErrorKind::TimedOut, why)
+        }),
+    }
+}
+
 /// Locks the folder; none if another publish keeps the lock for too long.
 fn lock(folder: &Path) -> io::Result<Option<File>> {
     let file = File::open(folder)?;

@@ -322,6 +322,13 @@ pub fn has_seen(state: &Path, manifest: &Manifest, plan: &Plan) -> bool {
     seen.is_ok_and(|seen| (seen.bundle, seen.plan) == (manifest.generation, plan.generation))
 }
 
+/// The generations of bundle and plan that the node whose state is in the folder `state` has seen last, if
+/// it remembers any.
+pub(crate) fn seen(state: &Path) -> Option<(u64, u64)> {
+    let seen = generations(&state.join("generations.toml")).ok()?;
+    (seen.bundle > 0).then_some((seen.bundle, seen.plan))
+}
+
 /// Whether something may be mounted below `folder`; true where that isn't known.
 fn may_hold_a_mount(folder: &Path) -> bool {
     let (Some(mounts), Ok(folder)) = (mounts(), folder.canonicalize()) else { return true };

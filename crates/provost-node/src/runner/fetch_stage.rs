@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use provost_exec::{Orders, Supervisor};
-use provost_record::{JournalError, Outcome, Phase, Record, wording};
+use provost_record::{Cause, JournalError, Outcome, Phase, Record, wording};
 use tokio::sync::watch;
 
 use super::clock::milliseconds;
@@ -13,6 +13,7 @@ use super::run_failure::RunFailure;
 use super::schedule::{ScheduledStep, names, schedule};
 use crate::failure::Failure;
 use crate::fetch::age;
+use crate::fetch::bundles::seen;
 use crate::fetch::retry::StillTrying;
 use crate::fetch::{Fetched, NotFetched, Source};
 use crate::observe::logging;
@@ -87,6 +88,11 @@ impl FetchStage<'_> {
                 Ok((fetched, steps))
             }
             Err(NotFetched { failure, .. }) => {
+                if failure.cause == Cause::Verify {
+                    // It may be older than this: where the management node has lost what it knew, it
+                    // learns here above what it has to publish.
+                    (end.bundle, end.plan) = seen(&self.run.paths.state).unzip();
+                }
                 self.journal.put(failed(end, &failure))?;
                 tracing::warn!("fetch: FAILED");
                 tracing::error!("error: {failure}");

@@ -21,6 +21,15 @@ pub(super) enum Failure {
     Pool(String),
     #[error("it has version {found}, and this build knows versions up to {known}")]
     Newer { found: i32, known: i32 },
+    #[cfg(feature = "transfer")]
+    #[error("it has version {found}, and this program reads version {known}")]
+    Older { found: i32, known: i32 },
+    #[cfg(feature = "transfer")]
+    #[error("no provostd has ever used it")]
+    NoStore,
+    #[cfg(feature = "transfer")]
+    #[error("it has a store already")]
+    NotEmpty,
     #[error("the server is a standby, which takes no changes")]
     Standby,
     #[error("{0}")]
@@ -83,6 +92,18 @@ impl Failure {
         match (self, code) {
             (Self::Newer { .. }, _) => {
                 "start the provostd that changed this database last, or a newer one".into()
+            }
+            #[cfg(feature = "transfer")]
+            (Self::Older { .. }, _) => {
+                "start the provostd of this program's version once, which changes the database".into()
+            }
+            #[cfg(feature = "transfer")]
+            (Self::NoStore, _) => "name the database of `store` in provostd.toml".into(),
+            #[cfg(feature = "transfer")]
+            (Self::NotEmpty, _) => {
+                "name a new database: createdb --owner USER NAME; or remove what this one has: psql \
+                 --command 'DROP SCHEMA provost CASCADE'"
+                    .into()
             }
             (Self::Standby, _) => "set `store` in provostd.toml to the primary server".into(),
             (_, Some(code)) if *code == SqlState::DISK_FULL => {

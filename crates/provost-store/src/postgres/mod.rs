@@ -13,6 +13,8 @@ mod prune;
 mod reads;
 mod schema;
 mod steps;
+#[cfg(feature = "transfer")]
+pub(crate) mod transfer;
 mod watch;
 mod writer;
 

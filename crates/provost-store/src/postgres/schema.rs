@@ -37,3 +37,19 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), Failure> {
     change.commit().await?;
     Ok(())
 }
+
+/// Refuses a database of another version than the present one.
+#[cfg(feature = "transfer")]
+pub(super) async fn check_present(client: &Client) -> Result<(), Failure> {
+    let known = STEPS.len() as i32;
+    let there = client.query_one("SELECT to_regclass('version') IS NOT NULL", &[]).await?;
+    if !there.try_get::<_, bool>(0)? {
+        return Err(Failure::NoStore);
+    }
+    let row = client.query_one("SELECT coalesce(max(number), 0) FROM version", &[]).await?;
+    match row.try_get(0)? {
+        found if found > known => Err(Failure::Newer { found, known }),
+        found if found < known => Err(Failure::Older { found, known }),
+        _ => Ok(()),
+    }
+}

@@ -16,7 +16,7 @@ use crate::store::is_file_name;
 use crate::{Answer, Pruned, StoreError, UploadedLog};
 
 /// How the files' names end. Names without it are of writes that a crash has interrupted.
-const ENDING: &str = ".log";
+pub(super) const ENDING: &str = ".log";
 /// How the names of files that are being written begin (`tempfile`'s own prefix).
 const TEMPORARY: &[u8] = b".tmp";
 /// How far the time of a new file may be behind the clock: the kernel takes that of its last tick.
@@ -230,7 +230,7 @@ fn list(node: &Path) -> io::Result<Vec<UploadedLog>> {
     Ok(logs)
 }
 
-fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub(super) fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(it) => Ok(Some(it)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),

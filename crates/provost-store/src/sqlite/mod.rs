@@ -4,6 +4,8 @@
 mod admins;
 mod changes;
 mod error;
+#[cfg(feature = "transfer")]
+mod log_files;
 mod logs;
 mod owners;
 mod prune;
@@ -12,6 +14,8 @@ mod rows;
 mod schema;
 mod steps;
 mod tokens;
+#[cfg(feature = "transfer")]
+pub(crate) mod transfer;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -37,6 +41,11 @@ use crate::{
     Token, UploadedLog, Watch,
 };
 
+/// The store's file in the daemon's folder.
+const FILE: &str = "provost.db";
+/// The same while a site is copied into the folder.
+const PARTIAL: &str = "provost.db.partial";
+
 /// The embedded store.
 pub struct Sqlite {
     path: PathBuf,
@@ -60,7 +69,8 @@ impl Sqlite {
     /// The same, with these quotas. A store that is there opens on a full disk too: what needs room
     /// fails until there is some.
     pub fn open_with(data: &Path, quotas: Quotas) -> Result<Self, StoreError> {
-        let path = data.join("provost.db");
+        let path = data.join(FILE);
+        refuse_partial(&data.join(PARTIAL))?;
         let db = match schema::open_writer(&path) {
             Ok(db) => Some(db),
             Err(SchemaError::Sqlite(e)) if path.exists() && has_no_room(&e) => None,
@@ -85,6 +95,19 @@ impl Sqlite {
     ) -> Result<T, StoreError> {
         self.readers.read(&self.path, query).await
     }
+}
+
+/// Refuses the folder of a copy that was cut off: an empty store would know no node's token.
+fn refuse_partial(partial: &Path) -> Result<(), StoreError> {
+    if !partial.exists() {
+        return Ok(());
+    }
+    let hint = format!(
+        "copy the store into this folder again; or, to begin with an empty one: rm {}",
+        partial.display()
+    );
+    let why = "it is of a copy that was cut off, or goes on";
+    Err(StoreError::new(format!("opening {}", partial.display()), hint, why))
 }
 
 impl Store for Sqlite {

@@ -39,6 +39,26 @@ pub(super) enum SchemaError {
     Newer { found: u32, known: u32 },
 }
 
+/// Refuses a file of another version than the present one.
+#[cfg(feature = "transfer")]
+pub(super) fn check_present(
+    db: &Connection,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let found: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let known = STEPS.len() as u32;
+    match found {
+        found if found > known => Err(SchemaError::Newer { found, known }.into()),
+        found if found < known => {
+            let why = format!(
+                "it has version {found}, and this program reads version {known}: start the \
+                               provostd of this program's version once, which changes it"
+            );
+            Err(why.into())
+        }
+        _ => Ok(()),
+    }
+}
+
 impl SchemaError {
     /// As the store's error of opening the file at `path`.
     pub(super) fn in_file(self, path: &Path) -> StoreError {

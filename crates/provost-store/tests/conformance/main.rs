@@ -5,6 +5,7 @@ mod postgres;
 mod pruning;
 mod sqlite;
 mod suite;
+mod transfer;
 
 use std::time::Duration;
 

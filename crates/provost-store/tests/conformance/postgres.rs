@@ -12,7 +12,7 @@ use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
 use crate::{SOON, at, next, report};
 
-async fn open(url: &str) -> Postgres {
+pub(crate) async fn open(url: &str) -> Postgres {
     open_with(url, PostgresFiles::default(), Quotas::default()).await.unwrap()
 }
 

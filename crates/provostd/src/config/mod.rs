@@ -3,6 +3,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use provost_bundle::Limit;
+use provost_store::transfer::Place;
 use serde::Deserialize;
 
 mod store;
@@ -178,6 +179,14 @@ impl ConfigError {
 }
 
 impl Config {
+    /// Where records are kept, for who copies them.
+    pub fn place(&self) -> Place {
+        match &self.store {
+            StoreKind::Sqlite => Place::Sqlite(self.data.clone()),
+            StoreKind::Postgres(url) => Place::Postgres(url.clone(), self.postgres.files()),
+        }
+    }
+
     /// Reads the file at `path`. Relative paths in it start at its folder.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path)

@@ -1,0 +1,105 @@
+use serde::{Deserialize, Serialize};
+
+/// A table of the stream. Both stores have it under this name and with these columns, unless they say
+/// otherwise in their module `transfer`.
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    /// The first ones are its key.
+    pub(crate) columns: &'static [&'static str],
+}
+
+/// All of them, in the order of the stream. A test of the stores fails where one is missing.
+pub(crate) const TABLES: &[Table] = &[
+    Table { name: "node", columns: &["name", "state", "due"] },
+    Table { name: "token", columns: &["node", "sha256", "old_sha256", "old_until"] },
+    Table { name: "run", columns: &["id", "node", "run", "began", "pruned"] },
+    Table { name: "record", columns: &["run", "seq", "json"] },
+    Table { name: "log", columns: &["node", "run", "name", "at", "bytes"] },
+    Table { name: "step", columns: &["script", "node", "ms", "cause", "since"] },
+    Table { name: "admin", columns: &["name", "role", "token", "created", "until"] },
+    Table { name: "audit", columns: &["id", "at", "who", "source", "action", "request", "result"] },
+];
+
+/// The table of this name, and those of its columns that a stream has. An older version's stream may
+/// have fewer, a newer one's more.
+pub(crate) fn columns_of(
+    name: &str,
+    columns: &[String],
+) -> Result<(&'static Table, Vec<&'static str>), String> {
+    let table = TABLES.iter().find(|table| table.name == name);
+    let table = table.ok_or_else(|| format!("this version knows no table {name:?}"))?;
+    let known = |column: &String| {
+        let known = table.columns.iter().find(|known| **known == *column);
+        let why = || format!("this version knows no column {column:?} of the table {name}");
+        known.copied().ok_or_else(why)
+    };
+    Ok((table, columns.iter().map(known).collect::<Result<_, _>>()?))
+}
+
+/// A value of a row, as every store has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// None.
+    Null,
+    /// A number; a boolean is 0 or 1.
+    Number(i64),
+    /// A text; a time is one, RFC 3339.
+    Text(String),
+    /// Anything.
+    Bytes(Bytes),
+}
+
+impl Value {
+    /// About how many bytes of memory it needs.
+    pub(crate) fn len(&self) -> usize {
+        size_of::<Self>()
+            + match self {
+                Self::Null | Self::Number(_) => 0,
+                Self::Text(text) => text.len(),
+                Self::Bytes(bytes) => bytes.0.len(),
+            }
+    }
+}
+
+/// Bytes, in JSON `{"hex": "…"}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Hex", try_from = "Hex")]
+pub struct Bytes(pub Vec<u8>);
+
+#[derive(Serialize, Deserialize)]
+struct Hex {
+    hex: String,
+}
+
+impl From<Bytes> for Hex {
+    fn from(bytes: Bytes) -> Self {
+        Self { hex: hex::encode(bytes.0) }
+    }
+}
+
+impl TryFrom<Hex> for Bytes {
+    type Error = hex::FromHexError;
+
+    fn try_from(text: Hex) -> Result<Self, Self::Error> {
+        hex::decode(text.hex).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_the_same_after_json() {
+        let row = vec![
+            Value::Null,
+            Value::Number(-3),
+            Value::Text("{\"hex\": \"00\"}".into()),
+            Value::Bytes(Bytes(vec![0, 255])),
+        ];
+        let json = serde_json::to_string(&row).unwrap();
+        assert_eq!(json, r#"[null,-3,"{\"hex\": \"00\"}",{"hex":"00ff"}]"#);
+        assert_eq!(serde_json::from_str::<Vec<Value>>(&json).unwrap(), row);
+    }
+}
