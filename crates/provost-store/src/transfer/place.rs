@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use tokio::sync::mpsc;
 
-use super::{Counts, Part};
+use super::stream::{Counts, Part, stream};
 use crate::postgres::transfer as postgres;
 use crate::sqlite::transfer as sqlite;
 use crate::{PostgresFiles, PostgresUrl, StoreError};
@@ -78,4 +78,13 @@ impl Place {
             Self::Postgres(url, files) => postgres::is_in_use(url, files).await,
         }
     }
+}
+
+/// Copies all from one store to another, which has to be empty.
+pub async fn copy(from: &Place, to: &Place) -> Result<Counts, StoreError> {
+    let (sender, receiver) = stream();
+    let (exported, imported) = tokio::join!(from.export(sender), to.import(receiver));
+    // A source that failed is why the target got no end.
+    exported?;
+    imported
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
 use zstd::stream::Encoder;
 
-use super::SUMS;
+use super::layout::SUMS;
 use super::owner::Names;
 
 /// How hard to compress: zstd's own default.

@@ -3,7 +3,7 @@ use std::io;
 use std::path::Path;
 
 use super::archive::Archive;
-use super::{DATA, MANIFEST, WWW};
+use super::layout::{DATA, MANIFEST, WWW};
 
 /// What of the daemon's folder isn't in a backup: the store, whose content is, and what each start makes
 /// anew.

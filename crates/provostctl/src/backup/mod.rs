@@ -6,6 +6,7 @@
 
 mod archive;
 mod folders;
+mod layout;
 mod owner;
 mod restore;
 mod rows;
@@ -22,21 +23,11 @@ use provostd::Config;
 use serde::{Deserialize, Serialize};
 
 use self::archive::Archive;
+use self::layout::{FORMAT, HEAD, MANIFEST};
 pub(crate) use self::restore::Restore;
 use crate::failure::{Failure, WRONG};
 use crate::output;
 use crate::store::{counted, of_store, private};
-
-/// The form of the file.
-const FORMAT: u32 = 1;
-/// The names of its parts.
-const HEAD: &str = "backup.toml";
-const SUMS: &str = "SHA256SUMS";
-const STORE: &str = "store";
-const DATA: &str = "data";
-const WWW: &str = "www";
-/// What a published folder has when it is whole.
-const MANIFEST: &str = "manifest.toml";
 
 /// `provostctl backup`.
 #[derive(clap::Args)]

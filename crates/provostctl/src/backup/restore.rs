@@ -10,9 +10,10 @@ use provostd::{Config, RESTORING};
 use tar::{Entry, EntryType};
 use tokio::sync::mpsc;
 
+use super::layout::{DATA, MANIFEST, STORE, WWW};
 use super::owner::Names;
 use super::verify::{self, Backed, damaged, open};
-use super::{DATA, Head, MANIFEST, STORE, Site, WWW, rows};
+use super::{Head, Site, rows};
 use crate::failure::Failure;
 use crate::output;
 use crate::store::{counted, of_store, private};

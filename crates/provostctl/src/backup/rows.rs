@@ -6,7 +6,7 @@ use provost_store::transfer::{Counts, Part, Row};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
-use super::STORE;
+use super::layout::STORE;
 
 /// When a file has rows enough, in bytes.
 const ENOUGH: usize = 4 * 1024 * 1024;

@@ -8,8 +8,9 @@ use provost_record::wording::error_chain;
 use sha2::{Digest, Sha256};
 use zstd::stream::Decoder;
 
+use super::Head;
 use super::archive::{Hashing, line};
-use super::{FORMAT, HEAD, Head, SUMS};
+use super::layout::{FORMAT, HEAD, SUMS};
 use crate::failure::Failure;
 
 /// An archive that is read.
