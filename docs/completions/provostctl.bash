@@ -19,6 +19,9 @@ _provostctl() {
             provostctl,admin)
                 cmd="provostctl__subcmd__admin"
                 ;;
+            provostctl,approve)
+                cmd="provostctl__subcmd__approve"
+                ;;
             provostctl,audit)
                 cmd="provostctl__subcmd__audit"
                 ;;
@@ -34,6 +37,9 @@ _provostctl() {
             provostctl,continue)
                 cmd="provostctl__subcmd__continue"
                 ;;
+            provostctl,enroll)
+                cmd="provostctl__subcmd__enroll"
+                ;;
             provostctl,gather)
                 cmd="provostctl__subcmd__gather"
                 ;;
@@ -42,6 +48,9 @@ _provostctl() {
                 ;;
             provostctl,import)
                 cmd="provostctl__subcmd__import"
+                ;;
+            provostctl,join)
+                cmd="provostctl__subcmd__join"
                 ;;
             provostctl,journal)
                 cmd="provostctl__subcmd__journal"
@@ -70,6 +79,9 @@ _provostctl() {
             provostctl,publish)
                 cmd="provostctl__subcmd__publish"
                 ;;
+            provostctl,reject)
+                cmd="provostctl__subcmd__reject"
+                ;;
             provostctl,release)
                 cmd="provostctl__subcmd__release"
                 ;;
@@ -81,6 +93,8 @@ _provostctl() {
                 ;;
             provostctl,restore)
                 cmd="provostctl__subcmd__restore"
+            provostctl,revoke)
+                cmd="provostctl__subcmd__revoke"
                 ;;
             provostctl,rollback)
                 cmd="provostctl__subcmd__rollback"
@@ -124,6 +138,12 @@ _provostctl() {
             provostctl__subcmd__channel,set)
                 cmd="provostctl__subcmd__channel__subcmd__set"
                 ;;
+            provostctl__subcmd__enroll,close)
+                cmd="provostctl__subcmd__enroll__subcmd__close"
+                ;;
+            provostctl__subcmd__enroll,open)
+                cmd="provostctl__subcmd__enroll__subcmd__open"
+                ;;
             provostctl__subcmd__import,ansible)
                 cmd="provostctl__subcmd__import__subcmd__ansible"
                 ;;
@@ -150,6 +170,7 @@ _provostctl() {
     case "${cmd}" in
         provostctl)
             opts="-h -V --admin --ca --token-file --help --version key publish channel promote rollback history plan try import token nodes show log journal pending admin audit release remove prune store backup restore gather rerun continue boot snippet watch wait-for"
+            opts="-h -V --admin --ca --token-file --help --version key publish channel promote rollback history plan try import token join enroll approve reject revoke nodes show log journal pending admin audit release remove prune gather rerun continue boot snippet watch wait-for"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -267,6 +288,32 @@ _provostctl() {
         provostctl__subcmd__admin__subcmd__remove)
             opts="-h --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__approve)
+            opts="-h --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -594,6 +641,104 @@ _provostctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        provostctl__subcmd__enroll)
+            opts="-h --admin --ca --token-file --help open close"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__enroll__subcmd__close)
+            opts="-f -h --file --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__enroll__subcmd__open)
+            opts="-f -h --file --for --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         provostctl__subcmd__gather)
             opts="-f -h --fanout --timeout --ssh-config --file --to --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -772,6 +917,48 @@ _provostctl() {
             fi
             case "${prev}" in
                 --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__join)
+            opts="-f -h --file --for --from --kernel-args --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1236,6 +1423,32 @@ _provostctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        provostctl__subcmd__reject)
+            opts="-h --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         provostctl__subcmd__release)
             opts="-f -h --file --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1360,6 +1573,8 @@ _provostctl() {
             ;;
         provostctl__subcmd__restore)
             opts="-h --from --config --admin --ca --token-file --help"
+        provostctl__subcmd__revoke)
+            opts="-f -h --file --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1370,6 +1585,11 @@ _provostctl() {
                     return 0
                     ;;
                 --config)
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

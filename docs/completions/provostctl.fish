@@ -39,15 +39,20 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "plan" -d 'Sho
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "try" -d 'Run one script on this machine as a node would, in a temporary folder, without a management node. Exit statuses: those of `provost run`'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "import" -d 'Write a site.toml from another system\'s tables'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "token" -d 'Create new tokens that replace the nodes\' old ones; prints a line "NODE TOKEN" each'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "join" -d 'Create join tokens: with its own a node gets an identity once, in place of an earlier one; prints a line "NODE TOKEN" each'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "enroll" -d 'Give identities to nodes while they are provisioned'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "approve" -d 'Make a pending key a node\'s identity, in place of an earlier one'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "reject" -d 'Reject a pending key'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "revoke" -d 'Revoke identities and tokens of nodes, at once and for good'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'Show failures grouped by cause and the other nodes by status, or list nodes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "show" -d 'Show what a node ran, and why it failed'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show a script\'s log, from the newest run that has uploaded one, as those do that failed, else by ssh: each command, what it printed and how it ended'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "journal" -d 'Show by ssh what a node\'s journal has of a unit, or of provost\'s own'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "pending" -d 'Show the nodes that try to report with no token or a wrong one, since provostd was started'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "pending" -d 'Show the keys that wait for `approve`, and the nodes that try to report without an identity or a token since provostd was started'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "admin" -d 'Name the admins who may use provostd over TLS, each with a role and a token'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "audit" -d 'Show what was changed over the admin API: who, from where, what, when'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Release nodes that the guard holds, so that they run at their next start'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "remove" -d 'Remove nodes from what provostd knows: status, runs, logs and token. A node that still reports needs a new token'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "remove" -d 'Remove nodes from what provostd knows: status, runs, logs, identity and token. A node that still reports needs a new one'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "prune" -d 'Remove now what of the history is kept no longer, as [retention] in provostd.toml says; provostd does it every ten minutes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "store" -d 'Move what provostd knows to another store'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "backup" -d 'Write all of this management node to one file, while provostd runs: what it knows, its keys, and what is published; not the key that signs'
@@ -208,6 +213,44 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l missing 
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l rotate -d 'The old token of each node counts until the new one has been used, and for --overlap at most'
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -l force -d 'Also for names that aren\'t in what is published'
 complete -c provostctl -n "__fish_provostctl_using_subcommand token" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand join" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand join" -l for -d 'For how long a token counts that isn\'t used, such as 30m' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand join" -l from -d 'Only from a network, such as 10.0.0.0/8. A node whose environment has IPADDR may use its token from that address alone' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand join" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand join" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand join" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand join" -l kernel-args -d 'Print the argument for the kernel\'s command line; before it the node, where there are several'
+complete -c provostctl -n "__fish_provostctl_using_subcommand join" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and not __fish_seen_subcommand_from open close" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and not __fish_seen_subcommand_from open close" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and not __fish_seen_subcommand_from open close" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and not __fish_seen_subcommand_from open close" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and not __fish_seen_subcommand_from open close" -f -a "open" -d 'Give each of these nodes an identity when it asks first, while it is defined or installing and hasn\'t booted'
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and not __fish_seen_subcommand_from open close" -f -a "close" -d 'End that before its time, for these nodes or for all'
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from open" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from open" -l for -d 'For how long, such as 1h' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from open" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from open" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from open" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from open" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from close" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from close" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from close" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from close" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand enroll; and __fish_seen_subcommand_from close" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand approve" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand approve" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand approve" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand approve" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand reject" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand reject" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand reject" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand reject" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand revoke" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand revoke" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand revoke" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand revoke" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand revoke" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l status -d 'Only nodes with this status or updatestatus' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l stage -d 'Only nodes that are or failed in this stage' -r

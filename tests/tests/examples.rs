@@ -13,13 +13,17 @@ use provost_tests::{Cluster, Out, SOON, program};
 use serde_json::Value;
 
 /// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said.
-const SAMPLES: [&str; 7] = [NODE, DROP_IN, XCAT_NODE, DAEMON, SITE, SCRIPT, CACHE];
+const SAMPLES: [&str; 10] =
+    [NODE, DROP_IN, XCAT_NODE, DAEMON, SITE, SCRIPT, CACHE, IPXE, XCAT_BOOT, WAREWULF_BOOT];
 const NODE: &str = "provost.toml";
 const DROP_IN: &str = "provost.d/10-far-away.toml";
 const XCAT_NODE: &str = "provost-xcat.toml";
 const DAEMON: &str = "provostd.toml";
 const SITE: &str = "site.toml";
 const SCRIPT: &str = "postscripts/memlock";
+const IPXE: &str = "boot/ipxe.cgi";
+const XCAT_BOOT: &str = "boot/xcat-join";
+const WAREWULF_BOOT: &str = "boot/warewulf-join";
 /// In tests/caches.rs, by [`provost_tests::WebServer::cache`].
 const CACHE: &str = "nginx-cache.conf";
 
@@ -193,4 +197,49 @@ fn the_daemon_serves_with_its_sample() {
     for listener in ["nodes", "nodesTls", "admin", "monitor", "xcatd"] {
         assert!(listen[listener].is_string(), "{listener} isn't in {listen}");
     }
+}
+
+#[test]
+fn boot_files_get_a_join_token_for_each_boot_of_a_node() {
+    let mut cluster = Cluster::new();
+    cluster.script("one", "#!/bin/sh\n");
+    cluster.site("[nodes.\"cn[001-002]\"]\npostscripts = [\"one\"]\n").publish().expect(0);
+    cluster.start();
+    // The other systems' programs: each writes down how it was called.
+    let (fakes, calls) = (cluster.path("fakes"), cluster.path("calls"));
+    fs::create_dir(&fakes).unwrap();
+    for name in ["getent", "nodels", "chdef", "nodeset", "rpower", "wwctl"] {
+        let answer = match name {
+            "getent" => "echo '10.0.0.7 cn001.example cn001'",
+            "nodels" => "echo cn001; echo cn002",
+            _ => ":",
+        };
+        let text = format!("#!/bin/sh\necho {name} \"$*\" >>'{}'\n{answer}\n", calls.display());
+        fs::write(fakes.join(name), text).unwrap();
+        fs::set_permissions(fakes.join(name), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let programs = program("provostctl").parent().unwrap().to_owned();
+    let path = format!("{}:{}:/usr/bin:/bin", fakes.display(), programs.display());
+    let run = |name: &str, args: &[&str]| {
+        let mut script = Command::new(samples().join(name));
+        script.args(args).env("PATH", &path).env("REMOTE_ADDR", "10.0.0.7");
+        script.env("PROVOSTCTL_ADMIN", cluster.daemon().socket());
+        let out = Out::from(script.output().unwrap()).expect(0).stdout;
+        let called = fs::read_to_string(&calls).unwrap();
+        fs::remove_file(&calls).unwrap();
+        (out, called)
+    };
+    let (script, _) = run(IPXE, &[]);
+    assert!(script.contains("\r\n\r\n#!ipxe\nkernel "), "{script}");
+    assert!(script.contains(" provost.node=cn001 provost.join="), "{script}");
+    let (_, called) = run(XCAT_BOOT, &["cn001,cn002"]);
+    for node in ["cn001", "cn002"] {
+        let line = format!("chdef -t node {node} addkcmdline=provost.node={node} provost.join=");
+        assert!(
+            called.contains(&line) && called.ends_with("rpower cn001,cn002 boot\n"),
+            "{called}"
+        );
+    }
+    let (_, called) = run(WAREWULF_BOOT, &["cn001", "cn002"]);
+    assert!(called.contains("--kernelargs quiet,provost.node=cn002,provost.join="), "{called}");
 }

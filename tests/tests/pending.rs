@@ -36,7 +36,10 @@ fn a_node_without_a_valid_token_is_pending_until_it_reports_well() {
     cluster.publish().expect(0);
     cluster.start();
     let none = cluster.ctl(&["pending"]).expect(0);
-    assert_eq!(none.stdout, "no node reports without a valid token\n");
+    assert_eq!(
+        none.stdout,
+        "no key waits for approval, and no node lacks a valid identity or token\n"
+    );
     assert_eq!(cluster.ctl_json(&["pending"]), serde_json::json!([]));
     let (node, other) = (cluster.node("cn001"), cluster.node("cn002"));
     let own = token(&node, &"0".repeat(64));
@@ -55,14 +58,14 @@ fn a_node_without_a_valid_token_is_pending_until_it_reports_well() {
     assert!(all[0]["attempts"].as_u64() >= Some(2) && of("since")[0] <= of("last")[0], "{all:?}");
     let shown = cluster.ctl(&["pending"]).expect(0);
     assert!(shown.stdout.contains("\ncn001  unknown token         127.0.0.1"), "{}", shown.stdout);
-    assert!(shown.stderr.contains("hint: give a node of yours its token"), "{}", shown.stderr);
+    assert!(shown.stderr.contains("hint: let a node of yours join"), "{}", shown.stderr);
     let nodes = cluster.ctl(&["nodes"]).expect(0).stderr;
-    assert_eq!(nodes, "2 nodes report without a valid token: provostctl pending\n");
+    assert_eq!(nodes, "2 nodes pending without a valid identity or token: provostctl pending\n");
 
     token(&node, &own);
     node.provost(&["boot"]).expect(0);
     let nodes = cluster.ctl(&["nodes"]).expect(0).stderr;
-    assert_eq!(nodes, "1 node reports without a valid token: provostctl pending\n");
+    assert_eq!(nodes, "1 node pending without a valid identity or token: provostctl pending\n");
     token(&other, &others);
     other.provost(&["boot"]).expect(0);
     assert_eq!(cluster.ctl_json(&["pending"]), serde_json::json!([]));

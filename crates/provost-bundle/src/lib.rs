@@ -7,6 +7,7 @@ mod arrival;
 mod digest;
 #[doc = "What manifest and plan have in common: how a published document is read."]
 pub mod document;
+mod fingerprint;
 mod limit;
 mod manifest;
 mod path;
@@ -24,6 +25,7 @@ mod verify;
 
 pub use arrival::{Arrival, ArrivalError};
 pub use digest::{Digest, DigestError};
+pub use fingerprint::{Fingerprint, FingerprintError};
 pub use limit::{Limit, LimitError};
 pub use manifest::{FileEntry, Manifest, ManifestError, Mode, Pack, object_path};
 pub use path::{PathError, check_path};

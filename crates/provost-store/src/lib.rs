@@ -1,12 +1,15 @@
 //! What the management node knows of the nodes: their records, the status that follows from these,
-//! their tokens and the logs of failed steps, the admins and what they changed; behind one [`Store`] trait.
+//! their tokens and identities and the logs of failed steps, the admins and what they changed; behind one
+//! [`Store`] trait.
 //!
 //! With the feature `sqlite`: [`Sqlite`], the embedded store. With the feature `postgres`: [`Postgres`],
 //! a database that many daemons share. With `transfer`: [`transfer`], all of a store as one stream.
 
 mod admin;
+mod answer;
 mod attempts;
 mod claim;
+mod enrolment;
 mod failures;
 mod goal;
 mod node;
@@ -26,8 +29,13 @@ mod sqlite;
 pub mod transfer;
 
 pub use admin::{Admin, AuditEntry, MAX_AUDIT, Role};
+pub use answer::{Answer, StoreError};
 pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
+pub use enrolment::{
+    Enrolled, Enrolment, EnrolmentRefusal, EnrolmentRequest, Identity, Join, KeyDigest, Network,
+    NotPending, PendingKey,
+};
 pub use failures::{
     FailureGroup, failed_at, failure_groups, failure_groups_by, failure_id, has_failed,
 };
@@ -43,6 +51,6 @@ pub use sqlite::Sqlite;
 pub use status::NodeState;
 pub use step::{MOST_STEPS, ScriptReport, ScriptSummary, Step};
 pub use store::{
-    Answer, EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_RUNS, MAX_SEQ, Report, Store,
-    StoreError, StoredRun, Token, UploadedLog, Watch,
+    EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_RUNS, MAX_SEQ, Report, Store, StoredRun,
+    Token, UploadedLog, Watch,
 };

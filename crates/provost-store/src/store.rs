@@ -1,6 +1,4 @@
-use std::error::Error;
 use std::path::{Component, Path};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
-use crate::quota::OverQuota;
 use crate::{
-    Admin, AuditEntry, Claim, Node, Pruned, Released, Retention, ScriptReport, ScriptSummary, Seen,
-    Standing,
+    Admin, Answer, AuditEntry, Claim, Enrolment, Node, Pruned, Released, Retention, ScriptReport,
+    ScriptSummary, Seen, Standing,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -151,11 +148,8 @@ pub struct Token {
     pub sha256: [u8; 32],
 }
 
-/// What a [`Store`] returns, later.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
-
 /// Where the management node keeps what it knows. A change that returned `Ok` is durable.
-pub trait Store: Send + Sync + 'static {
+pub trait Store: Enrolment + Send + Sync + 'static {
     /// Stores a batch of one node's records, all or none. A record whose (node, run, seq) is stored
     /// already is dropped; the others update the node's status. `at` is the server's time.
     fn ingest<'a>(
@@ -232,8 +226,8 @@ pub trait Store: Send + Sync + 'static {
         at: Timestamp,
     ) -> Answer<'_, Result<Vec<Released>, Vec<String>>>;
 
-    /// Removes nodes and all that is known of them: status, runs, logs, token; all or none: `Err` has
-    /// the unknown ones.
+    /// Removes nodes and all that is known of them: status, runs, logs, token, identity; all or none:
+    /// `Err` has the unknown ones.
     fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>>;
 
     /// What [`prune`](Self::prune) would remove in all, at the server's time `at`.
@@ -297,46 +291,4 @@ pub trait Store: Send + Sync + 'static {
 
     /// Checks that the store can be read, is whole and can be written.
     fn check(&self) -> Answer<'_, ()>;
-}
-
-/// Why the store failed.
-#[derive(Debug, thiserror::Error)]
-#[error("{doing}")]
-pub struct StoreError {
-    doing: String,
-    hint: String,
-    retry_after: Option<Duration>,
-    source: Box<dyn Error + Send + Sync>,
-}
-
-impl StoreError {
-    /// An error of `doing`, a gerund phrase.
-    pub fn new(
-        doing: impl Into<String>,
-        hint: impl Into<String>,
-        source: impl Into<Box<dyn Error + Send + Sync>>,
-    ) -> Self {
-        Self { doing: doing.into(), hint: hint.into(), retry_after: None, source: source.into() }
-    }
-
-    /// A node has sent `what`, and is over its quota.
-    pub(crate) fn over_quota(node: &str, what: &str, error: OverQuota) -> Self {
-        let hint = format!(
-            "see what it sends: provostctl show {node}; or raise {what}_mib_per_hour or {what}_mib \
-             under [quota] in provostd.toml"
-        );
-        let retry_after = Some(error.retry_after);
-        let doing = format!("storing {what} of {node}");
-        Self { doing, hint, retry_after, source: error.into() }
-    }
-
-    /// For a node that is over its quota: when it may try again.
-    pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
-    }
-
-    /// What an admin can do about it.
-    pub fn hint(&self) -> &str {
-        &self.hint
-    }
 }

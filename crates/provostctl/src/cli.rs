@@ -14,8 +14,9 @@ use crate::node_list::NodeList;
 use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
 use crate::{
-    backup, channel, gather, import, journal, key, log, nodes, output, pending, plan, prune,
-    publish, release, remove, rerun, show, snippet, store, token, wait_for, watch, workstation,
+    backup, channel, enrolment, gather, import, journal, key, log, nodes, output, pending, plan,
+    prune, publish, release, remove, rerun, show, snippet, store, token, wait_for, watch,
+    workstation,
 };
 
 /// Create keys, publish what nodes run, and show what they report
@@ -65,6 +66,21 @@ enum Command {
     Import(import::Import),
     /// Create new tokens that replace the nodes' old ones; prints a line "NODE TOKEN" each
     Token(token::Tokens),
+    /// Create join tokens: with its own a node gets an identity once, in place of an earlier one;
+    /// prints a line "NODE TOKEN" each
+    Join(enrolment::Join),
+    /// Give identities to nodes while they are provisioned
+    #[command(subcommand)]
+    Enroll(enrolment::Enroll),
+    /// Make a pending key a node's identity, in place of an earlier one
+    Approve(enrolment::Key),
+    /// Reject a pending key
+    Reject(enrolment::Key),
+    /// Revoke identities and tokens of nodes, at once and for good
+    Revoke {
+        #[command(flatten)]
+        nodes: NodeList,
+    },
     /// Show failures grouped by cause and the other nodes by status, or list nodes
     Nodes(nodes::Nodes),
     /// Show what a node ran, and why it failed
@@ -87,7 +103,8 @@ enum Command {
     },
     /// Show by ssh what a node's journal has of a unit, or of provost's own
     Journal(journal::Journal),
-    /// Show the nodes that try to report with no token or a wrong one, since provostd was started
+    /// Show the keys that wait for `approve`, and the nodes that try to report without an identity or
+    /// a token since provostd was started
     Pending {
         /// How to print it
         #[arg(long, value_enum, default_value_t)]
@@ -103,8 +120,8 @@ enum Command {
         #[command(flatten)]
         nodes: NodeList,
     },
-    /// Remove nodes from what provostd knows: status, runs, logs and token. A node that still reports
-    /// needs a new token
+    /// Remove nodes from what provostd knows: status, runs, logs, identity and token. A node that still
+    /// reports needs a new one
     Remove {
         #[command(flatten)]
         nodes: NodeList,
@@ -237,6 +254,13 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Continue(on) => on.run_unfinished(&client).await,
             Command::Boot(on) => on.run(&client, &["provost", "boot"]).await,
             Command::Token(tokens) => tokens.run(&client).await,
+            Command::Join(join) => join.run(&client).await,
+            Command::Enroll(enroll) => enroll.run(&client).await,
+            Command::Approve(key) => key.approve(&client).await,
+            Command::Reject(key) => key.reject(&client).await,
+            Command::Revoke { nodes } => {
+                enrolment::revoke(&client, &nodes.resolve(&client).await?).await
+            }
             Command::Nodes(nodes) => nodes.run(&client).await,
             Command::Show { node, format } => show::show(&client, &node, format).await,
             Command::Log { node, script, view } if view.follow => {

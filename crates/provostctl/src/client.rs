@@ -31,7 +31,16 @@ pub(crate) struct Client {
 #[derive(Deserialize)]
 pub(crate) struct NodeHistory {
     pub(crate) node: Node,
+    pub(crate) identity: Option<NodeIdentity>,
     runs: Vec<RunHistory>,
+}
+
+/// A node's identity.
+#[derive(Deserialize)]
+pub(crate) struct NodeIdentity {
+    pub(crate) key: String,
+    pub(crate) until: Timestamp,
+    pub(crate) revoked: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]

@@ -6,12 +6,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::Client;
+use crate::enrolment;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::output;
 use crate::table::{Table, Tone};
 
-/// A node that tried to report.
+/// A node that tried to report, or a key that waits.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Attempts {
@@ -20,7 +21,8 @@ struct Attempts {
     why: String,
     last: Timestamp,
     since: Timestamp,
-    attempts: u64,
+    attempts: Option<u64>,
+    key: Option<String>,
 }
 
 const PATH: [&str; 2] = ["v1", "pending"];
@@ -33,25 +35,40 @@ pub(crate) async fn pending(client: &Client, format: Format) -> Result<(), Failu
     }
     let all: Vec<Attempts> = client.get(&PATH).await?;
     if all.is_empty() {
-        return output::print(b"no node reports without a valid token\n");
+        output::print(b"no key waits for approval, and no node lacks a valid identity or token\n")?;
+        enrolment::note_windows(client).await;
+        return Ok(());
     }
     let now = Timestamp::now();
-    let mut table = Table::new(["NODE", "WHY", "ADDRESS", "SINCE", "LAST", "TRIES"]);
+    let mut table = Table::new(["NODE", "WHY", "ADDRESS", "SINCE", "LAST", "TRIES", "KEY"]);
     for node in &all {
         let why = match &*node.why {
             "no-token" => "no token",
             "unknown-token" => "unknown token",
             "other-nodes-token" => "another node's token",
+            "unknown-key" => "unknown key",
+            "other-nodes-key" => "another node's key",
+            "identity-ended" => "identity has ended",
+            "identity-revoked" => "identity was revoked",
+            "not-approved" => "not approved",
+            "second-key" => "has another key",
             other => other,
         };
         let ago = |at| words::ago(at, now);
         let (since, last) = (ago(node.since), ago(node.last));
-        let tries = node.attempts.to_string();
-        let row = [node.node.clone(), why.into(), node.address.clone(), since, last, tries];
+        let tries = node.attempts.map_or(String::new(), |tries| tries.to_string());
+        let (address, key) = (node.address.clone(), node.key.clone().unwrap_or_default());
+        let row = [node.node.clone(), why.into(), address, since, last, tries, key];
         table.add(row, Tone::Bad);
     }
     output::print(table.render(output::width(), Paint::of_stdout()).as_bytes())?;
-    output::note("  hint: give a node of yours its token: provostctl token NODE");
+    output::note(match all.iter().any(|node| node.key.is_some()) {
+        true => {
+            "  hint: compare the key with the node's console: provostctl approve NODE FINGERPRINT"
+        }
+        false => "  hint: let a node of yours join: provostctl join NODE",
+    });
+    enrolment::note_windows(client).await;
     Ok(())
 }
 
@@ -59,9 +76,10 @@ pub(crate) async fn pending(client: &Client, format: Format) -> Result<(), Failu
 pub(crate) async fn note(client: &Client) {
     // An older provostd doesn't know it.
     let all: Vec<Box<RawValue>> = client.get(&PATH).await.unwrap_or_default();
-    let (report, count) = (if all.len() == 1 { "reports" } else { "report" }, all.len());
-    if count > 0 {
-        let nodes = wording::count(count, "node");
-        output::note(&format!("{nodes} {report} without a valid token: provostctl pending"));
+    if !all.is_empty() {
+        let nodes = wording::count(all.len(), "node");
+        output::note(&format!(
+            "{nodes} pending without a valid identity or token: provostctl pending"
+        ));
     }
 }

@@ -6,7 +6,7 @@ use provost_record::{Cause, Outcome, Paint, Run, Stage, wording};
 use provost_store::{Node, RunningFor, Status, words};
 use serde_json::value::RawValue;
 
-use crate::client::{Client, NodeHistory};
+use crate::client::{Client, NodeHistory, NodeIdentity};
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_set::NodeName;
@@ -23,12 +23,14 @@ pub(crate) async fn show(client: &Client, node: &NodeName, format: Format) -> Re
     }
     let history: NodeHistory = client.node(&node.0).await?;
     let (now, paint) = (Timestamp::now(), Paint::of_stdout());
-    let view = View { node: &history.node, now, paint, text: String::new() };
+    let identity = history.identity.as_ref();
+    let view = View { node: &history.node, identity, now, paint, text: String::new() };
     output::print(view.whole(&history.runs()).as_bytes())
 }
 
 struct View<'a> {
     node: &'a Node,
+    identity: Option<&'a NodeIdentity>,
     now: Timestamp,
     paint: Paint,
     text: String,
@@ -105,12 +107,26 @@ impl View<'_> {
         if !facts.is_empty() {
             self.line(&format!("  last ran {}", escape_cell(&facts.join(", "))));
         }
+        self.identity();
         self.fact("refused", node.over_quota.as_deref());
         let is_plain = "its token came by plain HTTP, where others can read it";
         self.fact("network", node.plain_http.then_some(is_plain));
         for (program, appstatus) in &node.appstatus {
             self.line(&format!("  {}: {}", escape_cell(program), escape_cell(appstatus)));
         }
+    }
+
+    fn identity(&mut self) {
+        let Some(NodeIdentity { key, until, revoked }) = self.identity else { return };
+        let key = escape_cell(key);
+        let line = match revoked {
+            Some(at) => self.paint.bad(&format!("identity {key}, revoked at {at}")),
+            None if *until < self.now => {
+                self.paint.bad(&format!("identity {key}, ended at {until}"))
+            }
+            None => format!("identity {key} until {until}"),
+        };
+        self.line(&format!("  {line}"));
     }
 
     /// `boot 0198… of 2026-11-20T17:00:01Z: failed after 8.2 s (attempt 1, bundle 42, plan 7)`

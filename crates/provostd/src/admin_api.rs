@@ -21,6 +21,7 @@ use tokio::task::spawn_blocking;
 use crate::admin_request::{absent, expand};
 use crate::admins::{self, May, change};
 use crate::app::App;
+use crate::enrolment::{self, ShownIdentity};
 use crate::installer::InstallerNeeds;
 use crate::refusal::{self, Refusal};
 use crate::{admin_changes, body, events, follow, health, history, host, ranges, web};
@@ -61,6 +62,12 @@ fn router(app: Arc<App>) -> Router {
     let release = change(&app, "release", May::OPERATE, admin_changes::release);
     let remove = change(&app, "remove", May::OPERATE, admin_changes::remove);
     let prune = change(&app, "prune", May::OPERATE, admin_changes::prune);
+    let join = change(&app, "join", May::OPERATE, enrolment::join);
+    let open = change(&app, "enroll open", May::OPERATE, enrolment::open);
+    let close = change(&app, "enroll close", May::OPERATE, enrolment::close);
+    let approve = change(&app, "approve", May::OPERATE, enrolment::approve);
+    let reject = change(&app, "reject", May::OPERATE, enrolment::reject);
+    let revoke = change(&app, "revoke", May::OPERATE, enrolment::revoke);
     let add_admin = change(&app, "admin add", May::All, admins::add);
     let remove_admin = change(&app, "admin remove", May::All, admins::remove);
     let api = Router::new()
@@ -70,7 +77,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/v1/runs/{run}/records", get(records))
         .route("/v1/runs/{run}/logs/{name}", get(log))
         .route("/v1/events", get(events::stream))
-        .route("/v1/pending", get(async |State(app): Shared| Json(app.pending.list())))
+        .route("/v1/pending", get(enrolment::pending))
         .route("/v1/installer", get(installer))
         .route("/v1/scripts", get(scripts))
         .route("/v1/groups", get(groups))
@@ -78,6 +85,12 @@ fn router(app: Arc<App>) -> Router {
         .route("/v1/release", release)
         .route("/v1/remove", remove)
         .route("/v1/prune", prune.get(admin_changes::prunable))
+        .route("/v1/join", join)
+        .route("/v1/windows", open.get(enrolment::windows))
+        .route("/v1/windows/close", close)
+        .route("/v1/approve", approve)
+        .route("/v1/reject", reject)
+        .route("/v1/revoke", revoke)
         .route("/v1/generations", get(generations))
         .route("/v1/admins", add_admin.get(admins::list))
         .route("/v1/admins/remove", remove_admin)
@@ -114,6 +127,8 @@ async fn list(
 #[derive(Serialize)]
 struct Shown<'a> {
     node: Node,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identity: Option<ShownIdentity>,
     runs: Vec<ShownRun<'a>>,
 }
 
@@ -134,7 +149,8 @@ async fn show(State(app): Shared, Path(name): Path<String>) -> Result<Response, 
     let stored = app.store.runs(&name).await?;
     let uploaded: BTreeSet<UploadedLog> = app.store.logs(&name).await?.into_iter().collect();
     let runs = stored.iter().flat_map(|run| shown_runs(run, &uploaded)).collect();
-    let response = Json(Shown { node, runs }).into_response();
+    let identity = app.store.identity(&name).await?.map(Into::into);
+    let response = Json(Shown { node, identity, runs }).into_response();
     Ok(response.map(|sent| body::keep(permit, sent)))
 }
 

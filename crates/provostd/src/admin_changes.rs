@@ -8,19 +8,16 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
-use provost_plan::nodes;
 use provost_record::now;
 use provost_store::{Pruned, Released};
 use serde::{Deserialize, Serialize};
 use tokio::task::{JoinError, spawn_blocking};
 
-use crate::admin_request::{absent, expand, read_json};
+use crate::admin_request::{absent, expand, read_json, short};
 use crate::app::App;
 use crate::refusal::Refusal;
 use crate::{published_nodes, retention, tokens};
 
-/// How many names a message has.
-const MAX_FOLDED: usize = 512;
 /// A request about nodes.
 const EXAMPLE: &str = r#"{"nodes": ["cn[001-004]"]}"#;
 
@@ -144,13 +141,4 @@ pub(crate) async fn prunable(State(app): Shared) -> Result<Json<Pruned>, Refusal
 
 pub(crate) async fn prune(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
     Ok(Json(retention::prune(&app).await?))
-}
-
-/// Names as one text; of many only the first are
-/// named.
-fn short(names: &[String]) -> String {
-    match names.len().checked_sub(MAX_FOLDED) {
-        None | Some(0) => nodes::fold(names),
-        Some(more) => format!("{} and {more} more", nodes::fold(&names[..MAX_FOLDED])),
-    }
 }

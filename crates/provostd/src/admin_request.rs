@@ -11,6 +11,9 @@ use crate::refusal::Refusal;
 /// The longest request, in bytes: a hundred thousand names.
 pub(crate) const MAX_REQUEST: usize = 4 * 1024 * 1024;
 
+/// How many names a message has.
+const MAX_FOLDED: usize = 512;
+
 /// Reads the body of a request; `example` is one.
 pub(crate) async fn read_json<T: DeserializeOwned>(
     app: &App,
@@ -32,4 +35,12 @@ pub(crate) fn invalid(error: String, hint: impl Into<String>) -> Refusal {
 
 pub(crate) fn absent(error: String, hint: impl Into<String>) -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, error, hint)
+}
+
+/// Names as one text; of many only the first are named.
+pub(crate) fn short(names: &[String]) -> String {
+    match names.len().checked_sub(MAX_FOLDED) {
+        None | Some(0) => nodes::fold(names),
+        Some(more) => format!("{} and {more} more", nodes::fold(&names[..MAX_FOLDED])),
+    }
 }

@@ -9,6 +9,7 @@ use crate::admins::Sessions;
 use crate::beats::Beats;
 use crate::bodies::Bodies;
 use crate::config::Guard;
+use crate::enrolment::Enrolment;
 use crate::listener::Stop;
 use crate::metrics::Metrics;
 use crate::node_program::NodeProgram;
@@ -42,7 +43,8 @@ pub(crate) struct App {
     /// Whether nodes' tokens count by plain HTTP.
     pub(crate) plain_tokens: bool,
     pub(crate) plain_http: PlainHttp,
-    /// The nodes that have no valid token.
+    pub(crate) enrolment: Enrolment,
+    /// The nodes that have no valid token and no identity.
     pub(crate) pending: Pending,
     /// The browsers that have logged in.
     pub(crate) sessions: Sessions,

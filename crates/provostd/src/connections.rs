@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use provost_store::KeyDigest;
 use tokio::sync::Notify;
 
 /// How many connections a listener serves at once.
@@ -43,7 +44,15 @@ pub(crate) trait ClientAddress {
     fn user(&self) -> Option<u32> {
         None
     }
+
+    /// The key of which the client has the secret part, once it has proved that.
+    fn key(&self) -> ClientKey {
+        ClientKey::default()
+    }
 }
+
+/// A client's key, if it has one and has proved it.
+pub(crate) type ClientKey = Arc<OnceLock<KeyDigest>>;
 
 impl ClientAddress for std::net::SocketAddr {
     fn ip(&self) -> IpAddr {
@@ -86,6 +95,7 @@ pub(crate) struct Connection {
     state: Arc<State>,
     is_private: bool,
     user: Option<u32>,
+    key: ClientKey,
 }
 
 /// A request whose answer isn't complete.
@@ -99,7 +109,8 @@ impl Connections {
         client: &impl ClientAddress,
         limits: ConnectionLimits,
     ) -> Option<Connection> {
-        let (address, is_private, user) = (client.ip(), client.is_private(), client.user());
+        let (address, is_private) = (client.ip(), client.is_private());
+        let (user, key) = (client.user(), client.key());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let number = open.next;
         open.next += 1;
@@ -112,7 +123,8 @@ impl Connections {
         }
         let state = Arc::<State>::default();
         of_address.insert(number, Arc::clone(&state));
-        Some(Connection { table: Arc::clone(self), address, number, state, is_private, user })
+        let table = Arc::clone(self);
+        Some(Connection { table, address, number, state, is_private, user, key })
     }
 
     /// Closes an idle connection, to make room for another one: the oldest of the address that has
@@ -147,7 +159,12 @@ impl Connection {
         self.user
     }
 
-    /// A request on it has had a valid token.
+    /// The key that its client has proved to have.
+    pub(crate) fn key(&self) -> Option<KeyDigest> {
+        self.key.get().copied()
+    }
+
+    /// A request on it has had a valid token, or came from a node's key.
     pub(crate) fn has_token(&self) {
         let mut open = self.table.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.remove_anonymous(self.address, self.number) {

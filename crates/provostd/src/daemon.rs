@@ -15,6 +15,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::app::App;
 use crate::config::{Config, StoreKind};
 use crate::connections::ConnectionLimits;
+use crate::enrolment::Enrolment;
 use crate::error::DaemonError;
 use crate::listener::{self, Stop};
 use crate::node_program::NodeProgram;
@@ -24,7 +25,7 @@ use crate::socket::AdminSockets;
 use crate::startup::{
     ADMIN_CONNECTIONS, LAST_REQUESTS, bind, lock, node_connections, raise_file_limit, write_json,
 };
-use crate::tls::{Pair, TlsListener};
+use crate::tls::{IdentityError, Pair, TlsListener};
 use crate::xcat::{self, Xcat};
 use crate::{admin_api, nodes_api, retention, tls};
 
@@ -81,7 +82,10 @@ impl Daemon {
         let files = raise_file_limit();
         let bound = Bound::all(config)?;
         let addresses = bound.addresses;
-        let listeners = 1 + u64::from(bound.nodes_tls.is_some());
+        let has_tls = bound.nodes_tls.is_some();
+        let listeners = 1 + u64::from(has_tls);
+        let authority = has_tls.then(|| tls::authority(config)).transpose();
+        let authority = authority.map_err(IdentityError::from)?;
         let AdminSockets { operate, read } =
             AdminSockets::bind(data, &config.operators, &config.readers)?;
 
@@ -102,6 +106,7 @@ impl Daemon {
             retention: config.retention.retention(),
             plain_tokens: config.tokens.allowed,
             plain_http: Default::default(),
+            enrolment: Enrolment::new(authority, config.enroll.valid_for.duration()),
             pending: Default::default(),
             sessions: Default::default(),
             metrics: Default::default(),
@@ -218,13 +223,13 @@ impl Bound {
             }
             Err(error) => return Err(error.into()),
         };
-        let listen = |key, address| {
-            let acceptor = pair.acceptor()?;
+        let listen = |key, address, acceptor| {
             let (tcp, at) = bind(key, address)?;
             Ok::<_, DaemonError>((TlsListener { tcp, acceptor }, at))
         };
-        let nodes = nodes.map(|address| listen("tls.listen", address)).transpose()?;
-        let admins = admins.map(|address| listen("tls.admin", address)).transpose()?;
+        let (of_keys, of_admins) = (pair.acceptor_of_keys()?, pair.acceptor()?);
+        let nodes = nodes.map(|address| listen("tls.listen", address, of_keys)).transpose()?;
+        let admins = admins.map(|address| listen("tls.admin", address, of_admins)).transpose()?;
         (self.nodes_tls, self.addresses.nodes_tls) = nodes.unzip();
         (self.admin_tls, self.addresses.admin_tls) = admins.unzip();
         Ok(())

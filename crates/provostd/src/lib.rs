@@ -11,11 +11,13 @@ mod beats;
 mod bodies;
 mod body;
 mod bundle;
+mod caller;
 mod cli;
 mod config;
 mod connections;
 mod daemon;
 mod encoding;
+mod enrolment;
 mod error;
 mod events;
 mod follow;
@@ -50,8 +52,8 @@ mod xcat;
 
 pub use cli::{command, main};
 pub use config::{
-    Config, ConfigError, Guard, NodeConfig, QuotaConfig, RetentionConfig, StoreKind, TlsConfig,
-    TlsFiles, TokensConfig, XcatConfig, Xcatd,
+    Config, ConfigError, EnrolConfig, Guard, NodeConfig, QuotaConfig, RetentionConfig, StoreKind,
+    TlsConfig, TlsFiles, TokensConfig, XcatConfig, Xcatd,
 };
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
@@ -17,7 +17,7 @@ use crate::bundle::{Published, add_newest};
 use crate::connections::Connection;
 use crate::encoding::Encoding;
 use crate::refusal::{self, Refusal};
-use crate::{guard, ingest, program, tokens};
+use crate::{caller, enrolment, guard, ingest, program};
 
 /// The longest batch of records, in bytes.
 const MAX_BATCH: usize = 8 * 1024 * 1024;
@@ -28,6 +28,10 @@ const MAX_LOG: usize = (1024 + 64) * 1024;
 const MAX_BEAT: usize = 400 * 1024;
 /// The longest `NN-SCRIPT`, in bytes: with an extension it is still a file name.
 const MAX_LOG_NAME: usize = 240;
+
+/// On a plan: `renew` where half of the time of the node's identity is over. The node asks no clock
+/// of its own.
+const IDENTITY: HeaderName = HeaderName::from_static("provost-identity");
 
 /// The nodes' API: the bundle's files, a node's own plan, its own reports.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -41,6 +45,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/packs/{name}", get(pack))
         .route("/bin/{sha256}/provost", get(node_program))
         .route("/plans/{name}", get(plan))
+        .route("/v1/nodes/{node}/enroll", post(enrolment::enroll))
         .route("/v1/nodes/{node}/records", post(records))
         .route("/v1/nodes/{node}/runs/{run}/logs/{name}", put(log))
         .route("/v1/nodes/{node}/runs/{run}/beat", post(beat))
@@ -114,7 +119,7 @@ async fn plan(
     let Some(plan) = Published::plan(&name) else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
-    tokens::check(&app, request.headers(), plan.node, &by).await?;
+    let caller = caller::check(&app, request.headers(), plan.node, &by).await?;
     if plan.is_signature {
         // What the node has to do comes with the plan.
         return Ok(plan.plan.serve(&app.www, request).await);
@@ -125,6 +130,9 @@ async fn plan(
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
         add_newest(response.headers_mut(), &app.www).await;
         guard::add_directive(response.headers_mut(), &standing, app.guard.max_attempts);
+        if caller.is_due {
+            response.headers_mut().insert(IDENTITY, HeaderValue::from_static("renew"));
+        }
     }
     Ok(response)
 }
@@ -213,7 +221,7 @@ async fn read_own<'a>(
     body: Body,
     most: usize,
 ) -> Result<HeldBody<'a>, Refusal> {
-    if let Err(refusal) = tokens::check(app, headers, node, by).await {
+    if let Err(refusal) = caller::check(app, headers, node, by).await {
         app.bodies.drain(body).await;
         return Err(refusal);
     }

@@ -1,4 +1,4 @@
-//! Nodes that try to report and have no valid token: what `provostctl pending` shows. They are kept
+//! Nodes that try to report and have no valid token or identity: what `provostctl pending` shows. They are kept
 //! in memory, because anybody can name any node.
 
 use std::collections::{BTreeMap, HashMap};
@@ -27,13 +27,21 @@ pub(crate) enum Lack {
     Unknown,
     #[serde(rename = "other-nodes-token")]
     OtherNodes,
+    #[serde(rename = "unknown-key")]
+    UnknownKey,
+    #[serde(rename = "other-nodes-key")]
+    OtherNodesKey,
+    #[serde(rename = "identity-ended")]
+    Ended,
+    #[serde(rename = "identity-revoked")]
+    Revoked,
 }
 
 /// A node that tried.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attempts {
-    node: String,
+    pub(crate) node: String,
     /// Of the last attempt, as are the following.
     address: IpAddr,
     why: Lack,
@@ -115,11 +123,11 @@ impl Known {
         self.logged = Some((began, count.saturating_add(1)));
         let why = why.as_str();
         if count < LOGGED {
-            let hint = format!("if it is a node of yours: provostctl token {node}");
+            let hint = format!("if it is a node of yours: provostctl join {node}");
             tracing::warn!(hint, "{node} at {address} tries to report with {why}");
         } else if count == LOGGED {
             let hint = "list all: provostctl pending";
-            tracing::warn!(hint, "more nodes try to report without a valid token");
+            tracing::warn!(hint, "more nodes try to report without a valid token or identity");
         }
     }
 }
@@ -130,6 +138,10 @@ impl Lack {
             Self::Missing => "no token",
             Self::Unknown => "an unknown token",
             Self::OtherNodes => "another node's token",
+            Self::UnknownKey => "an unknown key",
+            Self::OtherNodesKey => "another node's key",
+            Self::Ended => "an identity that has ended",
+            Self::Revoked => "an identity that was revoked",
         }
     }
 }

@@ -73,8 +73,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Accepts a request only if it has the token of `node`. Its connection then counts as a node's.
-/// One that has no valid token is pending.
+/// Accepts a request only if it has the token of `node`. One that has no valid token is pending.
 pub(crate) async fn check(
     app: &App,
     headers: &HeaderMap,
@@ -99,12 +98,7 @@ pub(crate) async fn check(
                  set `allowed = true` under [tokens] of provostd.toml",
             ))
         }
-        Some(owner) if owner == node => {
-            by.has_token();
-            app.plain_http.note(node, by);
-            app.pending.remove(node);
-            Ok(())
-        }
+        Some(owner) if owner == node => Ok(()),
         Some(owner) => {
             pending(Lack::OtherNodes);
             Err(Refusal::new(

@@ -83,7 +83,7 @@ impl Package {
                     "provost-site.toml.5",
                     "provostd.toml.5",
                 ],
-                examples: &["provostd.toml", "site.toml", "postscripts"],
+                examples: &["provostd.toml", "site.toml", "postscripts", "boot"],
                 shared: &[
                     ("postscripts", "provost/postscripts"),
                     ("README.md", "doc/provost-server/README.md"),

@@ -97,7 +97,8 @@ impl Answer {
         let released = header("provost-released").and_then(|time| time.parse().ok());
         let bundle = header("provost-bundle").and_then(|number| number.parse().ok());
         let time = header("date").and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
-        Directives { hold, released, bundle, time: time.map(|time| time.timestamp()) }
+        let renew = header("provost-identity") == Some("renew");
+        Directives { hold, released, bundle, time: time.map(|time| time.timestamp()), renew }
     }
 
     fn header(&self, name: HeaderName) -> Option<&str> {
@@ -117,6 +118,8 @@ pub(crate) struct Directives {
     pub(crate) bundle: Option<u64>,
     /// What the management node's clock shows.
     pub(crate) time: Option<Timestamp>,
+    /// Whether the node has to renew its identity.
+    pub(crate) renew: bool,
 }
 
 /// The title of a web page: it often names the proxy or portal that sent it.

@@ -14,6 +14,7 @@ use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Directives, MAX_SIGNATURE};
+use super::enrol;
 use super::error::FetchError;
 use super::fresh;
 use super::server::Server;
@@ -90,15 +91,17 @@ impl Documents {
                 .map(|(manifest, _)| manifest)
         };
         let kept_plan = kept.map(|kept| &kept.plan);
-        let plan = || Document::fetch(source, &path, (Plan::MAX_BYTES, signed), kept_plan);
+        let plan =
+            async || Document::fetch(source, &path, (Plan::MAX_BYTES, signed), kept_plan).await;
         let kept = kept.map(|kept| &kept.manifest);
-        if way.is_named() {
+        if way.is_named() && !enrol::is_needed(source, settings) {
             let asked = way.tls();
             let (manifest, early) = tokio::join!(manifest(kept), plan());
             let manifest = manifest?;
             // What isn't trusted is refused when all is there.
             let _ = manifest.names_the_way((settings, trust), way, kept);
-            let (plan, directives) = if way.tls() == asked { early? } else { plan().await? };
+            let first = if way.tls() == asked { Some(early) } else { None };
+            let (plan, directives) = private(source, settings, first, plan).await?;
             return Ok((Self { manifest, plan }, directives));
         }
         let mut first = manifest(kept).await?;
@@ -114,7 +117,7 @@ impl Documents {
             let is_good = again.names_the_way((settings, trust), way, kept).is_ok();
             first = Some(again).filter(|_| is_good).ok_or(FetchError::inconsistent(failure))?;
         }
-        let (plan, directives) = plan().await?;
+        let (plan, directives) = private(source, settings, None, plan).await?;
         Ok((Self { manifest: first, plan }, directives))
     }
 
@@ -183,6 +186,35 @@ impl Documents {
         }
         Ok(Verified { manifest, plan, verdict })
     }
+}
+
+/// The plan, which is for this node alone: it needs an identity first where it has none. The answer may
+/// be there already. A server that doesn't know the identity any more is asked for another one.
+async fn private<T>(
+    source: &Server<'_>,
+    settings: &Settings,
+    early: Option<Result<(T, Directives), FetchError>>,
+    ask: impl AsyncFn() -> Result<(T, Directives), FetchError>,
+) -> Result<(T, Directives), FetchError> {
+    if enrol::is_needed(source, settings) {
+        enrol::enrol(source, settings).await?;
+    }
+    let answer = match early {
+        Some(early) => early,
+        None => ask().await,
+    };
+    let (plan, directives) = match answer {
+        Err(e) if e.is_unknown_here() && source.client.identity().is_known() => {
+            source.client.identity().forget();
+            enrol::enrol(source, settings).await.map_err(|again| again.after(&e.failure))?;
+            ask().await?
+        }
+        answer => answer?,
+    };
+    if directives.renew {
+        enrol::renew(source, settings).await;
+    }
+    Ok((plan, directives))
 }
 
 impl Document {

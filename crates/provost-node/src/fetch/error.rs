@@ -22,6 +22,8 @@ enum Decision {
     GiveUp,
     /// The same, unless the requests met two generations, because one was published in between.
     GiveUpInconsistent,
+    /// The same: the server doesn't know this node.
+    GiveUpUnknown,
     /// Ask this server again: it can't serve now. It may have said after which wait it can.
     RetryBusy(Option<Duration>),
     /// Ask this server again: nothing came, or the answer broke off.
@@ -42,6 +44,16 @@ impl FetchError {
     /// What doesn't fit together, or isn't there: it may be of two generations.
     pub fn inconsistent(failure: Failure) -> Self {
         Self { failure, decision: Decision::GiveUpInconsistent }
+    }
+
+    /// The server doesn't know by what this node proves who it is.
+    pub fn unknown_here(failure: Failure) -> Self {
+        Self { failure, decision: Decision::GiveUpUnknown }
+    }
+
+    /// Whether the server doesn't know this node.
+    pub(crate) fn is_unknown_here(&self) -> bool {
+        self.decision == Decision::GiveUpUnknown
     }
 
     /// A refusal that may pass; the server may have asked to wait for `wait`.

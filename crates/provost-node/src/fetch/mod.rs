@@ -4,6 +4,7 @@ pub mod answer;
 pub mod bundles;
 pub mod documents;
 pub mod download;
+mod enrol;
 pub mod error;
 pub mod folder;
 pub mod fresh;

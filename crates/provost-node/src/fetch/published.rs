@@ -131,7 +131,8 @@ impl Source for Published {
             let Connection { settings, client, run, .. } = &self.connection;
             for server in &settings.servers {
                 let url = format!("{}plans/{}.toml", client.way().private(server), settings.node);
-                let mut request = client.get(url).header("provost-run", run).timeout(ANSWER);
+                let mut request =
+                    client.private().get(url).header("provost-run", run).timeout(ANSWER);
                 if let Some(token) = &settings.token {
                     request = request.bearer_auth(&token.0);
                 }

@@ -64,7 +64,8 @@ impl<'a> Server<'a> {
         good: &[StatusCode],
     ) -> Result<Response, FetchError> {
         let url = self.url(path);
-        let mut request = self.client.get(&url).headers(headers);
+        let client = if is_private(path) { self.client.private() } else { self.client };
+        let mut request = client.get(&url).headers(headers);
         // The token goes with nothing but the node's own plan.
         if is_private(path) {
             request = request.header(RUN, self.run);
@@ -101,7 +102,7 @@ impl<'a> Server<'a> {
                 "set `servers` to the URL that the redirect leads to: redirects are not followed"
                     .to_owned()
             }
-            401 => "give this node its token: `provostctl token NODE`, then token_file".to_owned(),
+            401 => "let this node join: provostctl join NODE".to_owned(),
             403 if path.starts_with("plans/") => format!(
                 "on the management node the web server can't read WWW/{path}: publish again with \
                  --group and the group of its user (chmod a+r would show the plan's secrets to \
@@ -163,7 +164,7 @@ fn is_another(e: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// What an answer means that wasn't asked for.
-async fn refused(url: &str, hint: String, response: Response) -> FetchError {
+pub(super) async fn refused(url: &str, hint: String, response: Response) -> FetchError {
     let status = response.status();
     let wait = retry_after(response.headers());
     let place = response.headers().get(header::LOCATION).map(|place| place.as_bytes().to_owned());
@@ -184,6 +185,7 @@ async fn refused(url: &str, hint: String, response: Response) -> FetchError {
     let failure = Failure::new(Cause::Fetch, message, hint);
     match status {
         _ if passes => FetchError::busy(failure, wait),
+        StatusCode::UNAUTHORIZED => FetchError::unknown_here(failure),
         StatusCode::NOT_FOUND | StatusCode::GONE => FetchError::inconsistent(failure),
         _ => FetchError::give_up(failure),
     }

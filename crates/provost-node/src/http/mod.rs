@@ -1,5 +1,7 @@
 //! The HTTP client of this node, for fetching and for reporting.
 
+mod csr;
+mod identity;
 pub mod resolve;
 mod verifier;
 mod way;
@@ -14,6 +16,8 @@ use rustls::pki_types::CertificateDer;
 use crate::failure::Failure;
 use crate::http::resolve::Names;
 use crate::settings::Settings;
+pub(crate) use identity::MOST as MOST_CERTIFICATE;
+pub use identity::{Identity, ShownIdentity};
 pub use way::Way;
 
 /// How long an idle connection is kept for the next request.
@@ -22,7 +26,10 @@ const IDLE: Duration = Duration::from_secs(60);
 /// The HTTP client of this process.
 #[derive(Clone, Default)]
 pub struct Client {
+    /// For what is public: it proves nothing.
     requests: reqwest::Client,
+    /// For what only this node may know and say.
+    private: reqwest::Client,
     way: Way,
 }
 
@@ -30,6 +37,17 @@ impl Client {
     /// How it sends what is private.
     pub fn way(&self) -> &Way {
         &self.way
+    }
+
+    /// By what it proves whose client it is.
+    pub fn identity(&self) -> &Identity {
+        self.way.identity()
+    }
+
+    /// The client for what is private. Its connections over TLS prove this node's identity, where it
+    /// has one; before that it must not be used.
+    pub fn private(&self) -> &reqwest::Client {
+        &self.private
     }
 }
 
@@ -67,30 +85,40 @@ pub fn client(settings: &Settings) -> Result<Client, Failure> {
 impl Client {
     /// A client that does nothing by itself: no proxy from the environment's, no redirect, no retry.
     pub fn new(options: ClientOptions<'_>) -> Result<Self, Failure> {
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("provost/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(options.connect.duration())
-            .read_timeout(options.stall.duration())
-            .pool_idle_timeout(IDLE)
-            .redirect(reqwest::redirect::Policy::none())
-            .dns_resolver(Names::new(options.connect))
-            .retry(reqwest::retry::never())
-            .no_proxy();
-        if let Some(proxy) = options.proxy {
-            let proxy = Proxy::all(proxy).map_err(|e| {
+        let builder = || {
+            reqwest::Client::builder()
+                .user_agent(concat!("provost/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(options.connect.duration())
+                .read_timeout(options.stall.duration())
+                .pool_idle_timeout(IDLE)
+                .redirect(reqwest::redirect::Policy::none())
+                .dns_resolver(Names::new(options.connect))
+                .retry(reqwest::retry::never())
+                .no_proxy()
+        };
+        let proxy = options.proxy.map(|proxy| {
+            Proxy::all(proxy).map_err(|e| {
                 let hint = "write `proxy` under [fetch] as http://ADDRESS:PORT, or remove it";
                 Failure::config(format!("the proxy {proxy:?} can't be used: {}", reason(&e)), hint)
-            })?;
-            builder = builder.proxy(proxy);
-        }
+            })
+        });
+        let proxy = proxy.transpose()?;
         let unusable = |e: &(dyn std::error::Error + 'static)| {
             let hint = "`ca` under [fetch] must name a file of PEM certificates";
             Failure::config(format!("using the CA certificates: {}", reason(e)), hint)
         };
         let way = Way::default();
-        let tls = verifier::config(options.ca, way.clone()).map_err(|e| unusable(&e))?;
-        let requests = builder.tls_backend_preconfigured(tls).build().map_err(|e| unusable(&e))?;
-        Ok(Self { requests, way })
+        let (tls, private) =
+            verifier::configs(options.ca, way.clone()).map_err(|e| unusable(&e))?;
+        let build = |tls| {
+            let builder = builder().tls_backend_preconfigured(tls);
+            let builder = match &proxy {
+                Some(proxy) => builder.proxy(proxy.clone()),
+                None => builder,
+            };
+            builder.build().map_err(|e| unusable(&e))
+        };
+        Ok(Self { requests: build(tls)?, private: build(private)?, way })
     }
 }
 

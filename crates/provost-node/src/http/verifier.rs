@@ -15,18 +15,25 @@ use rustls::{
 
 use super::way::Way;
 
-/// The client's side of TLS. `ca` are the certificates of the configuration.
-pub(super) fn config(ca: &[CertificateDer<'static>], way: Way) -> Result<ClientConfig, Error> {
+/// The client's side of TLS, without and with this node's identity. `ca` are the certificates of the
+/// configuration.
+pub(super) fn configs(
+    ca: &[CertificateDer<'static>],
+    way: Way,
+) -> Result<(ClientConfig, ClientConfig), Error> {
     let mut roots = RootCertStore::empty();
     for certificate in ca {
         roots.add(certificate.clone())?;
     }
     let provider = Arc::new(ring::default_provider());
+    let identity = Arc::new(way.identity().clone());
     let verifier = Verifier { roots, way, provider: Arc::clone(&provider) };
     let config =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     let config = config.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
-    Ok(config.with_no_client_auth())
+    let mut private = config.clone().with_no_client_auth();
+    private.client_auth_cert_resolver = identity;
+    Ok((config.with_no_client_auth(), private))
 }
 
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use provost_bundle::{Digest, Tls};
 use reqwest::Url;
 use tokio::sync::watch;
 
+use super::identity::Identity;
 use crate::state::atomic;
 
 /// What is in the file where a manifest named no TLS.
@@ -22,6 +23,9 @@ struct Shared {
     known: watch::Sender<Known>,
     /// What remembers it.
     file: OnceLock<PathBuf>,
+    identity: Identity,
+    /// Whether a token proves who this node is.
+    has_token: OnceLock<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +40,27 @@ enum Known {
 
 impl Default for Way {
     fn default() -> Self {
-        Self(Arc::new(Shared { known: watch::Sender::new(Known::Nothing), file: OnceLock::new() }))
+        let known = watch::Sender::new(Known::Nothing);
+        let (file, has_token) = (OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Shared { known, file, identity: Identity::default(), has_token }))
     }
 }
 
 impl Way {
+    /// By what this node proves who it is.
+    pub(super) fn identity(&self) -> &Identity {
+        &self.0.identity
+    }
+
+    /// A token proves who this node is: it waits for no identity.
+    pub fn has_token(&self) {
+        // It is set once.
+        let _ = self.0.has_token.set(true);
+    }
+
     /// What the last manifest said, by the file in the folder `state`, which remembers the next ones.
     pub fn remember_in(&self, state: &Path) {
+        self.0.identity.remember_in(state);
         let file = self.0.file.get_or_init(|| state.join("tls"));
         let Ok(text) = atomic::read(file) else { return };
         let text = String::from_utf8_lossy(&text);
@@ -87,10 +105,13 @@ impl Way {
         matches!(*self.0.known.borrow(), Known::Named(_))
     }
 
-    /// Waits until it is known, or nothing is left to wait for.
+    /// Waits until it is known, and by what this node proves who it is, or nothing is left to wait for.
     pub async fn settled(&self) {
         // Fails where the sender is gone, which this is.
         let _ = self.0.known.subscribe().wait_for(|known| *known != Known::Nothing).await;
+        if self.tls().is_some() && self.0.has_token.get().is_none() {
+            self.0.identity.known().await;
+        }
     }
 
     /// How to reach the management node by TLS, if it is known.

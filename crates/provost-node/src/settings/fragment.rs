@@ -16,6 +16,7 @@ pub(crate) struct Fragment {
     pub(crate) node: String,
     pub(crate) servers: Vec<String>,
     pub(crate) token_file: Option<PathBuf>,
+    pub(crate) join_file: Option<PathBuf>,
     pub(crate) source: SourceFragment,
     pub(crate) trust: TrustFragment,
     pub(crate) paths: Paths,

@@ -35,6 +35,8 @@ pub struct Settings {
     pub servers: Vec<Url>,
     /// The node's token at its management node.
     pub token: Option<Token>,
+    /// The join token by which the node gets an identity.
+    pub join: Option<Token>,
     /// What a bundle is verified by.
     pub trust: Trust,
     /// An older generation of the bundle is refused.

@@ -14,7 +14,8 @@ pub fn secrets(settings: &Settings, env: &BTreeMap<String, String>) -> Secrets {
         |name: &str| settings.redact.iter().any(|pattern| secret::matches(pattern, name));
     let named = env.iter().filter(|(name, _)| is_secret(name));
     let named = named.map(|(name, value)| (name.as_str(), value.as_str()));
-    let token = settings.token.iter().map(|token| ("token", token.0.as_str()));
+    let tokens = [("token", &settings.token), ("join token", &settings.join)];
+    let token = tokens.into_iter().filter_map(|(what, token)| Some((what, &*token.as_ref()?.0)));
     let proxy = settings.proxy.iter().filter_map(|proxy| Url::parse(proxy).ok());
     let urls: Vec<Url> = settings.servers.iter().cloned().chain(proxy).collect();
     let passwords = urls.iter().filter_map(|url| Some(("password", url.password()?)));

@@ -98,6 +98,7 @@ impl Input {
             node: node.clone(),
             servers,
             token: self.token().map_err(&mut note).ok().flatten(),
+            join: self.join().map_err(&mut note).ok().flatten(),
             trust: self.trust().map_err(&mut note).unwrap_or_default(),
             least_generation: trust.least_generation,
             fetch: FetchLimits {
@@ -186,10 +187,25 @@ impl Input {
         Trust::new(&trust.keys, trust.manifest_sha256.as_deref(), trust.unsigned).map_err(wrong)
     }
 
+    /// A file that isn't there is no mistake: the token in it is used once.
+    fn join(&self) -> Result<Option<Token>, Failure> {
+        match (&self.join, &self.fragment.join_file) {
+            (Some((token, _)), _) => Ok(Some(Token(token.trim().to_owned()))),
+            (None, Some(path)) if path.exists() => {
+                read_token(path, "write the output of `provostctl join NODE` to it").map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn token(&self) -> Result<Option<Token>, Failure> {
         match (&self.token, &self.fragment.token_file) {
             (Some((token, _)), _) => Ok(Some(Token(token.trim().to_owned()))),
-            (None, Some(path)) => read_token(path).map(Some),
+            (None, Some(path)) => {
+                let hint =
+                    "write the output of `provostctl token NODE` to it, readable by root alone";
+                read_token(path, hint).map(Some)
+            }
             (None, None) => Ok(None),
         }
     }
@@ -209,11 +225,10 @@ fn read_ca(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
     if known.is_empty() { Err(invalid(&"there is none in it")) } else { Ok(known) }
 }
 
-fn read_token(path: &Path) -> Result<Token, Failure> {
+fn read_token(path: &Path, hint: &str) -> Result<Token, Failure> {
     let reading = format!("reading the token {}", path.display());
-    let hint = "write the output of `provostctl token NODE` to it, readable by root alone";
     let text = std::fs::read_to_string(path).map_err(|e| Failure::unreadable(&reading, hint, e))?;
-    // The whole line of `provostctl token` may be there: NODE TOKEN.
+    // The whole line of provostctl may be there: NODE TOKEN.
     let token = text.split_ascii_whitespace().last().unwrap_or_default();
     if token.is_empty() || !token.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(Failure::config(format!("{reading}: it isn't a token"), hint));

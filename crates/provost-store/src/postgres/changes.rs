@@ -116,6 +116,10 @@ pub(super) async fn remove(
         "DELETE FROM run WHERE node = ANY($1)",
         "DELETE FROM log WHERE node = ANY($1)",
         "DELETE FROM token WHERE node = ANY($1)",
+        "DELETE FROM identity WHERE node = ANY($1) AND revoked IS NULL",
+        "DELETE FROM enrolment_join WHERE node = ANY($1)",
+        "DELETE FROM enrolment_window WHERE node = ANY($1)",
+        "DELETE FROM enrolment_request WHERE node = ANY($1)",
         "DELETE FROM node WHERE name = ANY($1)",
     ] {
         change.execute(delete, &[&names]).await?;

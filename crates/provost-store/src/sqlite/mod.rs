@@ -3,7 +3,9 @@
 
 mod admins;
 mod changes;
+mod enrolment;
 mod error;
+mod identities;
 #[cfg(feature = "transfer")]
 mod log_files;
 mod logs;
@@ -309,7 +311,13 @@ impl Store for Sqlite {
     fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>> {
         Box::pin(async move {
             let names = nodes.clone();
-            let work = move |db: &Connection| changes::remove(db, &names);
+            let work = move |db: &Connection| {
+                let removed = changes::remove(db, &names)?;
+                if removed.answer.is_ok() {
+                    names.iter().try_for_each(|node| identities::remove(db, node))?;
+                }
+                Ok(removed)
+            };
             let removed = self.writer.submit(&self.path, work).await?;
             if removed.is_ok() {
                 for node in &nodes {
@@ -376,8 +384,13 @@ impl Store for Sqlite {
 
     fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
         Box::pin(async move {
-            let known = self.owners.get(&sha256, at);
-            let Err(read_at) = known else { return Ok(known.ok()) };
+            let read_at = match self.owners.tokens.get(&sha256) {
+                Ok((owner, until)) if until.is_none_or(|until| at < until) => {
+                    return Ok(Some(owner));
+                }
+                Ok(_) => return Ok(None),
+                Err(read_at) => read_at,
+            };
             let owner = self.read(move |db| tokens::owner(db, sha256, at)).await?;
             let Some(owner) = owner else { return Ok(None) };
             if owner.replaces {
@@ -385,7 +398,8 @@ impl Store for Sqlite {
                 let retire = move |db: &Connection| tokens::retire_before(db, sha256);
                 let _ = self.writer.submit(&self.path, retire).await;
             } else {
-                self.owners.keep(sha256, &owner.node, owner.until, read_at);
+                let known = (owner.node.clone(), owner.until);
+                self.owners.tokens.keep(sha256, known, read_at);
             }
             Ok(Some(owner.node))
         })

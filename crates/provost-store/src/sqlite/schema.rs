@@ -15,6 +15,7 @@ const STEPS: &[&str] = &[
     include_str!("005_old_token.sql"),
     include_str!("006_admins.sql"),
     include_str!("007_step.sql"),
+    include_str!("008_enrolment.sql"),
 ];
 
 /// What a new file is made with, and an older one is rewritten with. Most changes are of a few

@@ -16,6 +16,13 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "record", columns: &["run", "seq", "json"] },
     Table { name: "log", columns: &["node", "run", "name", "at", "bytes"] },
     Table { name: "step", columns: &["script", "node", "ms", "cause", "since"] },
+    Table { name: "identity", columns: &["key", "node", "since", "until", "revoked"] },
+    Table { name: "enrolment_join", columns: &["node", "sha256", "until", "origin", "spent"] },
+    Table { name: "enrolment_window", columns: &["node", "until"] },
+    Table {
+        name: "enrolment_request",
+        columns: &["node", "key", "address", "since", "last", "second", "rejected"],
+    },
     Table { name: "admin", columns: &["name", "role", "token", "created", "until"] },
     Table { name: "audit", columns: &["id", "at", "who", "source", "action", "request", "result"] },
 ];

@@ -1,6 +1,7 @@
 //! What every store must do ([`suite`]), and what each does besides.
 #![allow(clippy::unwrap_used)]
 
+mod enrolment;
 mod postgres;
 mod pruning;
 mod sqlite;

@@ -8,6 +8,7 @@ use provost_store::{
 use provost_tests::Postgres as Server;
 use serde_json::json;
 
+use crate::enrolment::{enrols, many_at_once};
 use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
 use crate::{SOON, at, next, report};
@@ -43,6 +44,20 @@ async fn old_history_is_removed() {
     let Some(server) = Server::start() else { return };
     let url = server.database("old");
     prunes(&open_with(&url, PostgresFiles::default(), ROOM).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn nodes_get_identities() {
+    let Some(server) = Server::start() else { return };
+    let url = server.database("enrols");
+    enrols(&open(&url).await).await;
+}
+
+#[tokio::test]
+async fn many_nodes_enrol_at_once() {
+    let Some(server) = Server::start() else { return };
+    let url = server.database("enrols_many");
+    many_at_once(Arc::new(open(&url).await)).await;
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use provost_record::wording::error_chain;
 use provost_store::{Sqlite, Store};
 use serde_json::json;
 
+use crate::enrolment::{enrols, many_at_once};
 use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
 use crate::{at, report};
@@ -26,6 +27,18 @@ async fn sqlite_conforms_and_keeps_all_over_a_restart() {
 async fn old_history_is_removed() {
     let data = tempfile::tempdir().unwrap();
     prunes(&Sqlite::open_with(data.path(), ROOM).unwrap()).await;
+}
+
+#[tokio::test]
+async fn nodes_get_identities() {
+    let data = tempfile::tempdir().unwrap();
+    enrols(&Sqlite::open(data.path()).unwrap()).await;
+}
+
+#[tokio::test]
+async fn many_nodes_enrol_at_once() {
+    let data = tempfile::tempdir().unwrap();
+    many_at_once(Arc::new(Sqlite::open(data.path()).unwrap())).await;
 }
 
 #[tokio::test]

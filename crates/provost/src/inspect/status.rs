@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{log_of, rights, runs};
 use crate::xcat::{StatusMessage, describe, status_messages};
 use provost_node::failure::Failure;
+use provost_node::http::ShownIdentity;
 use provost_node::observe::console::{exit, harmless, print};
 use provost_node::observe::report::unreported;
 use provost_node::settings::{Input, Paths};
@@ -23,7 +24,17 @@ struct Status<'a> {
     unfinished: Option<&'a Unfinished>,
     unreported: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
+    identity: Option<StatusIdentity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     monitor: Option<&'a [StatusMessage]>,
+}
+
+/// By what the node proves who it is.
+#[derive(Serialize)]
+struct StatusIdentity {
+    key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
 }
 
 /// Says how the last run went, or how far the present one is; with `wait`, once that has ended.
@@ -51,13 +62,20 @@ fn show(input: &Input, json: bool) -> Result<(), Failure> {
     let monitor = (!input.takes_records()).then(|| status_messages(&paths.state));
     let monitor = monitor.as_deref();
     let unreported = unreported(input);
+    let identity = ShownIdentity::read(&paths.state);
     if json {
-        let status = Status { node: &node, run, unfinished, unreported, monitor };
+        let identity = identity.map(|identity| StatusIdentity {
+            key: identity.key.to_string(),
+            until: identity.until,
+        });
+        let status = Status { node: &node, run, unfinished, unreported, identity, monitor };
         let text = serde_json::to_string_pretty(&status).unwrap_or_default();
         return print(&format!("{text}\n"));
     }
     let monitor = monitor.map_or(String::new(), describe);
-    print(&(tell(&node, run, unfinished, unreported) + &monitor))
+    let identity = identity
+        .map_or(String::new(), |identity| format!("\n{}\n", harmless(&identity.to_string())));
+    print(&(tell(&node, run, unfinished, unreported) + &identity + &monitor))
 }
 
 fn gather(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {

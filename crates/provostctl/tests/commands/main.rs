@@ -61,6 +61,7 @@ async fn serve_with(folder: &TempDir, lost_after: &str) -> Daemon {
         lost_after: lost_after.parse().unwrap(),
         tokens: Default::default(),
         tls: Default::default(),
+        enroll: Default::default(),
         xcat: Default::default(),
     };
     Daemon::start(&config).await.unwrap()

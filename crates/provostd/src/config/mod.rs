@@ -6,10 +6,12 @@ use provost_bundle::Limit;
 use provost_store::transfer::Place;
 use serde::Deserialize;
 
+mod enrol;
 mod store;
 mod tls;
 mod xcat;
 
+pub use self::enrol::EnrolConfig;
 use self::store::PostgresConfig;
 pub use self::store::{QuotaConfig, RetentionConfig, StoreKind};
 pub use self::tls::{TlsConfig, TlsFiles};
@@ -64,6 +66,9 @@ pub struct Config {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "tls::TlsSection"))]
     pub tls: TlsConfig,
+    /// How nodes get identities.
+    #[serde(default)]
+    pub enroll: EnrolConfig,
     /// Listeners for nodes that still run xCAT's own scripts; none by default.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "xcat::XcatFile"))]
@@ -170,7 +175,7 @@ impl ConfigError {
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
                  records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, \
-                 [tokens] allowed, [tls] off, listen, admin, names, cert and key, and [xcat] monitor, xcatd, tls_cert, \
+                 [tokens] allowed, [tls] off, listen, admin, names, cert and key, [enroll] valid_for, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
                     .into()
             }

@@ -73,7 +73,13 @@ impl RetentionConfig {
 /// For how long something is kept: `"90d"`. Days have 24 hours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Age(SignedDuration);
+pub struct Age(pub(super) SignedDuration);
+
+impl Age {
+    pub(crate) fn duration(self) -> SignedDuration {
+        self.0
+    }
+}
 
 impl TryFrom<String> for Age {
     type Error = String;

@@ -1,16 +1,18 @@
 //! The authority of this management node: a key in DATA/ca, by which nodes know the server. It signs
-//! provostd's own certificates and nothing else.
+//! provostd's own certificates, and those of nodes.
 
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use provost_bundle::Digest;
 use provost_fs::{Durability, NewFile};
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, PublicKeyData, date_time_ymd,
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
+    Issuer, KeyPair, KeyUsagePurpose, PublicKeyData, SerialNumber, SubjectPublicKeyInfo,
+    date_time_ymd,
 };
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -148,6 +150,34 @@ impl Authority {
         let chain = vec![certificate.der().clone(), self.certificate()?];
         let (cert_file, key_file) = (self.path.with_file_name(CERTIFICATE), self.path.clone());
         Ok(Pair { chain, key, cert_file, key_file })
+    }
+}
+
+impl Authority {
+    /// A new certificate, PEM, for the public key (SubjectPublicKeyInfo, DER) of a node.
+    pub(crate) fn node(
+        &self,
+        name: &str,
+        public_key: &SubjectPublicKeyInfo,
+        until: Timestamp,
+    ) -> Result<String, AuthorityError> {
+        let issue = || {
+            let mut params = CertificateParams::default();
+            params.distinguished_name = DistinguishedName::new();
+            params.distinguished_name.push(DnType::CommonName, name);
+            params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+            params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+            params.use_authority_key_identifier_extension = true;
+            params.serial_number =
+                Some(SerialNumber::from(uuid::Uuid::now_v7().into_bytes().to_vec()));
+            // At a first boot a node's clock shows anything; the end is up to the server's.
+            params.not_before = date_time_ymd(1970, 1, 1);
+            params.not_after = date_time_ymd(1970, 1, 1)
+                + std::time::Duration::from_secs(until.as_second().try_into().unwrap_or_default());
+            let issuer = Issuer::new(own_params(&self.key), &self.key);
+            params.signed_by(public_key, &issuer)
+        };
+        Ok(issue().map_err(crypto(&self.path))?.pem())
     }
 }
 

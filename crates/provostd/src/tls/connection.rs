@@ -7,12 +7,15 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use axum::serve::Listener;
+use provost_bundle::Digest;
+use provost_store::KeyDigest;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::server::TlsStream;
 use tokio_rustls::{Accept, TlsAcceptor};
 
-use crate::connections::ClientAddress;
+use crate::connections::{ClientAddress, ClientKey};
 use crate::listener;
 
 /// A listener whose clients speak TLS.
@@ -22,15 +25,22 @@ pub(crate) struct TlsListener {
 }
 
 /// The address of a client that speaks TLS.
-pub(crate) struct TlsAddress(SocketAddr);
+pub(crate) struct TlsAddress {
+    address: SocketAddr,
+    key: ClientKey,
+}
 
 impl ClientAddress for TlsAddress {
     fn ip(&self) -> IpAddr {
-        ClientAddress::ip(&self.0)
+        ClientAddress::ip(&self.address)
     }
 
     fn is_private(&self) -> bool {
         true
+    }
+
+    fn key(&self) -> ClientKey {
+        ClientKey::clone(&self.key)
     }
 }
 
@@ -42,17 +52,21 @@ impl Listener for TlsListener {
         let (mut stream, address) = Listener::accept(&mut self.tcp).await;
         listener::tune(&mut stream);
         let accept = Box::new(self.acceptor.accept(stream));
-        (TlsConnection::Handshake(accept), TlsAddress(address))
+        let key = ClientKey::default();
+        let connection = TlsConnection::Handshake(accept, ClientKey::clone(&key));
+        (connection, TlsAddress { address, key })
     }
 
     fn local_addr(&self) -> io::Result<TlsAddress> {
-        self.tcp.local_addr().map(TlsAddress)
+        let address = self.tcp.local_addr()?;
+        Ok(TlsAddress { address, key: ClientKey::default() })
     }
 }
 
 /// A connection.
 pub(crate) enum TlsConnection {
-    Handshake(Box<Accept<TcpStream>>),
+    /// The key is put there where the client has proved one.
+    Handshake(Box<Accept<TcpStream>>, ClientKey),
     Open(Box<TlsStream<TcpStream>>),
     Failed,
 }
@@ -62,9 +76,15 @@ impl TlsConnection {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<Pin<&mut TlsStream<TcpStream>>>> {
-        if let Self::Handshake(accept) = self {
+        if let Self::Handshake(accept, key) = self {
             match ready!(Pin::new(accept.as_mut()).poll(cx)) {
-                Ok(stream) => *self = Self::Open(Box::new(stream)),
+                Ok(stream) => {
+                    if let Some(proved) = proved_key(&stream) {
+                        // It is set once, here.
+                        let _ = key.set(proved);
+                    }
+                    *self = Self::Open(Box::new(stream));
+                }
                 Err(e) => {
                     *self = Self::Failed;
                     return Poll::Ready(Err(e));
@@ -76,6 +96,14 @@ impl TlsConnection {
             _ => Err(io::ErrorKind::NotConnected.into()),
         })
     }
+}
+
+/// The digest of the public key of the client's certificate, which the handshake has proved to be its
+/// own.
+fn proved_key(stream: &TlsStream<TcpStream>) -> Option<KeyDigest> {
+    let certificate = stream.get_ref().1.peer_certificates()?.first()?;
+    let parsed = ParsedCertificate::try_from(certificate).ok()?;
+    Some(*Digest::of(&parsed.subject_public_key_info()).bytes())
 }
 
 impl AsyncRead for TlsConnection {

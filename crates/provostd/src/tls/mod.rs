@@ -1,5 +1,6 @@
 //! TLS for nodes: the authority by which they know this server, and their listener.
 
+mod any_key;
 mod authority;
 mod connection;
 mod pair;
@@ -10,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use provost_bundle::Tls;
 
 use crate::config::Config;
-use authority::Authority;
+pub(crate) use authority::Authority;
 pub use authority::AuthorityError;
 pub(crate) use connection::TlsListener;
 pub(crate) use pair::Pair;
@@ -24,6 +25,11 @@ pub(crate) fn identity(config: &Config) -> Result<Pair, IdentityError> {
         Some(files) => Ok(Pair::read(&files.cert, &files.key)?),
         None => Ok(Authority::open_or_make(&config.data)?.server(names(config))?),
     }
+}
+
+/// The authority of this management node, which signs nodes' certificates.
+pub(crate) fn authority(config: &Config) -> Result<Authority, AuthorityError> {
+    Authority::open_or_make(&config.data)
 }
 
 /// Why there is none.

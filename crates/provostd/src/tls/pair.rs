@@ -8,8 +8,11 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::server::ParsedCertificate;
+use tokio_rustls::rustls::server::danger::ClientCertVerifier;
+use tokio_rustls::rustls::server::{NoClientAuth, ParsedCertificate};
 use tokio_rustls::rustls::{self, ServerConfig};
+
+use super::any_key::AnyKey;
 
 /// Why a certificate can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -66,15 +69,27 @@ impl Pair {
         Ok(Digest::of(&parsed.subject_public_key_info()))
     }
 
-    /// The server's side of TLS. Clients need no certificate; one that is sent proves nothing.
+    /// The server's side of TLS, which asks for no certificate.
     pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, TlsError> {
-        self.config().map_err(|source| self.misfit(source)).map(TlsAcceptor::from)
+        self.acceptor_with(Arc::new(NoClientAuth))
     }
 
-    fn config(&self) -> Result<Arc<ServerConfig>, rustls::Error> {
+    /// The same for clients that may prove to have a key, by any certificate that has it.
+    pub(crate) fn acceptor_of_keys(&self) -> Result<TlsAcceptor, TlsError> {
+        self.acceptor_with(Arc::new(AnyKey::new()))
+    }
+
+    fn acceptor_with(&self, clients: Arc<dyn ClientCertVerifier>) -> Result<TlsAcceptor, TlsError> {
+        self.config(clients).map_err(|source| self.misfit(source)).map(TlsAcceptor::from)
+    }
+
+    fn config(
+        &self,
+        clients: Arc<dyn ClientCertVerifier>,
+    ) -> Result<Arc<ServerConfig>, rustls::Error> {
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
-            .with_no_client_auth()
+            .with_client_cert_verifier(clients)
             .with_single_cert(self.chain.clone(), self.key.clone_key())?;
         // A client that comes again needs no signature, and the server no memory.
         config.ticketer = ring::Ticketer::new()?;

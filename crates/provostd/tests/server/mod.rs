@@ -94,6 +94,7 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         lost_after: "60s".parse().unwrap(),
         tokens: Default::default(),
         tls: Default::default(),
+        enroll: Default::default(),
         xcat: Default::default(),
     }
 }

@@ -53,6 +53,7 @@ const BACKUPS: Files = &[
     ("WWW", "What is published. The folder that provostd.toml calls www."),
 ];
 
+const OPEN_WINDOW: &str = "provostctl enroll open cn[001-512] --for 2h";
 const AUTHORITY: Exits = &[
     (0, "It is shown."),
     (1, "There is none yet, or it can't be read."),
@@ -309,7 +310,64 @@ pub(super) const ALL: &[Sections] = &[
         "provostctl pending",
         PLAIN,
         &[SOCKET],
-        &[("Show who tries to report without a valid token:", "provostctl pending")],
+        &[("Show which keys wait for approval:", "provostctl pending")],
+    ),
+    sections(
+        "provostctl join",
+        PLAIN,
+        &[SOCKET],
+        &[
+            (
+                "Make join tokens for nodes that are installed:",
+                "provostctl join cn[001-512] --for 1h",
+            ),
+            (
+                "Print what the kernel command line of a diskless node needs:",
+                "provostctl join cn001 --for 15m --kernel-args",
+            ),
+        ],
+    ),
+    sections(
+        "provostctl enroll",
+        PLAIN,
+        &[SOCKET],
+        &[("Let nodes enrol while they are installed:", OPEN_WINDOW)],
+    ),
+    sections(
+        "provostctl enroll open",
+        PLAIN,
+        &[SOCKET],
+        &[(
+            "Let nodes enrol while they are installed:",
+            "provostctl enroll open cn[001-512] --for 2h",
+        )],
+    ),
+    sections(
+        "provostctl enroll close",
+        PLAIN,
+        &[SOCKET],
+        &[("End that for all nodes:", "provostctl enroll close")],
+    ),
+    sections(
+        "provostctl approve",
+        PLAIN,
+        &[SOCKET],
+        &[(
+            "Approve the key that the console of a node shows:",
+            "provostctl approve cn001 SHA256:LHDhK3oGRvkiefQnx7OOczTY5Tic/xZ6HcMOc/gmtoM",
+        )],
+    ),
+    sections(
+        "provostctl reject",
+        PLAIN,
+        &[SOCKET],
+        &[("Reject the only key of a node that waits:", "provostctl reject cn001")],
+    ),
+    sections(
+        "provostctl revoke",
+        PLAIN,
+        &[SOCKET],
+        &[("Shut out a node that was stolen:", "provostctl revoke cn001")],
     ),
     sections(
         "provostctl admin",

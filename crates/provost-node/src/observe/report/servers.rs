@@ -54,7 +54,7 @@ impl Servers {
 
     /// Sends a JSON array of records.
     pub(super) async fn send_records(&mut self, json: String) -> Result<Response, ReportError> {
-        let request = self.client.post(self.url(&["records"]));
+        let request = self.client.private().post(self.url(&["records"]));
         self.send(request.header("content-type", "application/json").body(json)).await
     }
 
@@ -64,7 +64,7 @@ impl Servers {
         run: &str,
         json: String,
     ) -> Result<Response, ReportError> {
-        let request = self.client.post(self.url(&["runs", run, "beat"]));
+        let request = self.client.private().post(self.url(&["runs", run, "beat"]));
         self.send(request.header("content-type", "application/json").body(json)).await
     }
 
@@ -75,7 +75,7 @@ impl Servers {
         name: &str,
         packed: Vec<u8>,
     ) -> Result<Response, ReportError> {
-        let request = self.client.put(self.url(&["runs", run, "logs", name]));
+        let request = self.client.private().put(self.url(&["runs", run, "logs", name]));
         self.send(request.header("content-encoding", "gzip").body(packed)).await
     }
 
@@ -156,7 +156,7 @@ impl Servers {
 /// What to do about an error status that comes without a hint.
 fn hint(status: StatusCode) -> &'static str {
     match status.as_u16() {
-        401 | 403 => "give this node its token: `provostctl token NODE`, then token_file",
+        401 | 403 => "let this node join: provostctl join NODE",
         404 | 405 => "check that provostd listens there, not a plain web server",
         _ => "check the daemon's log: journalctl -u provostd",
     }

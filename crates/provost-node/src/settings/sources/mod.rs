@@ -26,6 +26,8 @@ pub struct Input {
     pub(crate) fragment: Fragment,
     /// A token that was given directly.
     pub(crate) token: Option<(String, Origin)>,
+    /// A join token that was given directly.
+    pub(crate) join: Option<(String, Origin)>,
     /// What is wrong in the files. It is left out of the values; no script runs while there is any.
     pub mistakes: Vec<Failure>,
 }
@@ -51,23 +53,26 @@ impl Input {
         for (key, value, origin) in flags {
             values.offer(key, value, origin);
         }
-        let from_environment = offer_short_keys(&mut values, &mut mistakes, |name| {
+        let get_environment = |name: &str| {
             let name = format!("PROVOST_{}", name.to_ascii_uppercase());
             let value = environment(&name).filter(|value| !value.is_empty())?;
             Some((value, Origin::Environment(name)))
-        });
+        };
+        offer_short_keys(&mut values, &mut mistakes, get_environment);
         let kernel = machine.kernel_line();
-        let from_kernel = offer_short_keys(&mut values, &mut mistakes, |name| {
-            Some((kernel.get(&format!("provost.{name}"))?.to_owned(), Origin::Kernel))
-        });
-        let token = from_environment.or(from_kernel);
+        let get_kernel =
+            |name: &str| Some((kernel.get(&format!("provost.{name}"))?.to_owned(), Origin::Kernel));
+        offer_short_keys(&mut values, &mut mistakes, get_kernel);
+        // They are no values that are shown.
+        let secret = |name| get_environment(name).or_else(|| get_kernel(name));
+        let (token, join) = (secret("token"), secret("join"));
         kernel::offer_arguments(&kernel, &mut values);
         files::offer(&config.0, must_exist, &mut values, &mut mistakes);
         kernel::offer_log_server(&kernel, &mut values);
         servers::offer(machine, &kernel, &mut values, &mut mistakes);
         values.offer("node", host_name(), Origin::HostName);
         let fragment = merge(&mut values, &mut mistakes);
-        Self { config, values, fragment, token, mistakes }
+        Self { config, values, fragment, token, join, mistakes }
     }
 
     /// Notes a mistake if the configuration names none of these kinds of management nodes. The first
@@ -110,6 +115,11 @@ impl Input {
         &self.config
     }
 
+    /// Where a join token comes from that was given directly.
+    pub fn join_origin(&self) -> Option<&Origin> {
+        self.join.as_ref().map(|(_, origin)| origin)
+    }
+
     /// Where a token comes from that was given directly.
     pub fn token_origin(&self) -> Option<&Origin> {
         self.token.as_ref().map(|(_, origin)| origin)
@@ -117,12 +127,11 @@ impl Input {
 }
 
 /// Offers the keys that have a short name in the environment and on the kernel's command line.
-/// Returns the token, which is no value that is shown.
 fn offer_short_keys(
     values: &mut Values,
     mistakes: &mut Vec<Failure>,
     get: impl Fn(&str) -> Option<(String, Origin)>,
-) -> Option<(String, Origin)> {
+) {
     let list = |text: String| text.split(',').map(str::to_owned).collect::<Vec<_>>();
     if let Some((node, origin)) = get("node") {
         values.offer("node", node, origin);
@@ -142,7 +151,6 @@ fn offer_short_keys(
             }
         }
     }
-    get("token")
 }
 
 /// Each value was checked by itself; this finds what is wrong only in the whole.

@@ -93,6 +93,7 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
                 return vec![ServerCheck { findings, serves: false }];
             }
         };
+        client.identity().remember_in(&state);
         let tries =
             settings.servers.iter().map(|base| server::attempt(&client, base, &settings, &state));
         futures_util::future::join_all(tries).await
@@ -120,6 +121,10 @@ fn values(input: &Input, secrets: &Secrets) -> Vec<Value> {
     if let Some(origin) = input.token_origin() {
         let shown = "(given, not shown)";
         values.push(json!({"key": "token", "value": shown, "from": origin.to_string()}));
+    }
+    if let Some(origin) = input.join_origin() {
+        let shown = "(given, not shown)";
+        values.push(json!({"key": "join", "value": shown, "from": origin.to_string()}));
     }
     values
 }

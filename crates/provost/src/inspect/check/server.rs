@@ -14,7 +14,7 @@ use provost_node::failure::Failure;
 use provost_node::fetch::bundles::{check_generations, has_seen};
 use provost_node::fetch::{Server, broken, fresh};
 use provost_node::finding::{Finding, ServerCheck};
-use provost_node::http::{Client, ErrorBody, body, http_date};
+use provost_node::http::{Client, ErrorBody, ShownIdentity, body, http_date};
 use provost_node::settings::Settings;
 use provost_node::state::attempts::held_there;
 
@@ -201,14 +201,20 @@ impl Attempt<'_> {
         };
         if response.status() != StatusCode::OK {
             let failure = self.no_admission(&path, response).await;
-            self.findings.push(Finding::failed("token", &failure));
+            let what = if self.settings.token.is_some() { "token" } else { "identity" };
+            self.findings.push(Finding::failed(what, &failure));
             return false;
         }
         let base = self.source.base;
+        let identity = self.identity();
         self.findings.push(match self.settings.token {
+            _ if identity.is_some() => {
+                Finding::ok("identity", format!("{base} takes {}", identity.unwrap_or_default()))
+            }
             Some(_) => Finding::ok("token", format!("{base} takes it")),
             None => {
-                let hint = "set token_file: provostd takes no reports without a token";
+                let hint = "publish with TLS, so that this node gets an identity, or set token_file: \
+                            provostd takes no reports without one of them";
                 Finding::note(
                     "token",
                     format!("there is none; {base} serves the plan without it"),
@@ -270,13 +276,32 @@ impl Attempt<'_> {
         Ok(Some(format!("plan {} of {} is {verdict}", plan.generation, plan.node)))
     }
 
-    /// Why the server doesn't take the token.
+    /// The identity that this node has proved, in words.
+    fn identity(&self) -> Option<String> {
+        let shown = || ShownIdentity::read(self.state).map(|identity| identity.to_string());
+        shown().filter(|_| self.source.client.identity().is_known() && self.is_over_tls())
+    }
+
+    fn is_over_tls(&self) -> bool {
+        self.source.client.way().private(self.source.base).scheme() == "https"
+    }
+
+    /// Why the server takes neither the identity nor the token.
     async fn no_admission(&self, path: &str, response: Response) -> Failure {
         let (url, node, status) = (self.source.url(path), &self.settings.node, response.status());
         let words = body(response, MAX_ERROR as usize).await.unwrap_or_default();
-        let words =
-            ErrorBody::parse(&words).error.map_or(String::new(), |error| format!(": {error}"));
+        let ErrorBody { error, hint } = ErrorBody::parse(&words);
+        let words = error.map_or(String::new(), |error| format!(": {error}"));
+        if let Some(identity) = self.identity() {
+            let message = format!("{url}: the server doesn't take {identity} ({status}{words})");
+            let hint = hint.unwrap_or_else(|| format!("provostctl join {node}"));
+            return Failure::new(Cause::Fetch, message, hint);
+        }
         let (why, hint) = match (status, &self.settings.token) {
+            (_, None) if self.is_over_tls() => (
+                "there is no identity yet, for which the next run asks",
+                format!("let it join: provostctl join {node}; or: provostctl pending"),
+            ),
             (_, None) => (
                 "there is no token, and the server requires one",
                 format!("`provostctl token {node}` prints one: put it where token_file says"),

@@ -1,0 +1,97 @@
+//! How this node comes by an identity: it asks its management node, by a key of its own. It is given
+//! one at once by a join token or while it is provisioned; else an admin has to approve it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use provost_bundle::Fingerprint;
+use provost_record::Cause;
+use reqwest::StatusCode;
+
+use super::error::FetchError;
+use super::server::{Server, broken, refused};
+use crate::failure::Failure;
+use crate::http::{MOST_CERTIFICATE, body};
+use crate::settings::Settings;
+
+/// For how long a request waits at the management node for an admin, in seconds.
+const WAIT: u64 = 10;
+
+/// Whether this process has said that it waits.
+static SAID: AtomicBool = AtomicBool::new(false);
+
+/// Whether this node lacks what it has to prove itself by.
+pub(super) fn is_needed(source: &Server<'_>, settings: &Settings) -> bool {
+    let client = source.client;
+    let has_token = settings.token.is_some() && settings.join.is_none();
+    client.way().tls().is_some() && !client.identity().is_known() && !has_token
+}
+
+/// Asks for an identity.
+pub(super) async fn enrol(source: &Server<'_>, settings: &Settings) -> Result<(), FetchError> {
+    ask(source, settings, false).await
+}
+
+/// The management node says that half of the identity's time is over. Until the other half is, another
+/// run may succeed.
+pub(super) async fn renew(source: &Server<'_>, settings: &Settings) {
+    if let Err(e) = ask(source, settings, true).await {
+        tracing::warn!("renewing this node's identity: {}", e.failure);
+    }
+}
+
+async fn ask(source: &Server<'_>, settings: &Settings, renews: bool) -> Result<(), FetchError> {
+    let identity = source.client.identity();
+    let local = |e: std::io::Error| {
+        let hint = "check that STATE is on a writable file system with room";
+        FetchError::abort(Failure::local("making this node's key", hint).caused_by(e))
+    };
+    let (request, key) = identity.request().map_err(local)?;
+    let url =
+        format!("{}v1/nodes/{}/enroll", source.client.way().private(source.base), settings.node);
+    // A connection that proves the key renews it; one without a key must not be used for what is private.
+    let client = if renews { source.client.private() } else { source.client };
+    let mut ask = client.post(&url).body(request);
+    if let Some(join) = settings.join.as_ref().filter(|_| !renews) {
+        ask = ask.bearer_auth(&join.0);
+    }
+    // The first request is answered at once: the console has to say what the node waits for.
+    if SAID.load(Ordering::Relaxed) && settings.fetch.stall.duration() > Duration::from_secs(WAIT) {
+        ask = ask.header("prefer", format!("wait={WAIT}"));
+    }
+    let response = ask.send().await.map_err(|e| broken(&url, &e))?;
+    match response.status() {
+        StatusCode::OK => {
+            let certificate = body(response, MOST_CERTIFICATE).await;
+            let certificate = certificate.map_err(|e| broken(&url, &e))?;
+            if !identity.take(&certificate).map_err(local)? {
+                let message =
+                    format!("enrolling at {url}: the answer is no certificate of this node's key");
+                let hint =
+                    "check which program listens at that address: it doesn't seem to be provostd";
+                return Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)));
+            }
+            let what = if renews { "renewed" } else { "given" };
+            tracing::info!("enrolment: {what} the identity {key}");
+            Ok(())
+        }
+        StatusCode::ACCEPTED => Err(waits(&url, &settings.node, key)),
+        _ => {
+            let hint = format!("on the management node: provostctl join {}", settings.node);
+            Err(refused(&url, hint, response).await)
+        }
+    }
+}
+
+/// An admin has to approve the key.
+fn waits(url: &str, node: &str, key: Fingerprint) -> FetchError {
+    if !SAID.swap(true, Ordering::Relaxed) {
+        tracing::warn!("enrolment: waiting for provostctl approve {node} {key}");
+    }
+    let message = format!("enrolling at {url}: no admin has approved this node's key {key}");
+    let hint = format!(
+        "provostctl approve {node} {key}, or give it a join token by provost.join= on the kernel command \
+         line: provostctl join {node}"
+    );
+    FetchError::busy(Failure::new(Cause::Fetch, message, hint), None)
+}

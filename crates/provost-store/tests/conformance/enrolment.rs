@@ -1,0 +1,227 @@
+//! Identities of nodes, and what leads to them.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use provost_store::{
+    Enrolled, EnrolmentRefusal, EnrolmentRequest, Join, KeyDigest, NotPending, Status, Store, Token,
+};
+use serde_json::json;
+
+use crate::{at, report};
+
+fn later(minutes: i64) -> Timestamp {
+    at() + SignedDuration::from_mins(minutes)
+}
+
+fn request(node: &str, key: u8) -> EnrolmentRequest {
+    EnrolmentRequest {
+        node: node.into(),
+        key: [key; 32],
+        join: None,
+        by: IpAddr::from([10, 0, 0, key]),
+        planned: None,
+        is_proven: false,
+        until: later(1000),
+    }
+}
+
+fn by_join(node: &str, key: u8, join: u8) -> EnrolmentRequest {
+    EnrolmentRequest { join: Some([join; 32]), ..request(node, key) }
+}
+
+fn is_new(enrolled: &Enrolled) -> bool {
+    matches!(enrolled, Enrolled::Identity { is_new: true, .. })
+}
+
+async fn enrol(store: &dyn Store, request: EnrolmentRequest, minutes: i64) -> Enrolled {
+    store.enrol(request, later(minutes)).await.unwrap()
+}
+
+fn refused(why: EnrolmentRefusal) -> Enrolled {
+    Enrolled::Refused(why)
+}
+
+/// The node whose identity a key is.
+async fn owner(store: &dyn Store, key: u8) -> Option<String> {
+    let identity = store.identity_of_key([key; 32]).await.unwrap()?;
+    Some(identity.node).filter(|_| identity.revoked.is_none())
+}
+
+async fn pending(store: &dyn Store) -> Vec<(String, KeyDigest, bool)> {
+    let keys = store.pending_keys().await.unwrap();
+    keys.into_iter().map(|key| (key.node, key.key, key.is_second)).collect()
+}
+
+/// What every store must do; it is fresh and empty.
+pub(crate) async fn enrols(store: &dyn Store) {
+    joins(store).await;
+    windows(store).await;
+    admins(store).await;
+    revocation(store).await;
+    removal(store).await;
+}
+
+async fn joins(store: &dyn Store) {
+    let join = |node: &str, byte, from: Option<&str>| Join {
+        node: node.into(),
+        sha256: [byte; 32],
+        until: later(30),
+        from: from.map(|from| from.parse().unwrap()),
+    };
+    store
+        .set_joins(vec![join("j1", 100, None), join("j2", 101, Some("10.0.0.0/30"))])
+        .await
+        .unwrap();
+    let unknown = refused(EnrolmentRefusal::UnknownJoin);
+    assert_eq!(enrol(store, by_join("j1", 1, 99), 0).await, unknown);
+    assert_eq!(enrol(store, by_join("j2", 1, 100), 0).await, unknown, "another node's");
+    assert!(store.nodes().await.unwrap().is_empty() && pending(store).await.is_empty());
+    assert!(is_new(&enrol(store, by_join("j1", 1, 100), 29).await));
+    assert_eq!(owner(store, 1).await.as_deref(), Some("j1"));
+    assert_eq!(store.node("j1").await.unwrap().unwrap().status, Status::Defined);
+
+    // Who has seen the token comes too late; the node itself may ask again, which prolongs nothing.
+    let spent = refused(EnrolmentRefusal::SpentJoin(later(29)));
+    assert_eq!(enrol(store, by_join("j1", 2, 100), 29).await, spent);
+    let again = EnrolmentRequest { until: later(5000), ..by_join("j1", 1, 100) };
+    let same = Enrolled::Identity { until: later(1000), is_new: false };
+    assert_eq!(enrol(store, again.clone(), 500).await, same);
+    let proven = EnrolmentRequest { is_proven: true, ..again };
+    let renewed = Enrolled::Identity { until: later(5000), is_new: false };
+    assert_eq!(enrol(store, proven, 501).await, renewed);
+    assert_eq!(store.identity("j1").await.unwrap().unwrap().until, later(5000));
+
+    // A new one replaces the identity.
+    store.set_joins(vec![join("j1", 102, None)]).await.unwrap();
+    assert!(is_new(&enrol(store, by_join("j1", 2, 102), 0).await));
+    assert_eq!((owner(store, 1).await, owner(store, 2).await), (None, Some("j1".into())));
+    let others = refused(EnrolmentRefusal::OtherNodes("j1".into()));
+    assert_eq!(enrol(store, by_join("j2", 2, 101), 0).await, others, "a copied disk");
+
+    let elsewhere = |from: &str| refused(EnrolmentRefusal::ElsewhereJoin(from.into()));
+    assert_eq!(enrol(store, by_join("j2", 4, 101), 0).await, elsewhere("10.0.0.0/30"));
+    let planned = |address: &str| EnrolmentRequest {
+        planned: Some(address.parse().unwrap()),
+        ..by_join("j2", 3, 101)
+    };
+    assert_eq!(enrol(store, planned("10.0.0.9"), 0).await, elsewhere("10.0.0.9"));
+    let ended = refused(EnrolmentRefusal::EndedJoin(later(30)));
+    assert_eq!(enrol(store, planned("10.0.0.3"), 30).await, ended);
+    assert!(is_new(&enrol(store, planned("10.0.0.3"), 0).await));
+}
+
+async fn windows(store: &dyn Store) {
+    let names = ["w1", "w2", "w3"].map(str::to_owned).to_vec();
+    store.open_windows(names, later(60)).await.unwrap();
+    let open = store.windows(later(59)).await.unwrap();
+    assert_eq!(open.iter().map(|(node, _)| &**node).collect::<Vec<_>>(), ["w1", "w2", "w3"]);
+    assert!(store.windows(later(60)).await.unwrap().is_empty());
+    assert!(is_new(&enrol(store, request("w1", 11), 0).await));
+    assert_eq!(enrol(store, request("w1", 12), 0).await, refused(EnrolmentRefusal::SecondKey));
+    assert_eq!(owner(store, 12).await, None);
+    assert_eq!(pending(store).await, [("w1".to_owned(), [12; 32], true)], "it is shown");
+    assert_eq!(enrol(store, request("w2", 13), 60).await, Enrolled::Pending, "it has ended");
+    // A node that has booted closes its own.
+    let start = |phase| report("w3", "w", 1, json!({"phase": phase}));
+    store.ingest("w3", vec![start("service start")], at()).await.unwrap();
+    let end = json!({"phase": "service end", "result": "success"});
+    store.ingest("w3", vec![report("w3", "w", 2, end)], at()).await.unwrap();
+    assert_eq!(enrol(store, request("w3", 14), 0).await, Enrolled::Pending);
+    let closed = store.close_windows(Some(vec!["w2".into(), "x".into()]), at()).await.unwrap();
+    assert_eq!(closed, ["w2"]);
+    assert_eq!(store.close_windows(None, at()).await.unwrap(), ["w1", "w3"]);
+    assert_eq!(enrol(store, request("w2", 15), 0).await, Enrolled::Pending);
+}
+
+async fn admins(store: &dyn Store) {
+    let approve = async |node: &'static str, key: Option<u8>| {
+        let key = key.map(|key| [key; 32]);
+        store.approve(node, key, later(900), later(1)).await.unwrap()
+    };
+    assert_eq!(approve("a1", None).await, Err(NotPending::None));
+    assert_eq!(enrol(store, request("a1", 21), 0).await, Enrolled::Pending);
+    assert_eq!(enrol(store, request("a1", 22), 1).await, Enrolled::Pending);
+    assert_eq!(approve("a1", None).await, Err(NotPending::Many(vec![[21; 32], [22; 32]])));
+    assert_eq!(approve("a1", Some(23)).await, Err(NotPending::None));
+    assert_eq!(store.reject("a1", Some([21; 32])).await.unwrap(), Ok([21; 32]));
+    assert_eq!(enrol(store, request("a1", 21), 2).await, refused(EnrolmentRefusal::Rejected));
+    assert_eq!(approve("a1", None).await, Ok([22; 32]));
+    let known = Enrolled::Identity { until: later(900), is_new: false };
+    assert_eq!(enrol(store, request("a1", 22), 2).await, known);
+    // A node that was installed anew, by its new key.
+    assert_eq!(enrol(store, request("a1", 24), 3).await, Enrolled::Pending);
+    assert_eq!(approve("a1", None).await, Ok([24; 32]));
+    assert_eq!((owner(store, 22).await, owner(store, 24).await), (None, Some("a1".into())));
+    assert_eq!(approve("a1", Some(21)).await, Ok([21; 32]), "an admin may think better of it");
+    assert_eq!(enrol(store, request("a2", 25), 0).await, Enrolled::Pending);
+    assert_eq!(enrol(store, request("a1", 25), 0).await, Enrolled::Pending);
+    assert_eq!(approve("a2", None).await, Ok([25; 32]));
+    assert_eq!(approve("a1", None).await, Err(NotPending::OtherNodes("a2".into())));
+    // When it has ended, an admin has to approve it again.
+    assert_eq!(enrol(store, request("a2", 25), 900).await, Enrolled::Pending);
+    for key in 30..40 {
+        enrol(store, request("a3", key), key.into()).await;
+    }
+    let kept: Vec<_> = pending(store).await.into_iter().filter(|key| key.0 == "a3").collect();
+    assert_eq!(kept.len(), 4);
+    assert!(kept.iter().all(|(_, key, _)| key[0] >= 36), "the newest: {kept:?}");
+}
+
+async fn revocation(store: &dyn Store) {
+    store.open_windows(vec!["r1".into()], later(60)).await.unwrap();
+    store.set_tokens(vec![Token { node: "r1".into(), sha256: [77; 32] }], at()).await.unwrap();
+    assert!(is_new(&enrol(store, request("r1", 41), 0).await));
+    enrol(store, request("r1", 42), 0).await;
+    let both = || vec!["r1".to_owned(), "typo".to_owned()];
+    assert_eq!(store.revoke(both(), at()).await.unwrap(), Err(vec!["typo".to_owned()]));
+    assert_eq!(owner(store, 41).await.as_deref(), Some("r1"), "all or none");
+    let revoked = store.revoke(vec!["r1".into()], later(1)).await.unwrap().unwrap();
+    assert_eq!((revoked.len(), revoked[0].key), (1, [41; 32]));
+    let identity = store.identity_of_key([41; 32]).await.unwrap().unwrap();
+    assert_eq!(identity.revoked, Some(later(1)));
+    assert_eq!(store.identity("r1").await.unwrap(), Some(identity));
+    assert_eq!(store.token_owner([77; 32], at()).await.unwrap(), None);
+    assert!(store.windows(at()).await.unwrap().is_empty());
+    assert!(pending(store).await.iter().all(|key| key.0 != "r1"));
+    // Nothing brings the key back.
+    let gone = refused(EnrolmentRefusal::Revoked(later(1)));
+    let proven = EnrolmentRequest { is_proven: true, ..request("r1", 41) };
+    assert_eq!(enrol(store, proven, 2).await, gone);
+    store.open_windows(vec!["r1".into()], later(60)).await.unwrap();
+    assert_eq!(enrol(store, request("r1", 41), 2).await, gone);
+    assert!(is_new(&enrol(store, request("r1", 43), 2).await), "but another one");
+    assert_eq!(store.identity("r1").await.unwrap().unwrap().key, [43; 32]);
+    assert!(store.revoke(vec!["w3".into()], at()).await.unwrap().unwrap().is_empty());
+}
+
+async fn removal(store: &dyn Store) {
+    store.open_windows(vec!["gone".into()], later(60)).await.unwrap();
+    assert!(is_new(&enrol(store, request("gone", 51), 0).await));
+    enrol(store, request("gone", 52), 0).await;
+    store.remove(vec!["gone".into()]).await.unwrap().unwrap();
+    assert_eq!((owner(store, 51).await, store.identity("gone").await.unwrap()), (None, None));
+    assert!(store.windows(at()).await.unwrap().iter().all(|(node, _)| node != "gone"));
+    assert!(pending(store).await.iter().all(|key| key.0 != "gone"));
+}
+
+/// A hundred nodes enrol at once, each by two keys: one of them wins.
+pub(crate) async fn many_at_once(store: Arc<dyn Store>) {
+    let names: Vec<String> = (0..100).map(|n| format!("n{n}")).collect();
+    store.open_windows(names.clone(), later(60)).await.unwrap();
+    let mut tasks = tokio::task::JoinSet::new();
+    for (n, name) in names.into_iter().enumerate() {
+        for key in [0, 1] {
+            let (store, name) = (Arc::clone(&store), name.clone());
+            let mut request = request(&name, 0);
+            request.key[..2].copy_from_slice(&[n as u8, key]);
+            tasks.spawn(async move { (name, store.enrol(request, at()).await.unwrap()) });
+        }
+    }
+    let all = tasks.join_all().await;
+    let winners: Vec<_> = all.iter().filter(|(_, enrolled)| is_new(enrolled)).collect();
+    let names: std::collections::BTreeSet<_> = winners.iter().map(|(name, _)| name).collect();
+    assert_eq!((winners.len(), names.len()), (100, 100));
+    assert_eq!(store.pending_keys().await.unwrap().len(), 100);
+}

@@ -1,0 +1,182 @@
+//! How nodes come by identities, and lose them.
+
+use jiff::Timestamp;
+use provost_bundle::Limit;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::node_list::{AnyNodes, NodeList};
+use crate::node_set::{NodeName, NodeSet};
+use crate::output;
+
+/// `provostctl join`.
+#[derive(clap::Args)]
+pub(crate) struct Join {
+    #[command(flatten)]
+    nodes: NodeList,
+    /// For how long a token counts that isn't used, such as 30m
+    #[arg(long = "for", value_name = "D", default_value = "30m")]
+    time: Limit,
+    /// Only from a network, such as 10.0.0.0/8. A node whose environment has IPADDR may use its token
+    /// from that address alone
+    #[arg(long, value_name = "CIDR")]
+    from: Option<String>,
+    /// Print the argument for the kernel's command line; before it the node, where there are several
+    #[arg(long)]
+    kernel_args: bool,
+}
+
+#[derive(Deserialize)]
+struct NewJoin {
+    node: String,
+    token: String,
+}
+
+impl Join {
+    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+        let nodes = self.nodes.resolve(client).await?.names;
+        let made = make(client, &nodes, self.time, self.from.as_deref()).await?;
+        let line = |NewJoin { node, token }: &NewJoin| match (self.kernel_args, made.len()) {
+            (false, _) => format!("{node} {token}\n"),
+            (true, 1) => format!("provost.join={token}\n"),
+            (true, _) => format!("{node} provost.join={token}\n"),
+        };
+        let lines: String = made.iter().map(line).collect();
+        output::print(lines.as_bytes())
+    }
+}
+
+async fn make(
+    client: &Client,
+    nodes: &[String],
+    time: Limit,
+    from: Option<&str>,
+) -> Result<Vec<NewJoin>, Failure> {
+    let mut request = json!({ "nodes": nodes, "forMs": milliseconds(time) });
+    if let Some(from) = from {
+        request["from"] = from.into();
+    }
+    client.post(&["v1", "join"], &request).await
+}
+
+fn milliseconds(time: Limit) -> u64 {
+    u64::try_from(time.duration().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// `provostctl enroll`.
+#[derive(clap::Subcommand)]
+pub(crate) enum Enroll {
+    /// Give each of these nodes an identity when it asks first, while it is defined or installing and
+    /// hasn't booted
+    Open {
+        #[command(flatten)]
+        nodes: NodeList,
+        /// For how long, such as 1h
+        #[arg(long = "for", value_name = "D")]
+        time: Limit,
+    },
+    /// End that before its time, for these nodes or for all
+    Close {
+        #[command(flatten)]
+        nodes: AnyNodes,
+    },
+}
+
+#[derive(Deserialize)]
+struct Window {
+    nodes: String,
+    until: Timestamp,
+}
+
+#[derive(Deserialize)]
+struct Closed {
+    nodes: String,
+}
+
+impl Enroll {
+    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+        match self {
+            Self::Open { nodes, time } => {
+                let nodes = nodes.resolve(client).await?.names;
+                let request = json!({ "nodes": nodes, "forMs": milliseconds(time) });
+                let Window { nodes, until } = client.post(&["v1", "windows"], &request).await?;
+                output::print(format!("enrolment is open until {until}: {nodes}\n").as_bytes())
+            }
+            Self::Close { nodes } => {
+                let nodes = nodes.resolve(client).await?.map(|nodes: NodeSet| nodes.names);
+                let request = json!({ "nodes": nodes });
+                let closed: Closed = client.post(&["v1", "windows", "close"], &request).await?;
+                let text = match &*closed.nodes {
+                    "" => "enrolment wasn't open\n".to_owned(),
+                    nodes => format!("enrolment is closed: {nodes}\n"),
+                };
+                output::print(text.as_bytes())
+            }
+        }
+    }
+}
+
+/// Shows after other lists which windows are open.
+pub(crate) async fn note_windows(client: &Client) {
+    // An older provostd doesn't know them.
+    let open: Vec<Window> = client.get(&["v1", "windows"]).await.unwrap_or_default();
+    for Window { nodes, until } in open {
+        output::note(&format!("enrolment is open until {until}: {nodes}"));
+    }
+}
+
+/// A node, and one of its keys.
+#[derive(clap::Args)]
+pub(crate) struct Key {
+    /// The node
+    node: NodeName,
+    /// The key, as its console and provostctl pending show it; needed where several are pending
+    #[arg(value_name = "FINGERPRINT")]
+    key: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Decided {
+    key: String,
+    until: Option<Timestamp>,
+}
+
+impl Key {
+    /// `provostctl approve`.
+    pub(crate) async fn approve(self, client: &Client) -> Result<(), Failure> {
+        let Decided { key, until } = client.post(&["v1", "approve"], &self.request()).await?;
+        let until = until.map_or(String::new(), |until| format!(" until {until}"));
+        let node = self.node.0;
+        output::print(format!("{node}: {key} is its identity{until}\n").as_bytes())
+    }
+
+    /// `provostctl reject`.
+    pub(crate) async fn reject(self, client: &Client) -> Result<(), Failure> {
+        let Decided { key, .. } = client.post(&["v1", "reject"], &self.request()).await?;
+        output::print(format!("{}: {key} is rejected\n", self.node.0).as_bytes())
+    }
+
+    fn request(&self) -> Value {
+        json!({ "node": self.node.0, "key": self.key })
+    }
+}
+
+#[derive(Deserialize)]
+struct Revoked {
+    node: String,
+    key: Option<String>,
+}
+
+/// `provostctl revoke`.
+pub(crate) async fn revoke(client: &Client, nodes: &NodeSet) -> Result<(), Failure> {
+    let request = json!({ "nodes": nodes.names });
+    let revoked: Vec<Revoked> = client.post(&["v1", "revoke"], &request).await?;
+    let line = |Revoked { node, key }: &Revoked| match key {
+        Some(key) => format!("{node}: revoked {key}, and its tokens\n"),
+        None => format!("{node}: revoked its tokens; it had no identity\n"),
+    };
+    let lines: String = revoked.iter().map(line).collect();
+    output::print(lines.as_bytes())
+}
