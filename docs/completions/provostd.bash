@@ -29,13 +29,17 @@ _provostd() {
 
     case "${cmd}" in
         provostd)
-            opts="-h -V --config --help --version ca"
+            opts="-h -V --config --relay --upstream --help --version ca"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --upstream)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

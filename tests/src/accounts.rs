@@ -30,6 +30,22 @@ pub fn runs(node: &Node, service: &str) -> Vec<Vec<Value>> {
 /// Asserts that the store has every record of the service's journal exactly once, and no other.
 #[track_caller]
 pub fn all_is_told(cluster: &Cluster, node: &Node, service: &str) {
+    compare(node, service, told(cluster, node, service), runs(node, service));
+}
+
+/// The same where runs may have come in another order, by different ways.
+#[track_caller]
+pub fn each_run_is_told(cluster: &Cluster, node: &Node, service: &str) {
+    let sorted = |mut runs: Vec<Vec<Value>>| {
+        runs.sort_by_key(|run| run[0]["run"].to_string());
+        runs
+    };
+    let (told, had) = (told(cluster, node, service), runs(node, service));
+    compare(node, service, sorted(told), sorted(had));
+}
+
+/// The runs of a service that the store has, in the order in which they came.
+fn told(cluster: &Cluster, node: &Node, service: &str) -> Vec<Vec<Value>> {
     let shown = cluster.ctl_json(&["show", node.name()]);
     let mut told: Vec<Vec<Value>> = Vec::new();
     for run in shown["runs"].as_array().unwrap().iter().rev() {
@@ -37,7 +53,11 @@ pub fn all_is_told(cluster: &Cluster, node: &Node, service: &str) {
             told.push(run["records"].as_array().unwrap().clone());
         }
     }
-    let had = runs(node, service);
+    told
+}
+
+#[track_caller]
+fn compare(node: &Node, service: &str, told: Vec<Vec<Value>>, had: Vec<Vec<Value>>) {
     for (at, (told, had)) in told.iter().zip(&had).enumerate() {
         assert_eq!(told, had, "{}: run {at} of {service}", node.name());
     }

@@ -1,3 +1,4 @@
+use std::fs::File;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -38,32 +39,31 @@ impl Daemon {
             text.push_str(&format!("\n[tls]\nlisten = {tls:?}\n"));
         }
         std::fs::write(&config, text).unwrap();
-        let ready = folder.join("ready.sock");
-        let _ = std::fs::remove_file(&ready);
-        let socket = UnixDatagram::bind(&ready).unwrap();
-        socket.set_read_timeout(Some(START)).unwrap();
-        let log = std::fs::File::options()
-            .create(true)
-            .append(true)
-            .open(folder.join("provostd.log"))
-            .unwrap();
-        let child = Command::new(program("provostd"))
-            .arg("--config")
-            .arg(&config)
-            .env("NOTIFY_SOCKET", &ready)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        let daemon = Self { child, data };
-        let mut said = [0; 4096];
-        loop {
-            let n = socket.recv(&mut said).expect("provostd says that it is ready");
-            if String::from_utf8_lossy(&said[..n]).lines().any(|l| l == "READY=1") {
-                return daemon;
-            }
+        let mut command = Command::new(program("provostd"));
+        command.arg("--config").arg(&config);
+        serve(&mut command, folder, data)
+    }
+
+    /// Starts a relay to `upstreams`, `ADDRESS:PORT` each, with its files in `folder`, which is made; `more`
+    /// is added to its configuration.
+    pub fn relay(folder: &Path, upstreams: &[&str], more: &str) -> Self {
+        std::fs::create_dir_all(folder).unwrap();
+        let (data, config) = (folder.join("data"), folder.join("relay.toml"));
+        // At the same address again, if it ran before.
+        let last = std::fs::read(data.join("listen.json")).unwrap_or_default();
+        let last: Value = serde_json::from_slice(&last).unwrap_or_default();
+        let mut text = format!("data = {data:?}\n");
+        if !more.contains("listen = ") {
+            let listen = last["nodes"].as_str().unwrap_or("127.0.0.1:0");
+            text.push_str(&format!("listen = {listen:?}\n[tls]\noff = true\n"));
         }
+        std::fs::write(&config, format!("{more}{text}")).unwrap();
+        let mut command = Command::new(program("provostd"));
+        command.arg("--relay").arg("--config").arg(&config);
+        for upstream in upstreams {
+            command.args(["--upstream", &format!("http://{upstream}")]);
+        }
+        serve(&mut command, folder, data)
     }
 
     /// The nodes' listener, `ADDRESS:PORT`.
@@ -105,5 +105,29 @@ impl Drop for Daemon {
         // It may have ended already; a test that cares has asked.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Starts a daemon and waits until it says that it serves. Its log is in `folder`.
+fn serve(command: &mut Command, folder: &Path, data: PathBuf) -> Daemon {
+    let ready = folder.join("ready.sock");
+    let _ = std::fs::remove_file(&ready);
+    let socket = UnixDatagram::bind(&ready).unwrap();
+    socket.set_read_timeout(Some(START)).unwrap();
+    let log = File::options().create(true).append(true).open(folder.join("provostd.log"));
+    let child = command
+        .env("NOTIFY_SOCKET", &ready)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log.unwrap())
+        .spawn()
+        .unwrap();
+    let daemon = Daemon { child, data };
+    let mut said = [0; 4096];
+    loop {
+        let n = socket.recv(&mut said).expect("provostd says that it is ready");
+        if String::from_utf8_lossy(&said[..n]).lines().any(|l| l == "READY=1") {
+            return daemon;
+        }
     }
 }

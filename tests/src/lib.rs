@@ -5,6 +5,7 @@ pub mod accounts;
 pub mod browser;
 mod chroot;
 mod cluster;
+pub mod cold;
 mod daemon;
 mod dns;
 pub mod faults;
@@ -18,6 +19,7 @@ mod seed;
 mod sshd;
 mod told;
 mod transcript;
+mod varnish;
 mod web_server;
 pub mod xcat;
 
@@ -33,6 +35,7 @@ pub use postgres::Postgres;
 pub use seed::seed;
 pub use sshd::Network;
 pub use told::{SOON, Waiting};
+pub use varnish::Varnish;
 pub use web_server::WebServer;
 
 use std::path::{Path, PathBuf};

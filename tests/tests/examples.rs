@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -13,19 +14,34 @@ use provost_tests::{Cluster, Out, SOON, program};
 use serde_json::Value;
 
 /// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said.
-const SAMPLES: [&str; 10] =
-    [NODE, DROP_IN, XCAT_NODE, DAEMON, SITE, SCRIPT, CACHE, IPXE, XCAT_BOOT, WAREWULF_BOOT];
+const SAMPLES: [&str; 12] = [
+    NODE,
+    DROP_IN,
+    XCAT_NODE,
+    DAEMON,
+    RELAY,
+    SITE,
+    SCRIPT,
+    NGINX,
+    VARNISH,
+    IPXE,
+    XCAT_BOOT,
+    WAREWULF_BOOT,
+];
 const NODE: &str = "provost.toml";
 const DROP_IN: &str = "provost.d/10-far-away.toml";
 const XCAT_NODE: &str = "provost-xcat.toml";
 const DAEMON: &str = "provostd.toml";
+const RELAY: &str = "relay.toml";
 const SITE: &str = "site.toml";
 const SCRIPT: &str = "postscripts/memlock";
 const IPXE: &str = "boot/ipxe.cgi";
 const XCAT_BOOT: &str = "boot/xcat-join";
 const WAREWULF_BOOT: &str = "boot/warewulf-join";
 /// In tests/caches.rs, by [`provost_tests::WebServer::cache`].
-const CACHE: &str = "nginx-cache.conf";
+const NGINX: &str = "nginx-cache.conf";
+/// There too, by [`provost_tests::Varnish`].
+const VARNISH: &str = "varnish-cache.vcl";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
@@ -44,6 +60,7 @@ fn sample(name: &str, folder: &Path, key: &str) -> String {
         ("RWQ…", key),
         ("/etc/provost", &here),
         ("/var/lib/provostd", &format!("{here}/data")),
+        ("/var/lib/provost-relay", &format!("{here}/data")),
         ("/srv/provost/www", &format!("{here}/www")),
         // Nobody answers there.
         ("10.0.0.1:8480", "127.0.0.1:1"),
@@ -178,22 +195,7 @@ fn the_daemon_serves_with_its_sample() {
     let config = folder.path().join(DAEMON);
     fs::write(&config, sample(DAEMON, folder.path(), "")).unwrap();
 
-    let log = fs::File::create(folder.path().join("log")).unwrap();
-    let mut daemon = Command::new(program("provostd"))
-        .arg("--config")
-        .arg(&config)
-        .stdin(Stdio::null())
-        .stderr(log)
-        .spawn()
-        .unwrap();
-    let listen = folder.path().join("data/listen.json");
-    let serves = until(SOON, || listen.exists() || daemon.try_wait().unwrap().is_some());
-    let ended = daemon.try_wait().unwrap();
-    daemon.kill().unwrap();
-    daemon.wait().unwrap();
-    let log = fs::read_to_string(folder.path().join("log")).unwrap();
-    assert!(serves && ended.is_none(), "{ended:?}\n{log}");
-    let listen: Value = serde_json::from_str(&fs::read_to_string(listen).unwrap()).unwrap();
+    let listen = serves(folder.path(), &["--config".as_ref(), config.as_os_str()]);
     for listener in ["nodes", "nodesTls", "admin", "monitor", "xcatd"] {
         assert!(listen[listener].is_string(), "{listener} isn't in {listen}");
     }
@@ -242,4 +244,35 @@ fn boot_files_get_a_join_token_for_each_boot_of_a_node() {
     }
     let (_, called) = run(WAREWULF_BOOT, &["cn001", "cn002"]);
     assert!(called.contains("--kernelargs quiet,provost.node=cn002,provost.join="), "{called}");
+}
+
+#[test]
+fn a_relay_serves_with_its_sample() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join(RELAY);
+    fs::write(&config, sample(RELAY, folder.path(), "")).unwrap();
+    let args = ["--relay".as_ref(), "--config".as_ref(), config.as_os_str()];
+    let listen = serves(folder.path(), &args);
+    for listener in ["nodes", "nodesTls", "admin"] {
+        assert!(listen[listener].is_string(), "{listener} isn't in {listen}");
+    }
+}
+
+/// Where a daemon listens that is started with `args` and has its data in `folder`.
+fn serves(folder: &Path, args: &[&OsStr]) -> Value {
+    let log = fs::File::create(folder.join("log")).unwrap();
+    let mut daemon = Command::new(program("provostd"))
+        .args(args)
+        .stdin(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    let listen = folder.join("data/listen.json");
+    let serves = until(SOON, || listen.exists() || daemon.try_wait().unwrap().is_some());
+    let ended = daemon.try_wait().unwrap();
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    let log = fs::read_to_string(folder.join("log")).unwrap();
+    assert!(serves && ended.is_none(), "{ended:?}\n{log}");
+    serde_json::from_str(&fs::read_to_string(listen).unwrap()).unwrap()
 }

@@ -65,6 +65,54 @@ pub(crate) async fn add_newest(headers: &mut HeaderMap, www: &Path) {
     }
 }
 
+/// A published file that a relay caches.
+pub(crate) enum Cached {
+    Published(Published),
+    /// The node's program, by its digest.
+    Program(String),
+}
+
+impl Cached {
+    /// What is at `path`, without a slash at its start.
+    pub(crate) fn of(path: &str) -> Option<Self> {
+        let parts: Vec<&str> = path.split('/').collect();
+        let published = match parts[..] {
+            ["manifest.toml"] => Published::Manifest("manifest.toml"),
+            ["manifest.toml.minisig"] => Published::Manifest("manifest.toml.minisig"),
+            ["refresh.toml"] => Published::Manifest("refresh.toml"),
+            ["refresh.toml.minisig"] => Published::Manifest("refresh.toml.minisig"),
+            ["manifests", name] => Published::manifest(name)?,
+            ["objects", folder, name] => Published::object(folder, name)?,
+            ["packs", name] => Published::pack(name)?,
+            ["bin", sha256, "provost"] if is_digest(sha256) => {
+                return Some(Self::Program(sha256.to_owned()));
+            }
+            _ => return None,
+        };
+        Some(Self::Published(published))
+    }
+
+    /// The digest of the content, if it is what the file is named after.
+    pub(crate) fn digest(&self) -> Option<String> {
+        match self {
+            Self::Published(published) => published.digest().map(str::to_owned),
+            Self::Program(sha256) => Some(sha256.clone()),
+        }
+    }
+
+    /// Serves it from the folder `cache`, which has it.
+    pub(crate) async fn serve(&self, cache: &Path, request: Request<Body>) -> Response {
+        match self {
+            Self::Published(published) => published.serve(cache, request).await,
+            Self::Program(sha256) => {
+                let path = cache.join(format!("bin/{sha256}/provost"));
+                let served = serve_immutable(&path, sha256, request).await;
+                served.unwrap_or_else(|_| StatusCode::NOT_FOUND.into_response())
+            }
+        }
+    }
+}
+
 impl Published {
     /// `manifests/25.toml` or its signature.
     pub(crate) fn manifest(name: &str) -> Option<Self> {
@@ -111,12 +159,21 @@ impl Published {
     /// Objects and packs are named after their content, which never changes: their name is their
     /// tag, on every server.
     fn tag(&self) -> Option<HeaderValue> {
-        let name = self.path().rsplit('/').next().unwrap_or_default();
-        let digest = name.split('.').next().unwrap_or_default();
+        HeaderValue::try_from(format!("\"{}\"", self.digest()?)).ok()
+    }
+
+    /// The digest that is their name.
+    fn digest(&self) -> Option<&str> {
+        let name = self.path().rsplit('/').next()?;
         match self {
-            Self::Object(_) | Self::Pack(_) => HeaderValue::try_from(format!("\"{digest}\"")).ok(),
+            Self::Object(_) | Self::Pack(_) => name.split('.').next(),
             Self::Manifest(_) | Self::ManifestOf(_) | Self::NewestPack | Self::Plan(_) => None,
         }
+    }
+
+    /// The node whose plan, or whose plan's signature, is at `path`.
+    pub(crate) fn plan_of_path(path: &str) -> Option<&str> {
+        Self::plan(path.strip_prefix("/plans/")?).map(|plan| plan.node)
     }
 
     /// How long a cache may keep what has no tag of its own.
@@ -294,7 +351,7 @@ fn tag_of(file: &Metadata) -> io::Result<HeaderValue> {
 }
 
 /// Whether `If-None-Match` names `tag`, by the weak comparison of RFC 9110, 8.8.3.2.
-fn names(tags: &HeaderValue, tag: &HeaderValue) -> bool {
+pub(crate) fn names(tags: &HeaderValue, tag: &HeaderValue) -> bool {
     let is_it = |one: &[u8]| {
         let one = one.trim_ascii();
         one == b"*" || one.strip_prefix(b"W/").unwrap_or(one) == tag.as_bytes()

@@ -1,20 +1,22 @@
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use provost_record::wording::error_chain;
 use sd_notify::NotifyState;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::tls::Show;
-use crate::{Config, Daemon, DaemonError};
+use crate::tls::{Show, ShowError};
+use crate::{Config, Daemon, DaemonError, RelayConfig, RelayDaemon};
 
 /// The daemon couldn't serve.
 const FAILED: u8 = 1;
 /// The command line or the configuration is wrong.
 const WRONG: u8 = 2;
+/// The daemon's configuration, if none is named.
+const CONFIG: &str = "/etc/provost/provostd.toml";
 /// How long work that can't be cancelled, such as reading a file, may continue at the end.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
@@ -23,9 +25,16 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 #[derive(Parser)]
 #[command(name = "provostd", version)]
 struct Cli {
-    /// The configuration
-    #[arg(long, global = true, value_name = "FILE", default_value = "/etc/provost/provostd.toml")]
-    config: PathBuf,
+    /// The configuration [default: /etc/provost/provostd.toml; of a relay /etc/provost/relay.toml, if
+    /// there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Be a relay: cache what is published, keep nodes' reports and forward them
+    #[arg(long)]
+    relay: bool,
+    /// The management node behind the relay, http://ADDRESS:PORT; several are tried in order
+    #[arg(long, value_name = "URL", requires = "relay")]
+    upstream: Vec<String>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -57,13 +66,27 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     tracing_subscriber::fmt().with_writer(io::stderr).with_target(false).init();
-    let config = match Config::load(&cli.config) {
+    if cli.relay {
+        return match (RelayConfig::load(cli.config.as_deref(), &cli.upstream), cli.command) {
+            (Ok(config), None) => run(serve_relay(&config)),
+            (Ok(config), Some(Command::Ca(Ca::Show { tls }))) => {
+                show_authority(Show::of_relay(&config), tls)
+            }
+            (Err(error), _) => complain(&error, &error.hint(), WRONG),
+        };
+    }
+    let config = match Config::load(cli.config.as_deref().unwrap_or(Path::new(CONFIG))) {
         Ok(config) => config,
         Err(error) => return complain(&error, &error.hint(), WRONG),
     };
     if let Some(Command::Ca(Ca::Show { tls })) = cli.command {
-        return show_authority(&config, tls);
+        return show_authority(Show::of(&config), tls);
     }
+    run(serve(&config))
+}
+
+/// Runs a daemon until it has ended.
+fn run(daemon: impl Future<Output = Result<(), DaemonError>>) -> ExitCode {
     // Only this user reads what the daemon writes.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let runtime = match tokio::runtime::Runtime::new() {
@@ -72,7 +95,7 @@ pub fn main() -> ExitCode {
             return complain(&error, "check the limits of this process (ulimit -u)", FAILED);
         }
     };
-    let ended = runtime.block_on(serve(&config));
+    let ended = runtime.block_on(daemon);
     runtime.shutdown_timeout(LAST_WORK);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -80,8 +103,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn show_authority(config: &Config, is_short: bool) -> ExitCode {
-    let text = match Show::of(config) {
+fn show_authority(shown: Result<Show, ShowError>, is_short: bool) -> ExitCode {
+    let text = match shown {
         Ok(show) if is_short => show.line(),
         Ok(show) => show.text(),
         Err(error) => return complain(&error, &error.hint(), FAILED),
@@ -93,9 +116,7 @@ fn show_authority(config: &Config, is_short: bool) -> ExitCode {
 }
 
 async fn serve(config: &Config) -> Result<(), DaemonError> {
-    let listen = |kind| signal(kind).map_err(DaemonError::Signals);
-    let (mut terminate, mut interrupt) =
-        (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+    let ended = Ended::new()?;
     let daemon = Daemon::start(config).await?;
     let at = daemon.addresses();
     tracing::info!(data = %config.data.display(), www = %config.www.display(), "serving");
@@ -122,15 +143,51 @@ async fn serve(config: &Config) -> Result<(), DaemonError> {
             "xCAT's nodes at {at}: a machine with a node's address can report for that node"
         );
     }
-    notify_systemd(NotifyState::Ready);
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    tracing::info!("stopping");
-    notify_systemd(NotifyState::Stopping);
+    ended.wait().await;
     daemon.stop().await;
     Ok(())
+}
+
+async fn serve_relay(config: &RelayConfig) -> Result<(), DaemonError> {
+    let ended = Ended::new()?;
+    let relay = RelayDaemon::start(config).await?;
+    let at = relay.addresses();
+    let upstreams = config.upstreams.join(", ");
+    tracing::info!(data = %config.data.display(), "relaying to {upstreams}");
+    tracing::info!("nodes at http://{}", at.nodes);
+    match (at.nodes_tls, &config.tls.files) {
+        (Some(at), Some(_)) => tracing::info!("nodes at https://{at}"),
+        (Some(at), None) => tracing::info!("passing TLS on from {at}, unread"),
+        (None, _) => {}
+    }
+    ended.wait().await;
+    relay.stop().await;
+    Ok(())
+}
+
+/// The signals that end a daemon.
+struct Ended {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Ended {
+    fn new() -> Result<Self, DaemonError> {
+        let listen = |kind| signal(kind).map_err(DaemonError::Signals);
+        let terminate = listen(SignalKind::terminate())?;
+        Ok(Self { terminate, interrupt: listen(SignalKind::interrupt())? })
+    }
+
+    /// Says that the daemon serves, and waits for one of them.
+    async fn wait(mut self) {
+        notify_systemd(NotifyState::Ready);
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+        notify_systemd(NotifyState::Stopping);
+    }
 }
 
 fn notify_systemd(state: NotifyState<'_>) {

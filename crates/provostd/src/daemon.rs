@@ -55,6 +55,13 @@ pub struct Addresses {
     pub xcatd: Option<SocketAddr>,
 }
 
+impl Addresses {
+    /// Of a daemon that serves nodes at one address, and nobody else yet.
+    pub(crate) fn of(nodes: SocketAddr) -> Self {
+        Self { nodes, nodes_tls: None, admin: None, admin_tls: None, monitor: None, xcatd: None }
+    }
+}
+
 /// A daemon that serves.
 pub struct Daemon {
     addresses: Addresses,
@@ -175,14 +182,7 @@ impl Bound {
         let (nodes, nodes_at) = bind("listen", config.listen)?;
         let admin = config.admin.map(|address| bind("admin", address)).transpose()?;
         let admin_at = admin.as_ref().map(|(_, at)| *at);
-        let addresses = Addresses {
-            nodes: nodes_at,
-            nodes_tls: None,
-            admin: admin_at,
-            admin_tls: None,
-            monitor: None,
-            xcatd: None,
-        };
+        let addresses = Addresses { admin: admin_at, ..Addresses::of(nodes_at) };
         let mut bound = Self {
             nodes,
             nodes_tls: None,

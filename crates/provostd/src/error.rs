@@ -45,6 +45,9 @@ pub enum DaemonError {
     /// What the nodes' TLS listener proves itself by.
     #[error(transparent)]
     Identity(#[from] IdentityError),
+    /// What is behind a relay.
+    #[error("using the upstreams: {0}")]
+    Upstream(String),
     /// An address.
     #[error("listening on {address} ({key})")]
     Listen {
@@ -85,6 +88,9 @@ impl DaemonError {
                              files that provostd's user may read"
                 .into(),
             Self::Identity(error) => error.hint(),
+            Self::Upstream(_) => {
+                "check `upstreams`, `upstream_tls` and `upstream_ca` of relay.toml".into()
+            }
             Self::Listen { key, address, source } => match source.kind() {
                 io::ErrorKind::AddrInUse => format!(
                     "stop the program that has the port (ss -ltnp sport = :{}), or change `{key}`",

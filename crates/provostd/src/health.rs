@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::refusal::Refusal;
 
 /// With less room than this on the data's file system, in bytes, records may be refused.
-const LEAST_ROOM: u64 = 1024 * 1024;
+pub(crate) const LEAST_ROOM: u64 = 1024 * 1024;
 
 /// Answers 200 if the daemon can do all its work, else 503 with the reason. Nodes get what is
 /// published in both cases.
@@ -32,7 +32,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response, Refu
 }
 
 /// How many bytes are free on the file system of `folder`.
-fn room(folder: &Path) -> rustix::io::Result<u64> {
+pub(crate) fn room(folder: &Path) -> rustix::io::Result<u64> {
     let disk = rustix::fs::statvfs(folder)?;
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }

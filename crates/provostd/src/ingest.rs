@@ -42,7 +42,8 @@ pub(crate) async fn ingest(
     Ok(Acknowledgement { acked: last.seq, directive })
 }
 
-fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
+/// Reads a batch of the records of `node`.
+pub(crate) fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
     let texts: Vec<&RawValue> = serde_json::from_slice(body)
         .map_err(|e| invalid(format!("the body isn't a JSON array of records: {e}")))?;
     let read = |(index, text): (usize, &&RawValue)| {
@@ -67,7 +68,8 @@ fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
     texts.iter().enumerate().map(read).collect()
 }
 
-fn invalid(error: String) -> Refusal {
+/// The answer to a batch that isn't one.
+pub(crate) fn invalid(error: String) -> Refusal {
     let hint = "install the same version of Provost on the node and the management node; nothing of \
                 the batch was stored";
     Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)

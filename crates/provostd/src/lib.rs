@@ -41,6 +41,7 @@ mod queue;
 mod ranges;
 mod refresher;
 mod refusal;
+mod relay;
 mod retention;
 mod silence;
 mod socket;
@@ -57,5 +58,6 @@ pub use config::{
 };
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;
+pub use relay::{RelayConfig, RelayDaemon};
 pub use startup::RESTORING;
 pub use tls::{AuthorityError, IdentityError, TlsError};

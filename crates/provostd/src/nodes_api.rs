@@ -20,10 +20,10 @@ use crate::refusal::{self, Refusal};
 use crate::{caller, enrolment, guard, ingest, program};
 
 /// The longest batch of records, in bytes.
-const MAX_BATCH: usize = 8 * 1024 * 1024;
+pub(crate) const MAX_BATCH: usize = 8 * 1024 * 1024;
 /// The longest log, in bytes: the nodes' limit of 1 MiB, and room for the line about what was left
 /// out.
-const MAX_LOG: usize = (1024 + 64) * 1024;
+pub(crate) const MAX_LOG: usize = (1024 + 64) * 1024;
 /// The longest beat, in bytes: 64 KiB of a log, of which JSON may make six times as much, and the rest.
 const MAX_BEAT: usize = 400 * 1024;
 /// The longest `NN-SCRIPT`, in bytes: with an extension it is still a file name.
@@ -186,13 +186,7 @@ async fn log(
 ) -> Result<StatusCode, Refusal> {
     let mut body = read_own(&app, &by, &headers, &node, body, MAX_LOG).await?;
     let encoding = Encoding::of(&headers)?;
-    if !ingest::is_run_id(&run) || !is_log_name(&name) {
-        return Err(Refusal::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            format!("{name:?} of run {run:?} can't be the name of a log"),
-            "PUT a log to /v1/nodes/NODE/runs/UUID/logs/NN-SCRIPT",
-        ));
-    }
+    check_log(&run, &name)?;
     let mut bytes = std::mem::take(&mut body.bytes);
     let _room = match encoding {
         Some(encoding) => {
@@ -210,6 +204,18 @@ async fn log(
     stored.map_err(|error| app.refused_by_store(&node, error))?;
     app.metrics.log_stored();
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Refuses what can't be the log `name` of `run`.
+pub(crate) fn check_log(run: &str, name: &str) -> Result<(), Refusal> {
+    if ingest::is_run_id(run) && is_log_name(name) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        format!("{name:?} of run {run:?} can't be the name of a log"),
+        "PUT a log to /v1/nodes/NODE/runs/UUID/logs/NN-SCRIPT",
+    ))
 }
 
 /// The body of a request that only `node` itself may send.

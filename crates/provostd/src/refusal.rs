@@ -34,6 +34,11 @@ impl Refusal {
         Self { status, error: error.into(), hint: hint.into(), retry_after: None }
     }
 
+    /// The same; the client may try again after this time.
+    pub(crate) fn after(self, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..self }
+    }
+
     /// Nothing is known of the node `name`.
     pub(crate) fn unknown_node(name: &str) -> Self {
         let hint = "list all nodes: provostctl nodes";

@@ -73,6 +73,16 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
+/// The answer to a request without a token.
+pub(crate) fn missing() -> Refusal {
+    unknown("the request has no token")
+}
+
+fn unknown(error: &str) -> Refusal {
+    let hint = "create a token (provostctl token NODE), and write it to the node's token_file";
+    Refusal::new(StatusCode::UNAUTHORIZED, error, hint)
+}
+
 /// Accepts a request only if it has the token of `node`. One that has no valid token is pending.
 pub(crate) async fn check(
     app: &App,
@@ -81,13 +91,10 @@ pub(crate) async fn check(
     by: &Connection,
 ) -> Result<(), Refusal> {
     let pending = |why| app.pending.add(node, by.address(), why);
-    let unknown = |error: &str, why| {
-        pending(why);
-        let hint = "create a token (provostctl token NODE), and write it to the node's token_file";
-        Refusal::new(StatusCode::UNAUTHORIZED, error, hint)
-    };
-    let token =
-        bearer(headers).ok_or_else(|| unknown("the request has no token", Lack::Missing))?;
+    let token = bearer(headers).ok_or_else(|| {
+        pending(Lack::Missing);
+        missing()
+    })?;
     match app.store.token_owner(digest(token), now()).await? {
         Some(owner) if owner == node && !by.is_private() && !app.plain_tokens => {
             app.plain_http.note(node, by);
@@ -107,6 +114,9 @@ pub(crate) async fn check(
                 "use the node's own token: a node can report only about itself",
             ))
         }
-        None => Err(unknown("the token is unknown", Lack::Unknown)),
+        None => {
+            pending(Lack::Unknown);
+            Err(unknown("the token is unknown"))
+        }
     }
 }

@@ -75,7 +75,7 @@ impl Package {
                         what nodes run and shows how they fare; provostd serves it and keeps \
                         what they report.",
                 programs: &["provostd", "provostctl"],
-                units: &["provostd.service"],
+                units: &["provostd.service", "provost-relay.service"],
                 config: "provostd.toml",
                 manuals: &[
                     "provost-json.5",
@@ -83,7 +83,7 @@ impl Package {
                     "provost-site.toml.5",
                     "provostd.toml.5",
                 ],
-                examples: &["provostd.toml", "site.toml", "postscripts", "boot"],
+                examples: &["provostd.toml", "relay.toml", "site.toml", "postscripts", "boot"],
                 shared: &[
                     ("postscripts", "provost/postscripts"),
                     ("README.md", "doc/provost-server/README.md"),

@@ -11,13 +11,14 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 21] = [
+const TOOLS: [Tool; 22] = [
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
     tool("busybox", "busybox", true, "is a shell that the shell library has to work in"),
     tool("strace", "strace", false, "kills nodes at the system calls of their runs"),
     tool("nginx", "nginx-light", false, "is a real web server with a file that it may not read"),
+    tool("varnishd", "varnish", false, "is a real cache between nodes and the management node"),
     tool("apache2", "apache2-bin", false, "is the web server of xCAT's management nodes"),
     tool("debootstrap", "debootstrap", true, "makes the roots of machines and postscripts"),
     tool("qemu-system-x86_64", "qemu-system-x86", true, "is the machine that boots"),

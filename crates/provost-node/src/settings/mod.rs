@@ -21,6 +21,7 @@ use rustls::pki_types::CertificateDer;
 use serde::Deserialize;
 
 pub use origin::{Origin, Overridden};
+pub use server::parse as parse_server;
 pub use sources::{Flag, Input};
 #[cfg(test)]
 pub(crate) use values::default;

@@ -3,7 +3,7 @@ use reqwest::Url;
 use crate::failure::Failure;
 
 /// The URL of a server, with a slash at its end. `from` is where it was configured, for the error.
-pub(crate) fn parse(text: &str, from: &str) -> Result<Url, Failure> {
+pub fn parse(text: &str, from: &str) -> Result<Url, Failure> {
     let refused = |why: String| {
         let hint = "write it as a URL, best with an address, e.g. http://10.0.0.1:8480";
         Failure::config(format!("the server {text:?}{from} can't be used: {why}"), hint)

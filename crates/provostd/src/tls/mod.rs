@@ -16,7 +16,7 @@ pub use authority::AuthorityError;
 pub(crate) use connection::TlsListener;
 pub(crate) use pair::Pair;
 pub use pair::TlsError;
-pub(crate) use show::Show;
+pub(crate) use show::{Show, ShowError};
 
 /// What the nodes' TLS listener proves itself by: the site's own certificate, or one of this
 /// management node's authority, which is made at the first start.

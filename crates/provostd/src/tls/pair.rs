@@ -50,15 +50,17 @@ pub(crate) struct Pair {
 impl Pair {
     /// Reads both from their files.
     pub(crate) fn read(cert: &Path, key: &Path) -> Result<Self, TlsError> {
-        let unreadable = |path: &Path| {
-            let path = path.to_owned();
-            move |source| TlsError::Pem { path, source }
-        };
-        let chain = CertificateDer::pem_file_iter(cert)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(unreadable(cert))?;
-        let secret = PrivateKeyDer::from_pem_file(key).map_err(unreadable(key))?;
+        let chain = Self::certificates(cert)?;
+        let unreadable = |source| TlsError::Pem { path: key.to_owned(), source };
+        let secret = PrivateKeyDer::from_pem_file(key).map_err(unreadable)?;
         Ok(Self { chain, key: secret, cert_file: cert.to_owned(), key_file: key.to_owned() })
+    }
+
+    /// Reads certificates from a file.
+    pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+        CertificateDer::pem_file_iter(path)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|source| TlsError::Pem { path: path.to_owned(), source })
     }
 
     /// The digest of the public key by which nodes know the server: that of the topmost certificate.

@@ -1,7 +1,7 @@
 //! `provostd ca show`: by what nodes know this server.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use provost_bundle::Tls;
 use serde::Deserialize;
@@ -10,6 +10,7 @@ use super::IdentityError;
 use super::authority::Authority;
 use super::pair::{Pair, TlsError};
 use crate::config::Config;
+use crate::relay::RelayConfig;
 
 /// Why it can't be shown.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +23,8 @@ pub(crate) enum ShowError {
     Off,
     #[error("showing the authority: its port isn't known before provostd runs")]
     NoPort,
+    #[error("showing the relay's certificate: it has none, and passes TLS on unread")]
+    Unread,
 }
 
 impl ShowError {
@@ -32,6 +35,11 @@ impl ShowError {
                 format!("let this user read it: namei -l {}", path.display())
             }
             Self::Off => "remove `off` from [tls], and start provostd again".to_owned(),
+            Self::Unread => {
+                "show the management node's, there: provostd ca show; or set `cert` and \
+                             `key` under [tls] of relay.toml"
+                    .to_owned()
+            }
             Self::NoPort => "start provostd, or name a port: `listen` under [tls]".to_owned(),
         }
     }
@@ -52,21 +60,36 @@ struct Listen {
 }
 
 impl Show {
+    /// Of the management node.
     pub(crate) fn of(config: &Config) -> Result<Self, ShowError> {
-        let port = config.tls.address(config.listen).ok_or(ShowError::Off)?.port();
-        let pair = match &config.tls.files {
+        let Config { tls, listen, data, .. } = config;
+        let address = tls.address(*listen).ok_or(ShowError::Off)?;
+        let pair = match &tls.files {
             Some(files) => Pair::read(&files.cert, &files.key).map_err(IdentityError::from)?,
             // It doesn't make one, as a user that the daemon isn't.
-            None => Authority::open(&config.data)
+            None => Authority::open(data)
                 .and_then(|authority| authority.server(Vec::new()))
                 .map_err(IdentityError::from)?,
         };
+        Self::of_pair(pair, address.port(), data)
+    }
+
+    /// Of a relay that has a certificate.
+    pub(crate) fn of_relay(config: &RelayConfig) -> Result<Self, ShowError> {
+        let RelayConfig { tls, listen, data, .. } = config;
+        let address = tls.address(*listen).ok_or(ShowError::Off)?;
+        let files = tls.files.as_ref().ok_or(ShowError::Unread)?;
+        let pair = Pair::read(&files.cert, &files.key).map_err(IdentityError::from)?;
+        Self::of_pair(pair, address.port(), data)
+    }
+
+    fn of_pair(pair: Pair, port: u16, data: &Path) -> Result<Self, ShowError> {
         let key = pair.public_key().map_err(|e: TlsError| IdentityError::from(e))?;
         let path = pair.cert_file;
         let certificate = std::fs::read_to_string(&path);
         let certificate = certificate.map_err(|source| ShowError::File { path, source })?;
         let port = match port {
-            0 => bound_port(config).ok_or(ShowError::NoPort)?,
+            0 => bound_port(data).ok_or(ShowError::NoPort)?,
             port => port,
         };
         Ok(Self { line: Tls { port, keys: vec![key] }, certificate })
@@ -88,8 +111,8 @@ impl Show {
 }
 
 /// The port that the running daemon has.
-fn bound_port(config: &Config) -> Option<u16> {
-    let text = std::fs::read(config.data.join("listen.json")).ok()?;
+fn bound_port(data: &Path) -> Option<u16> {
+    let text = std::fs::read(data.join("listen.json")).ok()?;
     let listen: Listen = serde_json::from_slice(&text).ok()?;
     listen.nodes_tls.map(|address| address.port())
 }
