@@ -4,6 +4,7 @@
 
 mod away;
 mod files;
+mod full_disk;
 mod kills;
 mod tls;
 mod tokens;
