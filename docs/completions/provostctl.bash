@@ -93,6 +93,7 @@ _provostctl() {
                 ;;
             provostctl,restore)
                 cmd="provostctl__subcmd__restore"
+                ;;
             provostctl,revoke)
                 cmd="provostctl__subcmd__revoke"
                 ;;
@@ -169,8 +170,7 @@ _provostctl() {
 
     case "${cmd}" in
         provostctl)
-            opts="-h -V --admin --ca --token-file --help --version key publish channel promote rollback history plan try import token nodes show log journal pending admin audit release remove prune store backup restore gather rerun continue boot snippet watch wait-for"
-            opts="-h -V --admin --ca --token-file --help --version key publish channel promote rollback history plan try import token join enroll approve reject revoke nodes show log journal pending admin audit release remove prune gather rerun continue boot snippet watch wait-for"
+            opts="-h -V --admin --ca --token-file --help --version key publish channel promote rollback history plan try import token join enroll approve reject revoke nodes show log journal pending admin audit release remove prune store backup restore gather rerun continue boot snippet watch wait-for"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1573,8 +1573,6 @@ _provostctl() {
             ;;
         provostctl__subcmd__restore)
             opts="-h --from --config --admin --ca --token-file --help"
-        provostctl__subcmd__revoke)
-            opts="-f -h --file --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1585,6 +1583,35 @@ _provostctl() {
                     return 0
                     ;;
                 --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__revoke)
+            opts="-f -h --file --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
