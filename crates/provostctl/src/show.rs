@@ -109,8 +109,9 @@ impl View<'_> {
         }
         self.identity();
         self.fact("refused", node.over_quota.as_deref());
-        let is_plain = "its token came by plain HTTP, where others can read it";
-        self.fact("network", node.plain_http.then_some(is_plain));
+        if node.plain_http {
+            self.line("  its token came by plain HTTP, where others can read it");
+        }
         for (program, appstatus) in &node.appstatus {
             self.line(&format!("  {}: {}", escape_cell(program), escape_cell(appstatus)));
         }

@@ -140,6 +140,7 @@ fn of_a_node_that_booted() {
     ----- stdout -----
     cn001: booted since [TIME] ([AGE] ago), last report [AGE] ago
       last ran provost 0.1.0, bundle 1, plan 1
+      its token came by plain HTTP, where others can read it
 
     boot [ID] of [TIME]: succeeded after [DURATION] (attempt 1, bundle 1, plan 1)
       ok       fetch  [DURATION]
@@ -186,6 +187,7 @@ fn of_a_node_that_failed() {
     ----- stdout -----
     cn001: failed since [TIME] ([AGE] ago), last report [AGE] ago
       last ran provost 0.1.0, bundle 1, plan 1
+      its token came by plain HTTP, where others can read it
 
     boot [ID] of [TIME]: failed after [DURATION] (attempt 1, bundle 1, plan 1)
       ok       fetch  [DURATION]

@@ -74,7 +74,7 @@ async fn fetch(
     let mut state = state.lock().await;
     let fresh = if path.starts_with("refresh.toml") { Duration::ZERO } else { FRESH };
     // What was asked for while this waited is as good.
-    let is_fresh = state.checked.is_some_and(|at| at + fresh >= asked);
+    let is_fresh = state.checked.is_some_and(|at| at + fresh >= asked && relay.cache.is_newest(at));
     if is_there() && (sha256.is_some() || is_fresh) {
         return Ok(Outcome::There);
     }

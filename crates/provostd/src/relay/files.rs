@@ -15,6 +15,15 @@ pub(super) struct Cache {
     pub(super) folder: PathBuf,
     /// What is known of each file that is asked for. Who has it locked asks an upstream.
     files: Mutex<HashMap<String, Arc<tokio::sync::Mutex<FileState>>>>,
+    newest: Mutex<Newest>,
+}
+
+/// The newest bundle that an upstream has named.
+#[derive(Default)]
+struct Newest {
+    generation: u64,
+    /// What was asked for before is older.
+    since: Option<Instant>,
 }
 
 /// What is known of a file that may change.
@@ -28,7 +37,21 @@ pub(super) struct FileState {
 impl Cache {
     /// The one in the relay's folder `data`.
     pub(super) fn new(data: &Path) -> Self {
-        Self { folder: data.join("cache"), files: Mutex::default() }
+        Self { folder: data.join("cache"), files: Mutex::default(), newest: Mutex::default() }
+    }
+
+    /// Notes that an upstream has named the bundle of this generation.
+    pub(super) fn name(&self, generation: u64) {
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        if generation > newest.generation {
+            *newest = Newest { generation, since: Some(Instant::now()) };
+        }
+    }
+
+    /// Whether no newer bundle has been named since then.
+    pub(super) fn is_newest(&self, checked: Instant) -> bool {
+        let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        newest.since.is_none_or(|since| checked >= since)
     }
 
     /// What is known of the file at `path`.

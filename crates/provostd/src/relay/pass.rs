@@ -1,6 +1,7 @@
 //! What a relay passes on to an upstream as it is, and the answer back: a node's plan, its beats, and
 //! whatever it doesn't know itself. A plan is kept for the time in which no upstream can be reached.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
@@ -83,24 +84,48 @@ async fn note(
         _ => return,
     }
     relay.known.accept(&relay.spool, node, token, directive(&answer.headers)).await;
-    // What hasn't changed is there, or the node has it.
-    if answer.status != StatusCode::OK {
-        return;
+    let bundle = answer.headers.get("provost-bundle").and_then(|value| value.to_str().ok());
+    if let Some(generation) = bundle.and_then(|generation| generation.parse().ok()) {
+        relay.cache.name(generation);
     }
-    let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
-    let headers = end_to_end(&answer.headers);
-    let header = |(name, value): (&HeaderName, _)| Some((name.to_string(), text(value)?));
-    let headers = headers.iter().filter(|(name, _)| *name != header::DATE).filter_map(header);
-    let plan = KeptPlan {
-        token: token.to_owned(),
-        headers: headers.collect(),
-        body: answer.body.to_vec(),
+    let plan = match answer.status {
+        StatusCode::OK => Some(KeptPlan {
+            token: token.to_owned(),
+            headers: lasting(&answer.headers).collect(),
+            body: answer.body.to_vec(),
+        }),
+        _ => {
+            let plan = relay.spool.plan(path).await.ok().flatten();
+            plan.filter(|plan| plan.token == token).and_then(|plan| renewed(plan, answer))
+        }
     };
+    let Some(plan) = plan else { return };
     if let Err(error) = relay.spool.keep_plan(path, plan).await {
         // The one that is kept is older.
         relay.known.doubt(node);
         tracing::error!(hint = error.hint(), "keeping the plan of {node}: {}", error_chain(&error));
     }
+}
+
+/// The plan that is kept, of which an upstream has just said that it hasn't changed, with what else it
+/// has said. None where that is nothing new.
+fn renewed(plan: KeptPlan, answer: &Answer) -> Option<KeptPlan> {
+    let mut headers: BTreeMap<_, _> = plan.headers.iter().cloned().collect();
+    headers.retain(|name, _| !name.starts_with("provost-"));
+    headers.extend(lasting(&answer.headers));
+    let last: BTreeMap<_, _> = plan.headers.iter().cloned().collect();
+    // The node may have one that this relay hasn't.
+    let is_it = last.get(header::ETAG.as_str()) == headers.get(header::ETAG.as_str());
+    (is_it && headers != last).then(|| KeptPlan { headers: headers.into_iter().collect(), ..plan })
+}
+
+/// The headers of an answer that hold for as long as it is kept.
+fn lasting(headers: &HeaderMap) -> impl Iterator<Item = (String, String)> {
+    let headers = end_to_end(headers);
+    headers.into_iter().filter_map(|(name, value)| {
+        let name = name.filter(|name| *name != header::DATE)?;
+        Some((name.to_string(), value.to_str().ok()?.to_owned()))
+    })
 }
 
 /// What a plan's headers say that the node has to do, as an answer to records says it.
