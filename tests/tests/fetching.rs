@@ -87,9 +87,8 @@ fn a_cold_start_takes_one_pack_a_warm_one_no_body_and_a_changed_file_comes_alone
     let changed = [
         "/manifest.toml 200",
         "/manifest.toml.minisig 200",
-        // It names the bundle that it belongs to.
-        "/plans/cn001.toml 200",
-        "/plans/cn001.toml.minisig 200",
+        // The new bundle takes the plan as it is.
+        "/plans/cn001.toml 304",
         "objects 200",
     ];
     assert_eq!(fetched(&server, &mut from), changed);

@@ -56,7 +56,7 @@ hostile! {
     terminates_the_runner: 5 {"cause": "interrupted", "signal": "SIGTERM"}
     reads_stdin: 1 {"cause": "exit", "exitCode": 3}
     reads_the_terminal: 1 {"cause": "exit"}
-    becomes_a_pipe: 1 {"cause": "exit", "exitCode": 3}
+    becomes_a_pipe: 1 {"cause": "verify"}
     changes_its_log: 1 {"cause": "exit", "exitCode": 3}
     removes_its_log: 1 {"cause": "exit", "exitCode": 3}
     locks_its_folder: 1 {"cause": "exit", "exitCode": 3}

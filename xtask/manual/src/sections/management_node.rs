@@ -448,10 +448,7 @@ pub(super) const ALL: &[Sections] = &[
         "provostctl backup",
         BACKUP_EXITS,
         BACKUPS,
-        &[
-            ("Back this management node up:", "provostctl backup --to /backup/site.provost"),
-            ("See what is in it:", "tar --zstd -tvf /backup/site.provost"),
-        ],
+        &[("Back this management node up:", "provostctl backup --to /backup/site.provost")],
     ),
     sections(
         "provostctl restore",

@@ -201,7 +201,8 @@ impl Attempt<'_> {
         };
         if response.status() != StatusCode::OK {
             let failure = self.no_admission(&path, response).await;
-            let what = if self.settings.token.is_some() { "token" } else { "identity" };
+            let needs_token = self.settings.token.is_some() || !self.is_over_tls();
+            let what = if needs_token { "token" } else { "identity" };
             self.findings.push(Finding::failed(what, &failure));
             return false;
         }
