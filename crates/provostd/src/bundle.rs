@@ -23,7 +23,7 @@ const SHORT: &str = "max-age=30, stale-while-revalidate=30";
 const PRIVATE: &str = "private, no-cache";
 /// With a plan: the newest generation of the bundle for all nodes.
 const BUNDLE: HeaderName = HeaderName::from_static("provost-bundle");
-/// How many bytes of a manifest have its generation, at the most.
+/// The generation of a manifest stands within so many bytes.
 const HEAD: u64 = 256;
 /// Up to this size a file is read as a whole, in bytes: manifests, plans and most packs. Streaming one
 /// takes a thread's turn for each piece, which costs many times as much.

@@ -36,7 +36,7 @@ impl OverQuota {
         nodes.insert(node.to_owned(), Refused { why, until, logged: logged.unwrap_or(now) });
     }
 
-    /// Why nothing more is stored of some nodes, of `most` at the most.
+    /// Why nothing more is stored of some nodes, of at most `most`.
     pub(crate) fn list(&self, most: usize) -> Vec<String> {
         let nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = nodes.values().filter(|refused| Instant::now() < refused.until);

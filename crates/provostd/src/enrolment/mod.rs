@@ -53,7 +53,7 @@ impl Enrolment {
         let _ = self.changed.send(nodes.into());
     }
 
-    /// Waits until there may be another answer for `node`, for `most` at the most. Of what other
+    /// Waits until there may be another answer for `node`, for at most `most`. Of what other
     /// daemons have decided it learns nothing.
     async fn wait(heard: &mut broadcast::Receiver<Arc<[String]>>, node: &str, most: Duration) {
         let about_it = async {
