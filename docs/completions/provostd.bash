@@ -29,7 +29,7 @@ _provostd() {
 
     case "${cmd}" in
         provostd)
-            opts="-h -V --config --relay --upstream --help --version ca"
+            opts="-h -V --config --relay --upstream --log-format --help --version ca"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -43,6 +43,10 @@ _provostd() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -51,7 +55,7 @@ _provostd() {
             return 0
             ;;
         provostd__subcmd__ca)
-            opts="-h --config --help show"
+            opts="-h --config --log-format --help show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -59,6 +63,10 @@ _provostd() {
             case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -69,7 +77,7 @@ _provostd() {
             return 0
             ;;
         provostd__subcmd__ca__subcmd__show)
-            opts="-h --tls --config --help"
+            opts="-h --tls --config --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -77,6 +85,10 @@ _provostd() {
             case "${prev}" in
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)

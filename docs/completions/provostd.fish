@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_provostd_global_optspecs
-    string join \n config= relay upstream= h/help V/version
+    string join \n config= relay upstream= log-format= h/help V/version
 end
 
 function __fish_provostd_needs_command
@@ -26,13 +26,19 @@ end
 
 complete -c provostd -n "__fish_provostd_needs_command" -l config -d 'The configuration [default: /etc/provost/provostd.toml; of a relay /etc/provost/relay.toml, if there is one]' -r -F
 complete -c provostd -n "__fish_provostd_needs_command" -l upstream -d 'The management node behind the relay, http://ADDRESS:PORT; several are tried in order' -r
+complete -c provostd -n "__fish_provostd_needs_command" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
+json\t'A JSON object a line'"
 complete -c provostd -n "__fish_provostd_needs_command" -l relay -d 'Be a relay: cache what is published, keep nodes\' reports and forward them'
-complete -c provostd -n "__fish_provostd_needs_command" -s h -l help -d 'Print help'
+complete -c provostd -n "__fish_provostd_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostd -n "__fish_provostd_needs_command" -s V -l version -d 'Print version'
 complete -c provostd -n "__fish_provostd_needs_command" -f -a "ca" -d 'The authority by which nodes know this server over TLS'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show" -l config -d 'The configuration [default: /etc/provost/provostd.toml; of a relay /etc/provost/relay.toml, if there is one]' -r -F
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
+json\t'A JSON object a line'"
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show" -f -a "show" -d 'Show its certificate, and what provostctl publish --tls takes'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l config -d 'The configuration [default: /etc/provost/provostd.toml; of a relay /etc/provost/relay.toml, if there is one]' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
+json\t'A JSON object a line'"
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l tls -d 'Only what provostctl publish --tls takes'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -13,6 +13,7 @@ mod enrolment;
 mod failures;
 mod goal;
 mod node;
+mod notice;
 mod quota;
 mod retention;
 mod selection;
@@ -41,6 +42,7 @@ pub use failures::{
 };
 pub use goal::Goal;
 pub use node::{Detail, Node, RunningFor, Seen, Status, UpdateStatus};
+pub use notice::{Notice, NoticeKind};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use quota::{Quota, Quotas};

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Enrolment, Node, Pruned, Released, Retention, ScriptReport,
-    ScriptSummary, Seen, Standing,
+    Admin, Answer, AuditEntry, Claim, Enrolment, Node, Notice, Pruned, Released, Retention,
+    ScriptReport, ScriptSummary, Seen, Standing,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -57,7 +57,7 @@ impl Report {
 }
 
 /// The result of storing a batch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ingested {
     /// Records that were new.
     pub fresh: usize,
@@ -67,6 +67,8 @@ pub struct Ingested {
     pub standing: Standing,
     /// When the node counts as lost if it reports nothing.
     pub due: Option<Timestamp>,
+    /// What its new records tell of the node.
+    pub notices: Vec<Notice>,
 }
 
 /// What subscribers get.

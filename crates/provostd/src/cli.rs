@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use provost_record::wording::error_chain;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -35,8 +35,19 @@ struct Cli {
     /// The management node behind the relay, http://ADDRESS:PORT; several are tried in order
     #[arg(long, value_name = "URL", requires = "relay")]
     upstream: Vec<String>,
+    /// How its own log is written, to stderr
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    log_format: LogFormat,
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LogFormat {
+    /// A line a message
+    Text,
+    /// A JSON object a line
+    Json,
 }
 
 #[derive(Subcommand)]
@@ -65,7 +76,11 @@ pub fn command() -> clap::Command {
 /// 2 the command line or the configuration is wrong.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    tracing_subscriber::fmt().with_writer(io::stderr).with_target(false).init();
+    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
+    match cli.log_format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).init(),
+    }
     if cli.relay {
         return match (RelayConfig::load(cli.config.as_deref(), &cli.upstream), cli.command) {
             (Ok(config), None) => run(serve_relay(&config)),

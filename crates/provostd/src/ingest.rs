@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::app::App;
+use crate::failures;
 use crate::guard::Directive;
 use crate::refusal::Refusal;
 
@@ -38,6 +39,7 @@ pub(crate) async fn ingest(
     let ingested = ingested.map_err(|error| app.refused_by_store(node, error))?;
     app.metrics.ingested(&ingested, begun.elapsed());
     app.silence.note(ingested.due);
+    failures::log(&ingested.notices);
     let directive = Directive::after(&last, &ingested.standing, app.guard.max_attempts);
     Ok(Acknowledgement { acked: last.seq, directive })
 }

@@ -20,6 +20,7 @@ mod encoding;
 mod enrolment;
 mod error;
 mod events;
+mod failures;
 mod follow;
 mod guard;
 mod health;

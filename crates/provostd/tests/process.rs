@@ -89,3 +89,28 @@ fn a_port_that_is_taken_is_named() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains(&address.to_string()), "{}", stderr(&output));
 }
+
+#[test]
+fn its_log_is_json_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let notify = UnixDatagram::bind(folder.path().join("notify")).unwrap();
+    notify.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let config = "data = 'data'\nwww = 'www'\nlisten = '127.0.0.1:0'\n[tls]\noff = true";
+    let mut daemon = provostd(folder.path(), config)
+        .args(["--log-format", "json"])
+        .env("NOTIFY_SOCKET", folder.path().join("notify"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    notify.recv(&mut [0; 100]).unwrap();
+    let id = daemon.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert!(daemon.wait().unwrap().success());
+    let mut log = String::new();
+    daemon.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    let lines = log.lines().map(|line| serde_json::from_str(line).expect(line));
+    let lines: Vec<serde_json::Value> = lines.collect();
+    let last = lines.last().unwrap();
+    assert_eq!((&last["message"], &last["level"]), (&"stopping".into(), &"INFO".into()));
+    assert!(lines.iter().any(|line| line["level"] == "WARN" && line["timestamp"].is_string()));
+}

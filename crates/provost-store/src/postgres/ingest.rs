@@ -78,7 +78,9 @@ async fn store(
             let record = &report.record;
             match new {
                 Some(id) => {
-                    state.apply(record, runs.is_first(id));
+                    let kind = state.apply(record, runs.is_first(id));
+                    let notice = kind.map(|kind| state.notice(kind, &record.run, batch.at));
+                    ingested.notices.extend(notice);
                     steps.add(&batch.node, report, state.seen().bundle);
                     Note::add_record(&mut notes, id, record.seq as i32);
                     ingested.fresh += 1;

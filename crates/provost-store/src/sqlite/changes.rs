@@ -72,7 +72,9 @@ fn add_records(
         known = Some((&record.run, run));
         let id = rows::record_id(run.id, record.seq)?;
         if !run.is_pruned && add.execute(params![id, report.json.get()])? == 1 {
-            state.apply(record, is_first);
+            let kind = state.apply(record, is_first);
+            let notice = kind.map(|kind| state.notice(kind, &record.run, at));
+            applied.answer.ingested.notices.extend(notice);
             steps::note(db, node, report, state.seen().bundle)?;
             applied.events.push(Event::Record(Arc::from(report.json.clone())));
             applied.answer.ingested.fresh += 1;

@@ -8,7 +8,9 @@ use self::progress::Progress;
 use crate::attempts::Attempts;
 use crate::claim::Claims;
 use crate::quota::Usage;
-use crate::{Claim, ClaimContent, Detail, Node, Seen, Standing, Status, UpdateStatus};
+use crate::{
+    Claim, ClaimContent, Detail, Node, Notice, NoticeKind, Seen, Standing, Status, UpdateStatus,
+};
 
 /// What is remembered of a node so that each further record updates its status: a fold over its
 /// records, in the order in which they arrive.
@@ -87,13 +89,13 @@ impl NodeState {
 
     /// Applies one record. `is_first` says that no record of its run was known before: such a run
     /// becomes the current one, and the one before it changes nothing any more, whatever the clocks
-    /// say.
-    pub fn apply(&mut self, record: &Record, is_first: bool) {
+    /// say. Returns what it tells of the node.
+    pub fn apply(&mut self, record: &Record, is_first: bool) -> Option<NoticeKind> {
         let service = Service::ALL.into_iter().find(|s| s.as_str() == record.service);
         self.seen.bundle = self.seen.bundle.max(record.bundle.unwrap_or_default());
         self.seen.plan = self.seen.plan.max(record.plan.unwrap_or_default());
         // An unknown service changes nothing.
-        let Some(service) = service else { return };
+        let service = service?;
         if service != Service::Run {
             self.count(record, is_first);
         }
@@ -112,7 +114,7 @@ impl NodeState {
         let current = line.as_mut().filter(|p| {
             p.run == record.run && p.service == service && (is_first || record.seq > p.seq)
         });
-        let Some(progress) = current else { return };
+        let progress = current?;
         progress.apply(record);
         if record.cause == Some(Cause::Held) && record.phase == Phase::ServiceEnd {
             progress.held(self.attempts.count(), self.last_failure.as_deref());
@@ -148,6 +150,25 @@ impl NodeState {
             (Service::Boot, Phase::ServiceEnd) => self.set_status(Status::Booted, record),
             _ => {}
         }
+        match (service, record.phase) {
+            (_, Phase::ServiceEnd) if record.cause == Some(Cause::Held) => Some(NoticeKind::Held),
+            (_, Phase::ServiceEnd) if record.is_failure() => Some(NoticeKind::Failed),
+            (Service::Boot, Phase::ServiceEnd) => Some(NoticeKind::Booted),
+            _ => None,
+        }
+    }
+
+    /// What a record of the run `run` tells of the node, at the server's time `at`.
+    pub(crate) fn notice(&self, kind: NoticeKind, run: &str, at: Timestamp) -> Notice {
+        let mut node = self.node();
+        let lines = [&self.life, &self.rerun].into_iter().flatten();
+        // What is shown of the node may be another run, which is newer.
+        if let Some(progress) = lines.into_iter().find(|line| line.run == run)
+            && node.run.as_deref() != Some(run)
+        {
+            node = progress.show(Node { detail: Detail::default(), ..node });
+        }
+        Notice { kind, at, node: Box::new(node) }
     }
 
     /// Its name.
