@@ -110,8 +110,9 @@ fn a_failures_lines_are_errors_and_warnings_in_syslog() {
         |line: &str| line[1..].split('>').next().unwrap().parse::<u8>().unwrap() - 20 * 8;
     for line in &lines {
         let text = line.split(" - ").nth(1).unwrap();
-        let is_failure =
-            ["error: ", "FAILED", "hint: ", "  command: ", "  | "].iter().any(|t| text.contains(t));
+        let is_failure = ["error: ", "FAILED", "hint: ", "  command: ", "  | ", "WARNING: "]
+            .iter()
+            .any(|t| text.contains(t));
         let expected: &[u8] = if is_failure { &[3, 4] } else { &[6] };
         assert!(expected.contains(&priority(line)), "{line}");
     }

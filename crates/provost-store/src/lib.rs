@@ -53,6 +53,6 @@ pub use sqlite::Sqlite;
 pub use status::NodeState;
 pub use step::{MOST_STEPS, ScriptReport, ScriptSummary, Step};
 pub use store::{
-    EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_RUNS, MAX_SEQ, Report, Store, StoredRun,
-    Token, UploadedLog, Watch,
+    EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_RUNS, MAX_SEQ, Report, Sent, Store,
+    StoredRun, Token, UploadedLog, Watch,
 };

@@ -39,8 +39,17 @@ pub struct Report {
     pub record: Record,
     /// Its text, on one line.
     pub json: Box<RawValue>,
+    /// How it was sent, of the last one of a batch.
+    pub sent: Option<Sent>,
+}
+
+/// How a batch was sent.
+#[derive(Clone, Debug, Default)]
+pub struct Sent {
     /// The version of the program that sent it, if it says so.
     pub program: Option<Arc<str>>,
+    /// Whether it came by plain HTTP, with a token that others can read there.
+    pub plain_http: bool,
 }
 
 impl Report {
@@ -52,7 +61,7 @@ impl Report {
             true => RawValue::from_string(json.get().replace(['\n', '\r'], " "))?,
             false => json.to_owned(),
         };
-        Ok(Self { record, json, program: None })
+        Ok(Self { record, json, sent: None })
     }
 }
 

@@ -46,6 +46,7 @@ pub(crate) async fn pending(client: &Client, format: Format) -> Result<(), Failu
             "no-token" => "no token",
             "unknown-token" => "unknown token",
             "other-nodes-token" => "another node's token",
+            "plain-http" => "token by plain HTTP",
             "unknown-key" => "unknown key",
             "other-nodes-key" => "another node's key",
             "identity-ended" => "identity has ended",

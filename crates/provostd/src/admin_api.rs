@@ -119,7 +119,6 @@ async fn list(
     };
     app.beats.show(&mut nodes);
     app.over_quota.show(&mut nodes);
-    app.plain_http.show(&mut nodes);
     Ok(Json(nodes))
 }
 
@@ -143,7 +142,6 @@ async fn show(State(app): Shared, Path(name): Path<String>) -> Result<Response, 
     let mut node = app.store.node(&name).await?.ok_or_else(|| Refusal::unknown_node(&name))?;
     app.beats.show(std::slice::from_mut(&mut node));
     app.over_quota.show(std::slice::from_mut(&mut node));
-    app.plain_http.show(std::slice::from_mut(&mut node));
     // Fails only where the semaphore is closed, which nothing does.
     let permit = Arc::clone(&app.histories).acquire_owned().await.ok();
     let stored = app.store.runs(&name).await?;

@@ -15,7 +15,6 @@ use crate::metrics::Metrics;
 use crate::node_program::NodeProgram;
 use crate::over_quota::OverQuota;
 use crate::pending::Pending;
-use crate::plain_http::PlainHttp;
 use crate::refresher::Refresher;
 use crate::refusal::Refusal;
 use crate::silence::Silence;
@@ -42,7 +41,6 @@ pub(crate) struct App {
     pub(crate) retention: Retention,
     /// Whether nodes' tokens count by plain HTTP.
     pub(crate) plain_tokens: bool,
-    pub(crate) plain_http: PlainHttp,
     pub(crate) enrolment: Enrolment,
     /// The nodes that have no valid token and no identity.
     pub(crate) pending: Pending,

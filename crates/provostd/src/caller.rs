@@ -30,7 +30,6 @@ pub(crate) async fn check(
         None => by_token(app, headers, node, by).await?,
     };
     by.has_token();
-    app.plain_http.note(node, by);
     app.pending.remove(node);
     Ok(caller)
 }

@@ -112,7 +112,6 @@ impl Daemon {
             over_quota: Default::default(),
             retention: config.retention.retention(),
             plain_tokens: config.tokens.allowed,
-            plain_http: Default::default(),
             enrolment: Enrolment::new(authority, config.enroll.valid_for.duration()),
             pending: Default::default(),
             sessions: Default::default(),

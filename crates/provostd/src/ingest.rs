@@ -1,9 +1,8 @@
-use std::sync::Arc;
 use std::time::Instant;
 
 use axum::http::StatusCode;
 use provost_record::now;
-use provost_store::{MAX_RECORD, MAX_SEQ, Report};
+use provost_store::{MAX_RECORD, MAX_SEQ, Report, Sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -21,18 +20,18 @@ pub(crate) struct Acknowledgement {
     directive: Directive,
 }
 
-/// Stores a batch of a node's records, which this version of its program has sent.
+/// Stores a batch of a node's records, which was sent so.
 pub(crate) async fn ingest(
     app: &App,
     node: &str,
     body: &[u8],
-    program: Option<Arc<str>>,
+    sent: Sent,
 ) -> Result<Acknowledgement, Refusal> {
     let mut batch = parse(node, body)?;
     let Some(last) = batch.last_mut() else {
         return Err(invalid("the batch is empty".into()));
     };
-    last.program = program;
+    last.sent = Some(sent);
     let last = last.record.clone();
     let begun = Instant::now();
     let ingested = app.store.ingest(node, batch, now()).await;

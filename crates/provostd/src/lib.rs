@@ -35,7 +35,6 @@ mod nodes_api;
 mod over_quota;
 mod pace;
 mod pending;
-mod plain_http;
 mod program;
 mod published_nodes;
 mod queue;

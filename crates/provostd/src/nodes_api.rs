@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use provost_record::{Beat, now};
-use provost_store::UploadedLog;
+use provost_store::{Sent, UploadedLog};
 use serde::Serialize;
 use tokio::task::spawn_blocking;
 
@@ -145,7 +145,8 @@ async fn records(
     body: Body,
 ) -> Result<Json<ingest::Acknowledgement>, Refusal> {
     let body = read_own(&app, &by, &headers, &node, body, MAX_BATCH).await?;
-    ingest::ingest(&app, &node, &body.bytes, program::version(&headers)).await.map(Json)
+    let sent = Sent { program: program::version(&headers), plain_http: !by.is_private() };
+    ingest::ingest(&app, &node, &body.bytes, sent).await.map(Json)
 }
 
 /// The answer to a beat.

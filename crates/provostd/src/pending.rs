@@ -27,6 +27,8 @@ pub(crate) enum Lack {
     Unknown,
     #[serde(rename = "other-nodes-token")]
     OtherNodes,
+    #[serde(rename = "plain-http")]
+    PlainHttp,
     #[serde(rename = "unknown-key")]
     UnknownKey,
     #[serde(rename = "other-nodes-key")]
@@ -138,6 +140,7 @@ impl Lack {
             Self::Missing => "no token",
             Self::Unknown => "an unknown token",
             Self::OtherNodes => "another node's token",
+            Self::PlainHttp => "a token by plain HTTP",
             Self::UnknownKey => "an unknown key",
             Self::OtherNodesKey => "another node's key",
             Self::Ended => "an identity that has ended",

@@ -97,7 +97,7 @@ pub(crate) async fn check(
     })?;
     match app.store.token_owner(digest(token), now()).await? {
         Some(owner) if owner == node && !by.is_private() && !app.plain_tokens => {
-            app.plain_http.note(node, by);
+            pending(Lack::PlainHttp);
             Err(Refusal::new(
                 StatusCode::FORBIDDEN,
                 format!("the token of {node} came by plain HTTP, where it doesn't count here"),

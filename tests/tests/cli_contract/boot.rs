@@ -12,6 +12,7 @@ fn of_a_boot_that_succeeds() {
     exit status 0
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 2 scripts to run ([DURATION])
     provost: [1/2] hello: ok ([DURATION])
     provost: [2/2] again: ok ([DURATION])
@@ -26,6 +27,7 @@ fn of_a_verbose_boot() {
     exit status 0
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] hello: ok ([DURATION])
     provost: boot succeeded after [DURATION]
@@ -39,6 +41,7 @@ fn of_a_boot_whose_script_fails() {
     exit status 1
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 3 scripts to run ([DURATION])
     provost: [1/3] hello: ok ([DURATION])
     provost: [2/3] broken: FAILED (exit status 7, [DURATION])
@@ -59,6 +62,7 @@ fn of_a_boot_that_goes_on_after_a_failure() {
     exit status 1
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 2 scripts to run ([DURATION])
     provost: [1/2] broken: FAILED (exit status 3, [DURATION])
     provost: error: broken: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/broken
@@ -78,6 +82,7 @@ fn of_a_boot_that_ignores_a_failure() {
     exit status 0
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 2 scripts to run ([DURATION])
     provost: [1/2] broken: FAILED (exit status 3, [DURATION])
     provost: error: broken: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/broken
@@ -98,6 +103,7 @@ fn of_a_boot_with_retries() {
     exit status 1
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] flaky: FAILED (exit status 3, [DURATION])
     provost: error: flaky: exit status 3 at line 5 main [DIR]/nodes/cn001/state/bundle/flaky
@@ -124,6 +130,7 @@ fn of_a_boot_with_scripts_that_need_not_run() {
     exit status 0
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 3 scripts to run ([DURATION])
     provost: [1/3] once: skipped: done on [TIME]; it runs once
     provost: [2/3] manual: skipped: it runs only by hand: provost run manual
@@ -140,6 +147,7 @@ fn of_a_script_that_takes_too_long() {
     exit status 1
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] slow: terminating (SIGTERM)
     provost: [1/1] slow: FAILED (time-out, [DURATION])
@@ -157,6 +165,7 @@ fn of_a_script_that_is_killed_by_a_signal() {
     exit status 1
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] killed: FAILED (killed by SIGSEGV, [DURATION])
     provost: error: killed: killed by SIGSEGV
@@ -173,6 +182,7 @@ fn of_a_script_whose_interpreter_is_missing() {
     exit status 1
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] odd: FAILED (could not be started, [DURATION])
     provost: error: odd: could not be started
@@ -258,6 +268,7 @@ fn of_an_unsigned_boot() {
     exit status 0
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: WARNING: [trust] says `unsigned = true`: anybody on the network path could have changed what runs here as root
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] hello: ok ([DURATION])
@@ -277,6 +288,7 @@ fn of_a_bundle_that_another_key_has_signed() {
     exit status 3
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: FAILED
     provost: error: checking manifest.toml: it is signed by key [KEY ID]; the node trusts key [KEY ID], from http://127.0.0.1:[PORT]/manifest.toml ([N] tries in [DURATION])
     provost: hint: publish with a trusted key that was not replaced, or, if the new key is yours, add it to [trust] keys
@@ -295,6 +307,7 @@ fn of_an_object_that_was_changed() {
     exit status 3
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: FAILED
     provost: error: verifying hello: expected SHA-256 [HEX], got SHA-256 [HEX], at http://127.0.0.1:[PORT]/objects/83/[HEX] ([N] tries in [DURATION])
     provost: hint: publish again, which writes hello anew; if it comes back, look for a proxy that alters it
@@ -310,6 +323,7 @@ fn of_a_token_that_the_server_does_not_know() {
     exit status 3
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: FAILED
     provost: error: fetching http://127.0.0.1:[PORT]/plans/cn001.toml: the server responded 401 Unauthorized: the token is unknown ([N] tries in [DURATION])
     provost: hint: create a token (provostctl token NODE), and write it to the node's token_file
@@ -328,6 +342,7 @@ fn of_a_node_without_a_plan() {
     exit status 3
     ----- stderr -----
     provost: boot of cn999 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: FAILED
     provost: error: fetching http://127.0.0.1:[PORT]/plans/cn999.toml: the server responded 404 Not Found: plans/cn999.toml is not published ([N] tries in [DURATION])
     provost: hint: on the management node: name this node in site.toml, then provostctl publish, to the folder that provostd.toml calls www
@@ -346,6 +361,7 @@ fn of_a_server_that_is_down() {
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
     provost: fetch: still trying, for up to 1s: fetching http://127.0.0.1:[PORT]/[DOCUMENT]: Connection refused (os error 111)
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: FAILED
     provost: error: fetching http://127.0.0.1:[PORT]/[DOCUMENT]: Connection refused (os error 111) ([N] tries in [DURATION])
     provost: hint: check that the server runs and that this node can reach it: curl -v URL
@@ -368,6 +384,7 @@ fn of_a_boot_from_what_was_fetched_before() {
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
     provost: fetch: still trying, for up to 1s: fetching http://127.0.0.1:[PORT]/[DOCUMENT]: Connection refused (os error 111)
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: FAILED
     provost: error: fetching http://127.0.0.1:[PORT]/[DOCUMENT]: Connection refused (os error 111) ([N] tries in [DURATION])
     provost: hint: check that the server runs and that this node can reach it: curl -v URL
@@ -427,6 +444,7 @@ fn of_a_node_that_the_management_node_holds() {
     exit status 4
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: error: the management node holds this node: 3 attempts failed (max_attempts = 3); the last: broken, exit status 7, no disk
     provost: hint: see why the last run failed: provost log; fix it, then: provost release && provost boot --continue, or on the management node: provostctl release cn001 && provostctl continue cn001
@@ -437,6 +455,7 @@ fn of_a_node_that_the_management_node_holds() {
     exit status 1
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] broken: FAILED (exit status 7, [DURATION])
     provost: error: broken: exit status 7 at line 4 setup [DIR]/nodes/cn001/state/bundle/broken
@@ -455,6 +474,7 @@ fn of_a_kickstart() {
     exit status 0
     ----- stderr -----
     provost: kickstart of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] hello: ok ([DURATION])
     provost: kickstart succeeded after [DURATION]
@@ -468,6 +488,7 @@ fn of_a_kickstart_whose_script_fails() {
     exit status 1
     ----- stderr -----
     provost: kickstart of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] broken: FAILED (exit status 7, [DURATION])
     provost: error: broken: exit status 7 at line 4 setup [DIR]/nodes/cn001/state/bundle/broken
@@ -489,6 +510,7 @@ fn of_reports_that_nobody_takes() {
     exit status 0
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] hello: ok ([DURATION])
     provost: boot succeeded after [DURATION]

@@ -129,6 +129,7 @@ fn of_a_node_that_booted() {
     NODE   STATUS  SINCE
     cn001  booted  [AGE]
     1 node: 1 booted
+    1 node sent the token by plain HTTP: cn001
     ");
     assert_snapshot!(cluster.ctl(&["nodes", "--format", "json"]).transcript(), @r#"
     exit status 0
@@ -180,6 +181,7 @@ fn of_a_node_that_failed() {
     NODE   STATUS  SINCE  STAGE   CAUSE          WHAT
     cn001  failed  [AGE]  broken  exit status 7  line 4: no disk
     1 node: 1 failed
+    1 node sent the token by plain HTTP: cn001
     why: provostctl show cn001
     ");
     assert_snapshot!(cluster.ctl(&["show", "cn001"]).transcript(), @"
@@ -241,6 +243,7 @@ fn of_a_node_that_is_held() {
     NODE   STATUS  SINCE  CAUSE  WHAT
     cn001  failed  [AGE]  held   held after 3 failures; the last: broken, exit status 7, no disk
     1 node: 1 failed
+    1 node sent the token by plain HTTP: cn001
     why: provostctl show cn001
     ");
     assert_snapshot!(cluster.ctl(&["release", "cn[001-002]"]).transcript(), @"

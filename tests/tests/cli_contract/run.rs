@@ -11,6 +11,7 @@ fn of_a_script() {
     exit status 0
     ----- stderr -----
     provost: run of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] hello: ok ([DURATION])
     provost: run succeeded after [DURATION]
@@ -24,6 +25,7 @@ fn of_a_list() {
     exit status 1
     ----- stderr -----
     provost: run of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 3 scripts to run ([DURATION])
     provost: [1/3] hello: ok ([DURATION])
     provost: [2/3] broken: FAILED (exit status 7, [DURATION])
@@ -43,6 +45,7 @@ fn of_an_unknown_script() {
     exit status 1
     ----- stderr -----
     provost: run of cn001 begins, run [ID]
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: fetch: bundle 1 of [AGE] ago, plan 1, 1 script to run ([DURATION])
     provost: [1/1] helo: FAILED (missing script, [DURATION])
     provost: error: helo: missing script
@@ -84,18 +87,21 @@ fn of_marks_in_an_image() {
     assert_snapshot!(node.provost(&["stamp", "--root", root]).transcript(), @"
     exit status 0
     ----- stderr -----
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: stamped: once
     provost: 1 step stamped in [DIR]/nodes/cn001/state/done
     ");
     assert_snapshot!(node.provost(&["stamp", "--root", root, "hello"]).transcript(), @r#"
     exit status 2
     ----- stderr -----
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: error: stamping hello: it runs each time, stamped or not
     provost: hint: set when = "once" or when = "change" in its header
     "#);
     assert_snapshot!(node.provost(&["stamp", "--root", root, "helo"]).transcript(), @"
     exit status 2
     ----- stderr -----
+    provost: WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change them (provost check)
     provost: error: stamping helo: there is no such script in the bundle
     provost: hint: use its name in the bundle
     ");

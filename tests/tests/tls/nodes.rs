@@ -152,11 +152,22 @@ fn a_site_may_end_tokens_by_plain_http() {
     let mut cluster = cluster();
     let boots = |node: &Node, code| node.provost(&["boot"]).expect(code);
     let node = cluster.node("cn001");
-    boots(&node, 0);
-    let shown = cluster.ctl(&["nodes", "--group"]).expect(0).stdout;
-    assert!(shown.contains("1 node sent the token by plain HTTP\n    cn001\n"), "{shown}");
+    let warning = "WARNING: plan, token and reports go by plain HTTP";
+    assert_eq!(boots(&node, 0).stderr.matches(warning).count(), 1);
+    let checked = node.provost(&["check"]).stdout;
+    assert!(checked.contains("plan, token and reports go by plain HTTP"), "{checked}");
+    let is_marked = |cluster: &Cluster| {
+        let shown = cluster.ctl(&["nodes", "--group"]).expect(0).stdout;
+        assert!(shown.contains("1 node sent the token by plain HTTP\n    cn001\n"), "{shown}");
+        let shown = cluster.ctl(&["nodes"]).expect(0).stdout;
+        assert!(shown.contains("1 node sent the token by plain HTTP: cn001\n"), "{shown}");
+        assert_eq!(cluster.status("cn001")["plainHttp"], true);
+    };
+    is_marked(&cluster);
     let shown = cluster.ctl(&["show", "cn001"]).expect(0).stdout;
     assert!(shown.contains("its token came by plain HTTP"), "{shown}");
+    cluster.start();
+    is_marked(&cluster);
 
     cluster.configure_daemon("[tokens]\nallowed = false\n");
     cluster.start();
@@ -166,8 +177,10 @@ fn a_site_may_end_tokens_by_plain_http() {
     cluster.publish().expect(0);
     // Not by the plan that is kept: the server is there, and says no.
     boots(&node, 3).says(&["the token of cn001 came by plain HTTP", "provostctl publish … --tls"]);
+    let pending = cluster.ctl(&["pending"]).expect(0).stdout;
+    assert!(pending.contains("token by plain HTTP"), "{pending}");
     cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
-    boots(&node, 0);
+    assert!(!boots(&node, 0).stderr.contains(warning));
     let shown = cluster.ctl(&["nodes", "--group"]).expect(0).stdout;
     assert!(!shown.contains("plain HTTP"), "{shown}");
     assert_eq!(status(&cluster), "booted");

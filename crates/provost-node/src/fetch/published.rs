@@ -29,6 +29,10 @@ const ANSWER: Duration = Duration::from_secs(5);
 pub const UNSIGNED: &str = "WARNING: [trust] says `unsigned = true`: anybody on the network path could have \
                             changed what runs here as root";
 
+/// Said at every run that sends a token where others can read it.
+const PLAIN_HTTP: &str = "WARNING: plan, token and reports go by plain HTTP: anybody on the network can read and change \
+                          them (provost check)";
+
 /// Said where nothing was fetched.
 const OFFLINE: &str = "no server responded: using the last good bundle and plan";
 
@@ -74,7 +78,12 @@ impl Published {
             let server = Server::published(settings, client, server, run);
             fetch.from(server, head_start.map(HeadStart::answers))
         });
-        let (verified, directives, server, passed_over, offline) = match served.await {
+        let served = served.await;
+        let is_plain = |server| client.way().private(server).scheme() == "http";
+        if settings.token.is_some() && settings.servers.iter().any(is_plain) {
+            tracing::warn!("{PLAIN_HTTP}");
+        }
+        let (verified, directives, server, passed_over, offline) = match served {
             Ok(Served { what: (verified, directives), server, passed_over }) => {
                 (verified, directives, Some(server), passed_over, None)
             }

@@ -87,7 +87,7 @@ async fn store(
                 }
                 None => ingested.repeats += 1,
             }
-            state.heard(&record.run, report.program.as_deref(), batch.at);
+            state.heard(&record.run, report.sent.as_ref(), batch.at);
         }
         let current = batch.reports.last().map(|report| report.record.run.as_str());
         ingested.standing = state.standing(current);

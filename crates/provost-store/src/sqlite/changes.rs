@@ -82,7 +82,7 @@ fn add_records(
         } else {
             applied.answer.ingested.repeats += 1;
         }
-        state.heard(&record.run, report.program.as_deref(), at);
+        state.heard(&record.run, report.sent.as_ref(), at);
     }
     let current = batch.last().map(|report| report.record.run.as_str());
     applied.answer.ingested.standing = state.standing(current);

@@ -9,7 +9,8 @@ use crate::attempts::Attempts;
 use crate::claim::Claims;
 use crate::quota::Usage;
 use crate::{
-    Claim, ClaimContent, Detail, Node, Notice, NoticeKind, Seen, Standing, Status, UpdateStatus,
+    Claim, ClaimContent, Detail, Node, Notice, NoticeKind, Seen, Sent, Standing, Status,
+    UpdateStatus,
 };
 
 /// What is remembered of a node so that each further record updates its status: a fold over its
@@ -45,6 +46,8 @@ pub struct NodeState {
     seen: Seen,
     /// The version of its program.
     program: Option<String>,
+    /// Whether its last report came by plain HTTP.
+    plain_http: bool,
     /// What its records use.
     pub(crate) records: Usage,
 }
@@ -55,11 +58,14 @@ impl NodeState {
         Self { name: name.to_owned(), since: Some(defined), ..Self::default() }
     }
 
-    /// Notes a report of a run, at the server's time `at`, sent by this version of the node's program.
+    /// Notes a report of a run, at the server's time `at`, `sent` so.
     /// A run that was lost is so no longer.
-    pub fn heard(&mut self, run: &str, program: Option<&str>, at: Timestamp) {
-        if program.is_some() && self.program.as_deref() != program {
-            self.program = program.map(str::to_owned);
+    pub fn heard(&mut self, run: &str, sent: Option<&Sent>, at: Timestamp) {
+        if let Some(Sent { program, plain_http }) = sent {
+            self.plain_http = *plain_http;
+            if program.is_some() && self.program.as_deref() != program.as_deref() {
+                self.program = program.as_deref().map(str::to_owned);
+            }
         }
         self.last_seen = Some(at);
         self.reported = true;
@@ -276,6 +282,7 @@ impl NodeState {
             bundle: Some(self.seen.bundle).filter(|seen| *seen > 0),
             plan: Some(self.seen.plan).filter(|seen| *seen > 0),
             program: self.program.clone(),
+            plain_http: self.plain_http,
             ..Node::default()
         };
         let node = self.claims.programs(node);

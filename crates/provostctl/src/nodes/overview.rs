@@ -92,16 +92,7 @@ impl<'a> Overview<'a> {
 
     /// Whose tokens others can read.
     fn plain_http(&self, text: &mut String, width: usize, paint: Paint) {
-        let names: Vec<String> = self
-            .nodes
-            .iter()
-            .filter(|node| node.plain_http)
-            .map(|node| node.name.clone())
-            .collect();
-        if names.is_empty() {
-            return;
-        }
-        let title = format!("{} sent the token by plain HTTP", wording::count(names.len(), "node"));
+        let Some((title, names)) = plain_http(self.nodes) else { return };
         let _ = writeln!(text, "\n{}", paint.busy(&cut(&title, width)));
         let _ = writeln!(text, "    {}", cut_list(&fold(&names), width.saturating_sub(4)));
     }
@@ -156,6 +147,14 @@ fn cut_list(list: &str, width: usize) -> String {
     let kept = &list[..width.saturating_sub(1)];
     let end = kept.rfind(',').map_or(kept.len(), |comma| comma + 1);
     format!("{}…", &kept[..end])
+}
+
+/// The nodes whose tokens came by plain HTTP last, if there are any: a title, and their names.
+pub(super) fn plain_http(nodes: &[Node]) -> Option<(String, Vec<String>)> {
+    let plain = nodes.iter().filter(|node| node.plain_http);
+    let names: Vec<String> = plain.map(|node| node.name.clone()).collect();
+    let title = format!("{} sent the token by plain HTTP", wording::count(names.len(), "node"));
+    (!names.is_empty()).then_some((title, names))
 }
 
 #[cfg(test)]

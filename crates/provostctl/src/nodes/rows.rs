@@ -1,8 +1,12 @@
+use std::fmt::Write;
+
 use clap::ValueEnum;
 use jiff::Timestamp;
+use provost_plan::nodes::fold;
 use provost_record::{Cause, Paint};
 use provost_store::{Node, Status, UpdateStatus, words};
 
+use super::overview::plain_http;
 use crate::table::{Table, Tone};
 
 /// The order of rows.
@@ -44,6 +48,9 @@ pub(super) fn table(nodes: &[Node], now: Timestamp, width: Option<u16>, paint: P
         text = table.render(width, paint);
     }
     text.push_str(&format!("{}\n", words::summary(nodes)));
+    if let Some((title, names)) = plain_http(nodes) {
+        let _ = writeln!(text, "{title}: {}", fold(&names));
+    }
     let failed = |node: &&Node| {
         node.status == Status::Failed || node.updatestatus == Some(UpdateStatus::Failed)
     };

@@ -98,7 +98,6 @@ impl Page for NodePage {
         let mut node = app.store.node(name).await?.ok_or_else(|| Refusal::unknown_node(name))?;
         app.beats.show(std::slice::from_mut(&mut node));
         app.over_quota.show(std::slice::from_mut(&mut node));
-        app.plain_http.show(std::slice::from_mut(&mut node));
         // Fails only where the semaphore is closed, which nothing does.
         let permit = Arc::clone(&app.histories).acquire_owned().await.ok();
         let stored = app.store.runs(name).await?;
