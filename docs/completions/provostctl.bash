@@ -1712,7 +1712,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__snippet)
-            opts="-f -h --file --server --token --admin --ca --token-file --help kickstart autoyast preseed subiquity"
+            opts="-f -h --file --server --join --for --token --admin --ca --token-file --help kickstart autoyast preseed subiquity"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1727,6 +1727,10 @@ _provostctl() {
                     return 0
                     ;;
                 --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -410,10 +410,12 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -l token-fil
 complete -c provostctl -n "__fish_provostctl_using_subcommand boot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l server -d 'The URL at which nodes reach provostd, such as http://10.0.0.1:8480; several are tried in order. Without it, provostd\'s own guess' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l for -d 'For how long the join token counts that isn\'t used, such as 2h' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l token -d 'Create a new token for the node and write it into the script; for one node only. Without it, the installer\'s kernel command line needs provost.token='
+complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l join -d 'Create a join token for the node, with which it gets its identity, and write it into the script; for one node only'
+complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -l token -d 'Create a new token for the node and write it into the script, where nodes don\'t report over TLS; for one node only'
 complete -c provostctl -n "__fish_provostctl_using_subcommand snippet" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand watch" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand watch" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r

@@ -78,6 +78,28 @@ fn a_root_is_installed_and_goes_on_at_its_first_boot() {
 }
 
 #[test]
+fn a_root_gets_its_identity_by_the_script_s_join_token_and_reports_by_it_at_its_boots() {
+    let Some((mut cluster, root)) = site("#!/bin/sh\n") else { return };
+    cluster.configure_daemon("[tokens]\nallowed = false\n");
+    cluster.start();
+    cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
+    let body = cluster.post_script(&["--join", "--for", "1h"]);
+    root.sh(&body).expect(0);
+    assert_eq!(
+        root.sh("find /var/lib/provost/id -type f -printf '%u %m\\n' | sort -u").stdout,
+        "root 600\n"
+    );
+    assert!(!root.path("/etc/provost/token").exists());
+    boot(&root).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booted");
+    // The token is spent: who reads it afterwards is nobody.
+    root.sh("rm -r /var/lib/provost/id").expect(0);
+    let again = root.sh(&format!("{body}\n")).expect(3);
+    again.says(&["hint:"]);
+    assert_eq!(cluster.status("cn001")["status"], "booted");
+}
+
+#[test]
 fn a_failure_stops_the_install_and_is_told_on_the_console() {
     let Some((cluster, root)) = site("#!/bin/sh\necho no keys here >&2\nexit 7\n") else { return };
     root.sh(&body(&cluster)).expect(1).says(&["the kickstart FAILED with 1", "setup"]);
@@ -223,6 +245,8 @@ fn a_script_for_many_nodes_holds_no_token_and_one_node_s_only_when_asked_to() {
     let nothing = cluster.ctl(&["snippet", "kickstart", "cn001"]).expect(1);
     nothing.says(&["manifest.toml", "hint: publish first"]);
     cluster.publish().expect(0);
+    let both = ["snippet", "kickstart", "cn001", "--token", "--join"];
+    cluster.ctl(&both).expect(2).says(&["cannot be used with"]);
     let many = cluster.ctl(&["snippet", "kickstart", "cn[001-002]"]).expect(0);
     let many = many.says(&["provost.node=NAME provost.token=TOKEN", "--server"]);
     assert!(!many.stdout.contains("PROVOST_NODE=") && !many.stdout.contains("PROVOST_TOKEN"));

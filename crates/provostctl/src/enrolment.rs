@@ -48,6 +48,19 @@ impl Join {
     }
 }
 
+/// Creates a join token for `node` that counts for `time`.
+pub(crate) async fn join_token(
+    client: &Client,
+    node: &str,
+    time: Limit,
+) -> Result<String, Failure> {
+    let made = make(client, &[node.to_owned()], time, None).await?;
+    made.into_iter().next().map(|new| new.token).ok_or_else(|| {
+        let hint = "install the same version of provostctl and provostd";
+        Failure::new(format!("unexpected response from provostd: no join token for {node}"), hint)
+    })
+}
+
 async fn make(
     client: &Client,
     nodes: &[String],

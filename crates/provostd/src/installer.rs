@@ -27,6 +27,8 @@ pub(crate) struct InstallerNeeds {
     sha256: Digest,
     /// The generation of the bundle: an installer needs no older one.
     generation: u64,
+    /// Whether nodes report over TLS, with identities.
+    tls: bool,
 }
 
 impl InstallerNeeds {
@@ -47,6 +49,7 @@ impl InstallerNeeds {
             key: manifest.key,
             sha256,
             generation: manifest.generation,
+            tls: manifest.tls.is_some(),
         })
     }
 }

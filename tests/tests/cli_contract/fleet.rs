@@ -20,7 +20,7 @@ fn of_snippets() {
     exit status 2
     ----- stderr -----
     provostctl: --token is for one node: a script for several nodes can't have their tokens
-      hint: name one node; or omit --token, and add provost.token= to each node's kernel command line
+      hint: name one node; or omit --token, and add provost.token=TOKEN to each node's kernel command line
     ");
     assert_snapshot!(snippet(&["kickstart", "cn001", "--server", "https://mn"]), @"
     exit status 2

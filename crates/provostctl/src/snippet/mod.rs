@@ -3,13 +3,15 @@
 mod frames;
 mod installer;
 
+use provost_bundle::Limit;
 use reqwest::Url;
 use serde::Deserialize;
 
 use crate::client::Client;
 use crate::failure::{Failure, WRONG};
 use crate::node_list::NodeList;
-use crate::{output, token};
+use crate::node_set::NodeSet;
+use crate::{enrolment, output, token};
 use installer::Installer;
 
 /// The end of each script, without its comments.
@@ -26,8 +28,15 @@ pub(crate) struct Snippet {
     /// order. Without it, provostd's own guess
     #[arg(long, value_name = "URL")]
     server: Vec<Url>,
-    /// Create a new token for the node and write it into the script; for one node only. Without it,
-    /// the installer's kernel command line needs provost.token=
+    /// Create a join token for the node, with which it gets its identity, and write it into the
+    /// script; for one node only
+    #[arg(long, conflicts_with = "token")]
+    join: bool,
+    /// For how long the join token counts that isn't used, such as 2h
+    #[arg(long = "for", value_name = "D", default_value = "24h", requires = "join")]
+    time: Limit,
+    /// Create a new token for the node and write it into the script, where nodes don't report over
+    /// TLS; for one node only
     #[arg(long)]
     token: bool,
 }
@@ -39,6 +48,9 @@ struct Needs {
     key: String,
     sha256: String,
     generation: u64,
+    /// Whether nodes report over TLS; an older provostd doesn't say so.
+    #[serde(default)]
+    tls: bool,
 }
 
 impl Snippet {
@@ -54,26 +66,52 @@ impl Snippet {
         if let [node] = &nodes.names[..] {
             values.push(("PROVOST_NODE", node.clone()));
         }
-        match &nodes.names[..] {
-            [node] if self.token => values.push(("PROVOST_TOKEN", token::new(client, node).await?)),
-            [node] => output::note(&format!(
-                "note: the script has no token: add provost.token=TOKEN to the kernel command line of \
-                 {node}'s installer, or use --token"
-            )),
-            _ if self.token => {
-                let error =
-                    "--token is for one node: a script for several nodes can't have their tokens";
-                let hint = "name one node; or omit --token, and add provost.token= to each node's \
-                            kernel command line";
-                return Err(Failure::new(error, hint).with_code(WRONG));
-            }
-            _ => output::note(
-                "note: add provost.node=NAME provost.token=TOKEN to the kernel command line of each \
-                 node's installer",
-            ),
-        }
+        values.extend(self.secret(client, &nodes, needs.tls).await?);
         let text = script(&values, &nodes.folded());
         output::print(frames::frame(self.installer, &text).as_bytes())
+    }
+
+    /// What the node proves by who it is, if the script has that; else it says what else the node needs.
+    async fn secret(
+        &self,
+        client: &Client,
+        nodes: &NodeSet,
+        tls: bool,
+    ) -> Result<Option<(&'static str, String)>, Failure> {
+        let argument = if tls { "provost.join=TOKEN" } else { "provost.token=TOKEN" };
+        let window = if tls { ", or open a window (provostctl enroll open)" } else { "" };
+        match &nodes.names[..] {
+            [node] if self.join => {
+                let token = enrolment::join_token(client, node, self.time).await?;
+                Ok(Some(("PROVOST_JOIN", token)))
+            }
+            [node] if self.token => Ok(Some(("PROVOST_TOKEN", token::new(client, node).await?))),
+            [node] => {
+                let option = if tls { "--join" } else { "--token" };
+                output::note(&format!(
+                    "note: the script has no token: use {option}, or add {argument} to the kernel command \
+                     line of {node}'s installer{window}"
+                ));
+                Ok(None)
+            }
+            _ if self.token || self.join => {
+                let option = if self.join { "--join" } else { "--token" };
+                let error = format!(
+                    "{option} is for one node: a script for several nodes can't have their tokens"
+                );
+                let hint = format!(
+                    "name one node; or omit {option}, and add {argument} to each node's kernel command line"
+                );
+                Err(Failure::new(error, hint).with_code(WRONG))
+            }
+            _ => {
+                output::note(&format!(
+                    "note: add provost.node=NAME {argument} to the kernel command line of each node's \
+                     installer{window}"
+                ));
+                Ok(None)
+            }
+        }
     }
 
     /// Each with its port and without a slash at its end, because the script is simple.

@@ -505,8 +505,8 @@ pub(super) const ALL: &[Sections] = &[
         PLAIN,
         &[SOCKET],
         &[(
-            "Print the %post of a kickstart file, with the node's token:",
-            "provostctl snippet kickstart cn001 --token",
+            "Print the %post of a kickstart file, with a join token for the node:",
+            "provostctl snippet kickstart cn001 --join",
         )],
     ),
     sections(
