@@ -51,7 +51,7 @@ impl Disk {
         let init = layer.path().join("init");
         fs::write(&init, INIT).unwrap();
         fs::set_permissions(init, PermissionsExt::from_mode(0o755)).unwrap();
-        Machine::start(&kernel(), initrd(layer.path()), Some(self.path()))
+        Machine::start(&kernel(), "", initrd(layer.path()), Some(self.path()))
     }
 
     fn path(&self) -> &Path {

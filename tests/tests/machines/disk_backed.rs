@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use provost_tests::Postgres;
 use provost_tests::processes::until;
 use serde_json::{Value, json};
 
 use crate::disk::Disk;
 use crate::image::{Image, from_inside};
-use crate::site::{ended, site, waits_for};
+use crate::site::{ended, site, site_of_identities, waits_for};
 
 /// Notes that it has run.
 const NOTES: &str = "#!/bin/sh\necho \"$PROVOST_STAGE\" >>/root/ran\n";
@@ -16,7 +17,10 @@ const NOTES: &str = "#!/bin/sh\necho \"$PROVOST_STAGE\" >>/root/ran\n";
 #[ignore = "boots a machine: cargo xtask test --vm"]
 fn a_run_goes_on_after_the_reboot_that_a_script_asks_for() {
     let asks = format!("{NOTES}. provost.sh\nreboot_and_continue new firmware\n");
-    let cluster = site(&[("first", NOTES), ("asks", &asks), ("last", NOTES)]);
+    let Some(database) = Postgres::start() else { return };
+    let scripts = [("first", NOTES), ("asks", &*asks), ("last", NOTES)];
+    let cluster = site_of_identities(&scripts, Some(&database));
+    cluster.ctl(&["enroll", "open", "cn001", "--for", "1h"]).expect(0);
     let disk = Disk::of(&Image::of(&cluster, "cn001"));
     let mut machine = disk.boot();
     machine.says("requests a reboot: new firmware");
@@ -35,6 +39,12 @@ fn a_run_goes_on_after_the_reboot_that_a_script_asks_for() {
     machine.log_in();
     assert_eq!(machine.shell("cat /root/ran").0, "first\nasks\nlast\n");
     assert_eq!(machine.shell("systemctl is-active provost-boot").0, "active\n");
+    // The identity outlived the reboot; a node that has booted closes its window.
+    let identity = &shown["node"]["identity"]["key"];
+    let (status, _) = machine.shell("provost status --format json");
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert!(identity.is_string() && &status["identity"]["key"] == identity, "{status:#}");
+    cluster.ctl(&["enroll", "close"]).expect(0).says(&["enrolment wasn't open"]);
 }
 
 /// Hangs in its first run.
@@ -46,7 +56,7 @@ const HANGS_ONCE: &str = "#!/bin/sh\n[ -e /root/hung ] && exit\n\
 fn a_run_that_a_power_cut_ends_is_recorded_and_the_next_one_completes() {
     let once = NOTES.replacen('\n', "\n# /// provost\n# when = \"once\"\n# ///\n", 1);
     let cluster = site(&[("once", &once), ("middle", HANGS_ONCE), ("last", NOTES)]);
-    let disk = Disk::of(&Image::of(&cluster, "cn001"));
+    let disk = Disk::of(&Image::with_token(&cluster, "cn001"));
     let mut machine = disk.boot();
     machine.says("in the middle");
     drop(machine);
@@ -75,11 +85,11 @@ fn a_run_that_a_power_cut_ends_is_recorded_and_the_next_one_completes() {
 #[test]
 #[ignore = "boots a machine: cargo xtask test --vm"]
 fn what_a_kickstart_installs_boots_and_finishes() {
-    let cluster = site(&[("setup", NOTES), ("greet", NOTES)]);
+    let cluster = site_of_identities(&[("setup", NOTES), ("greet", NOTES)], None);
     // The installer sees the first of the two, the machine the second.
     let here = format!("http://{}", cluster.daemon().nodes());
     let there = format!("http://{}", from_inside(&cluster));
-    let script = cluster.post_script(&["--token", "--server", &here, "--server", &there]);
+    let script = cluster.post_script(&["--join", "--server", &here, "--server", &there]);
     let disk = Disk::installed(|root| {
         root.sh(&script).expect(0);
         assert_eq!(root.text("/root/ran"), "setup\n");

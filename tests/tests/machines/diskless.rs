@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::image::Image;
 use crate::machine::Machine;
-use crate::site::{ended, site, waits_for};
+use crate::site::{ended, site, site_of_identities, waits_for};
 
 /// A management node whose only node runs `scripts`, and that node switched on.
 fn boot(scripts: &[(&str, &str)]) -> (Cluster, Machine) {
     let cluster = site(scripts);
-    let machine = Image::of(&cluster, "cn001").boot();
+    let machine = Image::with_token(&cluster, "cn001").boot();
     (cluster, machine)
 }
 
@@ -22,7 +22,11 @@ const LAST: &str = "#!/bin/sh\n[ -s /etc/first ] && echo last >/etc/last\n";
 #[test]
 #[ignore = "boots a machine: cargo xtask test --vm"]
 fn a_node_boots_and_runs_its_scripts() {
-    let (cluster, mut machine) = boot(&[("first", FIRST), ("last", LAST)]);
+    let cluster = site_of_identities(&[("first", FIRST), ("last", LAST)], None);
+    // As its boot server asks for one at each boot.
+    let args = ["join", "cn001", "--for", "15m", "--kernel-args"];
+    let argument = cluster.ctl(&args).expect(0).stdout;
+    let mut machine = Image::of(&cluster, "cn001").boot_with(argument.trim());
     machine.says("boot succeeded");
     let node = waits_for(&cluster, "booted");
     assert_eq!(node["service"], "boot", "{node:#}");
@@ -38,6 +42,16 @@ fn a_node_boots_and_runs_its_scripts() {
     assert_eq!((&status["result"], &status["unreported"]), (&json!("success"), &json!(0)));
     let (boot_id, _) = machine.shell("cat /proc/sys/kernel/random/boot_id");
     assert_eq!(run["records"][0]["bootId"], boot_id.trim());
+
+    // An admin's rerun is told by the same identity.
+    let (printed, succeeded) = machine.shell("provost run first");
+    assert!(succeeded, "{printed}");
+    assert_eq!(cluster.status("cn001")["updatestatus"], "synced");
+    // Who reads the kernel's arguments now is nobody by them.
+    let (arguments, _) = machine.shell("cat /proc/cmdline");
+    assert!(arguments.contains(argument.trim()), "{arguments}");
+    let (printed, succeeded) = machine.shell("rm -r /var/lib/provost/id; provost run first");
+    assert!(!succeeded && printed.contains("hint: "), "{printed}");
 }
 
 /// The script that fails on docs/diskless.md.
@@ -115,7 +129,7 @@ const NOTES: &str = "#!/bin/sh\necho \"$PROVOST_STAGE\" >>/etc/ran\n";
 fn what_is_stamped_in_the_image_is_skipped_at_every_boot() {
     let once = NOTES.replacen('\n', "\n# /// provost\n# when = \"once\"\n# ///\n", 1);
     let cluster = site(&[("stamped", &once), ("always", NOTES)]);
-    let image = Image::of(&cluster, "cn001");
+    let image = Image::with_token(&cluster, "cn001");
     stamp(&cluster, &image);
     for boots in 1..=2 {
         let mut machine = image.boot();

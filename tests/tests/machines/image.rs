@@ -25,8 +25,16 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// The image of `node` as the documentation has one made: the node's binary, its units, its
-    /// configuration and its token.
+    /// The image of `node` with its token.
+    pub(crate) fn with_token(cluster: &Cluster, node: &str) -> Self {
+        let image = Self::of(cluster, node);
+        let token = cluster.ctl(&["token", node]).expect(0).stdout;
+        image.add("etc/provost/token", token.as_bytes(), 0o600);
+        image
+    }
+
+    /// The image of `node` as the documentation has one made: the node's binary, its units and its
+    /// configuration.
     pub(crate) fn of(cluster: &Cluster, node: &str) -> Self {
         let image = Self { layer: TempDir::new().unwrap() };
         image.add_program("provost", &provost());
@@ -41,8 +49,6 @@ impl Image {
         let servers = cluster.settings_for(&[&from_inside(cluster)]);
         let text = format!("node = {node:?}\ntoken_file = \"/etc/provost/token\"\n{servers}");
         image.add("etc/provost/provost.toml", text.as_bytes(), 0o644);
-        let token = cluster.ctl(&["token", node]).expect(0).stdout;
-        image.add("etc/provost/token", token.as_bytes(), 0o600);
         image
     }
 
@@ -84,7 +90,12 @@ impl Image {
 
     /// Switches a machine on that boots it.
     pub(crate) fn boot(&self) -> Machine {
-        Machine::start(&kernel(), initrd(self.layer.path()), None)
+        self.boot_with("")
+    }
+
+    /// The same, with more arguments for its kernel.
+    pub(crate) fn boot_with(&self, arguments: &str) -> Machine {
+        Machine::start(&kernel(), arguments, initrd(self.layer.path()), None)
     }
 
     /// Puts it into an unpacked root.

@@ -41,8 +41,13 @@ struct Line {
 }
 
 impl Machine {
-    /// Switches on a machine that boots `kernel` with `initrd`, and has `disk`.
-    pub(crate) fn start(kernel: &Path, initrd: NamedTempFile, disk: Option<&Path>) -> Self {
+    /// Switches on a machine that boots `kernel` with more `arguments` and `initrd`, and has `disk`.
+    pub(crate) fn start(
+        kernel: &Path,
+        arguments: &str,
+        initrd: NamedTempFile,
+        disk: Option<&Path>,
+    ) -> Self {
         let disk = disk.map(|disk| format!("file={},if=virtio,format=raw", disk.display()));
         let mut qemu = Command::new("qemu-system-x86_64")
             // Never kvm, even where there is one: the same everywhere.
@@ -52,7 +57,7 @@ impl Machine {
             .arg(kernel)
             .arg("-initrd")
             .arg(initrd.path())
-            .args(["-append", APPEND])
+            .args(["-append", &format!("{APPEND} {arguments}")])
             .args(["-netdev", "user,id=n0", "-device", "virtio-net-pci,netdev=n0,romfile="])
             .args(disk.iter().flat_map(|disk| ["-drive", disk]))
             .stdin(Stdio::piped())

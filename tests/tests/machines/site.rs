@@ -1,10 +1,24 @@
 //! A management node with one node, and what it knows of that.
 
-use provost_tests::Cluster;
+use provost_tests::{Cluster, Postgres};
 use serde_json::Value;
 
-/// A management node whose only node runs `scripts`, the last of them as its postbootscript.
+/// A management node whose only node runs `scripts`, the last of them as its postbootscript, and
+/// reports by its token.
 pub(crate) fn site(scripts: &[(&str, &str)]) -> Cluster {
+    site_with(scripts, "")
+}
+
+/// The same over TLS alone: a node without an identity isn't heard.
+pub(crate) fn site_of_identities(scripts: &[(&str, &str)], database: Option<&Postgres>) -> Cluster {
+    let store = database.map(|server| format!("store = {:?}\n", server.database("provost")));
+    let more = format!("{}[tokens]\nallowed = false\n", store.unwrap_or_default());
+    let cluster = site_with(scripts, &more);
+    cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
+    cluster
+}
+
+fn site_with(scripts: &[(&str, &str)], more: &str) -> Cluster {
     let mut cluster = Cluster::new();
     let (last, first) = scripts.split_last().unwrap();
     for (name, text) in scripts {
@@ -19,7 +33,7 @@ pub(crate) fn site(scripts: &[(&str, &str)]) -> Cluster {
         .publish()
         .expect(0);
     let program = crate::image::provost();
-    cluster.configure_daemon(&format!("[node]\nbinary = {program:?}\n"));
+    cluster.configure_daemon(&format!("{more}[node]\nbinary = {program:?}\n"));
     cluster.start();
     cluster
 }
