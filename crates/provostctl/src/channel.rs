@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use provost_bundle::{Channels, PublishError, SecretKey, change_channels, channels};
+use provost_bundle::{Channels, PublishError, change_channels, channels};
 use provost_plan::Groups;
 use provost_plan::nodes::fold;
 use provost_record::wording;
@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_list::NodeList;
 use crate::output;
+use crate::signing::Signing;
 
 /// `provostctl channel`.
 #[derive(clap::Subcommand)]
@@ -48,6 +49,8 @@ pub(crate) struct Place {
     /// The secret key that signs what is published
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
+    #[command(flatten)]
+    signing: Signing,
     /// The folder that provostd.toml calls www
     #[arg(long, value_name = "WWW")]
     to: PathBuf,
@@ -110,13 +113,13 @@ impl Channel {
 impl Place {
     /// The groups of what is published to all nodes, then ClusterShell's.
     fn groups(&self) -> Result<Groups, Failure> {
-        let key = SecretKey::load(&self.key).map_err(|e| Failure::of(&e, e.hint()))?;
+        let key = self.signing.key(&self.key)?;
         let published = provost_bundle::groups(&self.to, Some(&key)).map_err(failure)?;
         Ok(Groups::of_clustershell().with_site(published))
     }
 
     fn change(&self, change: impl FnOnce(&mut Channels)) -> Result<(), Failure> {
-        let key = SecretKey::load(&self.key).map_err(|e| Failure::of(&e, e.hint()))?;
+        let key = self.signing.key(&self.key)?;
         change_channels(&self.to, &key, change).map(drop).map_err(failure)
     }
 }

@@ -13,6 +13,7 @@ use crate::client::Client;
 use crate::failure::Failure;
 use crate::output;
 use crate::publish::Again;
+use crate::signing::Password;
 
 /// `provostctl key`.
 #[derive(clap::Subcommand)]
@@ -22,6 +23,11 @@ pub(crate) enum Key {
         /// The folder for both
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
+        /// Protect the secret key by a password, which is asked for
+        #[arg(long)]
+        password: bool,
+        #[command(flatten)]
+        from: Password,
     },
     /// Let another key sign what is published. Nodes that trust the old key accept the new one, and
     /// then the old one no more; run it again to see which nodes haven't fetched it yet
@@ -37,14 +43,17 @@ pub(crate) enum Key {
 impl Key {
     pub(crate) fn run(&self, admin: &Admin) -> Result<(), Failure> {
         match self {
-            Self::New { out } => new(out),
+            Self::New { out, password, from } => {
+                let password = password.then(|| from.new_one()).transpose()?;
+                new(out, password.as_deref())
+            }
             Self::Rotate { next, again } => rotate(admin, next, again),
         }
     }
 }
 
-fn new(out: &Path) -> Result<(), Failure> {
-    let key = SecretKey::new_pair(out).map_err(|e| Failure::of(&e, e.hint()))?;
+fn new(out: &Path, password: Option<&str>) -> Result<(), Failure> {
+    let key = SecretKey::new_pair_with(out, password).map_err(|e| Failure::of(&e, e.hint()))?;
     output::note(&format!(
         "wrote {} (keep it secret) and {}; the line for [trust] keys on the nodes:",
         out.join("provost.key").display(),
@@ -56,7 +65,7 @@ fn new(out: &Path) -> Result<(), Failure> {
 /// Each step that was done already is left out, so that it can be run again after a failure, and to
 /// look.
 fn rotate(admin: &Admin, next_file: &Path, again: &Again) -> Result<(), Failure> {
-    let load = |path: &Path| SecretKey::load(path).map_err(|e| Failure::of(&e, e.hint()));
+    let load = |path: &Path| again.signing.key(path);
     let (old, mut next) = (load(&again.key)?, load(next_file)?);
     if old.public() == next.public() {
         let hint = "create another key: provostctl key new --out DIR";

@@ -36,6 +36,7 @@ mod release;
 mod remove;
 mod rerun;
 mod show;
+mod signing;
 mod site_file;
 mod snippet;
 mod ssh;

@@ -8,15 +8,17 @@ use ct_codecs::{Base64, Decoder};
 use minisign::KeyPair;
 
 use super::replace::replace;
+use super::signer::{SignError, Signer};
 use crate::PublicKey;
 use crate::succession::{follow, statement};
 
 /// The file beside a key that says which keys came before it.
 const SUCCESSION: &str = "succession";
 
-/// The publisher's minisign key, without a password, because publishing is often unattended.
+/// The publisher's minisign key.
+#[derive(Clone)]
 pub struct SecretKey {
-    key: minisign::SecretKey,
+    signer: Signer,
     public: PublicKey,
     readable_by_others: bool,
     /// Which keys came before it, by their own signatures: see [`follow`].
@@ -36,11 +38,25 @@ pub enum KeyError {
         /// Why it failed.
         source: io::Error,
     },
-    /// The file has a password.
+    /// The file has a password, which isn't known.
     #[error("reading the key {}: it is protected by a password", path.display())]
     Password {
         /// The file.
         path: PathBuf,
+    },
+    /// The file has another password.
+    #[error("reading the key {}: the password is wrong", path.display())]
+    WrongPassword {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The command that signs failed.
+    #[error("signing by `{command}`: {what}")]
+    Command {
+        /// The command.
+        command: String,
+        /// Why it failed.
+        what: String,
     },
     /// The file isn't a secret key.
     #[error("reading the key {}: {what}", path.display())]
@@ -73,9 +89,16 @@ impl KeyError {
                 _ => format!("check that this user may read and write {}", path.display()),
             },
             Self::Password { path } => format!(
-                "remove the password: minisign -C -W -s {}; or create a key without one: provostctl key new",
+                "write it to a file, and name that: --key-password-file FILE; or remove it: \
+                 minisign -C -W -s {}",
                 path.display()
             ),
+            Self::WrongPassword { path } => format!("try it: minisign -R -s {}", path.display()),
+            Self::Command { .. } => {
+                "let it write a signature of the file \"$1\" to \"$1.minisig\", such as: \
+                 --sign-command 'minisign -S -s KEY -m \"$1\" -t \"$2\"'"
+                    .to_owned()
+            }
             Self::NotAKey { .. } => {
                 "name the secret key: the file provost.key, or the one that minisign -G -W -s wrote"
                     .to_owned()
@@ -89,8 +112,16 @@ impl SecretKey {
     /// Creates a key pair: `provost.key`, which only its owner can read, and `provost.pub` in
     /// the folder `dir`. Refuses to replace either.
     pub fn new_pair(dir: &Path) -> Result<Self, KeyError> {
-        let pair = KeyPair::generate_unencrypted_keypair()
-            .map_err(|e| crypto("creating a key pair", e))?;
+        Self::new_pair_with(dir, None)
+    }
+
+    /// The same, the secret key protected by a `password`, if there is one.
+    pub fn new_pair_with(dir: &Path, password: Option<&str>) -> Result<Self, KeyError> {
+        let pair = match password {
+            Some(password) => KeyPair::generate_encrypted_keypair(Some(password.to_owned())),
+            None => KeyPair::generate_unencrypted_keypair(),
+        };
+        let pair = pair.map_err(|e| crypto("creating a key pair", e))?;
         let secret =
             pair.sk.to_box(None).map_err(|e| crypto("creating a key pair", e))?.to_string();
         let public = pair.pk.to_box().map_err(|e| crypto("creating a key pair", e))?.to_string();
@@ -101,11 +132,36 @@ impl SecretKey {
         }
         create(&key_path, &secret, 0o600)?;
         create(&pub_path, &public, 0o644)?;
-        Self::from_parts(pair.sk, &key_path, false)
+        Self::load_with(&key_path, || Ok(password.unwrap_or_default().to_owned()))
     }
 
     /// Reads the secret key at `path`: one of ours, or one that `minisign -G -W` made.
     pub fn load(path: &Path) -> Result<Self, KeyError> {
+        Self::load_with(path, || Err(KeyError::Password { path: path.to_owned() }))
+    }
+
+    /// The key whose public half is in the file `path`; `command` signs for it.
+    pub fn of_command(path: &Path, command: &str) -> Result<Self, KeyError> {
+        let text = std::fs::read_to_string(path).map_err(|e| disk("reading the key", path, e))?;
+        let line = text.lines().find_map(|line| PublicKey::from_line(line).ok());
+        let public = line.ok_or_else(|| KeyError::NotAKey {
+            path: path.to_owned(),
+            what: "it isn't a minisign public key".to_owned(),
+        })?;
+        let (signer, succession) = (Signer::Command(command.to_owned()), read_succession(path)?);
+        Ok(Self { signer, public, readable_by_others: false, succession })
+    }
+
+    /// The same key, with the keys before it as they are known beside its file `path` now.
+    pub fn again(&self, path: &Path) -> Result<Self, KeyError> {
+        Ok(Self { succession: read_succession(path)?, ..self.clone() })
+    }
+
+    /// Reads the secret key at `path`, and asks for its `password` if it has one.
+    pub fn load_with(
+        path: &Path,
+        password: impl FnOnce() -> Result<String, KeyError>,
+    ) -> Result<Self, KeyError> {
         let read = || -> io::Result<(String, u32)> {
             // A secret key has some 200 bytes; a file that is much longer isn't one.
             let mut text = Vec::new();
@@ -122,12 +178,14 @@ impl SecretKey {
         // Not by minisign's own reader: it requires a checksum, and `minisign -G -W` writes none.
         let key = minisign::SecretKey::from_bytes(&bytes);
         match (key, bytes.get(..4)) {
-            (Ok(_), Some(b"EdSc")) => Err(KeyError::Password { path: path.to_owned() }),
-            (Ok(key), Some(b"Ed\0\0")) => {
-                let mut key = Self::from_parts(key, path, mode & 0o077 != 0)?;
-                key.succession = read_succession(path)?;
-                Ok(key)
+            (Ok(_), Some(b"EdSc")) => {
+                let sealed = minisign::SecretKeyBox::from(format!("untrusted comment:\n{line}\n"));
+                // One that is a little longer or shorter is damaged, which a checksum finds as well.
+                let key = sealed.into_secret_key(Some(password()?));
+                let key = key.map_err(|_| KeyError::WrongPassword { path: path.to_owned() })?;
+                Self::from_parts(key, path, mode & 0o077 != 0)
             }
+            (Ok(key), Some(b"Ed\0\0")) => Self::from_parts(key, path, mode & 0o077 != 0),
             _ if PublicKey::from_line(line).is_ok() => Err(not_a_key("it is a public key")),
             _ => Err(not_a_key("it isn't a minisign secret key")),
         }
@@ -146,7 +204,8 @@ impl SecretKey {
         })?;
         let public = PublicKey::from_line(&public.to_base64())
             .map_err(|e| KeyError::NotAKey { path: path.to_owned(), what: e.to_string() })?;
-        Ok(Self { key, public, readable_by_others, succession: String::new() })
+        let succession = read_succession(path)?;
+        Ok(Self { signer: Signer::Key(key), public, readable_by_others, succession })
     }
 
     /// The public key.
@@ -193,14 +252,11 @@ impl SecretKey {
     }
 
     fn sign_alone(&self, bytes: &[u8], trusted_comment: &str) -> Result<String, KeyError> {
-        let signature = minisign::sign(
-            None,
-            &self.key,
-            bytes,
-            Some(trusted_comment),
-            Some("signature from provostctl"),
-        );
-        Ok(signature.map_err(|e| crypto("signing", e))?.into_string())
+        let signed = self.signer.sign(&self.public, bytes, trusted_comment);
+        signed.map_err(|e| match e {
+            SignError::Crypto(what) => KeyError::Crypto { doing: "signing", what },
+            SignError::Command { command, what } => KeyError::Command { command, what },
+        })
     }
 }
 

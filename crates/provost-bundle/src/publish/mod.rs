@@ -21,6 +21,7 @@ mod replace;
 mod secret;
 mod sign_again;
 mod signed;
+mod signer;
 mod stage;
 mod target;
 mod tree;

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use provost_bundle::{Action, Manifest, Record, SecretKey, history};
+use provost_bundle::{Action, Manifest, Record, history};
 
 use super::Publish;
 use super::sign::print_problems;
@@ -12,6 +12,7 @@ use crate::address::Admin;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::period::Period;
+use crate::signing::Signing;
 use crate::temporary::disk;
 
 /// How it is published.
@@ -20,6 +21,8 @@ pub(crate) struct Again {
     /// The secret key that has signed it, and signs it again
     #[arg(long, value_name = "FILE")]
     pub(crate) key: PathBuf,
+    #[command(flatten)]
+    pub(crate) signing: Signing,
     /// The folder that provostd.toml calls www
     #[arg(long, value_name = "WWW")]
     pub(crate) to: PathBuf,
@@ -123,7 +126,7 @@ impl Again {
         action: Action,
         by: &Path,
     ) -> Result<(), Failure> {
-        let key = SecretKey::load(&self.key).map_err(|e| Failure::of(&e, e.hint()))?;
+        let key = self.signing.key(&self.key)?;
         let folder = tempfile::tempdir().map_err(|e| disk(&e))?;
         let (scripts, site) = (folder.path().join("scripts"), folder.path().join("site.toml"));
         make(&scripts)?;
@@ -133,6 +136,7 @@ impl Again {
             site,
             scripts,
             key: Some(by.to_owned()),
+            signing: self.signing.clone(),
             to: Some(self.to.clone()),
             to_channel: None,
             group: self.group.clone(),

@@ -9,6 +9,7 @@ use provost_plan::{Groups, Site};
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::period::Period;
+use crate::signing::Signing;
 use crate::site_file;
 
 /// `provostctl publish`.
@@ -23,6 +24,8 @@ pub(crate) struct Publish {
     /// The secret key that signs it
     #[arg(long, value_name = "FILE", required_unless_present = "lint_only")]
     pub(super) key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) signing: Signing,
     /// The folder that provostd.toml calls www
     #[arg(long, value_name = "WWW", required_unless_present = "lint_only")]
     pub(super) to: Option<PathBuf>,

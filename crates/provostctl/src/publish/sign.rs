@@ -27,7 +27,7 @@ impl Publish {
     pub(super) fn sign(&self, admin: &Admin, key_file: &Path, to: &Path) -> Result<(), Failure> {
         let site_text = site_file::text(&self.site)?;
         let site = site_file::parse(&site_text, &self.site, self.outside())?;
-        let key = SecretKey::load(key_file).map_err(|e| Failure::of(&e, e.hint()))?;
+        let key = self.signing.key(key_file)?;
         if key.readable_by_others() {
             let path = key_file.display();
             output::note(&format!("warning: others can read {path}\n  hint: chmod 600 {path}"));

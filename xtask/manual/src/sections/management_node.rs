@@ -131,10 +131,16 @@ pub(super) const ALL: &[Sections] = &[
             ),
             ("DIR/provost.pub", "The public key, which nodes trust."),
         ],
-        &[(
-            "Make a key pair, and print the line that nodes trust:",
-            "provostctl key new --out /etc/provost",
-        )],
+        &[
+            (
+                "Make a key pair, and print the line that nodes trust:",
+                "provostctl key new --out /etc/provost",
+            ),
+            (
+                "The same, the secret key protected by a password:",
+                "provostctl key new --password --out /etc/provost",
+            ),
+        ],
     ),
     sections(
         "provostctl key rotate",

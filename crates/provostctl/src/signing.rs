@@ -1,0 +1,99 @@
+//! By what is published: a key's file, its password, or a command that signs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use provost_bundle::{KeyError, SecretKey};
+
+use crate::failure::Failure;
+
+/// Keys that were read already: a command may need one several times, and its password once.
+static READ: Mutex<BTreeMap<PathBuf, SecretKey>> = Mutex::new(BTreeMap::new());
+
+/// How a key signs.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Signing {
+    #[command(flatten)]
+    password: Password,
+    /// What signs in place of the key's file, such as a token or an HSM; --key then names the public
+    /// key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the
+    /// signature, as minisign does, to "$1.minisig"
+    #[arg(long, value_name = "CMD")]
+    sign_command: Option<String>,
+}
+
+/// Where a key's password is.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Password {
+    /// The file with the key's password, where nobody can be asked for it; of several keys, a line each
+    #[arg(long, value_name = "FILE", env = "PROVOSTCTL_KEY_PASSWORD_FILE")]
+    key_password_file: Option<PathBuf>,
+}
+
+impl Signing {
+    /// The key in the file `path`.
+    pub(crate) fn key(&self, path: &Path) -> Result<SecretKey, Failure> {
+        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = match (read.get(path), &self.sign_command) {
+            (Some(key), _) => key.again(path),
+            (None, Some(command)) => match SecretKey::of_command(path, command) {
+                // Of two keys that change places one may be a file.
+                Err(KeyError::NotAKey { .. }) => self.password.unlock(path)?,
+                of_command => of_command,
+            },
+            (None, None) => self.password.unlock(path)?,
+        };
+        let key = key.map_err(|e| Failure::of(&e, e.hint()))?;
+        read.insert(path.to_owned(), key.clone());
+        Ok(key)
+    }
+}
+
+impl Password {
+    fn unlock(&self, path: &Path) -> Result<Result<SecretKey, KeyError>, Failure> {
+        match SecretKey::load(path) {
+            Err(KeyError::Password { .. }) => {}
+            loaded => return Ok(loaded),
+        }
+        let mut wrong = None;
+        for password in self.ask(&format!("password of {}: ", path.display()))? {
+            match SecretKey::load_with(path, || Ok(password)) {
+                Err(e @ KeyError::WrongPassword { .. }) => wrong = Some(e),
+                loaded => return Ok(loaded),
+            }
+        }
+        Ok(Err(wrong.unwrap_or(KeyError::Password { path: path.to_owned() })))
+    }
+
+    /// A password for a new key.
+    pub(crate) fn new_one(&self) -> Result<String, Failure> {
+        let password = self.ask("new password: ")?.into_iter().next().unwrap_or_default();
+        if password.is_empty() {
+            let hint = "type one, or leave --password out";
+            return Err(Failure::new("the password is empty", hint));
+        }
+        if self.key_password_file.is_none() && self.ask("the same again: ")? != [password.clone()] {
+            let error = "the two passwords are not the same";
+            return Err(Failure::new(error, "type the same password twice"));
+        }
+        Ok(password)
+    }
+
+    /// The lines of the file, or what is typed at the terminal, where it isn't shown.
+    fn ask(&self, prompt: &str) -> Result<Vec<String>, Failure> {
+        if let Some(path) = &self.key_password_file {
+            let text = fs::read_to_string(path).map_err(|e| {
+                let error = format!("reading the password in {}: {e}", path.display());
+                Failure::new(error, "name a file that you may read: --key-password-file FILE")
+            })?;
+            return Ok(text.lines().map(str::to_owned).collect());
+        }
+        let typed = rpassword::prompt_password(prompt).map_err(|e| {
+            let error = format!("asking for the key's password at the terminal: {e}");
+            Failure::new(error, "where there is no terminal: --key-password-file FILE")
+        })?;
+        Ok(vec![typed])
+    }
+}
