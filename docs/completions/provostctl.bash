@@ -516,13 +516,21 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__channel__subcmd__remove)
-            opts="-h --key --to --admin --ca --token-file --help"
+            opts="-h --key --key-password-file --sign-command --to --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sign-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -550,7 +558,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__channel__subcmd__set)
-            opts="-f -h --file --key --to --admin --ca --token-file --help"
+            opts="-f -h --file --key --key-password-file --sign-command --to --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -565,6 +573,14 @@ _provostctl() {
                     return 0
                     ;;
                 --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sign-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1038,13 +1054,17 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__key__subcmd__new)
-            opts="-h --out --admin --ca --token-file --help"
+            opts="-h --out --password --key-password-file --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-password-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1068,7 +1088,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__key__subcmd__rotate)
-            opts="-h --next --key --to --group --valid-for --check --diff --allow-removal --admin --ca --token-file --help"
+            opts="-h --next --key --key-password-file --sign-command --to --group --valid-for --check --diff --allow-removal --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1079,6 +1099,14 @@ _provostctl() {
                     return 0
                     ;;
                 --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sign-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1286,13 +1314,21 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__promote)
-            opts="-h --key --to --group --valid-for --check --diff --allow-removal --admin --ca --token-file --help"
+            opts="-h --key --key-password-file --sign-command --to --group --valid-for --check --diff --allow-removal --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sign-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1354,7 +1390,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__publish)
-            opts="-h --site --scripts --key --to --to-channel --group --valid-for --refresh-key --tls --refresh --check --diff --allow-removal --generation-above --lint-only --no-lint --format --admin --ca --token-file --help"
+            opts="-h --site --scripts --key --key-password-file --sign-command --to --to-channel --group --valid-for --refresh-key --tls --refresh --check --diff --allow-removal --generation-above --lint-only --no-lint --format --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1369,6 +1405,14 @@ _provostctl() {
                     return 0
                     ;;
                 --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sign-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1640,13 +1684,21 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__rollback)
-            opts="-h --key --to --group --valid-for --check --diff --allow-removal --admin --ca --token-file --help"
+            opts="-h --key --key-password-file --sign-command --to --group --valid-for --check --diff --allow-removal --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sign-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

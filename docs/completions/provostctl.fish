@@ -71,12 +71,16 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fis
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -f -a "new" -d 'Create a key pair, provost.key and provost.pub; prints the public key\'s line'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -f -a "rotate" -d 'Let another key sign what is published. Nodes that trust the old key accept the new one, and then the old one no more; run it again to see which nodes haven\'t fetched it yet'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l out -d 'The folder for both' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l password -d 'Protect the secret key by a password, which is asked for'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l next -d 'The new secret key, made by provostctl key new; publish with it from then on' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l key -d 'The secret key that has signed it, and signs it again' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l sign-command -d 'What signs in place of the key\'s file, such as a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the signature, as minisign does, to "$1.minisig"' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l to -d 'The folder that provostd.toml calls www' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
@@ -90,6 +94,8 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_se
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l site -d 'What nodes run' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l scripts -d 'The folder of scripts; all of it is published' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l key -d 'The secret key that signs it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l sign-command -d 'What signs in place of the key\'s file, such as a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the signature, as minisign does, to "$1.minisig"' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to -d 'The folder that provostd.toml calls www' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to-channel -d 'Only for the nodes of this channel, before all others: see provostctl channel set' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
@@ -118,6 +124,8 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not _
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and not __fish_seen_subcommand_from set list remove" -f -a "remove" -d 'Remove a channel. Its nodes keep what they have until something newer is published to all'
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l key -d 'The secret key that signs what is published' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l sign-command -d 'What signs in place of the key\'s file, such as a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the signature, as minisign does, to "$1.minisig"' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l to -d 'The folder that provostd.toml calls www' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from set" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
@@ -131,12 +139,16 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fis
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from list" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l key -d 'The secret key that signs what is published' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l sign-command -d 'What signs in place of the key\'s file, such as a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the signature, as minisign does, to "$1.minisig"' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l to -d 'The folder that provostd.toml calls www' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand channel; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l key -d 'The secret key that has signed it, and signs it again' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l sign-command -d 'What signs in place of the key\'s file, such as a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the signature, as minisign does, to "$1.minisig"' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l to -d 'The folder that provostd.toml calls www' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
@@ -148,6 +160,8 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l diff -
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
 complete -c provostctl -n "__fish_provostctl_using_subcommand promote" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l key -d 'The secret key that has signed it, and signs it again' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l sign-command -d 'What signs in place of the key\'s file, such as a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the signature, as minisign does, to "$1.minisig"' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l to -d 'The folder that provostd.toml calls www' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand rollback" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
