@@ -42,7 +42,7 @@ pub use failures::{
 };
 pub use goal::Goal;
 pub use node::{Detail, Node, RunningFor, Seen, Status, UpdateStatus};
-pub use notice::{Notice, NoticeKind};
+pub use notice::{Notice, NoticeKind, Notices, Queued, Storm, Subscription};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use quota::{Quota, Quotas};

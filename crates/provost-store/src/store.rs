@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Enrolment, Node, Notice, Pruned, Released, Retention,
-    ScriptReport, ScriptSummary, Seen, Standing,
+    Admin, Answer, AuditEntry, Claim, Enrolment, Node, Notice, Notices, Pruned, Released,
+    Retention, ScriptReport, ScriptSummary, Seen, Standing,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -160,7 +160,7 @@ pub struct Token {
 }
 
 /// Where the management node keeps what it knows. A change that returned `Ok` is durable.
-pub trait Store: Enrolment + Send + Sync + 'static {
+pub trait Store: Enrolment + Notices + Send + Sync + 'static {
     /// Stores a batch of one node's records, all or none. A record whose (node, run, seq) is stored
     /// already is dropped; the others update the node's status. `at` is the server's time.
     fn ingest<'a>(

@@ -9,7 +9,7 @@ const MOST: usize = 300;
 /// Logs those of `notices` that are failures.
 pub(crate) fn log(notices: &[Notice]) {
     let failures = notices.iter().filter(|notice| notice.kind != NoticeKind::Booted);
-    for node in failures.map(|notice| &*notice.node) {
+    for node in failures.filter_map(|notice| notice.node.as_deref()) {
         let mut groups = failure_groups([node]);
         let Some(group) = groups.first_mut() else { continue };
         // A node whose boot has failed as well is in the group of that.

@@ -9,8 +9,8 @@ use tokio_postgres::types::ToSql;
 use super::connect::Database;
 use super::error::Failure;
 use super::events::{Note, notify};
-use super::{nodes, steps};
-use crate::{Claim, Lost, NodeState, Released, Token};
+use super::{nodes, notices, steps};
+use crate::{Claim, Lost, NodeState, Notice, NoticeKind, Released, Token};
 
 pub(super) async fn claim(db: &Database, claim: Claim, at: Timestamp) -> Result<bool, Failure> {
     let mut client = db.client().await?;
@@ -43,6 +43,8 @@ pub(super) async fn lose(
         .collect();
     nodes::save_due(&change, named(&states)).await?;
     states.retain(|name, _| lost.contains(name));
+    let told = states.values().map(|state| Notice::of(NoticeKind::Lost, state.node(), at));
+    notices::add(&change, &db.subscriptions, &told.collect::<Vec<_>>()).await?;
     let lost = states.iter().map(|(name, state)| {
         let shown = state.node();
         Lost { node: name.clone(), stage: shown.detail.stage, last_seen: shown.last_seen }

@@ -18,8 +18,10 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::error::{CONNECT, Failure, WAIT};
 use super::schema;
 use crate::StoreError;
+use crate::notice::Subscriptions;
 
-/// How many connections one daemon has for requests; two more are for events and for the watch.
+/// How many connections one daemon has for requests; three more are for events, for
+/// the watch and for deliveries.
 const CONNECTIONS: usize = 8;
 /// After what time without an answer from the server's machine a connection is given up.
 const DEAD: Duration = Duration::from_secs(15);
@@ -74,6 +76,7 @@ pub(super) struct Database {
     /// What it is called in errors.
     pub(super) name: String,
     migrated: OnceCell<()>,
+    pub(super) subscriptions: Subscriptions,
 }
 
 impl Database {
@@ -114,7 +117,8 @@ impl Database {
             .create_timeout(Some(CONNECT))
             .build()
             .map_err(|e| Failure::Pool(e.to_string()).of("connecting to", &name))?;
-        Ok(Self { config, tls, pool, name, migrated: OnceCell::new() })
+        let (migrated, subscriptions) = Default::default();
+        Ok(Self { config, tls, pool, name, migrated, subscriptions })
     }
 
     /// A connection that is free. The first one brings the database to the present version.

@@ -8,8 +8,8 @@ use super::batch::Batch;
 use super::connect::Database;
 use super::error::Failure;
 use super::events::{Note, notify};
-use super::nodes;
 use super::steps::Steps;
+use super::{nodes, notices};
 use crate::quota::{OverQuota, Quota};
 use crate::{Ingested, MAX_SEQ, Report};
 
@@ -34,6 +34,8 @@ pub(super) async fn ingest(
             refused.extend(more);
             continue;
         }
+        let told = stored.values().flat_map(|ingested: &Ingested| &ingested.notices);
+        notices::add(&change, &database.subscriptions, told).await?;
         change.commit().await?;
         let outcome = |index| match refused.remove(&index) {
             Some(over) => Err(over),

@@ -11,7 +11,9 @@ mod identities;
 mod ingest;
 mod logs;
 mod nodes;
+mod notices;
 mod prune;
+mod queues;
 mod reads;
 mod schema;
 mod steps;
@@ -46,6 +48,7 @@ pub struct Postgres {
     writer: Writer,
     events: broadcast::Sender<Event>,
     turn: Turn,
+    deliveries: notices::Turn,
     quotas: Quotas,
     /// What listens for events. Ends with the store.
     _listening: JoinSet<()>,
@@ -73,8 +76,8 @@ impl Postgres {
         let mut listening = JoinSet::new();
         listening.spawn(Listener::run(listener, Arc::clone(&database), events.clone()));
         let writer = Writer::start(Arc::clone(&database), quotas.records);
-        let turn = Turn::default();
-        Ok(Self { database, writer, events, turn, quotas, _listening: listening })
+        let (turn, deliveries) = Default::default();
+        Ok(Self { database, writer, events, turn, deliveries, quotas, _listening: listening })
     }
 
     fn read<'a, T: 'a>(

@@ -15,7 +15,7 @@ const AGAIN: Duration = Duration::from_secs(3);
 /// Of who watches: the bytes of "provost", and a number.
 const LOCK: i64 = 0x7072_6f76_6f73_7402;
 /// The server gives up a daemon whose machine is gone after 6 s. When it last watched needs no sync.
-const SESSION: &str = "SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1;
+pub(super) const SESSION: &str = "SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1;
      SET tcp_keepalives_count = 3; SET synchronous_commit = off";
 
 /// This daemon's connection for the watch.

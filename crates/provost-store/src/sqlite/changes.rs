@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::rows::{self, json_column};
-use super::steps;
 use super::writer::Applied;
+use super::{notices, steps};
+use crate::notice::Subscriptions;
 use crate::quota::{OverQuota, Quota};
-use crate::{Claim, Event, Ingested, Lost, NodeState, Released, Report, Seen};
+use crate::{Claim, Event, Ingested, Lost, NodeState, Notice, NoticeKind, Released, Report, Seen};
 
 /// How many pages are given back to the file system at once, so that no report waits for it.
 const BITE: u32 = 1024;
@@ -21,6 +22,7 @@ pub(super) fn ingest(
     node: &str,
     batch: &[Report],
     quota: Quota,
+    subscriptions: &Subscriptions,
     at: Timestamp,
 ) -> rusqlite::Result<Applied<Result<Ingested, OverQuota>>> {
     db.execute_batch("SAVEPOINT batch")?;
@@ -31,6 +33,7 @@ pub(super) fn ingest(
     let answer = match added {
         Ok(()) => {
             save(db, node, &state)?;
+            notices::add(db, subscriptions, &applied.answer.ingested.notices)?;
             Ok(applied.answer.ingested)
         }
         Err(over) => {
@@ -140,6 +143,7 @@ pub(super) fn claim(
 pub(super) fn lose(
     db: &Connection,
     due: Timestamp,
+    subscriptions: &Subscriptions,
     at: Timestamp,
 ) -> rusqlite::Result<Applied<(Vec<Lost>, usize)>> {
     let mut applied = Applied::<(Vec<Lost>, usize)>::default();
@@ -153,6 +157,8 @@ pub(super) fn lose(
         }
         save(db, &name, &state)?;
         let node = state.node();
+        let notice = Notice::of(NoticeKind::Lost, node.clone(), at);
+        notices::add(db, subscriptions, [&notice])?;
         let lost = Lost { node: name, stage: node.detail.stage, last_seen: node.last_seen };
         applied.events.push(Event::Lost(Arc::new(lost.clone())));
         applied.answer.0.push(lost);

@@ -9,8 +9,10 @@ mod identities;
 #[cfg(feature = "transfer")]
 mod log_files;
 mod logs;
+mod notices;
 mod owners;
 mod prune;
+mod queues;
 mod readers;
 mod rows;
 mod schema;
@@ -36,6 +38,7 @@ use self::owners::Owners;
 use self::readers::Readers;
 use self::schema::SchemaError;
 use self::writer::{Applied, Writer};
+use crate::notice::Subscriptions;
 use crate::retention::BITE_RUNS;
 use crate::{
     Admin, Answer, AuditEntry, Claim, Event, Ingested, Lost, Node, Pruned, Quotas, Released,
@@ -58,6 +61,7 @@ pub struct Sqlite {
     logs: Logs,
     quotas: Quotas,
     owners: Arc<Owners>,
+    subscriptions: Arc<Subscriptions>,
     /// Whether nodes that are silent have been watched for.
     watched: AtomicBool,
 }
@@ -82,7 +86,8 @@ impl Sqlite {
         let writer = Writer::start(db, &path, Arc::clone(&owners))?;
         let logs = Logs::new(data.join("logs"), quotas.logs);
         let watched = AtomicBool::new(false);
-        Ok(Self { writer, readers: Readers::new(), logs, path, quotas, owners, watched })
+        let (readers, subscriptions) = (Readers::new(), Default::default());
+        Ok(Self { writer, readers, logs, path, quotas, owners, subscriptions, watched })
     }
 
     /// Gives the free pages of the file back to the file system.
@@ -120,8 +125,9 @@ impl Store for Sqlite {
         at: Timestamp,
     ) -> Answer<'a, Ingested> {
         let name = node.to_owned();
-        let quota = self.quotas.records;
-        let work = move |db: &Connection| changes::ingest(db, &name, &batch, quota, at);
+        let (quota, subscriptions) = (self.quotas.records, self.subscriptions.clone());
+        let work =
+            move |db: &Connection| changes::ingest(db, &name, &batch, quota, &subscriptions, at);
         Box::pin(async move {
             let stored = self.writer.submit(&self.path, work).await?;
             stored.map_err(|over| StoreError::over_quota(node, "records", over))
@@ -276,7 +282,8 @@ impl Store for Sqlite {
         Box::pin(async move {
             let mut lost = Vec::new();
             loop {
-                let work = move |db: &Connection| changes::lose(db, due, at);
+                let subscriptions = self.subscriptions.clone();
+                let work = move |db: &Connection| changes::lose(db, due, &subscriptions, at);
                 let (more, looked_at) = self.writer.submit(&self.path, work).await?;
                 lost.extend(more);
                 if looked_at < changes::DUE_BITE {

@@ -16,6 +16,7 @@ const STEPS: &[&str] = &[
     include_str!("006_admins.sql"),
     include_str!("007_step.sql"),
     include_str!("008_enrolment.sql"),
+    include_str!("009_notice.sql"),
 ];
 
 /// What a new file is made with, and an older one is rewritten with. Most changes are of a few

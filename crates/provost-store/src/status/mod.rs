@@ -174,7 +174,7 @@ impl NodeState {
         {
             node = progress.show(Node { detail: Detail::default(), ..node });
         }
-        Notice { kind, at, node: Box::new(node) }
+        Notice::of(kind, node, at)
     }
 
     /// Its name.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod enrolment;
+mod notices;
 mod postgres;
 mod pruning;
 mod sqlite;

@@ -2,13 +2,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use provost_store::{
-    Event, Postgres, PostgresFiles, Quota, Quotas, Status, Store, StoreError, Token, UploadedLog,
-    Watch,
+    Event, Notices, Postgres, PostgresFiles, Quota, Quotas, Status, Store, StoreError, Token,
+    UploadedLog, Watch,
 };
 use provost_tests::Postgres as Server;
 use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};
+use crate::notices::queues;
 use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
 use crate::{SOON, at, next, report};
@@ -51,6 +52,23 @@ async fn nodes_get_identities() {
     let Some(server) = Server::start() else { return };
     let url = server.database("enrols");
     enrols(&open(&url).await).await;
+}
+
+#[tokio::test]
+async fn what_happens_is_queued_for_receivers_and_one_daemon_delivers() {
+    let Some(server) = Server::start() else { return };
+    let url = server.database("queues");
+    let store = open(&url).await;
+    queues(&store).await;
+    let another = open(&url).await;
+    assert!(!another.delivers().await.unwrap());
+    assert_eq!(another.queued("failures", 9).await.unwrap().len(), 1);
+    drop(store);
+    // The server hears of the connection's end at some time.
+    tokio::time::timeout(SOON, async { while !another.delivers().await.unwrap() {} })
+        .await
+        .unwrap();
+    assert!(another.delivers().await.unwrap());
 }
 
 #[tokio::test]

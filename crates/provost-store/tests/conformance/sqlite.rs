@@ -5,6 +5,7 @@ use provost_store::{Sqlite, Store};
 use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};
+use crate::notices::queues;
 use crate::pruning::{ROOM, prunes};
 use crate::suite::{conforms, many_writers};
 use crate::{at, report};
@@ -33,6 +34,12 @@ async fn old_history_is_removed() {
 async fn nodes_get_identities() {
     let data = tempfile::tempdir().unwrap();
     enrols(&Sqlite::open(data.path()).unwrap()).await;
+}
+
+#[tokio::test]
+async fn what_happens_is_queued_for_receivers() {
+    let folder = tempfile::tempdir().unwrap();
+    queues(&Sqlite::open(folder.path()).unwrap()).await;
 }
 
 #[tokio::test]
