@@ -267,6 +267,7 @@ async fn generations(State(app): Shared) -> Result<Response, Refusal> {
 }
 
 async fn metrics(State(app): Shared) -> Result<Response, Refusal> {
+    app.metrics.deliveries.queued(app.store.queue_lengths().await?);
     let page = app.metrics.page(&app.store.nodes().await?).map_err(|e| {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), "report this as a bug")
     })?;

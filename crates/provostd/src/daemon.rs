@@ -15,10 +15,12 @@ use tokio_rustls::TlsAcceptor;
 use crate::app::App;
 use crate::config::{Config, StoreKind};
 use crate::connections::ConnectionLimits;
+use crate::deliveries::Deliveries;
 use crate::enrolment::Enrolment;
 use crate::error::DaemonError;
 use crate::listener::{self, Stop};
 use crate::node_program::NodeProgram;
+use crate::pending::Pending;
 use crate::refresher::Refresher;
 use crate::silence::Silence;
 use crate::socket::AdminSockets;
@@ -96,6 +98,9 @@ impl Daemon {
         let AdminSockets { operate, read } =
             AdminSockets::bind(data, &config.operators, &config.readers)?;
 
+        let (deliveries, pending_nodes) = Deliveries::new(config)?;
+        store.subscribe(deliveries.subscriptions());
+
         let (stop, stopped) = Stop::new();
         let app = Arc::new(App {
             silence: Silence::new(Arc::clone(&store), config.lost_after.duration()),
@@ -113,7 +118,7 @@ impl Daemon {
             retention: config.retention.retention(),
             plain_tokens: config.tokens.allowed,
             enrolment: Enrolment::new(authority, config.enroll.valid_for.duration()),
-            pending: Default::default(),
+            pending: Pending::new(pending_nodes),
             sessions: Default::default(),
             metrics: Default::default(),
             fleet: Default::default(),
@@ -132,6 +137,7 @@ impl Daemon {
         tasks.spawn(async move { web.recent.watch(&*web.store, until).await });
         let (web, until) = (Arc::clone(&app), stopped.clone());
         tasks.spawn(async move { web.fleet.keep(&*web.store, until).await });
+        tasks.spawn(deliveries.keep(Arc::clone(&app), stopped.clone()));
         tasks.spawn(async move { app.silence.watch(stopped).await });
 
         let listen_file = data.join("listen.json");

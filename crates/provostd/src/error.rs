@@ -45,6 +45,14 @@ pub enum DaemonError {
     /// What the nodes' TLS listener proves itself by.
     #[error(transparent)]
     Identity(#[from] IdentityError),
+    /// A receiver of the configuration.
+    #[error("using the webhook {name:?}: {why}")]
+    Webhook {
+        /// Its name.
+        name: String,
+        /// Why it can't be used.
+        why: String,
+    },
     /// What is behind a relay.
     #[error("using the upstreams: {0}")]
     Upstream(String),
@@ -88,6 +96,9 @@ impl DaemonError {
                              files that provostd's user may read"
                 .into(),
             Self::Identity(error) => error.hint(),
+            Self::Webhook { .. } => "set `ca` under [[webhooks]] of provostd.toml to a file of \
+                                     certificates, PEM, that provostd's user may read"
+                .into(),
             Self::Upstream(_) => {
                 "check `upstreams`, `upstream_tls` and `upstream_ca` of relay.toml".into()
             }

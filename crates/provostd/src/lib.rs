@@ -16,6 +16,7 @@ mod cli;
 mod config;
 mod connections;
 mod daemon;
+mod deliveries;
 mod encoding;
 mod enrolment;
 mod error;
@@ -53,8 +54,9 @@ mod xcat;
 
 pub use cli::{command, main};
 pub use config::{
-    Config, ConfigError, EnrolConfig, Guard, NodeConfig, QuotaConfig, RetentionConfig, StoreKind,
-    TlsConfig, TlsFiles, TokensConfig, XcatConfig, Xcatd,
+    Config, ConfigError, EnrolConfig, Guard, HooksConfig, NodeConfig, QuotaConfig, RetentionConfig,
+    Secret, StoreKind, Template, TlsConfig, TlsFiles, TokensConfig, WebhookConfig, XcatConfig,
+    Xcatd,
 };
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;

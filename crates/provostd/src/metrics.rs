@@ -17,6 +17,57 @@ pub(crate) struct Metrics {
     batch_time: Histogram,
     logs: Counter,
     pruned: [Counter; 4],
+    pub(crate) deliveries: Deliveries,
+}
+
+type OfReceiver = Family<[(&'static str, String); 1], Counter>;
+
+/// What receivers were told. Their names are those of the configuration.
+#[derive(Default)]
+pub(crate) struct Deliveries {
+    delivered: OfReceiver,
+    failed: OfReceiver,
+    dropped: OfReceiver,
+    queue: Family<[(&'static str, String); 1], Gauge>,
+}
+
+impl Deliveries {
+    fn register(&self, registry: &mut Registry) {
+        let all = [
+            ("notices_delivered", "Events that a receiver was told", &self.delivered),
+            ("notice_failures", "Tries that failed", &self.failed),
+            ("notices_dropped", "Events that a receiver wasn't told", &self.dropped),
+        ];
+        for (name, help, counters) in all {
+            registry.register(name, help, counters.clone());
+        }
+        let help = "Events that wait for a receiver";
+        registry.register("notice_queue", help, self.queue.clone());
+    }
+
+    pub(crate) fn delivered(&self, receiver: &str, count: u64) {
+        self.delivered.get_or_create(&of(receiver)).inc_by(count);
+    }
+
+    pub(crate) fn failed(&self, receiver: &str) {
+        self.failed.get_or_create(&of(receiver)).inc();
+    }
+
+    pub(crate) fn dropped(&self, receiver: &str, count: u64) {
+        self.dropped.get_or_create(&of(receiver)).inc_by(count);
+    }
+
+    /// How many events wait now.
+    pub(crate) fn queued(&self, lengths: Vec<(String, u64)>) {
+        self.queue.clear();
+        for (receiver, length) in lengths {
+            self.queue.get_or_create(&of(&receiver)).set(length.cast_signed());
+        }
+    }
+}
+
+fn of(receiver: &str) -> [(&'static str, String); 1] {
+    [("receiver", receiver.to_owned())]
 }
 
 impl Default for Metrics {
@@ -43,7 +94,9 @@ impl Default for Metrics {
         });
         let help = "Time from a whole batch of records to its being durable";
         registry.register_with_unit("ingest_batch", help, Unit::Seconds, batch_time.clone());
-        Self { registry, nodes, records, repeats, batch_time, logs, pruned }
+        let deliveries = Deliveries::default();
+        deliveries.register(&mut registry);
+        Self { registry, nodes, records, repeats, batch_time, logs, pruned, deliveries }
     }
 }
 

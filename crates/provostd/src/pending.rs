@@ -11,6 +11,8 @@ use provost_plan::is_node_name;
 use provost_record::now;
 use serde::Serialize;
 
+use crate::deliveries::PendingNodes;
+
 /// How many nodes are kept. The ones that haven't tried for the longest time make room for others.
 const MOST: usize = 10_000;
 /// How many new ones are logged …
@@ -52,8 +54,11 @@ pub(crate) struct Attempts {
     attempts: u64,
 }
 
-#[derive(Default)]
-pub(crate) struct Pending(Mutex<Known>);
+pub(crate) struct Pending {
+    known: Mutex<Known>,
+    /// Who is told of new ones.
+    pub(crate) tell: PendingNodes,
+}
 
 #[derive(Default)]
 struct Known {
@@ -66,19 +71,25 @@ struct Known {
 }
 
 impl Pending {
+    pub(crate) fn new(tell: PendingNodes) -> Self {
+        Self { known: Mutex::default(), tell }
+    }
+
     /// A request about `node` had no valid token. A name that no node can have isn't kept.
     pub(crate) fn add(&self, node: &str, address: IpAddr, why: Lack) {
         if !is_node_name(node) {
             return;
         }
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let last = now();
         let entry = match known.take(node) {
             Some(before) => {
                 Attempts { address, why, last, attempts: before.attempts + 1, ..before }
             }
             None => {
-                known.log(node, address, why);
+                if known.log(node, address, why) {
+                    self.tell.tell(node, format!("{address}: {}", why.as_str()));
+                }
                 Attempts { node: node.to_owned(), address, why, last, since: last, attempts: 1 }
             }
         };
@@ -95,17 +106,17 @@ impl Pending {
 
     /// The node has a valid token now, or is removed.
     pub(crate) fn remove(&self, node: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take(node);
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).take(node);
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_age.len()
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).by_age.len()
     }
 
     /// All of them, by name.
     pub(crate) fn list(&self) -> Vec<Attempts> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = known.by_age.values().cloned().collect();
         all.sort_by(|a, b| a.node.cmp(&b.node));
         all
@@ -118,8 +129,8 @@ impl Known {
         self.by_age.remove(&number)
     }
 
-    /// Logs a new one, unless that would fill the log.
-    fn log(&mut self, node: &str, address: IpAddr, why: Lack) {
+    /// Logs a new one, unless that would fill the log. Returns whether it did.
+    fn log(&mut self, node: &str, address: IpAddr, why: Lack) -> bool {
         let (began, count) =
             self.logged.filter(|(at, _)| at.elapsed() < LOG_PERIOD).unwrap_or((Instant::now(), 0));
         self.logged = Some((began, count.saturating_add(1)));
@@ -131,6 +142,7 @@ impl Known {
             let hint = "list all: provostctl pending";
             tracing::warn!(hint, "more nodes try to report without a valid token or identity");
         }
+        count < LOGGED
     }
 }
 
@@ -157,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_names_leaves_the_newest_ten_thousand() {
-        let pending = Pending::default();
+        let pending = Pending::new(PendingNodes::new(None));
         let add = |name: &str| pending.add(name, Ipv4Addr::LOCALHOST.into(), Lack::Missing);
         for n in 0..100_000 {
             add(&format!("n{n:05}"));
@@ -170,14 +182,14 @@ mod tests {
         assert_eq!(all.len(), MOST);
         assert_eq!((all[0].node.as_str(), all[0].attempts), ("cn001", 20));
         assert_eq!(all[MOST - 1].node, "n99999");
-        let known = pending.0.lock().unwrap();
+        let known = pending.known.lock().unwrap();
         assert_eq!((known.by_node.len(), known.by_age.len()), (MOST, MOST));
         assert_eq!(known.logged.unwrap().1, 100_001);
     }
 
     #[test]
     fn a_name_that_no_node_can_have_is_not_kept() {
-        let pending = Pending::default();
+        let pending = Pending::new(PendingNodes::new(None));
         for name in ["", "a b", "..", "x\u{1b}[31m", "a/b", &"x".repeat(10_000)] {
             pending.add(name, Ipv4Addr::LOCALHOST.into(), Lack::Unknown);
         }

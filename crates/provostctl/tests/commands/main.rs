@@ -62,6 +62,8 @@ async fn serve_with(folder: &TempDir, lost_after: &str) -> Daemon {
         tokens: Default::default(),
         tls: Default::default(),
         enroll: Default::default(),
+        webhooks: Default::default(),
+        hooks: Default::default(),
         xcat: Default::default(),
     };
     Daemon::start(&config).await.unwrap()

@@ -7,11 +7,14 @@ use provost_store::transfer::Place;
 use serde::Deserialize;
 
 mod enrol;
+mod receivers;
 mod store;
 mod tls;
 mod xcat;
 
 pub use self::enrol::EnrolConfig;
+pub(crate) use self::receivers::HOOKS;
+pub use self::receivers::{HooksConfig, Secret, Template, WebhookConfig};
 use self::store::PostgresConfig;
 pub use self::store::{QuotaConfig, RetentionConfig, StoreKind};
 pub use self::tls::{TlsConfig, TlsFiles};
@@ -69,6 +72,12 @@ pub struct Config {
     /// How nodes get identities.
     #[serde(default)]
     pub enroll: EnrolConfig,
+    /// Receivers over HTTP of what happens to nodes.
+    #[serde(default, deserialize_with = "receivers::webhooks")]
+    pub webhooks: Vec<WebhookConfig>,
+    /// Programs that are run when something happens to nodes.
+    #[serde(default)]
+    pub hooks: HooksConfig,
     /// Listeners for nodes that still run xCAT's own scripts; none by default.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "xcat::XcatFile"))]
@@ -189,7 +198,9 @@ impl ConfigError {
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
                  records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, \
-                 [tokens] allowed, [tls] off, listen, admin, names, cert and key, [enroll] valid_for, and [xcat] monitor, xcatd, tls_cert, \
+                 [tokens] allowed, [tls] off, listen, admin, names, cert and key, [enroll] valid_for, \
+                 [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, \
+                 on_lost, timeout and window, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
                     .into()
             }
@@ -212,8 +223,8 @@ impl Config {
             .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
         let config: Self = toml::from_str(&text).map_err(|mut source| {
             // The line that is shown with the error may have a password.
-            if source.span().and_then(|at| text.get(at)).is_some_and(|value| value.contains("://"))
-            {
+            let shown = source.span().and_then(|at| text.get(at));
+            if shown.is_some_and(|text| text.contains("://") || text.contains("secret")) {
                 source.set_input(None);
             }
             ConfigError::Invalid { path: path.to_owned(), source: Box::new(source) }
@@ -238,9 +249,17 @@ impl Config {
             password_file: file(config.postgres.password_file),
             ca: file(config.postgres.ca),
         };
+        let webhook = |webhook: WebhookConfig| WebhookConfig { ca: file(webhook.ca), ..webhook };
+        let webhooks = config.webhooks.into_iter().map(webhook).collect();
+        let hooks = HooksConfig {
+            on_booted: file(config.hooks.on_booted),
+            on_failed: file(config.hooks.on_failed),
+            on_lost: file(config.hooks.on_lost),
+            ..config.hooks
+        };
         let (data, www) = (folder.join(config.data), folder.join(config.www));
         let xcat = XcatConfig { xcatd, ..config.xcat };
-        Ok(Self { data, www, node, postgres, tls, xcat, ..config })
+        Ok(Self { data, www, node, postgres, tls, webhooks, hooks, xcat, ..config })
     }
 }
 

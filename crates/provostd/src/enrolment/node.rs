@@ -70,7 +70,10 @@ pub(crate) async fn enroll(
                 let rest = end.saturating_duration_since(Instant::now());
                 Enrolment::wait(&mut heard, &node, rest).await;
             }
-            Enrolled::Pending => return Ok(pending(&node, &key)),
+            Enrolled::Pending => {
+                app.pending.tell.tell_key(&node, &key.to_string());
+                return Ok(pending(&node, &key));
+            }
         }
     };
     if is_new {

@@ -95,6 +95,8 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         tokens: Default::default(),
         tls: Default::default(),
         enroll: Default::default(),
+        webhooks: Default::default(),
+        hooks: Default::default(),
         xcat: Default::default(),
     }
 }

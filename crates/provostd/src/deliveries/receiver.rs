@@ -1,0 +1,188 @@
+//! The delivery of one receiver's queue, in order, by tries that repeat until one succeeds.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use provost_node::backoff::{Backoff, Jitter};
+use provost_record::wording;
+use provost_record::wording::error_chain;
+use provost_store::StoreError;
+use tokio::time::{Instant, sleep};
+
+use super::group::{Group, groups, is_ripe};
+use super::hook::Hooks;
+use super::webhook::Webhook;
+use crate::app::App;
+
+/// How often a queue is looked at, …
+const LOOK: Duration = Duration::from_secs(1);
+/// … and how often by a daemon that doesn't deliver, or after an error of the store.
+const LATER: Duration = Duration::from_secs(3);
+/// How many notices are looked at together.
+const BATCH: usize = 1000;
+/// How many wait for a receiver at most. Then the oldest are dropped, …
+const MOST: u64 = 100_000;
+/// … and those that have waited for this long.
+const KEEP: SignedDuration = SignedDuration::from_hours(3 * 24);
+/// How often that is looked at.
+const TIDY: Duration = Duration::from_secs(60);
+/// The longest time between two tries.
+const MOST_PAUSE: Duration = Duration::from_secs(300);
+/// The longest that a receiver may ask to wait.
+const MOST_WAIT: Duration = Duration::from_secs(3600);
+/// How often a message is tried that the receiver refuses for what it is. Such a one can't hold the
+/// others up for ever.
+const MOST_TRIES: u32 = 10;
+
+/// How it is told.
+pub(super) enum Way {
+    Webhook(Webhook),
+    Hooks(Hooks),
+}
+
+impl Way {
+    /// The time between two tries. That of a program is longer: it has ten of them.
+    fn backoff(&self) -> Backoff {
+        let first = match self {
+            Self::Webhook(_) => Duration::from_millis(50),
+            Self::Hooks(_) => Duration::from_secs(1),
+        };
+        Backoff { first, most: MOST_PAUSE, jitter: Jitter::Half }
+    }
+}
+
+/// A receiver.
+pub(super) struct Receiver {
+    pub(super) name: String,
+    pub(super) way: Way,
+    /// For how long notices are gathered.
+    pub(super) window: SignedDuration,
+    /// How many are told together.
+    pub(super) most: usize,
+}
+
+impl Receiver {
+    /// Delivers for ever.
+    pub(super) async fn keep(&self, app: &App) {
+        let mut tidied = None;
+        loop {
+            let pause = match self.round(app, &mut tidied).await {
+                Ok(pause) => pause,
+                Err(error) => {
+                    let (hint, why) = (error.hint(), error_chain(&error));
+                    tracing::error!(hint, "delivering to {}: {why}", self.name);
+                    LATER
+                }
+            };
+            sleep(pause).await;
+        }
+    }
+
+    /// Delivers what is ripe. Returns how long to wait.
+    async fn round(&self, app: &App, tidied: &mut Option<Instant>) -> Result<Duration, StoreError> {
+        if !app.store.delivers().await? {
+            return Ok(LATER);
+        }
+        self.tidy(app, tidied).await?;
+        let queued = app.store.queued(&self.name, BATCH).await?;
+        let is_backlog = queued.len() == BATCH;
+        if !is_backlog && !is_ripe(&queued, self.window, Timestamp::now()) {
+            return Ok(LOOK);
+        }
+        for group in groups(queued, self.most) {
+            if !self.deliver(app, &group, tidied).await? {
+                return Ok(LATER);
+            }
+        }
+        Ok(if is_backlog { Duration::ZERO } else { LOOK })
+    }
+
+    /// Delivers one message. Returns whether this daemon still is who delivers.
+    async fn deliver(
+        &self,
+        app: &App,
+        group: &Group,
+        tidied: &mut Option<Instant>,
+    ) -> Result<bool, StoreError> {
+        let count = group.0.len() as u64;
+        let mut tries = 0;
+        let told = loop {
+            // Another daemon may have its turn by now.
+            if !app.store.delivers().await? {
+                return Ok(false);
+            }
+            tries += 1;
+            let tried = match &self.way {
+                Way::Webhook(webhook) => webhook.deliver(group).await,
+                Way::Hooks(hooks) => hooks.run(group, tries).await,
+            };
+            let Err(failed) = tried else {
+                if tries > 1 {
+                    tracing::info!("{} took the message at try {tries}", self.name);
+                }
+                break true;
+            };
+            app.metrics.deliveries.failed(&self.name);
+            let is_too_old = Timestamp::now().duration_since(group.first().at) > KEEP;
+            if is_too_old || failed.is_of_message && tries >= MOST_TRIES {
+                let what = wording::count(count, "event");
+                let hint = "see why the receiver refuses it, by the receiver's own log";
+                let why = failed.why;
+                tracing::error!(
+                    hint,
+                    "dropped {what} for {} after {tries} tries: {why}",
+                    self.name
+                );
+                break false;
+            }
+            let wait =
+                failed.wait.unwrap_or_default().min(MOST_WAIT).max(self.way.backoff().wait(tries));
+            // The first one, and then ever fewer of them.
+            if tries.is_power_of_two() {
+                let hint =
+                    "events wait in the queue meanwhile; see provost_notice_queue in /metrics";
+                let wait = wording::duration(wait);
+                let (name, why) = (&self.name, failed.why);
+                tracing::warn!(
+                    hint,
+                    "{name} didn't take a message (try {tries}): {why}; retrying in {wait}"
+                );
+            }
+            sleep(wait).await;
+            self.tidy(app, tidied).await?;
+        };
+        // Not again, whatever happens to the store meanwhile.
+        while let Err(error) = app.store.delivered(group.ids()).await {
+            let (hint, why) = (error.hint(), error_chain(&error));
+            tracing::error!(hint, "noting what was delivered to {}: {why}", self.name);
+            sleep(LATER).await;
+        }
+        if told {
+            app.metrics.deliveries.delivered(&self.name, count);
+        } else {
+            app.metrics.deliveries.dropped(&self.name, count);
+        }
+        Ok(true)
+    }
+
+    /// Drops what is too much or too old, now and then.
+    async fn tidy(&self, app: &App, tidied: &mut Option<Instant>) -> Result<(), StoreError> {
+        if tidied.is_some_and(|at| at.elapsed() < TIDY) {
+            return Ok(());
+        }
+        *tidied = Some(Instant::now());
+        let before = Timestamp::now().checked_sub(KEEP).unwrap_or(Timestamp::MIN);
+        let dropped = app.store.drop_notices(&self.name, MOST, before).await?;
+        if dropped > 0 {
+            let what = wording::count(dropped, "event");
+            let hint = "see why the receiver takes none: journalctl -u provostd | grep retrying";
+            let name = &self.name;
+            tracing::error!(
+                hint,
+                "dropped {what} for {name}: of {MOST} at most, for 3 days at most"
+            );
+            app.metrics.deliveries.dropped(&self.name, dropped);
+        }
+        Ok(())
+    }
+}

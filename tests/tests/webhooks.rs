@@ -1,0 +1,123 @@
+//! What receivers are told survives kills, comes once from many daemons, and goes by TLS.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::time::Duration;
+
+use provost_tests::{Cluster, Node, Postgres, Receiver, processes};
+
+/// The longest that anything here is waited for.
+const SOON: Duration = Duration::from_secs(60);
+
+fn cluster() -> Cluster {
+    let cluster = Cluster::new();
+    cluster.script("bad", "#!/bin/sh\necho 'no disk' >&2\nexit 7\n");
+    let site = "[groups.all]\nnodes = \"cn[001-003]\"\npostscripts = [\"bad\"]\n";
+    cluster.site(site).publish().expect(0);
+    cluster
+}
+
+/// A configuration with a receiver at `url`.
+fn webhook(url: &str, more: &str) -> String {
+    format!("[[webhooks]]\nname = \"ops\"\nurl = {url:?}\nwindow = \"10ms\"\n{more}\n")
+}
+
+/// The nodes that a receiver was told of.
+fn nodes(receiver: &Receiver) -> Vec<String> {
+    let bodies = receiver.bodies();
+    let events = bodies.iter().flat_map(|body| body["events"].as_array().unwrap().clone());
+    events.map(|event| event["node"].as_str().unwrap().to_owned()).collect()
+}
+
+fn await_nodes(receiver: &Receiver, expected: &[&str]) {
+    let all = || {
+        let mut nodes = nodes(receiver);
+        nodes.sort_unstable();
+        nodes == expected
+    };
+    assert!(processes::until(SOON, all), "{:?}", nodes(receiver));
+}
+
+#[test]
+fn a_daemon_that_is_killed_tells_what_it_has_not_told() {
+    let mut cluster = cluster();
+    // An address at which nobody listens yet.
+    let place = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = place.local_addr().unwrap().to_string();
+    drop(place);
+    let url = format!("http://{address}/secret-path");
+    cluster.configure_daemon(&webhook(&url, ""));
+    cluster.start();
+    let nodes = ["cn001", "cn002"].map(|name| cluster.node(name));
+    for node in &nodes {
+        node.provost(&["boot"]).expect(1);
+    }
+    let log = cluster.path("provostd.log");
+    let log = || std::fs::read_to_string(&log).unwrap();
+    assert!(processes::until(SOON, || log().contains("ops didn't take a message")), "{}", log());
+    assert!(!log().contains("secret-path"), "{}", log());
+    let address_of_nodes = cluster.kill_daemon();
+    let receiver = Receiver::start(&address);
+    cluster.start_at(&address_of_nodes);
+    await_nodes(&receiver, &["cn001", "cn002"]);
+    let body = &receiver.bodies()[0];
+    let text = body["text"].as_str().unwrap();
+    assert!(text.contains("failed in bad: exit status 7: no disk"), "{text}");
+}
+
+#[test]
+fn of_two_daemons_over_one_database_one_tells_and_the_other_takes_over() {
+    let Some(server) = Postgres::start() else { return };
+    let mut cluster = cluster();
+    let receiver = Receiver::start("127.0.0.1:0");
+    let store = format!("store = {:?}\n", server.database("site"));
+    cluster.configure_daemon(&format!("{store}{}", webhook(&receiver.url(), "")));
+    cluster.start();
+    let another = cluster.start_another("127.0.0.1:0");
+    let daemons = [cluster.daemon().nodes(), another.nodes()];
+    let node = |name: &str, n: usize| {
+        let node = cluster.node(name);
+        node.configure(&cluster.settings_for(&[&daemons[n], &daemons[1 - n]]));
+        node
+    };
+    let nodes: [Node; 3] = [node("cn001", 0), node("cn002", 1), node("cn003", 1)];
+    nodes[0].provost(&["boot"]).expect(1);
+    nodes[1].provost(&["boot"]).expect(1);
+    await_nodes(&receiver, &["cn001", "cn002"]);
+    cluster.kill_daemon();
+    nodes[2].provost(&["boot"]).expect(1);
+    await_nodes(&receiver, &["cn001", "cn002", "cn003"]);
+}
+
+#[test]
+fn a_receiver_over_tls_is_known_by_the_named_authority_alone() {
+    let mut cluster = cluster();
+    let tls = "[tls]\nlisten = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\n";
+    cluster.configure_daemon(tls);
+    cluster.start();
+    // It takes no message, but it answers by TLS.
+    let admins = cluster.daemon().address("adminTls");
+    let port = admins.rsplit(':').next().unwrap();
+    let url = format!("https://localhost:{port}/");
+    let ca = cluster.path("provostd/ca/authority.pem");
+    let start = |folder: &str, more: &str| {
+        cluster.configure_daemon(&webhook(&url, more));
+        cluster.start_in(folder, "127.0.0.1:0")
+    };
+    let one = start("by_ca", &format!("ca = {ca:?}"));
+    let other = start("by_system", "");
+    for (folder, daemon, why) in
+        [("by_ca", &one, "it responded 4"), ("by_system", &other, "certificate")]
+    {
+        let node = cluster.node("cn001");
+        let token = cluster.ctl(&["--admin", &daemon.socket(), "token", "--force", "cn001"]);
+        std::fs::write(node.path("token"), token.expect(0).stdout).unwrap();
+        node.configure(&cluster.settings_for(&[&daemon.nodes()]));
+        node.provost(&["boot"]).expect(1);
+        let log = cluster.path(folder).join("provostd.log");
+        let log = || std::fs::read_to_string(&log).unwrap();
+        let told = || log().contains("ops didn't take a message");
+        assert!(processes::until(SOON, told), "{}", log());
+        let line = log().lines().find(|line| line.contains("didn't take")).unwrap().to_owned();
+        assert!(line.to_lowercase().contains(why), "{line}");
+    }
+}
