@@ -14,7 +14,7 @@ use provost_tests::{Cluster, Out, SOON, program};
 use serde_json::Value;
 
 /// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said.
-const SAMPLES: [&str; 12] = [
+const SAMPLES: [&str; 14] = [
     NODE,
     DROP_IN,
     XCAT_NODE,
@@ -27,6 +27,8 @@ const SAMPLES: [&str; 12] = [
     IPXE,
     XCAT_BOOT,
     WAREWULF_BOOT,
+    SLURM,
+    MAIL,
 ];
 const NODE: &str = "provost.toml";
 const DROP_IN: &str = "provost.d/10-far-away.toml";
@@ -38,6 +40,9 @@ const SCRIPT: &str = "postscripts/memlock";
 const IPXE: &str = "boot/ipxe.cgi";
 const XCAT_BOOT: &str = "boot/xcat-join";
 const WAREWULF_BOOT: &str = "boot/warewulf-join";
+/// In tests/hooks.rs.
+const SLURM: &str = "hooks/slurm";
+const MAIL: &str = "hooks/mail";
 /// In tests/caches.rs, by [`provost_tests::WebServer::cache`].
 const NGINX: &str = "nginx-cache.conf";
 /// There too, by [`provost_tests::Varnish`].

@@ -83,7 +83,14 @@ impl Package {
                     "provost-site.toml.5",
                     "provostd.toml.5",
                 ],
-                examples: &["provostd.toml", "relay.toml", "site.toml", "postscripts", "boot"],
+                examples: &[
+                    "provostd.toml",
+                    "relay.toml",
+                    "site.toml",
+                    "postscripts",
+                    "boot",
+                    "hooks",
+                ],
                 shared: &[
                     ("postscripts", "provost/postscripts"),
                     ("README.md", "doc/provost-server/README.md"),
