@@ -14,7 +14,7 @@ use provost_tests::{Cluster, Out, SOON, program};
 use serde_json::Value;
 
 /// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said.
-const SAMPLES: [&str; 14] = [
+const SAMPLES: [&str; 16] = [
     NODE,
     DROP_IN,
     XCAT_NODE,
@@ -29,6 +29,8 @@ const SAMPLES: [&str; 14] = [
     WAREWULF_BOOT,
     SLURM,
     MAIL,
+    ALERTS,
+    DASHBOARD,
 ];
 const NODE: &str = "provost.toml";
 const DROP_IN: &str = "provost.d/10-far-away.toml";
@@ -43,6 +45,9 @@ const WAREWULF_BOOT: &str = "boot/warewulf-join";
 /// In tests/hooks.rs.
 const SLURM: &str = "hooks/slurm";
 const MAIL: &str = "hooks/mail";
+/// In tests/monitoring.rs.
+const ALERTS: &str = "monitoring/alerts.yml";
+const DASHBOARD: &str = "monitoring/grafana.json";
 /// In tests/caches.rs, by [`provost_tests::WebServer::cache`].
 const NGINX: &str = "nginx-cache.conf";
 /// There too, by [`provost_tests::Varnish`].

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
@@ -268,7 +269,10 @@ async fn generations(State(app): Shared) -> Result<Response, Refusal> {
 
 async fn metrics(State(app): Shared) -> Result<Response, Refusal> {
     app.metrics.deliveries.queued(app.store.queue_lengths().await?);
-    let page = app.metrics.page(&app.store.nodes().await?).map_err(|e| {
+    let begun = Instant::now();
+    let nodes = app.store.nodes().await?;
+    app.metrics.store_took("nodes", begun.elapsed());
+    let page = app.metrics.page(&nodes, app.pending.count()).map_err(|e| {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), "report this as a bug")
     })?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";

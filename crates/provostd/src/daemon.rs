@@ -126,6 +126,10 @@ impl Daemon {
             open_pages: Default::default(),
             stop: stopped.clone(),
         });
+        app.metrics.timings.name(config.metrics.steps.clone());
+        for (which, ends) in &bound.certificates {
+            app.metrics.certificate(which, *ends);
+        }
         let mut tasks = JoinSet::new();
         bound.serve(&app, config.xcat.dns, node_connections(files, listeners), &mut tasks);
         let whole = admin_api::over_socket(Arc::clone(&app));
@@ -180,6 +184,8 @@ struct Bound {
     monitor: Option<TcpListener>,
     xcatd: Option<(TlsAcceptor, TcpListener)>,
     addresses: Addresses,
+    /// When certificates end, in seconds of Unix time.
+    certificates: Vec<(&'static str, i64)>,
 }
 
 impl Bound {
@@ -196,6 +202,7 @@ impl Bound {
             monitor: None,
             xcatd: None,
             addresses,
+            certificates: Vec::new(),
         };
         bound.add_tls(config)?;
         if let Some(address) = config.xcat.monitor {
@@ -228,6 +235,7 @@ impl Bound {
             }
             Err(error) => return Err(error.into()),
         };
+        self.certificates = pair.ends();
         let listen = |key, address, acceptor| {
             let (tcp, at) = bind(key, address)?;
             Ok::<_, DaemonError>((TlsListener { tcp, acceptor }, at))
@@ -249,18 +257,36 @@ impl Bound {
         tasks: &mut JoinSet<()>,
     ) {
         let stop = || app.stop.clone();
-        let nodes = self.nodes.tap_io(listener::tune);
+        let count = |listener| {
+            let counter = app.metrics.connections(listener);
+            move || {
+                counter.inc();
+            }
+        };
+        let counted = count("nodes");
+        let nodes = self.nodes.tap_io(move |io| {
+            listener::tune(io);
+            counted();
+        });
         let router = nodes_api::router(Arc::clone(app));
         tasks.spawn(listener::serve(nodes, router.clone(), connections, stop()));
         if let Some(listener) = self.nodes_tls {
+            let counted = count("nodes_tls");
+            let listener = listener.tap_io(move |_| counted());
             tasks.spawn(listener::serve(listener, router, connections, stop()));
         }
         if let Some((listener, at)) = self.admin {
             let router = admin_api::read_only(Arc::clone(app), at);
-            let listener = listener.tap_io(listener::tune);
+            let counted = count("admin");
+            let listener = listener.tap_io(move |io| {
+                listener::tune(io);
+                counted();
+            });
             tasks.spawn(listener::serve(listener, router, ADMIN_CONNECTIONS, stop()));
         }
         if let Some(listener) = self.admin_tls {
+            let counted = count("admin_tls");
+            let listener = listener.tap_io(move |_| counted());
             let router = admin_api::over_tls(Arc::clone(app));
             tasks.spawn(listener::serve(listener, router, ADMIN_TLS_CONNECTIONS, stop()));
         }

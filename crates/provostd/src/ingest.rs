@@ -33,10 +33,12 @@ pub(crate) async fn ingest(
     };
     last.sent = Some(sent);
     let last = last.record.clone();
+    let timings = app.metrics.timings.of(&batch);
     let begun = Instant::now();
     let ingested = app.store.ingest(node, batch, now()).await;
     let ingested = ingested.map_err(|error| app.refused_by_store(node, error))?;
     app.metrics.ingested(&ingested, begun.elapsed());
+    app.metrics.timings.observe(timings, ingested.repeats);
     app.silence.note(ingested.due);
     failures::log(&ingested.notices);
     let directive = Directive::after(&last, &ingested.standing, app.guard.max_attempts);

@@ -54,9 +54,9 @@ mod xcat;
 
 pub use cli::{command, main};
 pub use config::{
-    Config, ConfigError, EnrolConfig, Guard, HooksConfig, NodeConfig, QuotaConfig, RetentionConfig,
-    Secret, StoreKind, Template, TlsConfig, TlsFiles, TokensConfig, WebhookConfig, XcatConfig,
-    Xcatd,
+    Config, ConfigError, EnrolConfig, Guard, HooksConfig, MetricsConfig, NodeConfig, QuotaConfig,
+    RetentionConfig, Secret, StoreKind, Template, TlsConfig, TlsFiles, TokensConfig, WebhookConfig,
+    XcatConfig, Xcatd,
 };
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;

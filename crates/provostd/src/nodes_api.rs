@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
@@ -201,9 +202,10 @@ async fn log(
         }
         None => None,
     };
+    let (size, begun) = (bytes.len(), Instant::now());
     let stored = app.store.put_log(&node, UploadedLog { run, name }, bytes).await;
     stored.map_err(|error| app.refused_by_store(&node, error))?;
-    app.metrics.log_stored();
+    app.metrics.log_stored(size, begun.elapsed());
     Ok(StatusCode::NO_CONTENT)
 }
 

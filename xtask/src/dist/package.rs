@@ -90,6 +90,7 @@ impl Package {
                     "postscripts",
                     "boot",
                     "hooks",
+                    "monitoring",
                 ],
                 shared: &[
                     ("postscripts", "provost/postscripts"),

@@ -11,7 +11,7 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 22] = [
+const TOOLS: [Tool; 23] = [
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
@@ -33,6 +33,7 @@ const TOOLS: [Tool; 22] = [
     tool("initdb", "postgresql", true, "makes the database that daemons share"),
     tool("chromium", "chromium", false, "is the browser that the web page is tested in"),
     tool("chromedriver", "chromium-driver", false, "is how tests use that"),
+    tool("promtool", "prometheus", false, "checks the alert rules"),
     tool("faketime", "faketime", false, "steps the wall clock under a run"),
 ];
 

@@ -64,6 +64,7 @@ async fn serve_with(folder: &TempDir, lost_after: &str) -> Daemon {
         enroll: Default::default(),
         webhooks: Default::default(),
         hooks: Default::default(),
+        metrics: Default::default(),
         xcat: Default::default(),
     };
     Daemon::start(&config).await.unwrap()

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -78,6 +79,9 @@ pub struct Config {
     /// Programs that are run when something happens to nodes.
     #[serde(default)]
     pub hooks: HooksConfig,
+    /// What `/metrics` has.
+    #[serde(default)]
+    pub metrics: MetricsConfig,
     /// Listeners for nodes that still run xCAT's own scripts; none by default.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "xcat::XcatFile"))]
@@ -119,6 +123,16 @@ impl Default for NodeConfig {
         let here = std::env::current_exe().unwrap_or_default();
         Self { binary: here.with_file_name("provost") }
     }
+}
+
+/// What `/metrics` has.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MetricsConfig {
+    /// Scripts of the site whose times have series of their own, besides the default scripts.
+    #[serde(default)]
+    pub steps: BTreeSet<String>,
 }
 
 /// When a node is held, so that it doesn't install or boot in a loop.
@@ -200,7 +214,7 @@ impl ConfigError {
                  records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, \
                  [tokens] allowed, [tls] off, listen, admin, names, cert and key, [enroll] valid_for, \
                  [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, \
-                 on_lost, timeout and window, and [xcat] monitor, xcatd, tls_cert, \
+                 on_lost, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
                     .into()
             }

@@ -71,6 +71,16 @@ impl Pair {
         Ok(Digest::of(&parsed.subject_public_key_info()))
     }
 
+    /// When the server's certificate ends, and that of whom it is from, in seconds of Unix time.
+    pub(crate) fn ends(&self) -> Vec<(&'static str, i64)> {
+        let end = |der: &CertificateDer<'_>| {
+            let (_, parsed) = x509_parser::parse_x509_certificate(der).ok()?;
+            Some(parsed.validity().not_after.timestamp())
+        };
+        let names = ["server", "authority"].into_iter();
+        names.zip(&self.chain).filter_map(|(name, der)| Some((name, end(der)?))).collect()
+    }
+
     /// The server's side of TLS, which asks for no certificate.
     pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, TlsError> {
         self.acceptor_with(Arc::new(NoClientAuth))

@@ -97,6 +97,7 @@ pub(crate) fn config(folder: &TempDir) -> Config {
         enroll: Default::default(),
         webhooks: Default::default(),
         hooks: Default::default(),
+        metrics: Default::default(),
         xcat: Default::default(),
     }
 }

@@ -1,0 +1,56 @@
+//! What receivers were told. Their names are those of the configuration.
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+type OfReceiver = Family<[(&'static str, String); 1], Counter>;
+
+/// What receivers were told. Their names are those of the configuration.
+#[derive(Default)]
+pub(crate) struct Deliveries {
+    delivered: OfReceiver,
+    failed: OfReceiver,
+    dropped: OfReceiver,
+    queue: Family<[(&'static str, String); 1], Gauge>,
+}
+
+impl Deliveries {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        let all = [
+            ("notices_delivered", "Events that a receiver was told", &self.delivered),
+            ("notice_failures", "Tries that failed", &self.failed),
+            ("notices_dropped", "Events that a receiver wasn't told", &self.dropped),
+        ];
+        for (name, help, counters) in all {
+            registry.register(name, help, counters.clone());
+        }
+        let help = "Events that wait for a receiver";
+        registry.register("notice_queue", help, self.queue.clone());
+    }
+
+    pub(crate) fn delivered(&self, receiver: &str, count: u64) {
+        self.delivered.get_or_create(&of(receiver)).inc_by(count);
+    }
+
+    pub(crate) fn failed(&self, receiver: &str) {
+        self.failed.get_or_create(&of(receiver)).inc();
+    }
+
+    pub(crate) fn dropped(&self, receiver: &str, count: u64) {
+        self.dropped.get_or_create(&of(receiver)).inc_by(count);
+    }
+
+    /// How many events wait now.
+    pub(crate) fn queued(&self, lengths: Vec<(String, u64)>) {
+        self.queue.clear();
+        for (receiver, length) in lengths {
+            self.queue.get_or_create(&of(&receiver)).set(length.cast_signed());
+        }
+    }
+}
+
+fn of(receiver: &str) -> [(&'static str, String); 1] {
+    [("receiver", receiver.to_owned())]
+}

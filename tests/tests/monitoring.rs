@@ -1,0 +1,63 @@
+//! The samples for Prometheus and Grafana are about metrics that there are.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use regex::Regex;
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn sample(name: &str) -> PathBuf {
+    root().join("dist/examples/monitoring").join(name)
+}
+
+/// The documented metrics; a test of provostd compares them with what it prints.
+fn documented() -> BTreeSet<String> {
+    let page = std::fs::read_to_string(root().join("docs/monitoring.md")).unwrap();
+    let rows = Regex::new(r"(?m)^\| `(provost_\w+)").unwrap();
+    rows.captures_iter(&page).map(|row| row[1].to_owned()).collect()
+}
+
+/// Fails where an expression is about a metric that there isn't.
+#[track_caller]
+fn knows(text: &str) {
+    let documented = documented();
+    let names = Regex::new(r"provost_\w+").unwrap();
+    let names: BTreeSet<&str> = names.find_iter(text).map(|name| name.as_str()).collect();
+    assert!(names.len() > 5, "{names:?}");
+    for name in names {
+        let base = ["_bucket", "_count", "_sum"].iter().find_map(|end| name.strip_suffix(end));
+        assert!(documented.contains(base.unwrap_or(name)), "{name}");
+    }
+}
+
+#[test]
+fn the_alert_rules_are_valid() {
+    let rules = sample("alerts.yml");
+    knows(&std::fs::read_to_string(&rules).unwrap());
+    let Ok(checked) = Command::new("promtool").args(["check", "rules"]).arg(&rules).output() else {
+        eprintln!("SKIPPED: promtool isn't here (Debian's package prometheus)");
+        return;
+    };
+    let text = [checked.stdout, checked.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    assert!(checked.status.success() && text.contains("9 rules found"), "{text}");
+}
+
+#[test]
+fn the_dashboard_shows_metrics_that_there_are() {
+    let text = std::fs::read_to_string(sample("grafana.json")).unwrap();
+    knows(&text);
+    let dashboard: Value = serde_json::from_str(&text).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let ids: BTreeSet<i64> = panels.iter().map(|panel| panel["id"].as_i64().unwrap()).collect();
+    assert_eq!((ids.len(), panels.len()), (12, 12));
+    for panel in panels {
+        assert!(!panel["targets"].as_array().unwrap().is_empty(), "{panel}");
+    }
+}
