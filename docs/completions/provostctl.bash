@@ -157,6 +157,9 @@ _provostctl() {
             provostctl__subcmd__key,new)
                 cmd="provostctl__subcmd__key__subcmd__new"
                 ;;
+            provostctl__subcmd__key,revoke)
+                cmd="provostctl__subcmd__key__subcmd__revoke"
+                ;;
             provostctl__subcmd__key,rotate)
                 cmd="provostctl__subcmd__key__subcmd__rotate"
                 ;;
@@ -1028,7 +1031,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__key)
-            opts="-h --admin --ca --token-file --help new rotate"
+            opts="-h --admin --ca --token-file --help new rotate revoke"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1065,6 +1068,56 @@ _provostctl() {
                     return 0
                     ;;
                 --key-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__key__subcmd__revoke)
+            opts="-h --key --key-password-file --sign-command --to --group --valid-for --check --diff --allow-removal --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sign-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --valid-for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

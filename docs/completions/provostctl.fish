@@ -64,12 +64,13 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "boot" -d 'Run
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "snippet" -d 'Print the script that an installer runs at its end, such as a kickstart\'s %post'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "watch" -d 'Show failures grouped by cause and the other nodes by status, live, until you end it'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "wait-for" -d 'Wait until all nodes have a status; also waits for provostd itself. Exit statuses: 0 all have it, 1 one failed, 2 wrong usage, 124 time is up'
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -s h -l help -d 'Print help'
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -f -a "new" -d 'Create a key pair, provost.key and provost.pub; prints the public key\'s line'
-complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate" -f -a "rotate" -d 'Let another key sign what is published. Nodes that trust the old key accept the new one, and then the old one no more; run it again to see which nodes haven\'t fetched it yet'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate revoke" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate revoke" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate revoke" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate revoke" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate revoke" -f -a "new" -d 'Create a key pair, provost.key and provost.pub; prints the public key\'s line'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate revoke" -f -a "rotate" -d 'Let another key sign what is published. Nodes that trust the old key accept the new one, and then the old one no more; run it again to see which nodes haven\'t fetched it yet'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and not __fish_seen_subcommand_from new rotate revoke" -f -a "revoke" -d 'Let a key count no more on any node: what all nodes have is published again, and says so'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l out -d 'The folder for both' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from new" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
@@ -91,6 +92,19 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_se
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l diff -d 'Show in full what would change, and write nothing'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
 complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from rotate" -s h -l help -d 'Print help'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l key -d 'The secret key that has signed it, and signs it again' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l key-password-file -d 'The file with the key\'s password, where nobody can be asked for it; of several keys, a line each' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l sign-command -d 'What signs in place of the key\'s file, such as a token or an HSM; --key then names the public key. sh runs it for each file: "$1" is the file, "$2" the trusted comment; it writes the signature, as minisign does, to "$1.minisig"' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l to -d 'The folder that provostd.toml calls www' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l check -d 'Do everything but writing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l diff -d 'Show in full what would change, and write nothing'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -l allow-removal -d 'Publish it even where many nodes lose all their scripts'
+complete -c provostctl -n "__fish_provostctl_using_subcommand key; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l site -d 'What nodes run' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l scripts -d 'The folder of scripts; all of it is published' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l key -d 'The secret key that signs it' -r -F

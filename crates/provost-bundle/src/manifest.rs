@@ -37,6 +37,9 @@ pub struct Manifest {
     /// other way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Tls>,
+    /// The public keys that count no more, whatever a node was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revoked: Vec<String>,
     /// All files in one archive.
     pub pack: Pack,
     /// The files, in order of their paths.
@@ -143,6 +146,9 @@ impl Manifest {
         if crate::PublicKey::from_line(&self.key).is_err() {
             return refuse(format!("its key {:?} isn't a minisign public key", self.key));
         }
+        if self.revoked.contains(&self.key) {
+            return refuse("the key that signs it is among those that it revokes");
+        }
         if self.files.len() > Self::MAX_FILES {
             let (n, most) = (self.files.len(), Self::MAX_FILES);
             return refuse(format!("it has {n} files; {most} are allowed"));
@@ -240,6 +246,7 @@ mod tests {
             plans_since: None,
             refresh_key: None,
             tls: None,
+            revoked: Vec::new(),
             key: KEY.to_owned(),
             pack: Pack { sha256: Digest::of(b"pack"), size: 4 },
             files: paths.iter().map(entry).collect(),

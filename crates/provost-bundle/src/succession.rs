@@ -14,9 +14,13 @@ pub(crate) fn statement(next: &str) -> String {
     format!("provost: the next key is {next}\n")
 }
 
-/// `keys`, and those that follow them by what a signature's text carries; then those of them that have
-/// named the next one.
-pub(crate) fn follow(keys: &[PublicKey], text: &str) -> (Vec<PublicKey>, Vec<PublicKey>) {
+/// `keys`, and those that follow them by what a signature's text carries, but none that is `revoked`; then
+/// those of them that have named the next one.
+pub(crate) fn follow(
+    keys: &[PublicKey],
+    text: &str,
+    revoked: &[String],
+) -> (Vec<PublicKey>, Vec<PublicKey>) {
     let (mut trusted, mut replaced) = (keys.to_vec(), Vec::new());
     let lines: Vec<&str> = text.lines().skip(LINES).collect();
     for link in lines.chunks_exact(1 + LINES) {
@@ -24,6 +28,9 @@ pub(crate) fn follow(keys: &[PublicKey], text: &str) -> (Vec<PublicKey>, Vec<Pub
         let (Ok(next), Some(signature)) = (next, Signature::decode(&link[1..].join("\n"))) else {
             break;
         };
+        if revoked.iter().any(|line| line == next.line()) {
+            continue;
+        }
         let statement = statement(next.line());
         let by = trusted.iter().find(|key| key.verifies(statement.as_bytes(), &signature));
         // The node may know a later key than the first.

@@ -10,6 +10,8 @@ pub struct Trust {
     keys: Vec<PublicKey>,
     manifest_sha256: Option<Digest>,
     unsigned: bool,
+    /// Keys that count no more, as lines.
+    revoked: Vec<String>,
 }
 
 /// Why a file is trusted.
@@ -65,6 +67,14 @@ pub enum TrustError {
         /// The keys.
         trusted: String,
     },
+    /// A key has signed it that counts no more.
+    #[error("checking {file}: it is signed by key {signer}, which was revoked")]
+    Revoked {
+        /// The file.
+        file: String,
+        /// The id of the key that signed.
+        signer: String,
+    },
     /// The bytes aren't those that were signed.
     #[error("checking {file}: it is not what key {signer} signed")]
     Altered {
@@ -107,6 +117,9 @@ impl TrustError {
                  to [trust] keys"
                     .to_owned()
             }
+            Self::Revoked { .. } => "publish with a key that counts; if you did not sign this, look who \
+                                     serves it"
+                .to_owned(),
             Self::Altered { file, .. } => format!(
                 "publish again; if {file} is right on the server, look for a proxy that alters it"
             ),
@@ -132,7 +145,7 @@ impl Trust {
         if unsigned && (!keys.is_empty() || manifest_sha256.is_some()) {
             return Err(TrustError::Contradiction);
         }
-        Ok(Self { keys, manifest_sha256, unsigned })
+        Ok(Self { keys, manifest_sha256, unsigned, revoked: Vec::new() })
     }
 
     /// Whether nothing is checked. Every run has to warn of that.
@@ -143,9 +156,16 @@ impl Trust {
     /// The same for a node that has used what has this signature: a key that names the next one there
     /// has been replaced by it, and isn't trusted any more.
     pub fn after(mut self, signature: &str) -> Self {
-        let (trusted, replaced) = follow(&self.keys, signature);
+        let (trusted, replaced) = follow(&self.keys, signature, &self.revoked);
         self.keys = trusted;
         self.keys.retain(|key| !replaced.contains(key));
+        self
+    }
+
+    /// The same, but for keys that are `revoked`: what a trusted manifest says.
+    pub fn without(mut self, revoked: &[String]) -> Self {
+        self.keys.retain(|key| !revoked.iter().any(|line| line == key.line()));
+        self.revoked.extend_from_slice(revoked);
         self
     }
 
@@ -168,7 +188,7 @@ impl Trust {
                 return Ok(Verdict::Digest(got));
             }
         }
-        check(file, bytes, signature, &self.keys)
+        self.check(file, bytes, signature, &self.keys)
     }
 
     /// Checks a plan against its signature. `manifest` is the one that
@@ -185,43 +205,48 @@ impl Trust {
         }
         if self.manifest_sha256.is_some() && self.keys.is_empty() {
             let publisher = PublicKey::from_line(&manifest.key)?;
-            return check(file, bytes, signature, &[publisher]);
+            return self.check(file, bytes, signature, &[publisher]);
         }
-        check(file, bytes, signature, &self.keys)
+        self.check(file, bytes, signature, &self.keys)
     }
-}
 
-fn check(
-    file: &str,
-    bytes: &[u8],
-    signature: Option<&str>,
-    keys: &[PublicKey],
-) -> Result<Verdict, TrustError> {
-    let file = file.to_owned();
-    if keys.is_empty() {
-        return Err(TrustError::Nothing { file });
-    }
-    let trusted =
-        || keys.iter().map(|k| format!("key {}", k.id())).collect::<Vec<_>>().join(" or ");
-    let Some(text) = signature else {
-        return Err(TrustError::Missing { file, trusted: trusted() });
-    };
-    let Some(signature) = Signature::decode(text) else {
-        return Err(TrustError::Garbled { file });
-    };
-    let signer = signature.key_id.clone();
-    let (keys, _) = match keys.iter().any(|key| key.id() == signer) {
-        true => (keys.to_vec(), Vec::new()),
-        false => follow(keys, text),
-    };
-    // Two keys may share an id, by chance or by malice: any of them that verifies is enough.
-    let mut of_that_id = keys.iter().filter(|k| k.id() == signer).peekable();
-    if of_that_id.peek().is_none() {
-        return Err(TrustError::Stranger { file, signer, trusted: trusted() });
-    }
-    match of_that_id.any(|key| key.verifies(bytes, &signature)) {
-        true => Ok(Verdict::Key(signer)),
-        false => Err(TrustError::Altered { file, signer }),
+    fn check(
+        &self,
+        file: &str,
+        bytes: &[u8],
+        signature: Option<&str>,
+        keys: &[PublicKey],
+    ) -> Result<Verdict, TrustError> {
+        let file = file.to_owned();
+        if keys.is_empty() && self.revoked.is_empty() {
+            return Err(TrustError::Nothing { file });
+        }
+        let trusted =
+            || keys.iter().map(|k| format!("key {}", k.id())).collect::<Vec<_>>().join(" or ");
+        let Some(text) = signature else {
+            return Err(TrustError::Missing { file, trusted: trusted() });
+        };
+        let Some(signature) = Signature::decode(text) else {
+            return Err(TrustError::Garbled { file });
+        };
+        let signer = signature.key_id.clone();
+        let (keys, _) = match keys.iter().any(|key| key.id() == signer) {
+            true => (keys.to_vec(), Vec::new()),
+            false => follow(keys, text, &self.revoked),
+        };
+        // Two keys may share an id, by chance or by malice: any of them that verifies is enough.
+        let mut of_that_id = keys.iter().filter(|k| k.id() == signer).peekable();
+        if of_that_id.peek().is_none() {
+            let id = |line: &String| PublicKey::from_line(line).map(|key| key.id());
+            if self.revoked.iter().any(|line| id(line).is_ok_and(|id| id == signer)) {
+                return Err(TrustError::Revoked { file, signer });
+            }
+            return Err(TrustError::Stranger { file, signer, trusted: trusted() });
+        }
+        match of_that_id.any(|key| key.verifies(bytes, &signature)) {
+            true => Ok(Verdict::Key(signer)),
+            false => Err(TrustError::Altered { file, signer }),
+        }
     }
 }
 

@@ -31,6 +31,7 @@ fn manifest(key: &SecretKey) -> Manifest {
         plans_since: None,
         refresh_key: None,
         tls: None,
+        revoked: Vec::new(),
         key: key.public_line().to_owned(),
         pack: Pack { sha256: Digest::of(b""), size: 0 },
         files: Vec::new(),

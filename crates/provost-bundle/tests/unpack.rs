@@ -33,6 +33,7 @@ fn manifest(files: &[(&str, Mode)]) -> Manifest {
         plans_since: None,
         refresh_key: None,
         tls: None,
+        revoked: Vec::new(),
         key: KEY.to_owned(),
         pack: Pack { sha256: Digest::of(b""), size: 1 << 20 },
         files: files.iter().map(entry).collect(),

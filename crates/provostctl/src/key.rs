@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use provost_bundle::{Action, Manifest, SecretKey, history, sign_again};
+use provost_bundle::{Action, Manifest, PublicKey, SecretKey, history, sign_again};
 use provost_plan::nodes::fold;
 use provost_record::wording;
 use provost_store::Node;
@@ -38,6 +38,18 @@ pub(crate) enum Key {
         #[command(flatten)]
         again: Again,
     },
+    /// Let a key count no more on any node: what all nodes have is published again, and says so
+    Revoke {
+        /// The public key, a line RW…
+        #[arg(value_name = "RW…", value_parser = public_key)]
+        revoked: PublicKey,
+        #[command(flatten)]
+        again: Again,
+    },
+}
+
+fn public_key(line: &str) -> Result<PublicKey, String> {
+    PublicKey::from_line(line).map_err(|e| format!("{e}\n  hint: {}", e.hint()))
 }
 
 impl Key {
@@ -47,6 +59,7 @@ impl Key {
                 let password = password.then(|| from.new_one()).transpose()?;
                 new(out, password.as_deref())
             }
+            Self::Revoke { revoked, again } => again.revoke(admin, revoked.clone()),
             Self::Rotate { next, again } => rotate(admin, next, again),
         }
     }

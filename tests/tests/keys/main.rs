@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod passwords;
+mod revoked;
 mod sign_command;
 
 use std::fs;

@@ -33,6 +33,8 @@ pub enum Action {
     Rollback,
     /// Another key signs it.
     Rotate,
+    /// It says that a key counts no more.
+    Revoke,
 }
 
 /// Who publishes what, for the history.

@@ -227,7 +227,7 @@ impl SecretKey {
     pub fn succeeds(&self, old: &PublicKey) -> bool {
         // As if behind a signature.
         let (trusted, _) =
-            follow(std::slice::from_ref(old), &format!("\n\n\n\n{}", self.succession));
+            follow(std::slice::from_ref(old), &format!("\n\n\n\n{}", self.succession), &[]);
         trusted.contains(&self.public)
     }
 

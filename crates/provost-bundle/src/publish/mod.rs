@@ -55,11 +55,14 @@ const SHOWN_EACH: usize = 100;
 struct Named {
     refresh_key: Option<String>,
     tls: Option<Tls>,
+    revoked: Vec<String>,
 }
 
 impl Named {
     fn is_as_in(&self, manifest: &Manifest) -> bool {
-        self.refresh_key == manifest.refresh_key && self.tls == manifest.tls
+        self.refresh_key == manifest.refresh_key
+            && self.tls == manifest.tls
+            && self.revoked == manifest.revoked
     }
 }
 
@@ -105,11 +108,7 @@ impl Prepared<'_> {
         let validity = Validity::from_now(publication.valid_for);
         let validity = validity.after(last.and_then(Manifest::validity));
         let has_aged = |last: Validity| publication.refresh || last.is_old(validity.made);
-        // Once named, it stays.
-        let refresh_key = publication.refresh_key.map(|key| key.line());
-        let refresh_key = refresh_key.or_else(|| last?.refresh_key.as_deref()).map(str::to_owned);
-        let tls = publication.tls.unwrap_or_else(|| last?.tls.as_ref()).cloned();
-        let named = Named { refresh_key, tls };
+        let named = self.named();
         let same = self.base().filter(|base| named.is_as_in(base));
         let kept = same.and_then(Manifest::validity).filter(|last| !has_aged(*last));
         let signed = self.signed_plans(has_aged);
@@ -183,12 +182,25 @@ impl Prepared<'_> {
         })
     }
 
+    /// What is named now, or was before: then it stays.
+    fn named(&self) -> Named {
+        let (publication, last) = (self.publication, self.previous.manifest());
+        let refresh_key = publication.refresh_key.map(|key| key.line());
+        let refresh_key = refresh_key.or_else(|| last?.refresh_key.as_deref()).map(str::to_owned);
+        let tls = publication.tls.unwrap_or_else(|| last?.tls.as_ref()).cloned();
+        let mut revoked = last.map(|last| last.revoked.clone()).unwrap_or_default();
+        revoked.extend(publication.revoke.map(|key| key.line().to_owned()));
+        revoked.sort();
+        revoked.dedup();
+        Named { refresh_key, tls, revoked }
+    }
+
     /// The new manifest, as `key` will sign it.
     fn manifest(
         &self,
         (kept, new): (Option<Validity>, Validity),
         plans_since: u64,
-        Named { refresh_key, tls }: Named,
+        Named { refresh_key, tls, revoked }: Named,
         build_pack: impl FnOnce() -> Result<Pack, PublishError>,
     ) -> Result<Manifest, PublishError> {
         let same = self.base();
@@ -209,6 +221,7 @@ impl Prepared<'_> {
             plans_since: (plans_since < self.generation()).then_some(plans_since),
             refresh_key,
             tls,
+            revoked,
             key: self.publication.key.public_line().to_owned(),
             pack,
             files,

@@ -54,6 +54,8 @@ pub struct Publication<'a> {
     /// How nodes reach the management node by TLS: not at all by `Some(None)`; none: as the last
     /// publication says.
     pub tls: Option<Option<&'a Tls>>,
+    /// A key that counts no more from now on, and stays so.
+    pub revoke: Option<&'a PublicKey>,
     /// Whether to sign again what has not changed.
     pub refresh: bool,
     /// Which generations were used before.

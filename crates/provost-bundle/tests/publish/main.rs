@@ -107,6 +107,7 @@ impl Admin {
             group: self.group,
             valid_for: self.valid_for,
             refresh_key: self.refresh_key.as_ref(),
+            revoke: None,
             tls: self.tls.as_ref().map(Option::as_ref),
             refresh: self.refresh,
             used: self.used.clone(),

@@ -59,10 +59,14 @@ impl Documents {
         [("manifest.toml", self.manifest.text), ("plan.toml", self.plan.text)]
     }
 
-    /// What is trusted after these were used: what the settings say, without keys that were replaced.
+    /// What is trusted after these were used: what the settings say, without keys that were replaced
+    /// or revoked.
     pub(crate) fn trust_after(kept: Option<&Self>, settings: &Settings) -> Trust {
         let signature = kept.and_then(|kept| kept.manifest.signature.as_deref());
-        settings.trust.clone().after(signature.unwrap_or_default())
+        // What can't be read revokes nothing, and isn't used.
+        let manifest = kept.and_then(|kept| Manifest::parse(kept.manifest.text.as_bytes()).ok());
+        let revoked = manifest.map(|manifest| manifest.revoked).unwrap_or_default();
+        settings.trust.clone().after(signature.unwrap_or_default()).without(&revoked)
     }
 
     /// The text of the manifest.
@@ -176,6 +180,8 @@ impl Documents {
         let manifest = Manifest::parse(text).map_err(|e| refused(&self.manifest, &e, e.hint()))?;
         let (text, signature) = (self.plan.text.as_bytes(), self.plan.signature.as_deref());
         trust
+            .clone()
+            .without(&manifest.revoked)
             .check_plan(&path, text, signature, &manifest)
             .map_err(|e| refused(&self.plan, &e, e.hint()))?;
         let plan = Plan::parse(text).map_err(|e| refused(&self.plan, &e, e.hint()))?;

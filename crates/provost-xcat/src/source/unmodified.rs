@@ -190,6 +190,7 @@ fn manifest(stored: StoredFetch) -> Manifest {
         plans_since: None,
         refresh_key: None,
         tls: None,
+        revoked: Vec::new(),
         created: provost_record::now(),
         key: String::new(),
         pack: Pack { sha256: Digest::of(b""), size: 0 },

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use provost_bundle::{Action, Manifest, Record, history};
+use provost_bundle::{Action, Manifest, PublicKey, Record, history};
 
 use super::Publish;
 use super::sign::print_problems;
@@ -90,21 +90,31 @@ impl Again {
 
     /// `provostctl key rotate`: what all nodes have, signed by the key in the file `next`.
     pub(crate) fn rotate(&self, admin: &Admin, next: &Path) -> Result<(), Failure> {
+        self.publish_as(admin, &self.of_all()?, Action::Rotate, (next, None))
+    }
+
+    /// `provostctl key revoke`: what all nodes have, and that this key counts no more.
+    pub(crate) fn revoke(&self, admin: &Admin, key: PublicKey) -> Result<(), Failure> {
+        self.publish_as(admin, &self.of_all()?, Action::Revoke, (&self.key, Some(key)))
+    }
+
+    /// What all nodes have, and none has something newer.
+    fn of_all(&self) -> Result<Record, Failure> {
         let records = history(&self.to);
         let now = self.generation();
         let to = self.to.display();
         if let Some(ahead) = records.iter().find(|r| r.channel.is_some() && r.generation > now) {
             let channel = ahead.channel.as_deref().unwrap_or_default();
-            let error = format!("another key can't sign while channel {channel} tries a bundle");
+            let error = format!("no key can be changed while channel {channel} tries a bundle");
             let hint =
                 format!("promote it, or take it back: provostctl rollback --to {to} --key …");
             return Err(Failure::new(error, hint));
         }
-        let record = records.iter().find(|record| record.channel.is_none()).ok_or_else(|| {
+        let record = records.into_iter().find(|record| record.channel.is_none());
+        record.ok_or_else(|| {
             let error = format!("{to} has no history of what all nodes have");
             Failure::new(error, "publish with the present key first: provostctl publish …")
-        })?;
-        self.publish_as(admin, record, Action::Rotate, next)
+        })
     }
 
     /// The generation of the bundle of all nodes.
@@ -114,7 +124,7 @@ impl Again {
     }
 
     fn publish(&self, admin: &Admin, record: &Record, action: Action) -> Result<(), Failure> {
-        self.publish_as(admin, record, action, &self.key)
+        self.publish_as(admin, record, action, (&self.key, None))
     }
 
     /// Publishes a record's files and `site.toml` as if they were an admin's who has the key in the
@@ -124,7 +134,7 @@ impl Again {
         admin: &Admin,
         record: &Record,
         action: Action,
-        by: &Path,
+        (by, revoke): (&Path, Option<PublicKey>),
     ) -> Result<(), Failure> {
         let key = self.signing.key(&self.key)?;
         let folder = tempfile::tempdir().map_err(|e| disk(&e))?;
@@ -153,6 +163,7 @@ impl Again {
             no_lint: true,
             format: Format::default(),
             action,
+            revoke,
             used_groups: Some(record.groups.clone()),
         };
         publish.run(admin)

@@ -133,6 +133,7 @@ fn text(shown: &Shown, paint: Paint) -> String {
         (Action::Publish, None) => "for all nodes".to_owned(),
         (Action::Promote, _) => "promoted to all nodes".to_owned(),
         (Action::Rollback, _) => "rolled back, for all nodes".to_owned(),
+        (Action::Revoke, _) => "revoked a key, for all nodes".to_owned(),
         (Action::Rotate, _) => "signed by a new key, for all nodes".to_owned(),
     };
     let (at, by, host) = (shown.at, escape(&shown.by), escape(&shown.host));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use provost_bundle::{Action, Input, Tls, TlsLineError};
+use provost_bundle::{Action, Input, PublicKey, Tls, TlsLineError};
 use provost_plan::{Groups, Site};
 
 use crate::failure::Failure;
@@ -71,6 +71,9 @@ pub(crate) struct Publish {
     pub(super) format: Format,
     #[arg(skip)]
     pub(super) action: Action,
+    /// The key that counts no more.
+    #[arg(skip)]
+    pub(super) revoke: Option<PublicKey>,
     /// The groups outside `site.toml` as they were, where it is published again.
     #[arg(skip)]
     pub(super) used_groups: Option<BTreeMap<String, String>>,

@@ -47,6 +47,7 @@ impl Publish {
             group: self.group()?,
             valid_for: self.valid_for.0,
             refresh_key: refresh_key.as_ref(),
+            revoke: self.revoke.as_ref(),
             tls: self.tls.as_ref().map(NamedTls::get),
             refresh: self.refresh,
             used: generations::used(&ledger, &www, admin, self.generation_above),

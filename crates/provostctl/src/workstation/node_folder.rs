@@ -83,6 +83,7 @@ pub(super) fn fill(folder: &Path, plan: &Plan, sources: &[Source]) -> Result<(),
         plans_since: None,
         refresh_key: None,
         tls: None,
+        revoked: Vec::new(),
         pack: Pack { sha256: Digest::of(b""), size: 0 },
         files: sources.iter().map(|source| source.entry.clone()).collect(),
     };

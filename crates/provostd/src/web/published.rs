@@ -144,6 +144,7 @@ impl Generation {
             (Action::Publish, None) => "published".to_owned(),
             (Action::Promote, _) => "promoted to all nodes".to_owned(),
             (Action::Rollback, _) => "rolled back".to_owned(),
+            (Action::Revoke, _) => "revoked a key".to_owned(),
             (Action::Rotate, _) => "signed by a new key".to_owned(),
         };
         let summary: Vec<&str> = record.summary.lines().map(str::trim).collect();

@@ -143,6 +143,15 @@ pub(super) const ALL: &[Sections] = &[
         ],
     ),
     sections(
+        "provostctl key revoke",
+        PLAIN,
+        &[],
+        &[(
+            "Let a key count no more on any node that gets this:",
+            "provostctl key revoke RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3 --key provost.key --to www",
+        )],
+    ),
+    sections(
         "provostctl key rotate",
         PLAIN,
         &[(

@@ -249,7 +249,8 @@ impl Attempt<'_> {
         let bytes = self.read(path, response, Plan::MAX_BYTES).await?;
         let Some((manifest, text)) = manifest else { return Ok(None) };
         let signature = self.signature(&format!("{path}.minisig")).await?;
-        let trust = provost_node::fetch::trust(self.settings, self.state);
+        let trust =
+            provost_node::fetch::trust(self.settings, self.state).without(&manifest.revoked);
         let verdict = trust
             .check_plan(path, &bytes, signature.as_deref(), manifest)
             .map_err(|e| self.refused(&e, e.hint()))?;
