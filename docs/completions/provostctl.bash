@@ -1787,12 +1787,16 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__show)
-            opts="-h --format --admin --ca --token-file --help"
+            opts="-h --runs --format --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0

@@ -45,7 +45,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "approve" -d '
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "reject" -d 'Reject a pending key'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "revoke" -d 'Revoke identities and tokens of nodes, at once and for good'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "nodes" -d 'Show failures grouped by cause and the other nodes by status, or list nodes'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "show" -d 'Show what a node ran, and why it failed'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "show" -d 'Show what a node ran last, and why it failed'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show a script\'s log, from the newest run that has uploaded one, as those do that failed, else by ssh: each command, what it printed and how it ended'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "journal" -d 'Show by ssh what a node\'s journal has of a unit, or of provost\'s own'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "pending" -d 'Show the keys that wait for `approve`, and the nodes that try to report without an identity or a token since provostd was started'
@@ -298,6 +298,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l failed -
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l group -d 'Group the failures by cause, as on a terminal without NODES'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -l long -d 'A row for each node, as in a pipe or with NODES'
 complete -c provostctl -n "__fish_provostctl_using_subcommand nodes" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l runs -d 'How many of its newest runs to show with their steps, 200 at most' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l format -d 'How to print it' -r -f -a "text\t'For people'
 json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand show" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r

@@ -46,7 +46,7 @@ pub fn each_run_is_told(cluster: &Cluster, node: &Node, service: &str) {
 
 /// The runs of a service that the store has, in the order in which they came.
 fn told(cluster: &Cluster, node: &Node, service: &str) -> Vec<Vec<Value>> {
-    let shown = cluster.ctl_json(&["show", node.name()]);
+    let shown = cluster.ctl_json(&["show", node.name(), "--runs", "200"]);
     let mut told: Vec<Vec<Value>> = Vec::new();
     for run in shown["runs"].as_array().unwrap().iter().rev() {
         if run["service"] == service {

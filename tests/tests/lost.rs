@@ -71,6 +71,6 @@ fn a_power_cut_in_a_script_is_told_as_lost_until_the_node_speaks_again() {
     node.provost(&["boot"]).expect(0);
     let back = cluster.status("cn001");
     assert_eq!((&back["status"], &back["cause"]), (&"booted".into(), &serde_json::Value::Null));
-    let runs = cluster.ctl_json(&["show", "cn001"])["runs"].clone();
+    let runs = cluster.ctl_json(&["show", "cn001", "--runs", "2"])["runs"].clone();
     assert_eq!(runs[1]["stages"][1]["cause"], "interrupted", "and what became of the old run");
 }

@@ -213,7 +213,7 @@ fn a_reboot_in_the_middle_is_told_with_the_script_that_it_met() {
     let waiting = Waiting::for_failure_of(&cluster, "cn001");
     waiting.is_told_soon_after(Instant::now());
     assert_eq!(boot.wait().unwrap().code(), Some(3));
-    let runs = cluster.ctl_json(&["show", "cn001"])["runs"].clone();
+    let runs = cluster.ctl_json(&["show", "cn001", "--runs", "2"])["runs"].clone();
     let cut = runs[1]["records"].as_array().unwrap();
     let end = &cut[cut.len() - 2];
     assert_eq!((&end["stage"], &end["cause"]), (&json!("two"), &json!("interrupted")));

@@ -296,7 +296,7 @@ fn a_run_that_a_power_cut_ended_in_a_stage_shows_how_far_it_came() {
         let text = ground.node.provost(&["status"]).expect(0).stdout;
         assert_eq!(stages(&text), with_last(index, "no end"), "{text}");
         ground.goes_on();
-        let shown = ground.cluster.ctl_json(&["show", "cn001"]);
+        let shown = ground.cluster.ctl_json(&["show", "cn001", "--runs", "2"]);
         let records = shown["runs"][1]["records"].as_array().unwrap();
         let is_end = |r: &&Value| r["stage"] == "scratch" && r["phase"] == "stage end";
         let inner = records.iter().find(is_end).unwrap()["inner"].as_array().unwrap();

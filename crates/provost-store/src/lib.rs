@@ -16,6 +16,7 @@ mod node;
 mod notice;
 mod quota;
 mod retention;
+mod run_query;
 mod selection;
 mod status;
 mod step;
@@ -47,6 +48,7 @@ pub use notice::{Notice, NoticeKind, Notices, Queued, Storm, Subscription};
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use quota::{Quota, Quotas};
 pub use retention::{Pruned, Retention};
+pub use run_query::{NewestRuns, RunQuery};
 pub use selection::Selection;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;

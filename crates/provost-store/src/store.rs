@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Enrolment, Node, Notice, Notices, Pruned, Released,
-    Retention, ScriptReport, ScriptSummary, Seen, Standing,
+    Admin, Answer, AuditEntry, Claim, Enrolment, NewestRuns, Node, Notice, Notices, Pruned, Released,
+    Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -20,7 +20,7 @@ pub const MAX_RECORD: usize = 256 * 1024;
 /// The largest seq of a record.
 pub const MAX_SEQ: u64 = (1 << 24) - 1;
 
-/// How many runs of a node are given back at once.
+/// How many runs of a node are read at once, at most.
 pub const MAX_RUNS: usize = 200;
 
 /// How much the records of a node's history may have, in bytes.
@@ -139,6 +139,8 @@ pub struct StoredRun {
     pub run: String,
     /// Its records.
     pub reports: Vec<Report>,
+    /// Whether these are its first records and the last one alone.
+    pub is_brief: bool,
 }
 
 /// A log that a node has uploaded.
@@ -190,10 +192,9 @@ pub trait Store: Enrolment + Notices + Send + Sync + 'static {
     /// What each node has fetched.
     fn seen(&self) -> Answer<'_, Vec<(String, Seen)>>;
 
-    /// A node's newest runs, at most [`MAX_RUNS`], the one whose first record arrived last first;
-    /// fewer where their records have more than 8 MiB. Of one run with more, the first records
-    /// and the last one.
-    fn runs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<StoredRun>>;
+    /// A node's newest runs; fewer where their records have more than 8 MiB. Of one run with more, the
+    /// first records and the last one.
+    fn runs<'a>(&'a self, node: &'a str, query: RunQuery) -> Answer<'a, NewestRuns>;
 
     /// The node of a run. If two nodes use the same id, it is the first one's.
     fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>>;

@@ -83,10 +83,13 @@ enum Command {
     },
     /// Show failures grouped by cause and the other nodes by status, or list nodes
     Nodes(nodes::Nodes),
-    /// Show what a node ran, and why it failed
+    /// Show what a node ran last, and why it failed
     Show {
         /// The node
         node: NodeName,
+        /// How many of its newest runs to show with their steps, 200 at most
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=200))]
+        runs: u16,
         /// How to print it
         #[arg(long, value_enum, default_value_t)]
         format: Format,
@@ -262,7 +265,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
                 enrolment::revoke(&client, &nodes.resolve(&client).await?).await
             }
             Command::Nodes(nodes) => nodes.run(&client).await,
-            Command::Show { node, format } => show::show(&client, &node, format).await,
+            Command::Show { node, runs, format } => {
+                show::show(&client, &node, runs.into(), format).await
+            }
             Command::Log { node, script, view } if view.follow => {
                 log::follow(&client, view.ssh_config.as_deref(), &node, &script, view.view()).await
             }

@@ -33,6 +33,9 @@ pub(crate) struct NodeHistory {
     pub(crate) node: Node,
     pub(crate) identity: Option<NodeIdentity>,
     runs: Vec<RunHistory>,
+    /// Whether there are older ones.
+    #[serde(default)]
+    pub(crate) more: bool,
 }
 
 /// A node's identity.
@@ -105,8 +108,15 @@ impl Client {
         self.json(self.http.get(url)).await
     }
 
-    pub(crate) async fn node<T: DeserializeOwned>(&self, name: &str) -> Result<T, Failure> {
-        self.get(&["v1", "nodes", name]).await
+    /// A node with its newest runs, so many of them with all of their records.
+    pub(crate) async fn node<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        runs: usize,
+    ) -> Result<T, Failure> {
+        let mut url = self.url(&["v1", "nodes", name])?;
+        url.query_pairs_mut().append_pair("runs", &runs.to_string());
+        self.json(self.http.get(url)).await
     }
 
     /// An uploaded log's bytes.

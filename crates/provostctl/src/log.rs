@@ -3,6 +3,7 @@ use std::path::Path;
 
 use provost_record::Stage;
 use provost_record::step_log::view::{Part, ShowError, View};
+use provost_store::MAX_RUNS;
 
 use crate::client::{Client, NodeHistory};
 use crate::failure::Failure;
@@ -19,13 +20,11 @@ pub(crate) async fn log(
     script: &str,
     view: View,
 ) -> Result<(), Failure> {
-    let history: NodeHistory = client.node(&node.0).await?;
-    let runs = history.runs();
-    let uploaded = runs.iter().find_map(|run| {
-        let of_script = |stage: &&Stage| stage.stage == script;
-        let name = run.stages.iter().filter(of_script).find_map(|stage| stage.log.as_deref())?;
-        Some((&run.run, name))
-    });
+    // Nearly always it is of the newest run.
+    let mut uploaded = uploaded(client, node, script, 1).await?;
+    if uploaded.is_none() {
+        uploaded = self::uploaded(client, node, script, MAX_RUNS).await?;
+    }
     let Some((run, name)) = uploaded else {
         let mut options = Vec::new();
         options.extend((view.part == Part::Output).then_some("--output"));
@@ -35,11 +34,26 @@ pub(crate) async fn log(
         let tried = format!("{} has uploaded no log of {script}; reading it by ssh", node.0);
         return of_node(ssh_config, node, script, &options, &tried).await;
     };
-    let bytes = client.log(run, name).await?;
+    let bytes = client.log(&run, &name).await?;
     match view.show(Cursor::new(bytes), io::stdout().lock()) {
         Err(ShowError::Read(e) | ShowError::Write(e)) => output::written(Err(e)),
         Ok(()) => Ok(()),
     }
+}
+
+/// The newest of the logs of `script` that the node has uploaded, among so many runs: its run and its name.
+async fn uploaded(
+    client: &Client,
+    node: &NodeName,
+    script: &str,
+    runs: usize,
+) -> Result<Option<(String, String)>, Failure> {
+    let history: NodeHistory = client.node(&node.0, runs).await?;
+    Ok(history.runs().into_iter().find_map(|run| {
+        let of_script = |stage: &Stage| stage.stage == script;
+        let name = run.stages.into_iter().filter(of_script).find_map(|stage| stage.log)?;
+        Some((run.run, name))
+    }))
 }
 
 /// `provostctl log --follow`: by the node's beats; where there are none, by `provost log --follow` on

@@ -3,7 +3,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use provost_record::terminal::{escape_cell, escape_json};
 use provost_record::{Cause, Outcome, Paint, Run, Stage, wording};
-use provost_store::{Node, RunningFor, Status, words};
+use provost_store::{MAX_RUNS, Node, RunningFor, Status, words};
 use serde_json::value::RawValue;
 
 use crate::client::{Client, NodeHistory, NodeIdentity};
@@ -12,20 +12,22 @@ use crate::format::Format;
 use crate::node_set::NodeName;
 use crate::{output, text};
 
-/// How many of the earlier runs are shown, one line each.
-const MOST_EARLIER: usize = 10;
-
 /// `provostctl show`.
-pub(crate) async fn show(client: &Client, node: &NodeName, format: Format) -> Result<(), Failure> {
+pub(crate) async fn show(
+    client: &Client,
+    node: &NodeName,
+    runs: usize,
+    format: Format,
+) -> Result<(), Failure> {
     if format == Format::Json {
-        let json: Box<RawValue> = client.node(&node.0).await?;
+        let json: Box<RawValue> = client.node(&node.0, runs).await?;
         return output::print(format!("{}\n", escape_json(json.get())).as_bytes());
     }
-    let history: NodeHistory = client.node(&node.0).await?;
+    let history: NodeHistory = client.node(&node.0, runs).await?;
     let (now, paint) = (Timestamp::now(), Paint::of_stdout());
     let identity = history.identity.as_ref();
     let view = View { node: &history.node, identity, now, paint, text: String::new() };
-    output::print(view.whole(&history.runs()).as_bytes())
+    output::print(view.whole(&history.runs(), runs, history.more).as_bytes())
 }
 
 struct View<'a> {
@@ -37,30 +39,31 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn whole(mut self, runs: &[Run]) -> String {
+    /// The `newest` runs with their steps, and the others in a line each; `more` says whether there are
+    /// older ones.
+    fn whole(mut self, runs: &[Run], newest: usize, more: bool) -> String {
         self.head();
-        if let Some((latest, older)) = runs.split_first() {
+        let (newest, older) = runs.split_at(newest.min(runs.len()));
+        // After a rerun that succeeded, the node's status is still about this older run.
+        let why = older.iter().find(|run| Some(&run.run) == self.node.run.as_ref());
+        for run in newest.iter().chain(why) {
             self.line("");
-            self.run(latest);
-            // After a rerun that succeeded, the node's status is still about this older run.
-            let why = older.iter().find(|run| Some(&run.run) == self.node.run.as_ref());
-            if let Some(why) = why {
-                self.line("");
-                self.run(why);
-            }
-            let rest: Vec<_> =
-                older.iter().filter(|run| why.is_none_or(|why| why.run != run.run)).collect();
-            if !rest.is_empty() {
-                self.line("\nearlier:");
-                for run in rest.iter().take(MOST_EARLIER) {
-                    let title = self.title(run);
-                    self.line(&format!("  {title}"));
-                }
-                if let Some(more @ 1..) = rest.len().checked_sub(MOST_EARLIER) {
-                    self.line(&format!("  and {more} more; --format json has them all"));
-                }
-            }
-        } else {
+            self.run(run);
+        }
+        let rest: Vec<_> =
+            older.iter().filter(|run| why.is_none_or(|why| why.run != run.run)).collect();
+        if !rest.is_empty() {
+            self.line("\nearlier:");
+        }
+        for run in &rest {
+            let title = self.title(run);
+            self.line(&format!("  {title}"));
+        }
+        if more {
+            let node = escape_cell(&self.node.name);
+            self.line(&format!("older runs: provostctl show {node} --runs {MAX_RUNS}"));
+        }
+        if runs.is_empty() {
             self.line("no reports yet");
         }
         self.text

@@ -14,7 +14,7 @@ use futures_util::stream;
 use provost_bundle::Manifest;
 use provost_record::Run;
 use provost_record::wording::error_chain;
-use provost_store::{Node, StoreError, StoredRun, UploadedLog};
+use provost_store::{NewestRuns, Node, RunQuery, StoreError, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::task::spawn_blocking;
@@ -130,6 +130,9 @@ struct Shown<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     identity: Option<ShownIdentity>,
     runs: Vec<ShownRun<'a>>,
+    /// Whether there are older runs.
+    #[serde(skip_serializing_if = "is_false")]
+    more: bool,
 }
 
 #[derive(Serialize)]
@@ -137,26 +140,48 @@ struct ShownRun<'a> {
     #[serde(flatten)]
     run: Run,
     records: Vec<&'a RawValue>,
+    /// Whether these are its first records and the last one alone.
+    #[serde(skip_serializing_if = "is_false")]
+    brief: bool,
 }
 
-async fn show(State(app): Shared, Path(name): Path<String>) -> Result<Response, Refusal> {
+fn is_false(it: &bool) -> bool {
+    !it
+}
+
+/// How many runs before those that are shown whole are shown in brief.
+const BRIEF_RUNS: usize = 10;
+
+#[derive(Deserialize)]
+struct Whole {
+    /// How many runs are shown whole.
+    runs: Option<usize>,
+}
+
+async fn show(
+    State(app): Shared,
+    Path(name): Path<String>,
+    Query(Whole { runs }): Query<Whole>,
+) -> Result<Response, Refusal> {
     let mut node = app.store.node(&name).await?.ok_or_else(|| Refusal::unknown_node(&name))?;
     app.beats.show(std::slice::from_mut(&mut node));
     app.over_quota.show(std::slice::from_mut(&mut node));
     // Fails only where the semaphore is closed, which nothing does.
     let permit = Arc::clone(&app.histories).acquire_owned().await.ok();
-    let stored = app.store.runs(&name).await?;
+    // The status may be about an older run, where the newest is a rerun.
+    let query = RunQuery { whole: runs.unwrap_or(1), brief: BRIEF_RUNS, also: node.run.clone() };
+    let NewestRuns { runs: stored, more } = app.store.runs(&name, query).await?;
     let uploaded: BTreeSet<UploadedLog> = app.store.logs(&name).await?.into_iter().collect();
     let runs = stored.iter().flat_map(|run| shown_runs(run, &uploaded)).collect();
     let identity = app.store.identity(&name).await?.map(Into::into);
-    let response = Json(Shown { node, identity, runs }).into_response();
+    let response = Json(Shown { node, identity, runs, more }).into_response();
     Ok(response.map(|sent| body::keep(permit, sent)))
 }
 
 fn shown_runs<'a>(stored: &'a StoredRun, uploaded: &BTreeSet<UploadedLog>) -> Vec<ShownRun<'a>> {
     let of_service = |run: Run| {
         let records = stored.reports.iter().filter(|r| r.record.service == run.service);
-        ShownRun { records: records.map(|r| &*r.json).collect(), run }
+        ShownRun { records: records.map(|r| &*r.json).collect(), run, brief: stored.is_brief }
     };
     history::runs_of(stored, uploaded).into_iter().map(of_service).collect()
 }

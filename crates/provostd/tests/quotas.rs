@@ -85,9 +85,13 @@ async fn the_page_of_a_node_that_ran_a_thousand_times_has_its_newest_200_runs() 
     let token = server.token("cn001").await;
     let all: Vec<_> = (1..=1000).map(|number| record(&run(number), 1, 0)).collect();
     assert_eq!(server.report("cn001", &token, &json!(all)).await.0, 200);
-    let shown: Value = server.admin("/v1/nodes/cn001").await.json().await.unwrap();
-    let runs = shown["runs"].as_array().unwrap();
-    assert_eq!((runs.len(), &runs[0]["run"]), (200, &json!(run(1000))));
+    for (query, expected) in [("", 11), ("?runs=20", 30), ("?runs=999", 200)] {
+        let path = format!("/v1/nodes/cn001{query}");
+        let shown: Value = server.admin(&path).await.json().await.unwrap();
+        let runs = shown["runs"].as_array().unwrap();
+        assert_eq!((runs.len(), &runs[0]["run"]), (expected, &json!(run(1000))));
+        assert_eq!((&runs[0]["brief"], &shown["more"]), (&Value::Null, &json!(true)));
+    }
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@ const RARE: &[&str] = &[
     "a-node overQuota",
     "a-node runningFor",
     "a-node-with-its-runs identity",
+    "a-node-with-its-runs more",
     "a-pending-node key",
     "a-result exitCode",
     "a-result hint",
@@ -109,6 +110,7 @@ fn the_documents_have_the_keys_of_the_page() {
         page.check("a-node[]", &ctl(&["nodes"]));
         page.check("an-overview", &ctl(&["nodes", "--group"]));
         page.check("a-node-with-its-runs", &ctl(&["show", "cn001"]));
+        page.check("a-node-with-its-runs", &ctl(&["show", "cn001", "--runs", "200"]));
         page.check("a-node-with-its-runs", &ctl(&["show", "cn002"]));
     };
     other_services(&node);

@@ -66,7 +66,7 @@ fn a_run_that_a_power_cut_ends_is_recorded_and_the_next_one_completes() {
     // What became of the first run is told first: until the rest has come, it has failed.
     let is_booted = || cluster.status("cn001")["status"] == "booted";
     assert!(until(Duration::from_secs(60), is_booted), "{:#}", cluster.status("cn001"));
-    let shown = cluster.ctl_json(&["show", "cn001"]);
+    let shown = cluster.ctl_json(&["show", "cn001", "--runs", "2"]);
     let [second, first] = &shown["runs"].as_array().unwrap()[..] else { panic!("{shown:#}") };
     assert_eq!(ended(first), ["fetch: success", "once: success", "middle: failure"]);
     let end = first["records"].as_array().unwrap().last().unwrap();

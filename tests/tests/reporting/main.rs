@@ -47,7 +47,7 @@ fn configure(cluster: &Cluster, node: &Node, servers: &[&str]) {
 #[track_caller]
 fn all_is_stored(cluster: &Cluster, node: &Node, services: &[&str]) {
     assert_eq!(node.status()["unreported"], 0);
-    let shown = cluster.ctl_json(&["show", "cn001"]);
+    let shown = cluster.ctl_json(&["show", "cn001", "--runs", "200"]);
     let mut stored: Vec<(String, u64)> = Vec::new();
     for run in shown["runs"].as_array().unwrap() {
         let id = run["run"].as_str().unwrap();

@@ -15,6 +15,7 @@ mod notices;
 mod prune;
 mod queues;
 mod reads;
+mod runs;
 mod schema;
 mod steps;
 #[cfg(feature = "transfer")]
@@ -37,9 +38,9 @@ use self::events::Listener;
 use self::watch::Turn;
 use self::writer::Writer;
 use crate::{
-    Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Lost, Node, Pruned, Quotas,
-    Released, Report, Retention, ScriptReport, ScriptSummary, Seen, Standing, Store, StoreError,
-    StoredRun, Token, UploadedLog, Watch,
+    Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Lost, NewestRuns, Node,
+    Pruned, Quotas, Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen,
+    Standing, Store, StoreError, Token, UploadedLog, Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -129,8 +130,8 @@ impl Store for Postgres {
         self.read(reads::seen(&self.database))
     }
 
-    fn runs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<StoredRun>> {
-        self.read(reads::newest_runs(&self.database, node))
+    fn runs<'a>(&'a self, node: &'a str, query: RunQuery) -> Answer<'a, NewestRuns> {
+        self.read(runs::newest(&self.database, node, query))
     }
 
     fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>> {
@@ -138,7 +139,7 @@ impl Store for Postgres {
     }
 
     fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>> {
-        self.read(reads::records(&self.database, run, after))
+        self.read(runs::records(&self.database, run, after))
     }
 
     fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()> {

@@ -3,16 +3,11 @@ use std::pin::pin;
 
 use futures_util::TryStreamExt;
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 use tokio_postgres::types::ToSql;
 
 use super::connect::Database;
 use super::error::Failure;
-use crate::store::{MAX_HISTORY, MAX_PART};
-use crate::{MAX_RUNS, MAX_SEQ, Node, NodeState, Report, Seen, Standing, StoredRun};
-
-/// How many records are looked at for a part of a run.
-const PART_ROWS: i64 = 4096;
+use crate::{Node, NodeState, Seen, Standing};
 
 /// What is remembered of the nodes that `select` names, made into `T` one by one: all of them may be
 /// a hundred thousand.
@@ -114,88 +109,4 @@ pub(super) async fn node_of_run(db: &Database, run: &str) -> Result<Option<Strin
     let select = client.prepare_cached(select).await?;
     let row = client.query_opt(&select, &[&run]).await?;
     row.map(|row| Ok(row.try_get(0)?)).transpose()
-}
-
-/// The newest runs of a node, within the limits of [`crate::Store::runs`].
-pub(super) async fn newest_runs(db: &Database, node: &str) -> Result<Vec<StoredRun>, Failure> {
-    let client = db.client().await?;
-    let select = "SELECT id, run FROM run WHERE node = $1 AND NOT pruned ORDER BY id DESC LIMIT $2";
-    let select = client.prepare_cached(select).await?;
-    let rows = client.query(&select, &[&node, &(MAX_RUNS as i64)]).await?;
-    drop(client);
-    let mut runs = Vec::new();
-    let mut room = MAX_HISTORY;
-    for row in rows {
-        let reports = reports(db, row.try_get(0)?).await?;
-        let bytes = reports.iter().map(|report| report.json.get().len()).sum();
-        if bytes > room && !runs.is_empty() {
-            break;
-        }
-        room = room.saturating_sub(bytes);
-        runs.push(StoredRun { node: node.to_owned(), run: row.try_get(1)?, reports });
-    }
-    Ok(runs)
-}
-
-/// A run's records: the first ones, and the last one.
-async fn reports(db: &Database, run: i64) -> Result<Vec<Report>, Failure> {
-    let (mut reports, mut room, mut after) = (Vec::new(), MAX_HISTORY, 0);
-    loop {
-        let part = part(db, run, after).await?;
-        let Some((last, _)) = part.last() else { return Ok(reports) };
-        after = *last;
-        for (_, json) in part {
-            room = room.saturating_sub(json.get().len());
-            if room == 0 {
-                reports.push(last_report(db, run).await?);
-                return Ok(reports);
-            }
-            reports.push(Report::parse(&json)?);
-        }
-    }
-}
-
-async fn last_report(db: &Database, run: i64) -> Result<Report, Failure> {
-    let client = db.client().await?;
-    let select = "SELECT json FROM record WHERE run = $1 ORDER BY seq DESC LIMIT 1";
-    let row = client.query_one(select, &[&run]).await?;
-    let json: Box<RawValue> = serde_json::from_str(row.try_get(0)?)?;
-    Ok(Report::parse(&json)?)
-}
-
-/// Some records of a run after the seq `after`.
-pub(super) async fn records(
-    db: &Database,
-    run: &str,
-    after: u64,
-) -> Result<Vec<(u64, Box<RawValue>)>, Failure> {
-    let client = db.client().await?;
-    let select = "SELECT id FROM run WHERE run = $1 AND NOT pruned ORDER BY id LIMIT 1";
-    let select = client.prepare_cached(select).await?;
-    let first = client.query_opt(&select, &[&run]).await?;
-    drop(client);
-    let Some(first) = first else { return Ok(Vec::new()) };
-    part(db, first.try_get(0)?, after).await
-}
-
-/// The same of the run with this id. A seq is never 0.
-async fn part(db: &Database, run: i64, after: u64) -> Result<Vec<(u64, Box<RawValue>)>, Failure> {
-    let client = db.client().await?;
-    let select = "SELECT seq, json FROM (
-             SELECT seq, json,
-                 sum(octet_length(json)) OVER (ORDER BY seq) - octet_length(json) AS before
-             FROM (
-                 SELECT seq, json FROM record WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3
-             ) AS next
-         ) AS counted
-         WHERE before < $4 ORDER BY seq";
-    let select = client.prepare_cached(select).await?;
-    let after = after.min(MAX_SEQ) as i32;
-    let params: [&(dyn ToSql + Sync); 4] = [&run, &after, &PART_ROWS, &(MAX_PART as i64)];
-    let rows = client.query(&select, &params).await?;
-    let record = |row: &tokio_postgres::Row| {
-        let seq: i32 = row.try_get(0)?;
-        Ok((u64::from(seq.unsigned_abs()), serde_json::from_str(row.try_get(1)?)?))
-    };
-    rows.iter().map(record).collect()
 }

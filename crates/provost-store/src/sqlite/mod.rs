@@ -15,6 +15,7 @@ mod prune;
 mod queues;
 mod readers;
 mod rows;
+mod runs;
 mod schema;
 mod steps;
 mod tokens;
@@ -41,9 +42,9 @@ use self::writer::{Applied, Writer};
 use crate::notice::Subscriptions;
 use crate::retention::BITE_RUNS;
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Event, Ingested, Lost, Node, Pruned, Quotas, Released,
-    Report, Retention, ScriptReport, ScriptSummary, Seen, Standing, Store, StoreError, StoredRun,
-    Token, UploadedLog, Watch,
+    Admin, Answer, AuditEntry, Claim, Event, Ingested, Lost, NewestRuns, Node, Pruned, Quotas,
+    Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Store,
+    StoreError, Token, UploadedLog, Watch,
 };
 
 /// The store's file in the daemon's folder.
@@ -173,9 +174,9 @@ impl Store for Sqlite {
         Box::pin(self.read(changes::seen))
     }
 
-    fn runs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<StoredRun>> {
+    fn runs<'a>(&'a self, node: &'a str, query: RunQuery) -> Answer<'a, NewestRuns> {
         let node = node.to_owned();
-        Box::pin(self.read(move |db| rows::newest_runs(db, &node)))
+        Box::pin(self.read(move |db| runs::newest(db, &node, &query)))
     }
 
     fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>> {
@@ -191,7 +192,7 @@ impl Store for Sqlite {
 
     fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>> {
         let run = run.to_owned();
-        Box::pin(self.read(move |db| rows::records(db, &run, after)))
+        Box::pin(self.read(move |db| runs::records(db, &run, after)))
     }
 
     fn add_admin(&self, admin: Admin, sha256: [u8; 32]) -> Answer<'_, bool> {

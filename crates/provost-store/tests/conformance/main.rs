@@ -12,13 +12,20 @@ mod transfer;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use provost_store::{Event, Report};
+use provost_store::{Event, MAX_RUNS, Report, RunQuery, Store, StoredRun};
 use serde_json::json;
 use tokio::sync::broadcast;
 
 const AT: &str = "2026-11-20T17:00:00Z";
 /// The longest that an event may take.
 const SOON: Duration = Duration::from_secs(60);
+
+/// A node's runs with all of their records.
+async fn all_runs(store: &dyn Store, node: &str) -> Vec<StoredRun> {
+    let newest = store.runs(node, RunQuery::newest(MAX_RUNS)).await.unwrap();
+    assert!(!newest.more && newest.runs.iter().all(|run| !run.is_brief));
+    newest.runs
+}
 
 /// The next event.
 async fn next(events: &mut broadcast::Receiver<Event>) -> Event {

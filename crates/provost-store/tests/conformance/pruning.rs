@@ -1,7 +1,9 @@
 //! What of the history is kept no longer.
 
 use jiff::{SignedDuration, Timestamp};
-use provost_store::{Pruned, Quota, Quotas, Report, Retention, Status, Store, UploadedLog};
+use provost_store::{
+    MAX_RUNS, Pruned, Quota, Quotas, Report, Retention, RunQuery, Status, Store, UploadedLog,
+};
 use serde_json::json;
 
 use crate::{at, report};
@@ -37,7 +39,8 @@ async fn pruned(store: &dyn Store, keep: Retention, at: Timestamp) -> Pruned {
 }
 
 async fn runs(store: &dyn Store, node: &str) -> Vec<String> {
-    store.runs(node).await.unwrap().into_iter().map(|run| run.run).collect()
+    let newest = store.runs(node, RunQuery::newest(MAX_RUNS)).await.unwrap();
+    newest.runs.into_iter().map(|run| run.run).collect()
 }
 
 /// What every store must do, with a quota of [`ROOM`].

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use provost_record::Cause;
 use provost_store::{
-    Admin, AuditEntry, Claim, ClaimContent, Event, Lost, Released, Role, ScriptReport, Standing,
-    Status, Step, Store, Token, UploadedLog,
+    Admin, AuditEntry, Claim, ClaimContent, Event, Lost, Released, Role, RunQuery, ScriptReport,
+    Standing, Status, Step, Store, StoredRun, Token, UploadedLog,
 };
 use serde_json::json;
 
-use crate::{at, next, report};
+use crate::{all_runs, at, next, report};
 
 /// What every store must do; it is fresh and empty.
 pub(crate) async fn conforms(store: &dyn Store) {
@@ -19,6 +19,7 @@ pub(crate) async fn conforms(store: &dyn Store) {
     rotation(store).await;
     records(store).await;
     runs_of_two_nodes(store).await;
+    newest_runs(store).await;
     logs(store).await;
     attempts(store).await;
     silence(store).await;
@@ -178,7 +179,7 @@ async fn runs_of_two_nodes(store: &dyn Store) {
     store.ingest("cn001", vec![report("cn001", "0", 2, start.clone())], at()).await.unwrap();
     store.ingest("cn001", vec![report("cn001", "0", 1, start.clone())], at()).await.unwrap();
     store.ingest("cn001", vec![report("cn001", "a", 9, start.clone())], at()).await.unwrap();
-    let runs = store.runs("cn001").await.unwrap();
+    let runs = all_runs(store, "cn001").await;
     let ids: Vec<_> = runs.iter().map(|r| r.run.as_str()).collect();
     assert_eq!(ids, ["0", "a"]);
     let seqs: Vec<_> = runs[0].reports.iter().map(|r| r.record.seq).collect();
@@ -188,9 +189,37 @@ async fn runs_of_two_nodes(store: &dyn Store) {
     let claimed = store.ingest("cn002", vec![report("cn002", "a", 1, start)], at()).await.unwrap();
     assert_eq!(claimed.fresh, 1);
     assert_eq!(store.node_of_run("a").await.unwrap().as_deref(), Some("cn001"));
-    assert_eq!(store.runs("cn002").await.unwrap().len(), 1);
+    assert_eq!(all_runs(store, "cn002").await.len(), 1);
     assert!(store.node_of_run("nothing").await.unwrap().is_none());
-    assert!(store.runs("nobody").await.unwrap().is_empty());
+    assert!(all_runs(store, "nobody").await.is_empty());
+}
+
+/// Only what is asked for is read of a node's runs.
+async fn newest_runs(store: &dyn Store) {
+    for n in 1..=6 {
+        let run = |seq| report("many", &format!("m{n}"), seq, json!({"phase": "stage start"}));
+        store.ingest("many", (1..=n + 2).map(run).collect(), at()).await.unwrap();
+    }
+    let read = async |query| {
+        let newest = store.runs("many", query).await.unwrap();
+        let seqs = |run: &StoredRun| run.reports.iter().map(|r| r.record.seq).collect::<Vec<_>>();
+        let runs = newest.runs.iter().map(|run| (run.run.clone(), run.is_brief, seqs(run)));
+        (runs.collect::<Vec<_>>(), newest.more)
+    };
+    let run = |n: u64, is_brief, seqs: &[u64]| (format!("m{n}"), is_brief, seqs.to_vec());
+    let m6 = run(6, false, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(read(RunQuery::newest(1)).await, (vec![m6.clone()], true));
+    let also = |run: &str| RunQuery { whole: 1, brief: 2, also: Some(run.to_owned()) };
+    let (m5, m4) = (run(5, true, &[1, 2, 3, 7]), run(4, true, &[1, 2, 3, 6]));
+    let (all, m1) = (vec![m6.clone(), m5.clone(), m4], run(1, false, &[1, 2, 3]));
+    assert_eq!(read(also("nothing")).await, (all.clone(), true));
+    assert_eq!(read(also("m1")).await, ([all, vec![m1]].concat(), true));
+    let m4 = run(4, false, &[1, 2, 3, 4, 5, 6]);
+    assert_eq!(read(also("m4")).await, (vec![m6, m5, m4], true));
+    let (all, more) = read(RunQuery { whole: 0, brief: 6, also: None }).await;
+    assert_eq!((all.len(), more), (6, false));
+    assert_eq!(all[5], run(1, true, &[1, 2, 3]));
+    store.remove(vec!["many".into()]).await.unwrap().unwrap();
 }
 
 /// How many attempts there are, without why the last one failed.
@@ -407,14 +436,14 @@ async fn removal(store: &dyn Store) {
     assert_eq!(store.nodes().await.unwrap().len(), others);
     assert_eq!(store.token_owner([9; 32], at()).await.unwrap(), None);
     assert_eq!(store.node_of_run("g").await.unwrap(), None);
-    assert!(store.runs("gone").await.unwrap().is_empty());
+    assert!(all_runs(store, "gone").await.is_empty());
     assert!(store.logs("gone").await.unwrap().is_empty());
     assert_eq!(store.log("gone", &log()).await.unwrap(), None);
     let seen = store.seen().await.unwrap();
     assert!(seen.iter().all(|(node, _)| node != "gone"));
     // It can come back, and then begins anew.
     assert_eq!(store.ingest("gone", start(1), at()).await.unwrap().fresh, 1);
-    assert_eq!(store.runs("gone").await.unwrap().len(), 1);
+    assert_eq!(all_runs(store, "gone").await.len(), 1);
 }
 
 /// Two hundred nodes report at once, each by two requests with the same record.

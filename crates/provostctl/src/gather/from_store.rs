@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use jiff::Timestamp;
 use provost_record::{Record, Service};
+use provost_store::MAX_RUNS;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tar::{Builder, Header};
@@ -36,8 +37,8 @@ pub(super) async fn write(
     why: &str,
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
-    let raw: RawHistory = client.node(node).await?;
-    let history: NodeHistory = client.node(node).await?;
+    let raw: RawHistory = client.node(node, MAX_RUNS).await?;
+    let history: NodeHistory = client.node(node, MAX_RUNS).await?;
     let mut files = BTreeMap::new();
     files.insert("from-provostd.txt".to_owned(), format!("{node} sent no bundle: {why}\n"));
     files.insert("node.json".to_owned(), format!("{}\n", raw.node));

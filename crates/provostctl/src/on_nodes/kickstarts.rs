@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use provost_record::Service;
-use provost_store::Node;
+use provost_store::{MAX_RUNS, Node};
 
 use crate::client::{Client, NodeHistory};
 use crate::node_set::NodeSet;
@@ -35,7 +35,14 @@ pub(super) async fn among(client: &Client, nodes: &NodeSet) -> HashSet<String> {
 
 /// The service of the newest run that isn't a rerun.
 async fn last_of_life(client: &Client, node: &Node) -> Option<String> {
-    let history: NodeHistory = client.node(&node.name).await.ok()?;
-    let runs = history.runs().into_iter().map(|run| run.service);
-    runs.into_iter().find(|service| service != Service::Run.as_str())
+    // Nearly always it is one of the newest.
+    for runs in [1, MAX_RUNS] {
+        let history: NodeHistory = client.node(&node.name, runs).await.ok()?;
+        let mut services = history.runs().into_iter().map(|run| run.service);
+        let found = services.find(|service| service != Service::Run.as_str());
+        if found.is_some() || !history.more {
+            return found;
+        }
+    }
+    None
 }

@@ -7,7 +7,7 @@ use askama::Template;
 use jiff::Timestamp;
 use provost_record::step_log::view::Part;
 use provost_record::{Outcome, Run, Stage, wording};
-use provost_store::{Node, UploadedLog, words};
+use provost_store::{NewestRuns, Node, RunQuery, UploadedLog, words};
 
 use super::fleet::Snapshot;
 use super::log_text::{self, Line};
@@ -39,8 +39,8 @@ struct Content {
     why: Vec<(&'static str, String)>,
     now: Option<Now>,
     runs: Vec<ShownRun>,
-    /// How many runs aren't shown.
-    more: usize,
+    /// Whether there are runs that aren't shown.
+    more: bool,
 }
 
 /// A step that runs for long.
@@ -100,13 +100,13 @@ impl Page for NodePage {
         app.over_quota.show(std::slice::from_mut(&mut node));
         // Fails only where the semaphore is closed, which nothing does.
         let permit = Arc::clone(&app.histories).acquire_owned().await.ok();
-        let stored = app.store.runs(name).await?;
+        let query = RunQuery { also: node.run.clone(), ..RunQuery::newest(MOST_RUNS) };
+        let NewestRuns { runs: stored, more } = app.store.runs(name, query).await?;
         let uploaded: BTreeSet<UploadedLog> = app.store.logs(name).await?.into_iter().collect();
         let runs = stored.iter().flat_map(|run| history::runs_of(run, &uploaded));
         let runs: Vec<Run> = runs.collect();
         drop(permit);
         let now = Timestamp::now();
-        let (shown, more) = (runs.iter().take(MOST_RUNS), runs.len().saturating_sub(MOST_RUNS));
         let is_of_step = |run: &&Run| Some(&run.run) == node.run.as_ref();
         let has_step = runs.iter().find(is_of_step).is_some_and(|run| run.failed_stage().is_some());
         render(&Content {
@@ -116,7 +116,11 @@ impl Page for NodePage {
             facts: facts(&node, now),
             why: if has_step { Vec::new() } else { why(&node) },
             now: running(app, &node, now),
-            runs: shown.enumerate().map(|(at, run)| ShownRun::of(run, &node, at == 0)).collect(),
+            runs: runs
+                .iter()
+                .enumerate()
+                .map(|(at, run)| ShownRun::of(run, &node, at == 0))
+                .collect(),
             more,
         })
     }
