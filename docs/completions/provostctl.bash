@@ -1889,7 +1889,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__store__subcmd__copy)
-            opts="-h --from --to --password-file --ca --admin --token-file --help"
+            opts="-h --from --to --password-file --database-ca --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1907,11 +1907,15 @@ _provostctl() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --ca)
+                --database-ca)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -381,8 +381,9 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand store; and not __f
 complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l from -d 'The store to read: sqlite:DATA, with the folder that provostd.toml calls data, or postgres://USER@HOST:PORT/NAME' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l to -d 'The store to fill, named as the other one' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l password-file -d 'The database\'s password, on the file\'s first line, as [postgres] in provostd.toml has it' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l ca -d 'The certificates, PEM, of whom signs the database server\'s: with it, connections have TLS' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l database-ca -d 'The certificates, PEM, of whom signs the database server\'s: with it, connections have TLS' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand store; and __fish_seen_subcommand_from copy" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand backup" -l to -d 'The file to write; one that is there is replaced when the new one is whole' -r -F

@@ -47,7 +47,7 @@ pub use notice::{Notice, NoticeKind, Notices, Queued, Storm, Subscription};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use quota::{Quota, Quotas};
-pub use retention::{Pruned, Retention};
+pub use retention::{Look, Pruned, Retention};
 pub use run_query::{NewestRuns, RunQuery};
 pub use selection::Selection;
 #[cfg(feature = "sqlite")]

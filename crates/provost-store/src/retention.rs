@@ -19,6 +19,15 @@ pub struct Retention {
     pub logs: SignedDuration,
 }
 
+/// Where history is looked for that is kept no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// At nodes that have had new runs since the last look: it costs by these.
+    AtNewRuns,
+    /// Everywhere, also for what has become too old.
+    Everywhere,
+}
+
 impl Retention {
     /// Runs that began before this, in milliseconds of Unix time, are kept no longer.
     pub(crate) fn oldest_run(&self, at: Timestamp) -> i64 {

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Enrolment, NewestRuns, Node, Notice, Notices, Pruned, Released,
-    Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing,
+    Admin, Answer, AuditEntry, Claim, Enrolment, Look, NewestRuns, Node, Notice, Notices, Pruned,
+    Released, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -246,8 +246,8 @@ pub trait Store: Enrolment + Notices + Send + Sync + 'static {
     fn prunable(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned>;
 
     /// Removes some of the history that is kept no longer at the server's time `at`, in bites that
-    /// hold no report up; nothing, if there is no more. What is removed is free for the nodes' quotas.
-    fn prune(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned>;
+    /// hold no report up; nothing, if `look` finds no more. What is removed is free for the nodes' quotas.
+    fn prune(&self, keep: Retention, look: Look, at: Timestamp) -> Answer<'_, Pruned>;
 
     /// Sets nodes' tokens, all or none, each in place of the node's earlier one. An unknown node
     /// becomes known. Returns the nodes that were unknown. `at` is the server's time.

@@ -28,15 +28,15 @@ pub(crate) enum Store {
         password_file: Option<PathBuf>,
         /// The certificates, PEM, of whom signs the database server's: with it, connections have TLS
         #[arg(long, value_name = "FILE")]
-        ca: Option<PathBuf>,
+        database_ca: Option<PathBuf>,
     },
 }
 
 impl Store {
     pub(crate) async fn run(self) -> Result<(), Failure> {
-        let Self::Copy { from, to, password_file, ca } = self;
+        let Self::Copy { from, to, password_file, database_ca } = self;
         private();
-        let files = PostgresFiles { password: password_file, ca };
+        let files = PostgresFiles { password: password_file, ca: database_ca };
         let with_files = |place| match place {
             Place::Postgres(url, _) => Place::Postgres(url, files.clone()),
             sqlite => sqlite,

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
 use provost_record::now;
-use provost_store::{Pruned, Released};
+use provost_store::{Look, Pruned, Released};
 use serde::{Deserialize, Serialize};
 use tokio::task::{JoinError, spawn_blocking};
 
@@ -140,5 +140,5 @@ pub(crate) async fn prunable(State(app): Shared) -> Result<Json<Pruned>, Refusal
 }
 
 pub(crate) async fn prune(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
-    Ok(Json(retention::prune(&app).await?))
+    Ok(Json(retention::prune(&app, Look::Everywhere).await?))
 }

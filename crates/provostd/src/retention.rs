@@ -5,22 +5,32 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use provost_record::wording::error_chain;
-use provost_store::{Pruned, StoreError};
-use tokio::time::sleep;
+use provost_store::{Look, Pruned, StoreError};
+use tokio::time::{Instant, sleep};
 
 use crate::app::App;
 
 /// The pause after all was removed that is kept no longer. It is the first pause too: a daemon that has
 /// just started has other work.
 const PAUSE: Duration = Duration::from_secs(600);
+/// How often what has become too old is looked for everywhere; else only nodes with new runs are looked at.
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Removes the history that is kept no longer, until the daemon stops.
 pub(crate) async fn keep(app: Arc<App>) {
     let mut stop = app.stop.clone();
+    let mut everywhere_at = None;
     let pruning = async {
         loop {
             sleep(PAUSE).await;
-            if let Err(error) = prune(&app).await {
+            let look = match everywhere_at {
+                Some(at) if Instant::now() < at => Look::AtNewRuns,
+                _ => Look::Everywhere,
+            };
+            if look == Look::Everywhere {
+                everywhere_at = Some(Instant::now() + DAY);
+            }
+            if let Err(error) = prune(&app, look).await {
                 tracing::error!(
                     hint = error.hint(),
                     "removing old history: {}",
@@ -36,10 +46,10 @@ pub(crate) async fn keep(app: Arc<App>) {
 }
 
 /// Removes what is kept no longer now.
-pub(crate) async fn prune(app: &App) -> Result<Pruned, StoreError> {
+pub(crate) async fn prune(app: &App, look: Look) -> Result<Pruned, StoreError> {
     let mut all = Pruned::default();
     loop {
-        let pruned = app.store.prune(app.retention, Timestamp::now()).await?;
+        let pruned = app.store.prune(app.retention, look, Timestamp::now()).await?;
         app.metrics.pruned(&pruned);
         all += pruned;
         if pruned == Pruned::default() {

@@ -24,6 +24,7 @@ mod watch;
 mod writer;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -38,7 +39,7 @@ use self::events::Listener;
 use self::watch::Turn;
 use self::writer::Writer;
 use crate::{
-    Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Lost, NewestRuns, Node,
+    Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Look, Lost, NewestRuns, Node,
     Pruned, Quotas, Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen,
     Standing, Store, StoreError, Token, UploadedLog, Watch,
 };
@@ -51,6 +52,8 @@ pub struct Postgres {
     turn: Turn,
     deliveries: notices::Turn,
     quotas: Quotas,
+    /// The last run that [`Look::AtNewRuns`] has looked at.
+    pruned_until: AtomicI64,
     /// What listens for events. Ends with the store.
     _listening: JoinSet<()>,
 }
@@ -77,8 +80,16 @@ impl Postgres {
         let mut listening = JoinSet::new();
         listening.spawn(Listener::run(listener, Arc::clone(&database), events.clone()));
         let writer = Writer::start(Arc::clone(&database), quotas.records);
-        let (turn, deliveries) = Default::default();
-        Ok(Self { database, writer, events, turn, deliveries, quotas, _listening: listening })
+        Ok(Self {
+            database,
+            writer,
+            events,
+            turn: Turn::default(),
+            deliveries: notices::Turn::default(),
+            quotas,
+            pruned_until: AtomicI64::new(0),
+            _listening: listening,
+        })
     }
 
     fn read<'a, T: 'a>(
@@ -194,8 +205,16 @@ impl Store for Postgres {
         self.read(prune::prunable(&self.database, keep, at))
     }
 
-    fn prune(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned> {
-        self.write(prune::prune(&self.database, keep, at))
+    fn prune(&self, keep: Retention, look: Look, at: Timestamp) -> Answer<'_, Pruned> {
+        self.write(async move {
+            if look == Look::Everywhere {
+                return prune::everywhere(&self.database, keep, at).await;
+            }
+            let after = self.pruned_until.load(Ordering::Relaxed);
+            let (pruned, last) = prune::of_new_runs(&self.database, keep, at, after).await?;
+            self.pruned_until.store(last, Ordering::Relaxed);
+            Ok(pruned)
+        })
     }
 
     fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>> {

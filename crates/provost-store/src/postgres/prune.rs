@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::time::{Instant, sleep};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -20,13 +20,14 @@ const OLD: &str = "SELECT id, node, run FROM (
          FROM run WHERE NOT pruned
      ) AS kept
      WHERE nth > greatest(1, $1::bigint) OR (nth > 1 AND began < $2)";
-/// What of the logs is kept no longer: of these runs, and what is older.
-const OLD_LOGS: &str = "(node, run) IN (SELECT * FROM unnest($1::text[], $2::text[]))
-     OR at < to_timestamp($3::bigint / 1000)";
+/// What of the logs is kept no longer whatever their runs are.
+const OLD_LOGS: &str = "at < to_timestamp($1::bigint / 1000)";
 /// How many runs are looked for at once.
 const SOME: i64 = 10_000;
+/// How long after its begin a run is there at the latest: a transaction takes no longer.
+const SETTLED: SignedDuration = SignedDuration::from_mins(2);
 
-/// What [`prune`] would remove, in all.
+/// What [`everywhere`] would remove, in all.
 pub(super) async fn prunable(
     db: &Database,
     keep: Retention,
@@ -52,17 +53,17 @@ pub(super) async fn prunable(
     let old = client.query(OLD, &[&runs, &oldest]).await?;
     let names =
         |column| old.iter().map(|row| row.try_get(column)).collect::<Result<Vec<&str>, _>>();
-    let select = format!(
-        "SELECT count(*), coalesce(sum(octet_length(bytes)), 0)::bigint FROM log WHERE {OLD_LOGS}"
-    );
+    let select = "SELECT count(*), coalesce(sum(octet_length(bytes)), 0)::bigint FROM log
+         WHERE (node, run) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+             OR at < to_timestamp($3::bigint / 1000)";
     let (nodes, runs, oldest) = (names(1)?, names(2)?, keep.oldest_log(at));
-    let row = client.query_one(&select, &[&nodes, &runs, &oldest]).await?;
+    let row = client.query_one(select, &[&nodes, &runs, &oldest]).await?;
     (all.logs, all.log_bytes) = (number(&row, 0)?, number(&row, 1)?);
     Ok(all)
 }
 
-/// Removes some of what is kept no longer; nothing, if there is no more.
-pub(super) async fn prune(
+/// Removes some of what is kept no longer, wherever it is; nothing, if there is no more.
+pub(super) async fn everywhere(
     db: &Database,
     keep: Retention,
     at: Timestamp,
@@ -71,8 +72,54 @@ pub(super) async fn prune(
     let params: [&(dyn ToSql + Sync); 2] = [&i64::from(keep.runs), &keep.oldest_run(at)];
     let old = client.query(&format!("{OLD} LIMIT {SOME}"), &params).await?;
     drop(client);
-    let run = |row: &Row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
-    let old = old.iter().map(run).collect::<Result<Vec<OldRun>, Failure>>()?;
+    let mut all = remove(db, &old.iter().map(old_run).collect::<Result<Vec<_>, _>>()?).await?;
+    let client = db.client().await?;
+    let delete = format!("DELETE FROM log WHERE {OLD_LOGS} RETURNING octet_length(bytes)::bigint");
+    for row in client.query(&delete, &[&keep.oldest_log(at)]).await? {
+        all += one_log(&row)?;
+    }
+    let forget = "DELETE FROM run WHERE pruned AND began < $1";
+    client.execute(forget, &[&keep.oldest_removed(at)]).await?;
+    Ok(all)
+}
+
+/// Removes what is kept no longer of the nodes with runs after the one with the id `after`. Returns also
+/// the last run that was looked at.
+pub(super) async fn of_new_runs(
+    db: &Database,
+    keep: Retention,
+    at: Timestamp,
+    mut after: i64,
+) -> Result<(Pruned, i64), Failure> {
+    // Ids are given before the commit: one that is lower may still appear.
+    let settled = at.checked_sub(SETTLED).unwrap_or(Timestamp::MIN).as_millisecond();
+    let select = "SELECT id, node FROM run WHERE id > $1 AND began <= $2 ORDER BY id LIMIT $3";
+    let select_old = "SELECT old.id, t.node, old.run FROM unnest($1::text[]) AS t (node)
+         CROSS JOIN LATERAL (
+             SELECT id, run, began, row_number() OVER (ORDER BY id DESC) AS nth
+             FROM run WHERE run.node = t.node AND NOT pruned
+         ) AS old
+         WHERE nth > greatest(1, $2::bigint) OR (nth > 1 AND began < $3)";
+    let mut all = Pruned::default();
+    loop {
+        let client = db.client().await?;
+        let new = client.query(select, &[&after, &settled, &SOME]).await?;
+        let Some(last) = new.last() else { return Ok((all, after)) };
+        after = last.try_get(0)?;
+        let nodes = new.iter().map(|row| row.try_get(1)).collect::<Result<BTreeSet<&str>, _>>()?;
+        let nodes: Vec<&str> = nodes.into_iter().collect();
+        let (runs, oldest) = (i64::from(keep.runs), keep.oldest_run(at));
+        let old = client.query(select_old, &[&nodes, &runs, &oldest]).await?;
+        drop(client);
+        all += remove(db, &old.iter().map(old_run).collect::<Result<Vec<_>, _>>()?).await?;
+        if (new.len() as i64) < SOME {
+            return Ok((all, after));
+        }
+    }
+}
+
+/// Removes runs with their records, in bites, and with their logs.
+async fn remove(db: &Database, old: &[OldRun]) -> Result<Pruned, Failure> {
     let mut all = Pruned::default();
     for some in old.chunks(BITE_RUNS) {
         let mut is_done = false;
@@ -87,15 +134,22 @@ pub(super) async fn prune(
     }
     let (nodes, runs): (Vec<&str>, Vec<&str>) =
         old.iter().map(|(_, node, run)| (node.as_str(), run.as_str())).unzip();
-    let client = db.client().await?;
-    let delete = format!("DELETE FROM log WHERE {OLD_LOGS} RETURNING octet_length(bytes)::bigint");
-    for row in client.query(&delete, &[&nodes, &runs, &keep.oldest_log(at)]).await? {
-        all.logs += 1;
-        all.log_bytes += row.try_get::<_, i64>(0)?.unsigned_abs();
+    let delete = "DELETE FROM log USING unnest($1::text[], $2::text[]) AS old (node, run)
+         WHERE log.node = old.node AND log.run = old.run
+         RETURNING octet_length(bytes)::bigint";
+    for row in db.client().await?.query(delete, &[&nodes, &runs]).await? {
+        all += one_log(&row)?;
     }
-    let forget = "DELETE FROM run WHERE pruned AND began < $1";
-    client.execute(forget, &[&keep.oldest_removed(at)]).await?;
     Ok(all)
+}
+
+fn one_log(row: &Row) -> Result<Pruned, Failure> {
+    let log_bytes = row.try_get::<_, i64>(0)?.unsigned_abs();
+    Ok(Pruned { logs: 1, log_bytes, ..Pruned::default() })
+}
+
+fn old_run(row: &Row) -> Result<OldRun, Failure> {
+    Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
 }
 
 /// The id of a run, its node and its name.

@@ -114,6 +114,20 @@ impl Logs {
         self.blocking("removing old logs in", self.root.clone(), work).await
     }
 
+    /// Removes the logs of `runs`.
+    pub(super) async fn of_runs(&self, runs: Vec<OldRun>) -> Result<Pruned, StoreError> {
+        let work = move |root: &Path| {
+            let mut all = Pruned::default();
+            // A node or a run with another name has no log.
+            let names = |run: &&OldRun| is_file_name(&run.node) && is_file_name(&run.run);
+            for run in runs.iter().filter(names) {
+                all += old_in(&root.join(&run.node).join(&run.run), None, true)?;
+            }
+            Ok(all)
+        };
+        self.blocking("removing old logs in", self.root.clone(), work).await
+    }
+
     fn path(&self, node: &str, log: &UploadedLog) -> Result<PathBuf, StoreError> {
         let run = self.root.join(element(&self.root, node)?).join(element(&self.root, &log.run)?);
         Ok(run.join(element(&self.root, &format!("{}{ENDING}", log.name))?))
@@ -194,21 +208,29 @@ fn old(root: &Path, oldest: SystemTime, runs: &[OldRun], removes: bool) -> io::R
         for run in found(fs::read_dir(node?.path()))?.into_iter().flatten() {
             let run = run?.path();
             let is_old_run = run.strip_prefix(root).is_ok_and(|run| runs.contains(run));
-            for log in found(fs::read_dir(&run))?.into_iter().flatten() {
-                let log = log?;
-                let Some(file) = found(log.metadata())? else { continue };
-                if is_old_run || file.modified()? < oldest {
-                    all += Pruned { logs: 1, log_bytes: file.len(), ..Pruned::default() };
-                    if removes {
-                        found(fs::remove_file(log.path()))?;
-                    }
-                }
-            }
-            if removes {
-                // Fails where it has others.
-                let _ = fs::remove_dir(&run);
-            }
+            all += old_in(&run, (!is_old_run).then_some(oldest), removes)?;
         }
+    }
+    Ok(all)
+}
+
+/// The logs in the folder of a run, those that were written before `oldest` or all.
+fn old_in(run: &Path, oldest: Option<SystemTime>, removes: bool) -> io::Result<Pruned> {
+    let mut all = Pruned::default();
+    for log in found(fs::read_dir(run))?.into_iter().flatten() {
+        let log = log?;
+        let Some(file) = found(log.metadata())? else { continue };
+        if oldest.is_some_and(|oldest| oldest <= file.modified().unwrap_or(oldest)) {
+            continue;
+        }
+        all += Pruned { logs: 1, log_bytes: file.len(), ..Pruned::default() };
+        if removes {
+            found(fs::remove_file(log.path()))?;
+        }
+    }
+    if removes {
+        // Fails where it has others.
+        let _ = fs::remove_dir(run);
     }
     Ok(all)
 }

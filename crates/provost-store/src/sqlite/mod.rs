@@ -25,7 +25,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -36,15 +36,16 @@ use tokio::time::{Instant, sleep};
 use self::error::has_no_room;
 use self::logs::Logs;
 use self::owners::Owners;
+use self::prune::OldRun;
 use self::readers::Readers;
 use self::schema::SchemaError;
 use self::writer::{Applied, Writer};
 use crate::notice::Subscriptions;
 use crate::retention::BITE_RUNS;
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Event, Ingested, Lost, NewestRuns, Node, Pruned, Quotas,
-    Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Store,
-    StoreError, Token, UploadedLog, Watch,
+    Admin, Answer, AuditEntry, Claim, Event, Ingested, Look, Lost, NewestRuns, Node, Pruned,
+    Quotas, Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing,
+    Store, StoreError, Token, UploadedLog, Watch,
 };
 
 /// The store's file in the daemon's folder.
@@ -65,6 +66,8 @@ pub struct Sqlite {
     subscriptions: Arc<Subscriptions>,
     /// Whether nodes that are silent have been watched for.
     watched: AtomicBool,
+    /// The last run that [`Look::AtNewRuns`] has looked at.
+    pruned_until: AtomicI64,
 }
 
 impl Sqlite {
@@ -86,9 +89,62 @@ impl Sqlite {
         let owners = Arc::<Owners>::default();
         let writer = Writer::start(db, &path, Arc::clone(&owners))?;
         let logs = Logs::new(data.join("logs"), quotas.logs);
-        let watched = AtomicBool::new(false);
-        let (readers, subscriptions) = (Readers::new(), Default::default());
-        Ok(Self { writer, readers, logs, path, quotas, owners, subscriptions, watched })
+        Ok(Self {
+            writer,
+            readers: Readers::new(),
+            logs,
+            path,
+            quotas,
+            owners,
+            subscriptions: Arc::default(),
+            watched: AtomicBool::new(false),
+            pruned_until: AtomicI64::new(0),
+        })
+    }
+
+    /// Removes some of what is kept no longer, wherever it is.
+    async fn prune_all(&self, keep: Retention, at: Timestamp) -> Result<Pruned, StoreError> {
+        let old = self.read(move |db| prune::old_runs(db, keep, at, prune::SOME)).await?;
+        let mut all = self.remove_runs(&old).await?;
+        all += self.logs.old(keep.oldest_log(at), old, true).await?;
+        let work = move |db: &Connection| prune::forget_some(db, keep, at);
+        self.writer.submit(&self.path, work).await?;
+        self.give_back().await?;
+        Ok(all)
+    }
+
+    /// Removes what is kept no longer of the nodes with new runs.
+    async fn prune_new(&self, keep: Retention, at: Timestamp) -> Result<Pruned, StoreError> {
+        let mut all = Pruned::default();
+        loop {
+            let after = self.pruned_until.load(Ordering::Relaxed);
+            let found = self.read(move |db| prune::of_new_runs(db, keep, at, after)).await?;
+            if !found.runs.is_empty() {
+                all += self.remove_runs(&found.runs).await?;
+                all += self.logs.of_runs(found.runs).await?;
+            }
+            self.pruned_until.store(found.last, Ordering::Relaxed);
+            if !found.more {
+                self.give_back().await?;
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Removes runs with their records, in bites.
+    async fn remove_runs(&self, runs: &[OldRun]) -> Result<Pruned, StoreError> {
+        let (mut all, mut left) = (Pruned::default(), runs);
+        while !left.is_empty() {
+            let some = left[..left.len().min(BITE_RUNS)].to_vec();
+            let begun = Instant::now();
+            let work = move |db: &Connection| prune::remove_some(db, &some);
+            let removed = self.writer.submit(&self.path, work).await?;
+            left = &left[removed.runs as usize..];
+            all += removed;
+            // Half of the time is left for reports.
+            sleep(begun.elapsed()).await;
+        }
+        Ok(all)
     }
 
     /// Gives the free pages of the file back to the file system.
@@ -349,25 +405,12 @@ impl Store for Sqlite {
         })
     }
 
-    fn prune(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned> {
+    fn prune(&self, keep: Retention, look: Look, at: Timestamp) -> Answer<'_, Pruned> {
         Box::pin(async move {
-            let old = self.read(move |db| prune::old_runs(db, keep, at, prune::SOME)).await?;
-            let (mut all, mut left) = (Pruned::default(), &*old);
-            while !left.is_empty() {
-                let some = left[..left.len().min(BITE_RUNS)].to_vec();
-                let begun = Instant::now();
-                let work = move |db: &Connection| prune::remove_some(db, &some);
-                let removed = self.writer.submit(&self.path, work).await?;
-                left = &left[removed.runs as usize..];
-                all += removed;
-                // Half of the time is left for reports.
-                sleep(begun.elapsed()).await;
+            match look {
+                Look::AtNewRuns => self.prune_new(keep, at).await,
+                Look::Everywhere => self.prune_all(keep, at).await,
             }
-            all += self.logs.old(keep.oldest_log(at), old, true).await?;
-            let work = move |db: &Connection| prune::forget_some(db, keep, at);
-            self.writer.submit(&self.path, work).await?;
-            self.give_back().await?;
-            Ok(all)
         })
     }
 

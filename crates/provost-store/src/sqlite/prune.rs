@@ -1,5 +1,7 @@
 //! What of the history is kept no longer.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
@@ -37,6 +39,48 @@ pub(super) fn old_runs(
             Ok(OldRun { id: row.get(0)?, node: row.get(1)?, run: row.get(2)? })
         })?
         .collect()
+}
+
+/// What new runs have made too many.
+pub(super) struct Found {
+    pub(super) runs: Vec<OldRun>,
+    /// The id of the last run that was looked at.
+    pub(super) last: i64,
+    /// Whether there are more runs to look at.
+    pub(super) more: bool,
+}
+
+/// The runs that are kept no longer, of the nodes with runs after the id `after`.
+pub(super) fn of_new_runs(
+    db: &Connection,
+    keep: Retention,
+    at: Timestamp,
+    after: i64,
+) -> rusqlite::Result<Found> {
+    let select = "SELECT id, node FROM run WHERE id > ? ORDER BY id LIMIT ?";
+    let new: Vec<(i64, String)> = db
+        .prepare_cached(select)?
+        .query_map([after, SOME], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let (last, more) = (new.last().map_or(after, |(id, _)| *id), new.len() as i64 == SOME);
+    let nodes: BTreeSet<String> = new.into_iter().map(|(_, node)| node).collect();
+    // The newest run of a node always stays.
+    let select = "SELECT id, run, began FROM run WHERE node = ? AND pruned = 0
+         ORDER BY id DESC LIMIT -1 OFFSET 1";
+    let mut select = db.prepare_cached(select)?;
+    let mut runs = Vec::new();
+    for node in nodes {
+        let mut older = select.query([&node])?;
+        let mut kept = 1;
+        while let Some(row) = older.next()? {
+            if kept < keep.runs && keep.oldest_run(at) <= row.get(2)? {
+                kept += 1;
+                continue;
+            }
+            runs.push(OldRun { id: row.get(0)?, node: node.clone(), run: row.get(1)? });
+        }
+    }
+    Ok(Found { runs, last, more })
 }
 
 /// What `runs` have.

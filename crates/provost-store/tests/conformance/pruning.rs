@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use provost_store::{
-    MAX_RUNS, Pruned, Quota, Quotas, Report, Retention, RunQuery, Status, Store, UploadedLog,
+    Look, MAX_RUNS, Pruned, Quota, Quotas, Report, Retention, RunQuery, Status, Store, UploadedLog,
 };
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn run(node: &str, run: &str, records: u64) -> Vec<Report> {
 async fn pruned(store: &dyn Store, keep: Retention, at: Timestamp) -> Pruned {
     let (expected, mut all) = (store.prunable(keep, at).await.unwrap(), Pruned::default());
     loop {
-        let some = store.prune(keep, at).await.unwrap();
+        let some = store.prune(keep, Look::Everywhere, at).await.unwrap();
         all += some;
         if some == Pruned::default() {
             assert_eq!(all, expected, "what is removed is what was to be");
@@ -91,4 +91,26 @@ pub(crate) async fn prunes(store: &dyn Store) {
     assert_eq!(pruned(store, keep, at()).await.records, MANY + 5, "and those of a5");
     store.ingest("cn003", run("cn003", "c3", MANY), at()).await.unwrap();
     assert_eq!(runs(store, "cn003").await, ["c3", "c2"]);
+    of_new_runs(store, keep).await;
+}
+
+/// A round looks at no node without a new run.
+async fn of_new_runs(store: &dyn Store, keep: Retention) {
+    let now = at() + SignedDuration::from_mins(10);
+    let prune = async |keep| store.prune(keep, Look::AtNewRuns, now).await.unwrap();
+    let gone = prune(Retention { runs: 2, ..keep }).await;
+    assert_eq!(gone, Pruned::default(), "it has looked at all");
+    assert_eq!(prune(keep).await, Pruned::default(), "nothing is new");
+    let log = UploadedLog { run: "c2".into(), name: "01-x".into() };
+    store.put_log("cn003", log, vec![0; 100]).await.unwrap();
+    store.ingest("cn003", run("cn003", "c4", 1), at()).await.unwrap();
+    let gone = prune(Retention { runs: 2, ..keep }).await;
+    assert_eq!((gone.runs, gone.records, gone.logs), (1, MANY, 1));
+    assert_eq!(runs(store, "cn003").await, ["c4", "c3"]);
+    // By their age, all but the newest.
+    store.ingest("cn003", run("cn003", "c5", 1), now).await.unwrap();
+    let late = now + days(91);
+    let gone = store.prune(Retention { runs: 9, ..keep }, Look::AtNewRuns, late).await.unwrap();
+    assert_eq!(gone.runs, 2);
+    assert_eq!(runs(store, "cn003").await, ["c5"]);
 }
