@@ -48,13 +48,13 @@ pub use notice::{Notice, NoticeKind, Notices, Queued, Storm, Subscription};
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
 pub use quota::{Quota, Quotas};
 pub use retention::{Look, Pruned, Retention};
-pub use run_query::{NewestRuns, RunQuery};
+pub use run_query::{MAX_RUNS, RunQuery};
 pub use selection::Selection;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use status::NodeState;
 pub use step::{MOST_STEPS, ScriptReport, ScriptSummary, Step};
 pub use store::{
-    EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_RUNS, MAX_SEQ, Report, Sent, Store,
+    EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_SEQ, NewestRuns, Report, Sent, Store,
     StoredRun, Token, UploadedLog, Watch,
 };

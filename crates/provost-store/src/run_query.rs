@@ -1,4 +1,5 @@
-use crate::store::{MAX_RUNS, StoredRun};
+/// How many runs of a node are read at once, at most.
+pub const MAX_RUNS: usize = 200;
 
 /// How many of a brief run's first records are read: the run's start, and the fetch with what it
 /// found.
@@ -14,15 +15,6 @@ pub struct RunQuery {
     pub brief: usize,
     /// A run that is read with all of its records in any case.
     pub also: Option<String>,
-}
-
-/// A node's runs, as they were asked for.
-#[derive(Clone, Debug, Default)]
-pub struct NewestRuns {
-    /// The one whose first record arrived last first.
-    pub runs: Vec<StoredRun>,
-    /// Whether there are older ones.
-    pub more: bool,
 }
 
 impl RunQuery {

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Enrolment, Look, NewestRuns, Node, Notice, Notices, Pruned,
-    Released, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing,
+    Admin, Answer, AuditEntry, Claim, Enrolment, Look, Node, Notice, Notices, Pruned, Released,
+    Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -19,9 +19,6 @@ pub const MAX_RECORD: usize = 256 * 1024;
 
 /// The largest seq of a record.
 pub const MAX_SEQ: u64 = (1 << 24) - 1;
-
-/// How many runs of a node are read at once, at most.
-pub const MAX_RUNS: usize = 200;
 
 /// How much the records of a node's history may have, in bytes.
 pub(crate) const MAX_HISTORY: usize = 8 * 1024 * 1024;
@@ -141,6 +138,15 @@ pub struct StoredRun {
     pub reports: Vec<Report>,
     /// Whether these are its first records and the last one alone.
     pub is_brief: bool,
+}
+
+/// A node's runs, as they were asked for.
+#[derive(Clone, Debug, Default)]
+pub struct NewestRuns {
+    /// The one whose first record arrived last first.
+    pub runs: Vec<StoredRun>,
+    /// Whether there are older ones.
+    pub more: bool,
 }
 
 /// A log that a node has uploaded.
