@@ -35,9 +35,10 @@ fn storm(store: Store, daemons: usize) {
     let Some(mut management) = Management::start(&nodes.range(), store, daemons) else { return };
     let tokens = management.tokens(&nodes.range());
     let settings = |n| management.settings(n, &network);
-    let settings: Vec<String> = (0..NODES).map(settings).collect();
+    let share = nodes.shares("storm", OVER, &tokens, settings, 1).pop().unwrap();
+    share.set_up();
     let storm = std::thread::scope(|scope| {
-        let storm = scope.spawn(|| nodes.boot("storm", OVER, &tokens, |n| settings[n].clone()));
+        let storm = scope.spawn(|| share.boot(2));
         management.kill(KILLS, &mut rng);
         storm.join().unwrap()
     });

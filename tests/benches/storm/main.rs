@@ -9,10 +9,12 @@
 mod gets;
 mod null_server;
 mod options;
+mod processes;
 mod simulated;
 mod table;
 mod usage;
 
+use std::path::Path;
 use std::time::Duration;
 
 use fastrand::Rng;
@@ -24,6 +26,12 @@ use usage::{Usage, with_children};
 fn main() {
     // Fails only where there is one already.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut args = std::env::args().skip(1);
+    match (args.next().as_deref(), args.next()) {
+        (Some(processes::SHARE), _) => return processes::simulate(),
+        (Some(null_server::SERVE), Some(www)) => return null_server::serve_all(Path::new(&www)),
+        _ => {}
+    }
     let options = Options::read();
     let network = Network::enter();
     let nodes = Nodes::new(options.nodes);
@@ -34,21 +42,25 @@ fn main() {
     let tokens = management.tokens(&range);
     println!("{options}, {RECORDS} records of each node");
 
-    let null = NullServer::start(&management.www());
+    let processes = nodes.processes();
+    let null = NullServer::start(&management.www(), options.nodes);
     let at_null = |n| management.settings_for(&[&network.server(n, null.port())]);
-    let theirs = measured(|| nodes.boot("null", options.over, &tokens, at_null));
+    let shares = nodes.shares("null", options.over, &tokens, at_null, processes);
+    let theirs = measured(|| processes::boot(shares));
+    drop(null);
     let settings = |n| management.settings(n, &network);
-    let settings: Vec<String> = (0..options.nodes).map(settings).collect();
+    let shares = nodes.shares("provostd", options.over, &tokens, settings, processes);
     let before = Servers::of(&management);
     let ours = measured(|| {
         std::thread::scope(|scope| {
-            let boot = || nodes.boot("provostd", options.over, &tokens, |n| settings[n].clone());
-            let storm = scope.spawn(boot);
+            let storm = scope.spawn(|| processes::boot(shares));
             management.kill(options.kills, &mut Rng::new());
             storm.join().unwrap()
         })
     });
     table::compare(&ours, &theirs);
+    table::course("provostd", &ours);
+    table::course("null", &theirs);
     // Those that were killed have taken it along.
     if options.kills == 0 {
         let used = Servers::of(&management).since(&before);
@@ -65,7 +77,7 @@ fn main() {
     assert!(incomplete.is_empty(), "not all of them: {incomplete:?}");
 }
 
-/// A storm, and what this process has used for it: the nodes, and the null server if it is asked.
+/// A storm, and what its nodes have used.
 struct Measured {
     storm: Storm,
     processor: Duration,

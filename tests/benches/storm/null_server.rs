@@ -2,48 +2,76 @@
 //! what it never stores.
 
 use std::collections::HashMap;
+use std::net::TcpListener as StdListener;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::thread;
 
+use rustix::process::{Resource, getrlimit};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A server in a thread of its own.
+/// The argument of a process that serves, with what is published. Its listener is its standard input.
+pub(crate) const SERVE: &str = "--null-server";
+/// Connections that a node has at once, at most.
+const CONNECTIONS: usize = 4;
+
+/// A server in as many processes as have enough file descriptors, which share one listener.
 pub(crate) struct NullServer {
     port: u16,
+    processes: Vec<Child>,
 }
 
 type Files = HashMap<String, Vec<u8>>;
 
 impl NullServer {
-    /// Serves what is published in `www`.
-    pub(crate) fn start(www: &Path) -> Self {
-        let mut files = Files::new();
-        read_all(www, "", &mut files);
-        let files = Arc::new(files);
-        let listener = std::net::TcpListener::bind("0.0.0.0:0").unwrap();
+    /// Serves what is published in `www` to so many nodes.
+    pub(crate) fn start(www: &Path, nodes: usize) -> Self {
+        let listener = StdListener::bind("0.0.0.0:0").unwrap();
         // As provostd has it: std's own is short.
         rustix::net::listen(&listener, 4096).unwrap();
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        thread::spawn(move || {
-            runtime.block_on(async {
-                let listener = TcpListener::from_std(listener).unwrap();
-                loop {
-                    let Ok((stream, _)) = listener.accept().await else { continue };
-                    tokio::spawn(serve(stream, Arc::clone(&files)));
-                }
-            });
-        });
-        Self { port }
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX) as usize;
+        let processes = (nodes * CONNECTIONS).div_ceil(files);
+        let start = |_| {
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            let listener = OwnedFd::from(listener.try_clone().unwrap());
+            command.arg(SERVE).arg(www).stdin(Stdio::from(listener)).spawn().unwrap()
+        };
+        Self { port, processes: (0..processes).map(start).collect() }
     }
 
     /// Where it listens, at all addresses.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
+}
+
+impl Drop for NullServer {
+    fn drop(&mut self) {
+        for process in &mut self.processes {
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
+    }
+}
+
+/// What each of its processes does.
+pub(crate) fn serve_all(www: &Path) {
+    let mut files = Files::new();
+    read_all(www, "", &mut files);
+    let files = Arc::new(files);
+    let listener = std::io::stdin().as_fd().try_clone_to_owned().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let listener = TcpListener::from_std(StdListener::from(listener)).unwrap();
+        loop {
+            let Ok((stream, _)) = listener.accept().await else { continue };
+            tokio::spawn(serve(stream, Arc::clone(&files)));
+        }
+    });
 }
 
 fn read_all(www: &Path, below: &str, files: &mut Files) {

@@ -30,11 +30,33 @@ pub(crate) fn compare(ours: &Measured, theirs: &Measured) {
     });
     line("reports refused (5xx, 429)", "", &|m| m.storm.requests.refused as f64);
     line("reports failed", "", &|m| m.storm.requests.failed as f64);
-    line("fetches tried again", "", &|m| m.storm.requests.fetches as f64);
+    line("fetches tried again", "", &|m| m.storm.requests.fetches.values().sum::<usize>() as f64);
+    line("told when to come again", "", &|m| m.storm.requests.told as f64);
+    line("boot max, of its median", "", &|m| {
+        let times = || m.storm.boots.iter().map(|boot| boot.whole).collect();
+        percentile(times(), 100) / percentile(times(), 50)
+    });
     line("not reported in time", "nodes", &|m| {
         m.storm.boots.iter().filter(|boot| boot.unreported > 0).count() as f64
     });
     line("processor, the nodes'", "s", &|m| m.processor.as_secs_f64());
+}
+
+/// Prints how many nodes were done a second in each fifth of the storm, the first of which has the highest
+/// load, and why fetches were tried again.
+pub(crate) fn course(what: &str, measured: &Measured) {
+    let fifth = measured.storm.took / 5;
+    let in_fifth = |n: u32| {
+        let (from, until) = (fifth * n, if n == 4 { Duration::MAX } else { fifth * (n + 1) });
+        let ended = measured.storm.boots.iter().map(|boot| boot.ended);
+        ended.filter(|ended| (from..until).contains(ended)).count() as f64
+    };
+    let rates: Vec<String> =
+        (0..5).map(|n| format!("{:.0}", in_fifth(n) / fifth.as_secs_f64())).collect();
+    println!("{what}: nodes done a second, in each fifth of the time: {}", rates.join(" "));
+    for (why, count) in &measured.storm.requests.fetches {
+        println!("{what}: {count} fetches tried again: {why}");
+    }
 }
 
 /// Prints a value beside another one.

@@ -1,17 +1,18 @@
 //! What the nodes say of their requests, at the level `debug`.
 
-use std::sync::{Mutex, Once, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex, Once, PoisonError};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-static REQUESTS: Mutex<Requests> =
-    Mutex::new(Requests { acks: Vec::new(), refused: 0, failed: 0, fetches: 0 });
+static REQUESTS: LazyLock<Mutex<Requests>> = LazyLock::new(Mutex::default);
 
 /// The requests of all nodes of a storm.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Requests {
     /// How long each report took that was acknowledged.
     pub(crate) acks: Vec<Duration>,
@@ -19,8 +20,22 @@ pub(crate) struct Requests {
     pub(crate) refused: usize,
     /// Reports without an answer.
     pub(crate) failed: usize,
-    /// Attempts to fetch that were repeated.
-    pub(crate) fetches: usize,
+    /// Attempts to fetch that were repeated, by the reason.
+    pub(crate) fetches: BTreeMap<String, usize>,
+    /// Attempts and reports that a server told when to come again.
+    pub(crate) told: usize,
+}
+
+impl Requests {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.acks.extend(other.acks);
+        self.refused += other.refused;
+        self.failed += other.failed;
+        self.told += other.told;
+        for (why, count) in other.fetches {
+            *self.fetches.entry(why).or_default() += count;
+        }
+    }
 }
 
 /// Collects them, until it is closed.
@@ -57,11 +72,14 @@ impl<S: Subscriber> Layer<S> for Listener {
         event.record(&mut fields);
         let target = event.metadata().target();
         let mut requests = requests();
+        requests.told += usize::from(fields.is_told);
         match (fields.status, fields.took_us) {
             (Some(200), Some(took)) => requests.acks.push(Duration::from_micros(took)),
             (Some(_), _) => requests.refused += 1,
             _ if target.ends_with("report::reporter") => requests.failed += 1,
-            _ if target.ends_with("fetch::retry") => requests.fetches += 1,
+            _ if target.ends_with("fetch::retry") => {
+                *requests.fetches.entry(fields.why).or_default() += 1;
+            }
             _ => {}
         }
     }
@@ -71,6 +89,9 @@ impl<S: Subscriber> Layer<S> for Listener {
 struct Fields {
     status: Option<u64>,
     took_us: Option<u64>,
+    why: String,
+    /// Whether the server has said when to come again.
+    is_told: bool,
 }
 
 impl Visit for Fields {
@@ -78,9 +99,18 @@ impl Visit for Fields {
         match field.name() {
             "status" => self.status = Some(value),
             "took_us" => self.took_us = Some(value),
+            "wait_s" => self.is_told = value > 0,
             _ => {}
         }
     }
 
-    fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
+    fn record_debug(&mut self, field: &Field, text: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            let text = format!("{text:?}");
+            self.is_told |= text.contains(", and to come back in ");
+            // `fetching URL: WHY[, and …]`
+            let why = text.split(": ").nth(1).unwrap_or(&text);
+            self.why = why.split(", ").next().unwrap_or(why).to_owned();
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Many nodes that boot at once against real management nodes. The nodes share this process, and each is
+//! Many nodes that boot at once against real management nodes. The nodes of a share have one process, and each is
 //! the real node's code from its settings to its last report: fetch, spool, reporter, their waits, retries
 //! and jitter. What is left out is what no server sees: scripts are waits, and a node's folder is in memory.
 
@@ -12,24 +12,27 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit};
+use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use books::Books;
 pub(crate) use books::Requests;
 pub(crate) use management::{Management, Store};
 pub(crate) use network::Network;
-pub(crate) use node::{Boot, SimulatedNode};
+pub(crate) use node::Boot;
+use node::SimulatedNode;
 
 /// Scripts that each node runs.
 pub(crate) const SCRIPTS: usize = 28;
 /// Records of a node's boot: of the service, of `fetch`, and of the scripts.
 pub(crate) const RECORDS: usize = 2 + 2 + 2 * SCRIPTS;
-/// File descriptors of a node, and of the null server for it.
+/// File descriptors of a node.
 const FILES: u64 = 12;
 /// What the folder of a node takes, in bytes.
 const FOLDER: u64 = 256 << 10;
 
 /// What a storm was like for its nodes.
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Storm {
     pub(crate) took: Duration,
     pub(crate) boots: Vec<Boot>,
@@ -42,12 +45,17 @@ pub(crate) struct Nodes {
     memory: TempDir,
 }
 
+/// Nodes that one process simulates.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Share {
+    /// Within which time they are switched on.
+    over: Duration,
+    nodes: Vec<SimulatedNode>,
+}
+
 impl Nodes {
-    /// So many nodes, if there are file descriptors for them.
+    /// So many nodes.
     pub(crate) fn new(count: usize) -> Self {
-        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let enough = count as u64 * FILES + 100;
-        assert!(files >= enough, "{files} open files are too few: ulimit -n {enough}");
         let names = (0..count).map(|n| format!("n{n:06}")).collect();
         Self { names, memory: memory_folder(count as u64 * FOLDER) }
     }
@@ -57,29 +65,63 @@ impl Nodes {
         format!("n[{}-{}]", &self.names[0][1..], &self.names[self.names.len() - 1][1..])
     }
 
-    /// Boots all of them within `over`, each with its token and with the `settings` for its number. They
-    /// are divided among as many threads as there are processors. `name` is the storm's.
-    pub(crate) fn boot(
+    /// All of them, to boot within `over`, each with its token and with the `settings` for its number,
+    /// divided among so many processes. `name` is the storm's.
+    pub(crate) fn shares(
         &self,
         name: &str,
         over: Duration,
         tokens: &[String],
         settings: impl Fn(usize) -> String,
-    ) -> Storm {
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let mut shares: Vec<Vec<SimulatedNode>> = (0..threads).map(|_| Vec::new()).collect();
+        processes: usize,
+    ) -> Vec<Share> {
+        let share = || Share { over, nodes: Vec::new() };
+        let mut shares: Vec<Share> = (0..processes).map(|_| share()).collect();
         for (n, (node, token)) in self.names.iter().zip(tokens).enumerate() {
             let folder = self.memory.path().join(name).join(node);
-            shares[n % threads].push(SimulatedNode::set_up(&folder, node, token, &settings(n)));
+            let node = SimulatedNode::new(folder, node, token, &settings(n));
+            shares[n % processes].nodes.push(node);
+        }
+        shares
+    }
+
+    /// How many processes there are file descriptors for, at least.
+    pub(crate) fn processes(&self) -> usize {
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let most = (files.saturating_sub(100) / FILES).max(1) as usize;
+        self.names.len().div_ceil(most)
+    }
+}
+
+impl Share {
+    /// Makes the nodes' folders.
+    pub(crate) fn set_up(&self) {
+        self.nodes.iter().for_each(SimulatedNode::set_up);
+    }
+
+    /// Boots all of them, divided among so many threads.
+    pub(crate) fn boot(self, threads: usize) -> Storm {
+        let mut parts: Vec<Vec<SimulatedNode>> = (0..threads).map(|_| Vec::new()).collect();
+        for (n, node) in self.nodes.into_iter().enumerate() {
+            parts[n % threads].push(node);
         }
         let books = Books::open();
         let begun = Instant::now();
         let boots = thread::scope(|scope| {
-            let boot_all = |share| scope.spawn(move || boot_all(share, over));
-            let threads: Vec<_> = shares.into_iter().map(boot_all).collect();
+            let boot_all = |part| scope.spawn(move || boot_all(part, self.over));
+            let threads: Vec<_> = parts.into_iter().map(boot_all).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
         });
         Storm { took: begun.elapsed(), boots, requests: books.close() }
+    }
+}
+
+impl Storm {
+    /// Adds the part that another process has had.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.took = self.took.max(other.took);
+        self.boots.extend(other.boots);
+        self.requests.add(other.requests);
     }
 }
 

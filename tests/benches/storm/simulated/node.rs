@@ -11,6 +11,7 @@ use provost_node::runner::connect;
 use provost_node::settings::{Input, Origin};
 use provost_node::state::root::Root;
 use provost_record::{Journal, Outcome, Phase, Record, Service};
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -18,16 +19,22 @@ use tokio::time::sleep;
 const SCRIPT: Duration = Duration::from_millis(250);
 
 /// A node that is switched on by [`boot`](Self::boot).
+#[derive(Serialize, Deserialize)]
 pub(crate) struct SimulatedNode {
-    config: PathBuf,
+    folder: PathBuf,
+    token: String,
+    config: String,
 }
 
 /// How a boot went.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Boot {
     /// From the first request until all is fetched and verified.
     pub(crate) fetch: Duration,
     /// From power on to the end of the last report.
     pub(crate) whole: Duration,
+    /// When that was, after the storm had begun.
+    pub(crate) ended: Duration,
     /// Its run's id.
     pub(crate) run: String,
     /// How many records the node wrote.
@@ -37,26 +44,32 @@ pub(crate) struct Boot {
 }
 
 impl SimulatedNode {
-    /// A node in `folder`, which has not been there before.
-    pub(crate) fn set_up(folder: &Path, name: &str, token: &str, settings: &str) -> Self {
-        std::fs::create_dir_all(folder).unwrap();
+    /// A node in `folder`.
+    pub(crate) fn new(folder: PathBuf, name: &str, token: &str, settings: &str) -> Self {
         let path = |name: &str| folder.join(name);
-        std::fs::write(path("token"), token).unwrap();
         let names = ["state", "log", "etc", "xcatpost", "xcat", "xcat_log"];
         let paths = names.map(|name| format!("{name} = {:?}\n", path(name))).concat();
-        let text = format!(
+        let config = format!(
             "node = {name:?}\ntoken_file = {:?}\n{settings}[report]\ndeadline = \"10m\"\n[paths]\n{paths}",
             path("token")
         );
-        std::fs::write(path("provost.toml"), text).unwrap();
-        Self { config: path("provost.toml") }
+        Self { config, token: token.to_owned(), folder }
+    }
+
+    /// Makes its folder, which has not been there before.
+    pub(crate) fn set_up(&self) {
+        std::fs::create_dir_all(&self.folder).unwrap();
+        std::fs::write(self.folder.join("token"), &self.token).unwrap();
+        std::fs::write(self.folder.join("provost.toml"), &self.config).unwrap();
     }
 
     /// Boots within `over` from now on, as the real node does in its runner.
     pub(crate) async fn boot(self, over: Duration) -> Boot {
+        let begun_all = Instant::now();
         sleep(over.mul_f64(fastrand::f64())).await;
         let on = Instant::now();
-        let input = Input::read(Some((self.config, Origin::Default)), Vec::new());
+        let input =
+            Input::read(Some((self.folder.join("provost.toml"), Origin::Default)), Vec::new());
         let id = uuid::Uuid::now_v7().to_string();
         let (connection, mistakes) = connect(&input, Service::Boot, id.clone());
         assert!(mistakes.is_empty(), "{}", mistakes[0]);
@@ -99,7 +112,8 @@ impl SimulatedNode {
         reporting.flush(&mut orders).await;
         let unreported = Spool::new(&run.paths).unreported_total();
         let records = journal.seq as usize;
-        Boot { fetch, whole: on.elapsed(), run: run.id, records, unreported }
+        let ended = begun_all.elapsed();
+        Boot { fetch, whole: on.elapsed(), ended, run: run.id, records, unreported }
     }
 }
 

@@ -131,7 +131,12 @@ impl Servers {
             self.pass_on(Failure::new(Cause::Fetch, message, hint))
         })?;
         let took_us = begun.elapsed().as_micros() as u64;
-        tracing::debug!(status = u64::from(status.as_u16()), took_us, "reported");
+        tracing::debug!(
+            status = u64::from(status.as_u16()),
+            wait_s = wait.as_secs(),
+            took_us,
+            "reported"
+        );
         if status.is_success() {
             return Ok(Response::Taken(answer));
         }
