@@ -19,6 +19,9 @@ _provostd() {
             provostd,ca)
                 cmd="provostd__subcmd__ca"
                 ;;
+            provostd__subcmd__ca,rotate)
+                cmd="provostd__subcmd__ca__subcmd__rotate"
+                ;;
             provostd__subcmd__ca,show)
                 cmd="provostd__subcmd__ca__subcmd__show"
                 ;;
@@ -55,8 +58,30 @@ _provostd() {
             return 0
             ;;
         provostd__subcmd__ca)
-            opts="-h --config --log-format --help show"
+            opts="-h --config --log-format --help show rotate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostd__subcmd__ca__subcmd__rotate)
+            opts="-h --finish --config --log-format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

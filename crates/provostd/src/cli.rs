@@ -8,7 +8,7 @@ use provost_record::wording::error_chain;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::tls::{Show, ShowError};
+use crate::tls::{Show, ShowError, rotate};
 use crate::{Config, Daemon, DaemonError, RelayConfig, RelayDaemon};
 
 /// The daemon couldn't serve.
@@ -65,6 +65,12 @@ enum Ca {
         #[arg(long)]
         tls: bool,
     },
+    /// Make another authority; nodes that know the one before it still reach this server
+    Rotate {
+        /// Let the one before it count no more, once all nodes know the present one
+        #[arg(long)]
+        finish: bool,
+    },
 }
 
 /// The command line, for its manual.
@@ -87,6 +93,10 @@ pub fn main() -> ExitCode {
             (Ok(config), Some(Command::Ca(Ca::Show { tls }))) => {
                 show_authority(Show::of_relay(&config), tls)
             }
+            (Ok(_), Some(Command::Ca(Ca::Rotate { .. }))) => {
+                let error = "a relay has no authority";
+                complain(&io::Error::other(error), "rotate it there: provostd ca rotate", WRONG)
+            }
             (Err(error), _) => complain(&error, &error.hint(), WRONG),
         };
     }
@@ -94,10 +104,11 @@ pub fn main() -> ExitCode {
         Ok(config) => config,
         Err(error) => return complain(&error, &error.hint(), WRONG),
     };
-    if let Some(Command::Ca(Ca::Show { tls })) = cli.command {
-        return show_authority(Show::of(&config), tls);
+    match cli.command {
+        Some(Command::Ca(Ca::Show { tls })) => show_authority(Show::of(&config), tls),
+        Some(Command::Ca(Ca::Rotate { finish })) => say(rotate(&config, finish)),
+        None => run(serve(&config)),
     }
-    run(serve(&config))
 }
 
 /// Runs a daemon until it has ended.
@@ -119,9 +130,12 @@ fn run(daemon: impl Future<Output = Result<(), DaemonError>>) -> ExitCode {
 }
 
 fn show_authority(shown: Result<Show, ShowError>, is_short: bool) -> ExitCode {
-    let text = match shown {
-        Ok(show) if is_short => show.line(),
-        Ok(show) => show.text(),
+    say(shown.map(|show| if is_short { show.line() } else { show.text() }))
+}
+
+fn say(text: Result<String, ShowError>) -> ExitCode {
+    let text = match text {
+        Ok(text) => text,
         Err(error) => return complain(&error, &error.hint(), FAILED),
     };
     match io::stdout().write_all(text.as_bytes()) {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod nodes;
+mod rotation;
 mod third_parties;
 
 use provost_tests::Cluster;

@@ -16,13 +16,18 @@ use rcgen::{
 };
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::ParsedCertificate;
 
 use super::pair::Pair;
 
 /// The authority's folder in DATA.
-const FOLDER: &str = "ca";
-const KEY: &str = "authority.key";
-const CERTIFICATE: &str = "authority.pem";
+pub(super) const FOLDER: &str = "ca";
+pub(super) const KEY: &str = "authority.key";
+pub(super) const CERTIFICATE: &str = "authority.pem";
+/// The present key, certified by the authority before it: for nodes that know only that one.
+pub(super) const CROSS: &str = "cross.pem";
+/// The certificate of the authority before it, as long as it counts.
+pub(super) const OLD: &str = "old.pem";
 
 /// Why there is no authority.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +42,9 @@ pub enum AuthorityError {
         /// Why it failed.
         source: io::Error,
     },
+    /// There is another authority before this one already.
+    #[error("making another authority: the one before the present one still counts")]
+    Unfinished,
     /// The key or a certificate can't be made or used.
     #[error("making a certificate with the key {}", path.display())]
     Crypto {
@@ -54,6 +62,11 @@ impl AuthorityError {
             Self::File { source, path, .. } if source.kind() == io::ErrorKind::NotFound => {
                 format!("start provostd once, which makes {}", path.display())
             }
+            Self::Unfinished => {
+                "once all nodes have fetched a manifest that names the present one, end that: \
+                 provostd ca rotate --finish"
+                    .to_owned()
+            }
             Self::File { path, .. } => {
                 format!("let provostd's user read and write it: namei -l {}", path.display())
             }
@@ -68,9 +81,11 @@ impl AuthorityError {
 
 /// An authority.
 pub(crate) struct Authority {
-    key: KeyPair,
+    pub(super) key: KeyPair,
     path: PathBuf,
     certificate: String,
+    /// The certificates that lead to the authority before it.
+    before: Vec<CertificateDer<'static>>,
 }
 
 impl Authority {
@@ -95,7 +110,13 @@ impl Authority {
         };
         let path = folder.join(KEY);
         let key = KeyPair::from_pem(&read(KEY)?).map_err(crypto(&path))?;
-        Ok(Self { key, certificate: read(CERTIFICATE)?, path })
+        let before = match [CROSS, OLD].map(|name| folder.join(name)) {
+            files if files.iter().all(|file| file.exists()) => {
+                files.iter().map(|file| read_certificate(file)).collect::<Result<_, _>>()?
+            }
+            _ => Vec::new(),
+        };
+        Ok(Self { key, certificate: read(CERTIFICATE)?, path, before })
     }
 
     /// Makes what is missing of it. The key comes to the disk before anything says that it counts.
@@ -121,7 +142,7 @@ impl Authority {
         let public = folder.join(CERTIFICATE);
         provost_fs::replace_with_mode(&public, certificate.as_bytes(), 0o644, Durability::PowerCut)
             .map_err(file("writing", &public))?;
-        Ok(Self { key, path, certificate })
+        Ok(Self { key, path, certificate, before: Vec::new() })
     }
 
     /// Its own certificate.
@@ -129,6 +150,18 @@ impl Authority {
         let path = self.path.with_file_name(CERTIFICATE);
         CertificateDer::from_pem_slice(self.certificate.as_bytes())
             .map_err(|e| file("reading", &path)(io::Error::other(e)))
+    }
+
+    /// By which public keys nodes may know it: its own, and that of the authority before it.
+    pub(super) fn keys(&self) -> Result<Vec<Digest>, AuthorityError> {
+        let mut keys = vec![Digest::of(&self.key.subject_public_key_info())];
+        if let Some(old) = self.before.last() {
+            let path = self.path.with_file_name(OLD);
+            let parsed = ParsedCertificate::try_from(old);
+            let parsed = parsed.map_err(|e| file("reading", &path)(io::Error::other(e)))?;
+            keys.push(Digest::of(&parsed.subject_public_key_info()));
+        }
+        Ok(keys)
     }
 
     /// A new certificate for this server, by all of its `names` and addresses, with a new key, which
@@ -147,7 +180,11 @@ impl Authority {
         };
         let (certificate, key) = issue().map_err(crypto(&self.path))?;
         let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
-        let chain = vec![certificate.der().clone(), self.certificate()?];
+        let mut chain = vec![certificate.der().clone()];
+        match self.before.is_empty() {
+            true => chain.push(self.certificate()?),
+            false => chain.extend_from_slice(&self.before),
+        }
         let (cert_file, key_file) = (self.path.with_file_name(CERTIFICATE), self.path.clone());
         Ok(Pair { chain, key, cert_file, key_file })
     }
@@ -182,7 +219,7 @@ impl Authority {
 }
 
 /// What the authority's own certificate says. It has to be the same each time.
-fn own_params(key: &KeyPair) -> CertificateParams {
+pub(super) fn own_params(key: &KeyPair) -> CertificateParams {
     let mut params = CertificateParams::default();
     let id = Digest::of(&key.subject_public_key_info()).to_string();
     params.distinguished_name.push(DnType::OrganizationName, "Provost");
@@ -200,10 +237,14 @@ fn valid_always(params: &mut CertificateParams) {
     params.not_after = date_time_ymd(9999, 12, 31);
 }
 
-fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> AuthorityError {
+fn read_certificate(path: &Path) -> Result<CertificateDer<'static>, AuthorityError> {
+    CertificateDer::from_pem_file(path).map_err(|e| file("reading", path)(io::Error::other(e)))
+}
+
+pub(super) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> AuthorityError {
     move |source| AuthorityError::File { doing, path: path.to_owned(), source }
 }
 
-fn crypto(path: &Path) -> impl FnOnce(rcgen::Error) -> AuthorityError {
+pub(super) fn crypto(path: &Path) -> impl FnOnce(rcgen::Error) -> AuthorityError {
     move |source| AuthorityError::Crypto { path: path.to_owned(), source }
 }

@@ -4,6 +4,7 @@ mod any_key;
 mod authority;
 mod connection;
 mod pair;
+mod rotation;
 mod show;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -16,7 +17,7 @@ pub use authority::AuthorityError;
 pub(crate) use connection::TlsListener;
 pub(crate) use pair::Pair;
 pub use pair::TlsError;
-pub(crate) use show::{Show, ShowError};
+pub(crate) use show::{Show, ShowError, rotate};
 
 /// What the nodes' TLS listener proves itself by: the site's own certificate, or one of this
 /// management node's authority, which is made at the first start.

@@ -3,12 +3,13 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use provost_bundle::Tls;
+use provost_bundle::{Digest, Tls};
 use serde::Deserialize;
 
 use super::IdentityError;
 use super::authority::Authority;
 use super::pair::{Pair, TlsError};
+use super::rotation;
 use crate::config::Config;
 use crate::relay::RelayConfig;
 
@@ -21,6 +22,8 @@ pub(crate) enum ShowError {
     File { path: PathBuf, source: std::io::Error },
     #[error("showing the authority: [tls] of provostd.toml says `off = true`")]
     Off,
+    #[error("rotating the authority: `cert` under [tls] of provostd.toml names the site's own")]
+    Site,
     #[error("showing the authority: its port isn't known before provostd runs")]
     NoPort,
     #[error("showing the relay's certificate: it has none, and passes TLS on unread")]
@@ -40,6 +43,7 @@ impl ShowError {
                              `key` under [tls] of relay.toml"
                     .to_owned()
             }
+            Self::Site => "replace the site's certificate as its authority does".to_owned(),
             Self::NoPort => "start provostd, or name a port: `listen` under [tls]".to_owned(),
         }
     }
@@ -64,14 +68,15 @@ impl Show {
     pub(crate) fn of(config: &Config) -> Result<Self, ShowError> {
         let Config { tls, listen, data, .. } = config;
         let address = tls.address(*listen).ok_or(ShowError::Off)?;
-        let pair = match &tls.files {
-            Some(files) => Pair::read(&files.cert, &files.key).map_err(IdentityError::from)?,
-            // It doesn't make one, as a user that the daemon isn't.
-            None => Authority::open(data)
-                .and_then(|authority| authority.server(Vec::new()))
-                .map_err(IdentityError::from)?,
-        };
-        Self::of_pair(pair, address.port(), data)
+        if let Some(files) = &tls.files {
+            let pair = Pair::read(&files.cert, &files.key).map_err(IdentityError::from)?;
+            return Self::of_pair(pair, address.port(), data);
+        }
+        // It doesn't make one, as a user that the daemon isn't.
+        let authority = Authority::open(data).map_err(IdentityError::from)?;
+        let pair = authority.server(Vec::new()).map_err(IdentityError::from)?;
+        let keys = authority.keys().map_err(IdentityError::from)?;
+        Self::by_keys(pair, keys, address.port(), data)
     }
 
     /// Of a relay that has a certificate.
@@ -85,6 +90,10 @@ impl Show {
 
     fn of_pair(pair: Pair, port: u16, data: &Path) -> Result<Self, ShowError> {
         let key = pair.public_key().map_err(|e: TlsError| IdentityError::from(e))?;
+        Self::by_keys(pair, vec![key], port, data)
+    }
+
+    fn by_keys(pair: Pair, keys: Vec<Digest>, port: u16, data: &Path) -> Result<Self, ShowError> {
         let path = pair.cert_file;
         let certificate = std::fs::read_to_string(&path);
         let certificate = certificate.map_err(|source| ShowError::File { path, source })?;
@@ -92,7 +101,7 @@ impl Show {
             0 => bound_port(data).ok_or(ShowError::NoPort)?,
             port => port,
         };
-        Ok(Self { line: Tls { port, keys: vec![key] }, certificate })
+        Ok(Self { line: Tls { port, keys }, certificate })
     }
 
     /// The line alone.
@@ -108,6 +117,27 @@ impl Show {
              --cacert FILE:\n{certificate}"
         )
     }
+}
+
+/// `provostd ca rotate`: what was done, and what comes next.
+pub(crate) fn rotate(config: &Config, finish: bool) -> Result<String, ShowError> {
+    if config.tls.files.is_some() {
+        return Err(ShowError::Site);
+    }
+    let data = &config.data;
+    let done = match finish {
+        false => {
+            rotation::rotate(data).map_err(IdentityError::from)?;
+            "made another authority; the one before it counts beside it"
+        }
+        true if rotation::finish(data).map_err(IdentityError::from)? => {
+            "the authority before the present one counts no more"
+        }
+        true => "there is no authority before the present one",
+    };
+    Ok(format!(
+        "{done}\nnext: start provostd again, then: provostctl publish … --tls \"$(provostd ca show --tls)\"\n"
+    ))
 }
 
 /// The port that the running daemon has.

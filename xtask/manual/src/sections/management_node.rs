@@ -101,6 +101,18 @@ pub(super) const ALL: &[Sections] = &[
         ],
     ),
     sections("provostd ca", AUTHORITY, &[CA], &[SHOW_CA]),
+    sections(
+        "provostd ca rotate",
+        AUTHORITY,
+        &[CA],
+        &[
+            ("Make another authority:", "provostd ca rotate"),
+            (
+                "End the one before it, once all nodes know the other:",
+                "provostd ca rotate --finish",
+            ),
+        ],
+    ),
     sections("provostd ca show", AUTHORITY, &[CA], &[SHOW_CA]),
     sections(
         "provostctl",
