@@ -112,6 +112,11 @@ impl Postgres {
         Out::from(out).expect(0).stdout.trim().to_owned()
     }
 
+    /// What it has logged.
+    pub fn logged(&self) -> String {
+        fs::read_to_string(self.log()).unwrap()
+    }
+
     /// The id of its first process.
     pub fn pid(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()

@@ -5,6 +5,7 @@ mod enrolment;
 mod notices;
 mod postgres;
 mod pruning;
+mod queries;
 mod sqlite;
 mod suite;
 mod transfer;
