@@ -10,7 +10,7 @@ use axum::response::{Html, IntoResponse};
 use provost_record::terminal::escape;
 
 use super::page::{Page, harmless, render, rendered};
-use super::{assets, live};
+use super::{action, assets, live};
 use crate::admins::Actor;
 use crate::app::App;
 use crate::refusal::Refusal;
@@ -27,6 +27,8 @@ struct Document<'a> {
     is_live: bool,
     /// Who has logged in.
     admin: Option<&'a str>,
+    /// What they may do with what is shown: a label and an address each.
+    actions: Vec<(String, String)>,
 }
 
 #[derive(Template)]
@@ -52,23 +54,46 @@ pub(super) async fn answer(app: Arc<App>, page: impl Page, parts: &Parts) -> Res
         return live::stream(app, page, path.to_owned()).into_response();
     }
     let (title, section) = (page.title(), page.section());
+    let actor = parts.extensions.get::<Actor>();
+    let actions = page.node().map(|node| action::links(actor, node)).unwrap_or_default();
     match rendered(&app, &page).await {
         Ok(content) => {
-            let admin = match parts.extensions.get::<Actor>() {
-                Some(Actor::Admin(admin, _)) => Some(admin.name.as_str()),
-                _ => None,
-            };
-            document(StatusCode::OK, &title, section, &content, admin)
+            let of = Of { admin: actor.and_then(admin), actions, is_live: true };
+            document(StatusCode::OK, &title, section, &content, of)
         }
         Err(refusal) => refused(&refusal, section),
     }
+}
+
+/// Who has logged in, if that was needed.
+fn admin(actor: &Actor) -> Option<&str> {
+    match actor {
+        Actor::Admin(admin, _) => Some(&admin.name),
+        _ => None,
+    }
+}
+
+/// What is around the content.
+#[derive(Default)]
+struct Of<'a> {
+    admin: Option<&'a str>,
+    actions: Vec<(String, String)>,
+    is_live: bool,
+}
+
+/// A document that stays as it is.
+pub(super) fn still(title: &str, section: &str, content: &str, actor: &Actor) -> Response<Body> {
+    let of = Of { admin: admin(actor), ..Of::default() };
+    document(StatusCode::OK, title, section, &harmless(content), of)
 }
 
 /// A document that says why there is no page.
 pub(super) fn refused(refusal: &Refusal, section: &str) -> Response<Body> {
     let content = render(&Refused { error: &refusal.error, hint: &refusal.hint });
     match content {
-        Ok(content) => document(refusal.status, "Error", section, &harmless(&content), None),
+        Ok(content) => {
+            document(refusal.status, "Error", section, &harmless(&content), Of::default())
+        }
         Err(refusal) => refusal.into_response(),
     }
 }
@@ -78,12 +103,12 @@ fn document(
     title: &str,
     section: &str,
     content: &str,
-    admin: Option<&str>,
+    of: Of<'_>,
 ) -> Response<Body> {
+    let Of { admin, actions, is_live } = of;
     let title = &escape(title);
     let (style, script) = (assets::STYLE.path(), assets::SCRIPT.path());
-    let is_live = status.is_success();
-    match render(&Document { title, section, style, script, content, is_live, admin }) {
+    match render(&Document { title, section, style, script, content, is_live, admin, actions }) {
         Ok(text) => (status, Html(text)).into_response(),
         Err(refusal) => refusal.into_response(),
     }

@@ -4,6 +4,8 @@
 //! Each page is a type with a template ([`page::Page`]). What of all nodes a page needs is in memory
 //! while somebody looks ([`fleet`]), and its content is made once for all tabs that show it ([`live`]).
 
+mod action;
+mod actions;
 mod answer;
 mod assets;
 mod chart;
@@ -59,6 +61,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/scripts/{*script}", get(script))
         .route("/published", get(published))
         .route("/events", get(events))
+        .merge(actions::router(&app))
         .with_state(app)
         .layer(map_response(guarded))
 }

@@ -88,6 +88,10 @@ impl Page for NodePage {
         "nodes"
     }
 
+    fn node(&self) -> Option<&str> {
+        Some(&self.name)
+    }
+
     fn stamp(&self, app: &App, snapshot: &Snapshot) -> u64 {
         let version = snapshot.member(&self.name).map_or(0, |member| member.version);
         version.wrapping_add(app.beats.stamp(&self.name))

@@ -20,6 +20,11 @@ pub(super) trait Page: Clone + Send + Sync + 'static {
     /// Its content, as HTML.
     fn content(&self, app: &App) -> impl Future<Output = Result<String, Refusal>> + Send;
 
+    /// The node that it is about: its page says what an admin may do with it.
+    fn node(&self) -> Option<&str> {
+        None
+    }
+
     /// What its content depends on: while this is the same, so is the content.
     fn stamp(&self, _app: &App, snapshot: &Snapshot) -> u64 {
         snapshot.version

@@ -1,0 +1,62 @@
+//! What may be done with a node.
+
+use super::page::encoded;
+use crate::admins::{Actor, May};
+
+/// A change of a node.
+#[derive(Clone, Copy)]
+pub(super) enum Action {
+    Release,
+    Remove,
+}
+
+impl Action {
+    const ALL: [Self; 2] = [Self::Release, Self::Remove];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Remove => "remove",
+        }
+    }
+
+    pub(super) fn title(self, node: &str) -> String {
+        match self {
+            Self::Release => format!("Release {node}"),
+            Self::Remove => format!("Remove {node}"),
+        }
+    }
+
+    pub(super) fn what(self) -> &'static str {
+        match self {
+            Self::Release => {
+                "Its failed attempts are forgotten: it runs again at its next boot, if the guard held it."
+            }
+            Self::Remove => {
+                "All that is known of it is removed: status, runs, logs, token, identity. This can't be \
+                 undone."
+            }
+        }
+    }
+
+    /// Where the browser goes when it is done.
+    pub(super) fn then(self, node: &str) -> String {
+        match self {
+            Self::Release => of_node(node),
+            Self::Remove => "/nodes".to_owned(),
+        }
+    }
+}
+
+/// The address of its page.
+pub(super) fn of_node(node: &str) -> String {
+    format!("/nodes/{}", encoded(node))
+}
+
+/// What `actor` may do with a node: a label and an address each.
+pub(super) fn links(actor: Option<&Actor>, node: &str) -> Vec<(String, String)> {
+    let may = actor.is_some_and(|actor| actor.may() >= May::OPERATE);
+    let link =
+        |action: Action| (action.title(node), format!("{}/{}", of_node(node), action.word()));
+    Action::ALL.into_iter().filter(|_| may).map(link).collect()
+}

@@ -1,0 +1,108 @@
+//! What an admin changes on the web page, in a real Chromium, and what another site's page can't.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+
+use provost_tests::Cluster;
+use provost_tests::browser::{Browser, DESKTOP, Screen};
+use serde_json::json;
+
+/// A management node with the nodes cn001 and cn002, and a browser that accepts its certificate.
+fn start(screen: Screen) -> Option<(Cluster, Browser)> {
+    let browser = Browser::start(screen)?;
+    browser.devtools("Security.setIgnoreCertificateErrors", &json!({"ignore": true}));
+    let mut cluster = Cluster::new();
+    cluster.script("syslog", "#!/bin/sh\ntrue\n");
+    cluster.site("[groups.all]\nnodes = \"cn[001-002]\"\npostscripts = [\"syslog\"]\n");
+    cluster.publish().expect(0);
+    cluster.configure_daemon("[tls]\nlisten = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\n");
+    cluster.start();
+    cluster.ctl(&["token", "cn[001-002]"]).expect(0);
+    Some((cluster, browser))
+}
+
+/// The address of a page of the listener with a login.
+fn at(cluster: &Cluster, path: &str) -> String {
+    let admins = cluster.daemon().address("adminTls");
+    let port = admins.rsplit(':').next().unwrap();
+    format!("https://localhost:{port}{path}")
+}
+
+fn log_in(cluster: &Cluster, browser: &Browser, name: &str, role: &str) {
+    let token = cluster.ctl(&["admin", "add", name, "--role", role]).expect(0).stdout;
+    browser.visit(&at(cluster, "/"));
+    browser.click("[name=token]");
+    browser.type_keys(token.trim());
+    browser.click("main button, form button");
+    browser.until_text("header", &format!("Log out {name}"));
+}
+
+/// A page of another site, which sends its visitor's browser to change something here.
+fn attacker(target: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    let page = format!(
+        "<!doctype html><title>prize</title><form method=post action=\"{target}\"></form>\
+         <script>document.forms[0].submit()</script>"
+    );
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
+            // To the end of the head.
+            let _ = lines.find(|line| line.is_empty());
+            let length = page.len();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
+            );
+            let _ = (&stream).write_all((head + &page).as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn an_operator_releases_and_removes_after_a_question() {
+    let Some((cluster, browser)) = start(DESKTOP) else { return };
+    log_in(&cluster, &browser, "lee", "operate");
+    browser.visit(&at(&cluster, "/nodes/cn001"));
+    browser.click("nav.actions a[href$=release]");
+    browser.until_text("h1", "Release cn001?");
+    browser.picture("release");
+    browser.click("main button");
+    browser.until("the node's page", |browser| browser.url().ends_with("/nodes/cn001"));
+    browser.click("nav.actions a[href$=remove]");
+    browser.until_text("main", "This can't be undone");
+    browser.picture("remove");
+    browser.click("main form a");
+    browser.until_text("h1", "cn001 defined");
+    browser.visit(&at(&cluster, "/nodes/cn001/remove"));
+    browser.click("main button");
+    browser.until("the list", |browser| browser.url().ends_with("/nodes"));
+    browser.until_text("main", "cn002");
+    cluster.ctl(&["show", "cn001"]).expect(1);
+    let audit = cluster.ctl(&["audit"]).expect(0).stdout;
+    for action in ["release", "remove"] {
+        let is_his = |line: &str| line.contains("lee") && line.contains(action);
+        assert!(audit.lines().any(is_his), "{audit}");
+    }
+
+    // His cookie is still in the browser when he visits another site.
+    browser.visit(&attacker(&at(&cluster, "/nodes/cn002/remove")));
+    browser.until("the answer", |browser| browser.url().contains("/nodes/cn002/remove"));
+    cluster.ctl(&["show", "cn002"]).expect(0);
+    let text = browser.text("body");
+    assert!(text.contains("another site"), "{text}");
+}
+
+#[test]
+fn a_reader_is_offered_nothing_and_refused_all_without_javascript_as_well() {
+    let Some((cluster, browser)) = start(Screen { scripts: false, ..DESKTOP }) else { return };
+    log_in(&cluster, &browser, "ann", "read");
+    browser.visit(&at(&cluster, "/nodes/cn001"));
+    let page = browser.text("body");
+    assert!(page.contains("cn001 defined") && !page.contains("Release"), "{page}");
+    browser.visit(&at(&cluster, "/nodes/cn001/remove"));
+    browser.until_text("main", "ann has the role read, and remove needs the role operate");
+    cluster.ctl(&["show", "cn001"]).expect(0);
+}
