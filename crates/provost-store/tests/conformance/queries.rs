@@ -155,12 +155,12 @@ fn scans_of(server: &Server, sql: &str) -> Vec<String> {
     let lines: Vec<&str> = plan.lines().map(str::trim).collect();
     let reads_all = |at: &usize| {
         let (line, next) = (lines[*at], lines.get(at + 1).unwrap_or(&""));
-        let of = |table: &&str| {
+        let of = |table: &str| {
             let words: Vec<&str> = line.split(' ').collect();
-            words.windows(2).any(|pair| pair[0] == "on" && pair[1] == *table)
+            words.windows(2).any(|pair| pair[0] == "on" && pair[1] == table)
         };
         let by_index = line.contains("Index") && next.starts_with("Index Cond:");
-        line.contains("Scan") && HISTORY.iter().any(|table| of(&table)) && !by_index
+        line.contains("Scan") && HISTORY.iter().any(|table| of(table)) && !by_index
     };
     (0..lines.len()).filter(reads_all).map(|at| lines[at].to_owned()).collect()
 }
