@@ -11,6 +11,9 @@ use crate::cargo;
 /// More failing tests than this are no accident of a loaded machine.
 const MOST_AGAIN: usize = 3;
 
+/// For how many seconds each parser is tried with changed inputs, unless the environment says so.
+const FUZZ: (&str, &str) = ("PROVOST_FUZZ", "20");
+
 /// What one call of `cargo test` printed of its tests.
 #[derive(Default)]
 struct Ran {
@@ -40,8 +43,11 @@ pub(super) fn run() -> Result<()> {
 
 /// Runs `cargo test --workspace ARGS`, shows what it prints, and returns it by test.
 fn cargo_test(args: &[&str]) -> Result<(Ran, ExitStatus)> {
+    let (name, seconds) = FUZZ;
+    let seconds = std::env::var(name).unwrap_or_else(|_| seconds.to_owned());
     let mut child = cargo::command("cargo")
         .args(["test", "--workspace"])
+        .env(name, seconds)
         .args(args)
         .stdout(Stdio::piped())
         .spawn()

@@ -26,8 +26,7 @@ impl Machine {
     }
 
     /// A machine whose files are below `root`.
-    #[cfg(test)]
-    pub(crate) fn at(root: &Path) -> Self {
+    pub fn at(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
 
