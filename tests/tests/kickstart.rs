@@ -60,7 +60,7 @@ fn a_root_is_installed_and_goes_on_at_its_first_boot() {
         let files = root.sh(&format!("stat -c '%u %a' {path}")).expect(0).stdout;
         assert!(files.lines().all(|file| file == format!("0 {mode}")), "{path}: {files}");
     }
-    assert_eq!(root.sh("ls /etc/systemd/system/provost-*").stdout.lines().count(), 3);
+    assert_eq!(root.sh("ls /etc/systemd/system/provost-*").stdout.lines().count(), 4);
     let wants = "/etc/systemd/system/multi-user.target.wants/provost-boot.service";
     let unit = std::fs::read_link(root.path(wants)).unwrap();
     assert_eq!(unit, Path::new("/etc/systemd/system/provost-boot.service"));

@@ -17,10 +17,11 @@ const PROGRAM: &str = "/usr/bin/provost";
 /// The unit that runs what a boot needs.
 const BOOT: &str = "provost-boot.service";
 /// The names and texts of the units; the first is the boot's.
-pub const UNITS: [(&str, &str); 3] = [
+pub const UNITS: [(&str, &str); 4] = [
     (BOOT, include_str!("../../../units/provost-boot.service")),
     ("provost-report.service", include_str!("../../../units/provost-report.service")),
     ("provost-report.timer", include_str!("../../../units/provost-report.timer")),
+    ("provost-renew.timer", include_str!("../../../units/provost-renew.timer")),
 ];
 /// Where a package installs its units.
 const PACKAGED: [&str; 2] = ["/usr/lib/systemd/system", "/lib/systemd/system"];

@@ -168,6 +168,18 @@ fn a_node_renews_its_identity_when_half_of_its_time_is_over() {
     assert_ne!(certificate(), before);
     let out = node.provost(&["boot"]).expect(0);
     assert!(!out.stderr.contains("enrolment"), "{}", out.stderr);
+
+    // Without a run, as its timer does.
+    node.provost(&["report"]).expect(0);
+    assert_eq!(identity(&cluster), renewed, "it isn't yet");
+    cluster.configure_daemon("[enroll]\nvalid_for = \"360d\"\n");
+    let at = cluster.kill_daemon();
+    cluster.start_at(&at);
+    let runs = || cluster.ctl_json(&["show", "cn001"])["runs"].as_array().unwrap().len();
+    let before = runs();
+    node.provost(&["report"]).expect(0);
+    assert!(identity(&cluster)["until"].as_str() > renewed["until"].as_str());
+    assert_eq!(runs(), before);
 }
 
 #[test]

@@ -35,7 +35,8 @@ fn a_node_boots_and_runs_its_scripts() {
 
     machine.log_in();
     assert_eq!(machine.shell("cat /etc/first /etc/last").0, "first on cn001\nlast\n");
-    assert_eq!(machine.shell("systemctl is-active provost-boot").0, "active\n");
+    let units = "systemctl is-active provost-boot provost-renew.timer";
+    assert_eq!(machine.shell(units).0, "active\nactive\n");
     assert_eq!(machine.shell("systemctl is-system-running --wait").0, "running\n");
     let (status, _) = machine.shell("provost status --format json");
     let status: Value = serde_json::from_str(&status).unwrap();

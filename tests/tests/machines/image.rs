@@ -38,7 +38,12 @@ impl Image {
     pub(crate) fn of(cluster: &Cluster, node: &str) -> Self {
         let image = Self { layer: TempDir::new().unwrap() };
         image.add_program("provost", &provost());
-        for unit in ["provost-boot.service", "provost-report.service", "provost-report.timer"] {
+        for unit in [
+            "provost-boot.service",
+            "provost-report.service",
+            "provost-report.timer",
+            "provost-renew.timer",
+        ] {
             let text = fs::read(top().join("units").join(unit)).unwrap();
             image.add(&format!("usr/lib/systemd/system/{unit}"), &text, 0o644);
         }

@@ -7,6 +7,7 @@
 mod imports;
 mod mutate;
 mod ports;
+#[expect(unreachable_pub, reason = "a crate of cargo-fuzz exports them")]
 #[path = "../../../fuzz/src/lib.rs"]
 mod targets;
 

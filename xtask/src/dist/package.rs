@@ -58,7 +58,12 @@ impl Package {
                         each under a time-out, and tells the management node at once which \
                         command of which script failed, where and why.",
                 programs: &["provost"],
-                units: &["provost-boot.service", "provost-report.service", "provost-report.timer"],
+                units: &[
+                    "provost-boot.service",
+                    "provost-report.service",
+                    "provost-report.timer",
+                    "provost-renew.timer",
+                ],
                 config: "provost.toml",
                 manuals: &["provost.toml.5"],
                 examples: &["provost.toml", "provost-xcat.toml", "provost.d"],

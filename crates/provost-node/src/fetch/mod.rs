@@ -41,6 +41,24 @@ pub fn trust(settings: &Settings, state: &Path) -> Trust {
     Documents::trust_after(Documents::kept(state).as_ref(), settings)
 }
 
+/// Renews this node's identity where a server says that it is time. A later call may succeed where this
+/// one doesn't, until the identity has ended.
+pub async fn renew_identity(connection: &Connection) {
+    let Connection { settings, client, paths, run, .. } = connection;
+    if !client.identity().is_known() {
+        return;
+    }
+    let kept = Documents::kept(&paths.state);
+    let trust = Documents::trust_after(kept.as_ref(), settings);
+    for server in &settings.servers {
+        let server = Server::published(settings, client, server, run);
+        // The answer to the request for the plan says it.
+        if Documents::fetch(&server, settings, &trust, kept.as_ref()).await.is_ok() {
+            return;
+        }
+    }
+}
+
 /// How long ago something was published, so that a server that stands still is noticed.
 pub fn age(created: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second() - created.as_second();

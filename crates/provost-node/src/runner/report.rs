@@ -1,10 +1,12 @@
-//! `provost report`: reports what earlier runs have left.
+//! `provost report`: reports what earlier runs have left, and keeps the node's identity from ending
+//! where nothing runs for long.
 
 use provost_record::{ExitCode, Service};
 
 use super::management::ManagementKind;
 use super::{connect, manage};
 use crate::failure::Failure;
+use crate::fetch;
 use crate::observe::logging;
 use crate::room;
 use crate::settings::Input;
@@ -32,5 +34,6 @@ async fn report(input: &Input, kinds: &[ManagementKind]) -> Result<(), Failure> 
     for observer in &mut manage(input, kinds, &connection)?.observers {
         observer.report_rest(limit).await?;
     }
+    fetch::renew_identity(&connection).await;
     mistakes.into_iter().next().map_or(Ok(()), Err)
 }

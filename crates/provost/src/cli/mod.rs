@@ -94,7 +94,7 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Send the records that could not be sent yet
+    /// Send the records that could not be sent yet, and renew this node's identity in time
     Report,
     /// Add an entry to the journal of a service that is not run by provost, as lib-sh does
     Record(RecordArgs),
