@@ -37,7 +37,7 @@ complete -c provost -n "__fish_provost_needs_command" -f -a "log" -d 'Show a scr
 complete -c provost -n "__fish_provost_needs_command" -f -a "check" -d 'Show the effective configuration and where each value comes from, and check that it works'
 complete -c provost -n "__fish_provost_needs_command" -f -a "gather" -d 'Collect records, logs and the machine\'s facts in one file, log-bundle-ID.tar.gz'
 complete -c provost -n "__fish_provost_needs_command" -f -a "analyze" -d 'Show why the last run failed, where the time went, and what else looks wrong'
-complete -c provost -n "__fish_provost_needs_command" -f -a "report" -d 'Send the records that could not be sent yet'
+complete -c provost -n "__fish_provost_needs_command" -f -a "report" -d 'Send the records that could not be sent yet, and renew this node\'s identity in time'
 complete -c provost -n "__fish_provost_needs_command" -f -a "record" -d 'Add an entry to the journal of a service that is not run by provost, as lib-sh does'
 complete -c provost -n "__fish_provost_needs_command" -f -a "fetch" -d 'Fetch one file for a script, verified by its digest, as lib-sh does'
 complete -c provost -n "__fish_provost_needs_command" -f -a "release" -d 'Release this node if the guard holds it'
