@@ -3,17 +3,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use provost_store::KeyDigest;
 use tokio::sync::Notify;
-use tokio::time::Instant;
-
-/// How long the first request of a connection may take before others go before it, where there is no
-/// room for all.
-const FIRST_REQUEST: Duration = Duration::from_secs(2);
 
 /// How many connections a listener serves at once.
 #[derive(Clone, Copy, Debug)]
@@ -80,10 +74,8 @@ struct Open {
     known: BTreeMap<u64, Arc<State>>,
 }
 
+#[derive(Default)]
 struct State {
-    opened: Instant,
-    /// Whether it has had a request.
-    is_used: AtomicBool,
     /// Requests whose answers aren't complete.
     requests: AtomicUsize,
     close: Notify,
@@ -92,12 +84,6 @@ struct State {
 impl State {
     fn is_idle(&self) -> bool {
         self.requests.load(Ordering::SeqCst) == 0
-    }
-
-    /// Whether it is idle, and no first request can be on its way.
-    fn is_left(&self) -> bool {
-        let is_used = self.is_used.load(Ordering::SeqCst);
-        self.is_idle() && (is_used || self.opened.elapsed() >= FIRST_REQUEST)
     }
 }
 
@@ -135,12 +121,7 @@ impl Connections {
             let oldest = *oldest;
             of_address.remove(&oldest);
         }
-        let state = Arc::new(State {
-            opened: Instant::now(),
-            is_used: AtomicBool::new(false),
-            requests: AtomicUsize::new(0),
-            close: Notify::new(),
-        });
+        let state = Arc::<State>::default();
         of_address.insert(number, Arc::clone(&state));
         let table = Arc::clone(self);
         Some(Connection { table, address, number, state, is_private, user, key })
@@ -152,7 +133,7 @@ impl Connections {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let Open { anonymous, known, .. } = &mut *open;
         let first_idle = |states: &BTreeMap<u64, Arc<State>>| {
-            states.iter().find(|(_, state)| state.is_left()).map(|(number, _)| *number)
+            states.iter().find(|(_, state)| state.is_idle()).map(|(number, _)| *number)
         };
         let idle = anonymous.values_mut().filter_map(|states| Some((first_idle(states)?, states)));
         let most = idle.max_by_key(|(_, states)| states.len());
@@ -193,7 +174,6 @@ impl Connection {
 
     /// A request begins. The connection isn't idle until what this returns is dropped.
     pub(crate) fn begin_request(&self) -> RunningRequest {
-        self.state.is_used.store(true, Ordering::SeqCst);
         self.state.requests.fetch_add(1, Ordering::SeqCst);
         RunningRequest(Arc::clone(&self.state))
     }
@@ -262,15 +242,13 @@ mod tests {
         assert!(table.open.lock().unwrap().anonymous.is_empty());
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_last() {
+    #[test]
+    fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_last() {
         let table = Arc::<Connections>::default();
         let node = table.add(&HERE, LIMITS).unwrap();
         node.has_token();
         let others = [table.add(&HERE, LIMITS).unwrap(), table.add(&HERE, LIMITS).unwrap()];
         let third = table.add(&THERE, LIMITS).unwrap();
-        assert!(!table.close_idle(), "their first requests may be on their way");
-        tokio::time::advance(FIRST_REQUEST).await;
         assert!(table.close_idle());
         assert!(must_close(&others[0]), "its address has the most");
         assert!(table.close_idle() && table.close_idle());

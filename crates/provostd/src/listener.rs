@@ -13,7 +13,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use crate::body;
 use crate::connections::{ClientAddress, Connection, ConnectionLimits, Connections};
@@ -25,8 +25,6 @@ use crate::queue::Queue;
 const HEAD: Duration = Duration::from_secs(30);
 /// How long the end of an idle connection may take, which makes room for another one.
 const CLOSING: Duration = Duration::from_millis(100);
-/// How soon an idle connection is looked for again, which takes a while where there are thousands.
-const LOOK_PAUSE: Duration = Duration::from_millis(20);
 /// How much of an answer may wait in the kernel to be sent, in bytes, so that what a slow client
 /// takes is seen at once.
 const UNSENT: u32 = 128 * 1024;
@@ -51,9 +49,9 @@ impl Stop {
     }
 }
 
-/// Serves `router` within `limits` until `stop`. Where half of the places are taken, idle connections make
-/// room for new ones; if none is idle, new clients are told when to come again, as are those of an address
-/// that is over its limit. Requests that are running at `stop` are still answered.
+/// Serves `router` within `limits` until `stop`. Idle connections make room for new ones; if none is
+/// idle, further clients are told when to come again, as are those of an address that is over its
+/// limit. Requests that are running at `stop` are still answered.
 pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
     mut listener: L,
     router: Router,
@@ -63,38 +61,29 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
     let permits = Arc::new(Semaphore::new(limits.all));
     let open = Arc::<Connections>::default();
     let shutdown = GracefulShutdown::new();
-    let queue = Queue::new(limits.all);
-    // When no more places than these are free, a connection ends with its next answer.
-    let crowded = limits.all / 2;
-    // Before that no connection is idle: none was when they were looked through.
-    let mut none_idle_until = Instant::now();
+    let queue = Queue::new();
+    // When fewer places than these are free, a connection ends with its next answer.
+    let crowded = limits.all / 4;
     loop {
         let accepted = async {
             let (io, address) = listener.accept().await;
-            let ip = address.ip();
-            let has_place = queue.lets_in(ip, permits.available_permits(), limits.all);
-            let may_replace = !has_place && Instant::now() >= none_idle_until;
-            let replaces = may_replace && open.close_idle();
-            if may_replace && !replaces {
-                none_idle_until = Instant::now() + LOOK_PAUSE;
-            }
             let place = async {
-                let connection = (has_place || replaces).then(|| open.add(&address, limits))??;
+                let connection = open.add(&address, limits)?;
                 Some((connection, permit(&permits, &open).await?))
             };
-            (io, ip, place.await)
+            (io, place.await)
         };
-        let (io, ip, place) = tokio::select! {
+        let (io, place) = tokio::select! {
             accepted = accepted => accepted,
             () = stop.wait() => break,
         };
         let Some((connection, permit)) = place else {
-            queue.turn_away(io, ip);
+            queue.turn_away(io);
             continue;
         };
         let connection = Arc::new(connection);
         let places = Arc::clone(&permits);
-        let is_crowded = move || places.available_permits() <= crowded;
+        let is_crowded = move || places.available_permits() < crowded;
         let serving = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
