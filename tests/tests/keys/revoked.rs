@@ -20,7 +20,7 @@ fn with_two_keys() -> (Cluster, [Node; 2]) {
     let settings = settings.replace(&format!("{old:?}"), &format!("{old:?}, {new:?}"));
     for node in &nodes {
         node.configure(&format!(
-            "{settings}[fetch]\ndeadline = \"1s\"\n[guard]\nmax_attempts = 99\n"
+            "{settings}[fetch]\ndeadline = \"5s\"\n[guard]\nmax_attempts = 99\n"
         ));
     }
     (cluster, nodes)
