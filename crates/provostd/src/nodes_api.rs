@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
@@ -33,6 +33,10 @@ const MAX_LOG_NAME: usize = 240;
 /// On a plan: `renew` where half of the time of the node's identity is over. The node asks no clock
 /// of its own.
 const IDENTITY: HeaderName = HeaderName::from_static("provost-identity");
+
+/// On a report that a relay has kept: for how long, in seconds. The order of a node's runs is that in
+/// which they came to the first of our servers.
+pub(crate) const WAITED: HeaderName = HeaderName::from_static("provost-waited");
 
 /// The nodes' API: the bundle's files, a node's own plan, its own reports.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -138,6 +142,12 @@ async fn plan(
     Ok(response)
 }
 
+/// How long a relay had a report before.
+fn waited(headers: &HeaderMap) -> Duration {
+    let seconds = headers.get(WAITED).and_then(|value| value.to_str().ok()?.parse().ok());
+    Duration::from_secs(seconds.unwrap_or_default())
+}
+
 async fn records(
     State(app): Shared,
     Extension(by): By,
@@ -146,7 +156,8 @@ async fn records(
     body: Body,
 ) -> Result<Json<ingest::Acknowledgement>, Refusal> {
     let body = read_own(&app, &by, &headers, &node, body, MAX_BATCH).await?;
-    let sent = Sent { program: program::version(&headers), plain_http: !by.is_private() };
+    let (program, waited) = (program::version(&headers), waited(&headers));
+    let sent = Sent { program, plain_http: !by.is_private(), waited };
     ingest::ingest(&app, &node, &body.bytes, sent).await.map(Json)
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use provost_tests::faults::{Fault, Faulty, Times};
 use provost_tests::{Daemon, accounts};
 
-use crate::{boots, cluster, health, is_forwarded, node, relay};
+use crate::{SOON, boots, cluster, health, is_forwarded, node, relay};
 
 #[test]
 fn a_whole_boot_without_the_management_node_arrives_once_when_it_is_back() {
@@ -26,6 +26,35 @@ fn a_whole_boot_without_the_management_node_arrives_once_when_it_is_back() {
     accounts::all_is_told(&cluster, &node, "boot");
     assert_eq!(cluster.status("cn1")["status"], "booted");
     assert!(health(&relay)["upstreams"][0]["unreachableSince"].is_null());
+}
+
+#[test]
+fn an_older_run_that_comes_later_is_not_the_nodes_status() {
+    let cluster = cluster();
+    let upstream = Faulty::before(cluster.daemon().nodes());
+    let relay = Daemon::relay(&cluster.path("relay"), &[upstream.address()], "");
+    let behind = node(&cluster, "cn1", &[&relay.nodes()]);
+    boots(&behind);
+    cluster.script("two", "#!/bin/sh\nexit 7\n").publish().expect(0);
+    // The relay gets what is published now, and then nothing through.
+    behind.provost(&["boot"]).expect(1);
+    is_forwarded(&relay);
+    upstream.fault("/v1/", Times::Always, Fault::Status(503));
+    behind.provost(&["boot"]).expect(1);
+    cluster.script("two", "#!/bin/sh\n").publish().expect(0);
+    let servers = cluster.settings_for(&[&cluster.daemon().nodes()]);
+    behind.configure(&format!("{servers}{}", crate::UNGUARDED));
+    // At the clocks' resolution the runs are one after the other.
+    let second = || std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let failed = second();
+    assert!(provost_tests::processes::until(SOON, || second() > failed + 1));
+    boots(&behind);
+    assert_eq!(cluster.status("cn1")["status"], "booted");
+    upstream.repair();
+    is_forwarded(&relay);
+    let shown = cluster.ctl_json(&["show", "cn1", "--runs", "9"]);
+    assert_eq!(shown["runs"].as_array().unwrap().len(), 4, "{shown:#}");
+    assert_eq!(shown["node"]["status"], "booted", "{shown:#}");
 }
 
 #[test]

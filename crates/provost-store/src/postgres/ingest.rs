@@ -76,11 +76,12 @@ async fn store(
             continue;
         }
         let mut ingested = Ingested::default();
+        let came = Report::came(&batch.reports, batch.at);
         for (report, new) in batch.reports.iter().zip(new) {
             let record = &report.record;
             match new {
                 Some(id) => {
-                    let kind = state.apply(record, runs.is_first(id));
+                    let kind = state.apply(record, runs.is_first(id).then_some(came));
                     let notice = kind.map(|kind| state.notice(kind, &record.run, batch.at));
                     ingested.notices.extend(notice);
                     steps.add(&batch.node, report, state.seen().bundle);

@@ -64,6 +64,7 @@ fn add_records(
     let mut state = state_of(db, node)?.unwrap_or_else(|| NodeState::new(node, at));
     let mut applied = Applied::<Added>::default();
     let mut add = db.prepare_cached("INSERT OR IGNORE INTO record (id, json) VALUES (?, ?)")?;
+    let came = Report::came(batch, at);
     // Nearly always the records of one run.
     let mut known: Option<(&str, KnownRun)> = None;
     for report in batch {
@@ -75,7 +76,7 @@ fn add_records(
         known = Some((&record.run, run));
         let id = rows::record_id(run.id, record.seq)?;
         if !run.is_pruned && add.execute(params![id, report.json.get()])? == 1 {
-            let kind = state.apply(record, is_first);
+            let kind = state.apply(record, is_first.then_some(came));
             let notice = kind.map(|kind| state.notice(kind, &record.run, at));
             applied.answer.ingested.notices.extend(notice);
             steps::note(db, node, report, state.seen().bundle)?;

@@ -24,6 +24,10 @@ const REBOOT: Duration = Duration::from_secs(15 * 60);
 pub(super) struct Progress {
     pub(super) service: Service,
     pub(super) run: String,
+    /// When its first record came to the first of our servers, by our clocks. An older version hasn't
+    /// noted it.
+    #[serde(default)]
+    pub(super) came: Option<Timestamp>,
     /// Of the newest record: an earlier one that comes late changes nothing.
     pub(super) seq: u64,
     attempt: Option<u32>,
@@ -60,10 +64,11 @@ struct Failure {
 }
 
 impl Progress {
-    pub(super) fn begin(service: Service, run: &str) -> Self {
+    pub(super) fn begin(service: Service, run: &str, came: Option<Timestamp>) -> Self {
         Self {
             service,
             run: run.to_owned(),
+            came,
             seq: 0,
             attempt: None,
             running: None,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use jiff::Timestamp;
 use provost_node::backoff::{Backoff, Jitter};
 use provost_node::http::{ErrorBody, retry_after};
 use provost_record::wording::error_chain;
@@ -16,6 +17,7 @@ use super::shared::{Relay, escaped};
 use super::spool::Entry;
 use super::upstream::{Answer, LONG, NoneReached, Request};
 use super::verdict::Verdict;
+use crate::nodes_api::WAITED;
 
 /// How long reports of a node may wait for more of them. A failure doesn't wait, nor does a run's end.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -215,9 +217,11 @@ impl Entry {
             (header::CONTENT_ENCODING, self.encoding.as_deref()),
             (header::CONTENT_TYPE, json),
         ];
+        let waited = self.came.map(|came| Timestamp::now().duration_since(came).as_secs().max(0));
+        let waited = waited.map(|seconds| (WAITED, HeaderValue::from(seconds)));
         let value =
             |(name, text): (_, Option<&str>)| Some((name, HeaderValue::from_str(text?).ok()?));
-        all.into_iter().filter_map(value).collect()
+        all.into_iter().filter_map(value).chain(waited).collect()
     }
 }
 

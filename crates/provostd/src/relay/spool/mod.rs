@@ -35,6 +35,8 @@ pub(super) struct Entry {
     /// How many records.
     pub(super) records: u32,
     pub(super) body: Vec<u8>,
+    /// When it came, by this machine's clock; none if it isn't spooled.
+    pub(super) came: Option<Timestamp>,
 }
 
 /// What is known of a node.
@@ -123,7 +125,7 @@ impl Spool {
         let node = node.to_owned();
         self.read(move |db| {
             let mut query = db.prepare_cached(
-                "SELECT id, node, run, log, agent, encoding, records, body FROM entry
+                "SELECT id, node, run, log, agent, encoding, records, body, at FROM entry
                  WHERE node = ? AND refused IS NULL ORDER BY id LIMIT ?",
             )?;
             let mut bytes = 0;
@@ -291,5 +293,6 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         encoding: row.get(5)?,
         records: row.get(6)?,
         body: row.get(7)?,
+        came: Timestamp::from_second(row.get(8)?).ok(),
     })
 }
