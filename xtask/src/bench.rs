@@ -17,6 +17,8 @@ pub(crate) enum Benchmark {
     Exec,
     /// An entry of the journal, and a stage that a script records
     Record,
+    /// What a store takes after 100 boots of 1,000 nodes, beside one that has had one boot
+    History,
     /// Many nodes that boot at once: a provostd beside a server that stores nothing
     Storm {
         /// How many nodes
@@ -43,6 +45,7 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
         Benchmark::Boot => of_programs("boot"),
         Benchmark::Exec => of_programs("exec"),
         Benchmark::Record => record(),
+        Benchmark::History => cargo::run("cargo", &["bench", "--quiet", "-p", "provost-store"]),
         Benchmark::Storm { nodes, over, store, daemons, kills } => {
             let [nodes, daemons, kills] = [nodes, daemons, kills].map(|n| n.to_string());
             let args = [["--nodes", &nodes], ["--over", &over], ["--store", &store]];

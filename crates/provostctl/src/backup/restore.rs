@@ -150,6 +150,10 @@ fn finish(config: &Config, marker: &Path) -> io::Result<()> {
     provost_fs::remove(marker, Durability::PowerCut)
 }
 
+/// The name of the published manifest until all that it names is there: a restore that was cut off must
+/// not take what it has left for what was published before.
+const MANIFEST_UNTIL_ALL_IS_THERE: &str = "manifest.toml.restoring";
+
 /// The files of the archive, on their way to their folders.
 struct Files<'a> {
     config: &'a Config,
@@ -178,7 +182,18 @@ impl<'a> Files<'a> {
             }
         };
         let unpacked = archive.entries().and_then(|mut entries| entries.try_for_each(put));
-        unpacked.map_err(|e| disk(&self.config.data, &e))
+        unpacked.map_err(|e| disk(&self.config.data, &e))?;
+        self.put_manifest().map_err(|e| disk(&self.config.www, &e))
+    }
+
+    fn put_manifest(&self) -> io::Result<()> {
+        let www = &self.config.www;
+        let from = www.join(MANIFEST_UNTIL_ALL_IS_THERE);
+        if self.keeps_www || !from.exists() {
+            return Ok(());
+        }
+        rustix::fs::syncfs(File::open(www)?)?;
+        fs::rename(from, www.join(MANIFEST))
     }
 
     /// Where a file of the archive belongs.
@@ -187,7 +202,12 @@ impl<'a> Files<'a> {
             return Err(io::Error::other(format!("{} is no name", name.display())));
         }
         let below = |folder: &Path, top| name.strip_prefix(top).ok().map(|rest| join(folder, rest));
-        let www = below(&self.config.www, WWW).filter(|_| !self.keeps_www);
+        let mut www = below(&self.config.www, WWW).filter(|_| !self.keeps_www);
+        if let Some(www) = &mut www
+            && *www == self.config.www.join(MANIFEST)
+        {
+            www.set_file_name(MANIFEST_UNTIL_ALL_IS_THERE);
+        }
         Ok(below(&self.config.data, DATA).or(www))
     }
 
