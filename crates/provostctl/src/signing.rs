@@ -1,11 +1,12 @@
 //! By what is published: a key's file, its password, or a command that signs.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use provost_bundle::{KeyError, SecretKey};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::failure::Failure;
 
@@ -90,10 +91,34 @@ impl Password {
             })?;
             return Ok(text.lines().map(str::to_owned).collect());
         }
+        // rpassword asks first and hides afterwards: who types at once would be seen.
+        let _unseen = Unseen::begin();
         let typed = rpassword::prompt_password(prompt).map_err(|e| {
             let error = format!("asking for the key's password at the terminal: {e}");
             Failure::new(error, "where there is no terminal: --key-password-file FILE")
         })?;
         Ok(vec![typed])
+    }
+}
+
+/// While it lives, the terminal doesn't show what is typed.
+struct Unseen(File, Termios);
+
+impl Unseen {
+    /// None where there is no terminal.
+    fn begin() -> Option<Self> {
+        let terminal = File::open("/dev/tty").ok()?;
+        let before = tcgetattr(&terminal).ok()?;
+        let mut unseen = before.clone();
+        unseen.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(&terminal, OptionalActions::Now, &unseen).ok()?;
+        Some(Self(terminal, before))
+    }
+}
+
+impl Drop for Unseen {
+    fn drop(&mut self) {
+        // A terminal that is gone shows nothing.
+        let _ = tcsetattr(&self.0, OptionalActions::Now, &self.1);
     }
 }
