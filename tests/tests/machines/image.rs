@@ -27,7 +27,7 @@ pub(crate) struct Image {
 impl Image {
     /// The image of `node` with its token.
     pub(crate) fn with_token(cluster: &Cluster, node: &str) -> Self {
-        let image = Self::of(cluster, node);
+        let image = Self::with(cluster, node, "token_file = \"/etc/provost/token\"\n");
         let token = cluster.ctl(&["token", node]).expect(0).stdout;
         image.add("etc/provost/token", token.as_bytes(), 0o600);
         image
@@ -36,6 +36,10 @@ impl Image {
     /// The image of `node` as the documentation has one made: the node's binary, its units and its
     /// configuration.
     pub(crate) fn of(cluster: &Cluster, node: &str) -> Self {
+        Self::with(cluster, node, "")
+    }
+
+    fn with(cluster: &Cluster, node: &str, settings: &str) -> Self {
         let image = Self { layer: TempDir::new().unwrap() };
         image.add_program("provost", &provost());
         for unit in [
@@ -52,7 +56,7 @@ impl Image {
         symlink("/usr/lib/systemd/system/provost-boot.service", image.path(wants)).unwrap();
 
         let servers = cluster.settings_for(&[&from_inside(cluster)]);
-        let text = format!("node = {node:?}\ntoken_file = \"/etc/provost/token\"\n{servers}");
+        let text = format!("node = {node:?}\n{settings}{servers}");
         image.add("etc/provost/provost.toml", text.as_bytes(), 0o644);
         image
     }
