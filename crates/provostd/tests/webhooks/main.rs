@@ -48,7 +48,7 @@ impl Fleet {
         };
         let end = match failure {
             Some(message) => json!({"phase": "service end", "result": "failure", "cause": "exit",
-                "exitCode": 7, "errorMessage": message, "hint": "mend the disk"}),
+                "exitCode": 7, "errorMessage": message, "hint": "replace the disk"}),
             None => json!({"phase": "service end", "result": "success"}),
         };
         let batch = json!([record(1, json!({"phase": "service start"})), record(2, end)]);
@@ -96,7 +96,7 @@ async fn forty_nodes_with_one_cause_are_one_message_which_is_signed() {
     let message = requests[0].json();
     assert_eq!((&message["event"], &message["count"]), (&"failed".into(), &40.into()));
     assert_eq!(message["nodes"], "cn[00000-00039]");
-    assert_eq!((&message["cause"], &message["hint"]), (&"exit".into(), &"mend the disk".into()));
+    assert_eq!((&message["cause"], &message["hint"]), (&"exit".into(), &"replace the disk".into()));
 
     let signature = requests[0].headers["provost-signature"].to_str().unwrap();
     let (at, signature) = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
