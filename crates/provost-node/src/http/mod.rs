@@ -22,6 +22,9 @@ pub use way::Way;
 
 /// How long an idle connection is kept for the next request.
 const IDLE: Duration = Duration::from_secs(60);
+/// How many idle connections are kept to each server, of those that fetching had at once. A server has
+/// places for some thousands, of all nodes.
+const IDLE_CONNECTIONS: usize = 1;
 
 /// The HTTP client of this process.
 #[derive(Clone, Default)]
@@ -91,6 +94,7 @@ impl Client {
                 .connect_timeout(options.connect.duration())
                 .read_timeout(options.stall.duration())
                 .pool_idle_timeout(IDLE)
+                .pool_max_idle_per_host(IDLE_CONNECTIONS)
                 .redirect(reqwest::redirect::Policy::none())
                 .dns_resolver(Names::new(options.connect))
                 .retry(reqwest::retry::never())
