@@ -103,6 +103,12 @@ impl Cluster {
         self
     }
 
+    /// The daemon may have so many file descriptors from its next start on.
+    pub fn limit_daemon_files(&self, files: u32) -> &Self {
+        std::fs::write(self.path(crate::daemon::FILES), files.to_string()).unwrap();
+        self
+    }
+
     /// Starts the daemon, at the same address again if it ran before.
     pub fn start(&mut self) -> &Daemon {
         let listen = self.daemon.take().map(|d| d.nodes());

@@ -14,6 +14,9 @@ const START: Duration = Duration::from_secs(20);
 /// What a test has to add to provostd.toml.
 pub(crate) const MORE: &str = "provostd.more.toml";
 
+/// How many file descriptors a daemon may have, where a test limits that.
+pub(crate) const FILES: &str = "provostd.files";
+
 /// A running provostd.
 pub struct Daemon {
     child: Child,
@@ -39,7 +42,14 @@ impl Daemon {
             text.push_str(&format!("\n[tls]\nlisten = {tls:?}\n"));
         }
         std::fs::write(&config, text).unwrap();
-        let mut command = Command::new(program("provostd"));
+        let mut command = match std::fs::read_to_string(folder.join(FILES)) {
+            Ok(files) => {
+                let mut command = Command::new("prlimit");
+                command.arg(format!("--nofile={files}")).arg(program("provostd"));
+                command
+            }
+            Err(_) => Command::new(program("provostd")),
+        };
         command.arg("--config").arg(&config);
         serve(&mut command, folder, data)
     }

@@ -29,6 +29,28 @@ fn a_storm_on_two_daemons_that_are_killed_and_their_database_leaves_each_record_
     storm(Store::Postgres { syncs: false }, 2);
 }
 
+/// Nodes boot at once, eight for each place that the daemon has.
+#[test]
+fn nodes_for_which_there_is_no_place_are_told_when_to_come_and_all_boot() {
+    const FILES: u32 = 512;
+    let (network, nodes) = (Network::enter(), Nodes::new(NODES));
+    let management = Management::start_small(&nodes.range(), FILES);
+    let tokens = management.tokens(&nodes.range());
+    let settings = |n| management.settings(n, &network);
+    let share = nodes.shares("storm", Duration::ZERO, &tokens, settings, 1).pop().unwrap();
+    share.set_up();
+    let storm = share.boot(2);
+    assert_eq!(storm.boots.len(), NODES);
+    let incomplete = management.incomplete(&storm.boots);
+    assert!(incomplete.is_empty(), "{} of {NODES}: {incomplete:?}", incomplete.len());
+    let is_unanswered = |why: &str| why.contains("reset by peer") || why.contains("closed before");
+    let unanswered = storm.requests.fetches.iter().filter(|(why, _)| is_unanswered(why));
+    let unanswered: usize = unanswered.map(|(_, count)| count).sum();
+    let told = storm.requests.told;
+    // A connection that says nothing for long may still be closed.
+    assert!(told > 0 && unanswered * 20 < told, "{told} were told: {:?}", storm.requests.fetches);
+}
+
 fn storm(store: Store, daemons: usize) {
     let mut rng = Rng::with_seed(seed());
     let (network, nodes) = (Network::enter(), Nodes::new(NODES));

@@ -18,6 +18,7 @@ use crate::pending::Pending;
 use crate::refresher::Refresher;
 use crate::refusal::Refusal;
 use crate::silence::Silence;
+use crate::turns::ReportPlaces;
 use crate::web::{Fleet, OpenPages, Recent};
 
 /// What the handlers of all listeners share.
@@ -35,6 +36,7 @@ pub(crate) struct App {
     pub(crate) silence: Silence,
     pub(crate) beats: Beats,
     pub(crate) bodies: Bodies,
+    pub(crate) report_places: ReportPlaces,
     /// How many histories of nodes are read and sent at once: each may be 8 MiB.
     pub(crate) histories: Arc<Semaphore>,
     pub(crate) over_quota: OverQuota,

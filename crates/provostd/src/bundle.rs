@@ -210,6 +210,12 @@ impl Published {
     fn refuse(&self, path: PathBuf, error: io::Error) -> Refusal {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => absent(self.path()),
+            // It passes, as a connection ends.
+            _ if is_short_of_files(&error) => Refusal::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!("reading {} on the management node: {error}", path.display()),
+                "raise LimitNOFILE of provostd.service",
+            ),
             _ => {
                 let file = path.display();
                 Refusal::new(
@@ -224,6 +230,12 @@ impl Published {
             }
         }
     }
+}
+
+/// Whether this process, or the machine, has no file descriptor left.
+fn is_short_of_files(error: &io::Error) -> bool {
+    let number = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
+    matches!(number, Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE))
 }
 
 /// Serves a file whose content never changes under its `name`.

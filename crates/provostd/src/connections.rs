@@ -5,9 +5,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use provost_store::KeyDigest;
 use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// After which time without a request a connection may be closed to make room. While thousands come at
+/// once, a request may be on its way for so long, or here and not yet read.
+const SILENCE: Duration = Duration::from_secs(3);
+/// How often all connections are gone through for one that is idle.
+const SEARCH: Duration = Duration::from_millis(100);
 
 /// How many connections a listener serves at once.
 #[derive(Clone, Copy, Debug)]
@@ -72,18 +80,27 @@ struct Open {
     next: u64,
     anonymous: HashMap<IpAddr, BTreeMap<u64, Arc<State>>>,
     known: BTreeMap<u64, Arc<State>>,
+    /// Until then no connection becomes idle: all were gone through.
+    none_idle_until: Option<Instant>,
 }
 
-#[derive(Default)]
 struct State {
     /// Requests whose answers aren't complete.
     requests: AtomicUsize,
+    /// Since when there has been none.
+    silent_since: Mutex<Instant>,
     close: Notify,
 }
 
 impl State {
-    fn is_idle(&self) -> bool {
-        self.requests.load(Ordering::SeqCst) == 0
+    fn new() -> Self {
+        let silent_since = Mutex::new(Instant::now());
+        Self { requests: AtomicUsize::new(0), silent_since, close: Notify::new() }
+    }
+
+    fn is_idle(&self, now: Instant) -> bool {
+        let since = || *self.silent_since.lock().unwrap_or_else(PoisonError::into_inner);
+        self.requests.load(Ordering::SeqCst) == 0 && now >= since() + SILENCE
     }
 }
 
@@ -116,12 +133,13 @@ impl Connections {
         open.next += 1;
         let of_address = open.anonymous.entry(address).or_default();
         if of_address.len() >= limits.anonymous_of_address {
-            let (oldest, state) = of_address.iter().find(|(_, state)| state.is_idle())?;
+            let now = Instant::now();
+            let (oldest, state) = of_address.iter().find(|(_, state)| state.is_idle(now))?;
             state.close.notify_one();
             let oldest = *oldest;
             of_address.remove(&oldest);
         }
-        let state = Arc::<State>::default();
+        let state = Arc::new(State::new());
         of_address.insert(number, Arc::clone(&state));
         let table = Arc::clone(self);
         Some(Connection { table, address, number, state, is_private, user, key })
@@ -131,14 +149,19 @@ impl Connections {
     /// the most without a token, else the oldest that had one. Returns whether there was one.
     pub(crate) fn close_idle(&self) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let Open { anonymous, known, .. } = &mut *open;
+        let Open { anonymous, known, none_idle_until, .. } = &mut *open;
+        let now = Instant::now();
+        if none_idle_until.is_some_and(|until| now < until) {
+            return false;
+        }
         let first_idle = |states: &BTreeMap<u64, Arc<State>>| {
-            states.iter().find(|(_, state)| state.is_idle()).map(|(number, _)| *number)
+            states.iter().find(|(_, state)| state.is_idle(now)).map(|(number, _)| *number)
         };
         let idle = anonymous.values_mut().filter_map(|states| Some((first_idle(states)?, states)));
         let most = idle.max_by_key(|(_, states)| states.len());
         let victim = most.or_else(|| Some((first_idle(known)?, known)));
         let victim = victim.and_then(|(number, states)| states.remove(&number));
+        *none_idle_until = victim.is_none().then(|| now + SEARCH);
         victim.inspect(|state| state.close.notify_one()).is_some()
     }
 }
@@ -194,6 +217,7 @@ impl Drop for Connection {
 
 impl Drop for RunningRequest {
     fn drop(&mut self) {
+        *self.0.silent_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         self.0.requests.fetch_sub(1, Ordering::SeqCst);
     }
 }
@@ -215,6 +239,7 @@ mod tests {
     use std::net::{Ipv4Addr, SocketAddr};
 
     use futures_util::FutureExt;
+    use tokio::time::advance;
 
     use super::*;
 
@@ -226,29 +251,34 @@ mod tests {
         connection.must_close().now_or_never().is_some()
     }
 
-    #[test]
-    fn at_its_limit_an_address_loses_its_oldest_idle_connection() {
+    #[tokio::test(start_paused = true)]
+    async fn at_its_limit_an_address_loses_its_oldest_idle_connection() {
         let table = Arc::<Connections>::default();
         let add = |address: SocketAddr| table.add(&address, LIMITS);
         let [first, second] = [add(HERE).unwrap(), add(HERE).unwrap()];
         let running = first.begin_request();
+        assert!(add(HERE).is_none(), "the request of the second may be on its way");
+        advance(SILENCE).await;
         let third = add(HERE).unwrap();
         assert!(must_close(&second) && !must_close(&first), "the oldest that is idle");
         let busy = third.begin_request();
         assert!(add(HERE).is_none() && add(THERE).is_some(), "all of them are busy");
         drop((running, busy));
+        advance(SILENCE).await;
         assert!(add(HERE).is_some() && must_close(&first));
         drop((first, second, third));
         assert!(table.open.lock().unwrap().anonymous.is_empty());
     }
 
-    #[test]
-    fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_last() {
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_last() {
         let table = Arc::<Connections>::default();
         let node = table.add(&HERE, LIMITS).unwrap();
         node.has_token();
         let others = [table.add(&HERE, LIMITS).unwrap(), table.add(&HERE, LIMITS).unwrap()];
         let third = table.add(&THERE, LIMITS).unwrap();
+        assert!(!table.close_idle(), "their requests may be on their way");
+        advance(SILENCE).await;
         assert!(table.close_idle());
         assert!(must_close(&others[0]), "its address has the most");
         assert!(table.close_idle() && table.close_idle());

@@ -113,6 +113,7 @@ impl Daemon {
             guard: config.guard,
             beats: Default::default(),
             bodies: Default::default(),
+            report_places: Default::default(),
             histories: Arc::new(Semaphore::new(HISTORIES)),
             over_quota: Default::default(),
             retention: config.retention.retention(),

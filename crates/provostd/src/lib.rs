@@ -49,6 +49,7 @@ mod socket;
 mod startup;
 mod tls;
 mod tokens;
+mod turns;
 mod web;
 mod xcat;
 

@@ -61,7 +61,7 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
     let permits = Arc::new(Semaphore::new(limits.all));
     let open = Arc::<Connections>::default();
     let shutdown = GracefulShutdown::new();
-    let queue = Queue::new();
+    let queue = Queue::new(limits.all);
     // When fewer places than these are free, a connection ends with its next answer.
     let crowded = limits.all / 4;
     loop {
@@ -78,8 +78,10 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
             () = stop.wait() => break,
         };
         let Some((connection, permit)) = place else {
-            queue.turn_away(io);
-            continue;
+            tokio::select! {
+                () = queue.turn_away(io) => continue,
+                () = stop.wait() => break,
+            }
         };
         let connection = Arc::new(connection);
         let places = Arc::clone(&permits);

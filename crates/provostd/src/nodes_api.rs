@@ -156,6 +156,7 @@ async fn records(
     body: Body,
 ) -> Result<Json<ingest::Acknowledgement>, Refusal> {
     let body = read_own(&app, &by, &headers, &node, body, MAX_BATCH).await?;
+    let _place = app.report_places.take()?;
     let (program, waited) = (program::version(&headers), waited(&headers));
     let sent = Sent { program, plain_http: !by.is_private(), waited };
     ingest::ingest(&app, &node, &body.bytes, sent).await.map(Json)
@@ -213,6 +214,7 @@ async fn log(
         }
         None => None,
     };
+    let _place = app.report_places.take()?;
     let (size, begun) = (bytes.len(), Instant::now());
     let stored = app.store.put_log(&node, UploadedLog { run, name }, bytes).await;
     stored.map_err(|error| app.refused_by_store(&node, error))?;

@@ -59,7 +59,7 @@ impl From<StoreError> for Refusal {
 
 impl Refusal {
     /// The answer, without a line in the log.
-    pub(crate) fn quietly(self) -> Response<Body> {
+    fn quietly(self) -> Response<Body> {
         let mut headers = HeaderMap::new();
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
@@ -78,7 +78,8 @@ impl Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response<Body> {
         match self.status {
-            status if status.is_server_error() => {
+            // Thousands are told when to come again after a power cut, which is no fault.
+            status if status.is_server_error() && self.retry_after.is_none() => {
                 tracing::error!(hint = self.hint, "{}", self.error);
             }
             // Only clients that have a token can cause these, so strangers can't fill the log.

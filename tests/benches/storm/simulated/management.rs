@@ -41,17 +41,28 @@ impl Management {
             Store::Postgres { syncs: true } => Some(Postgres::start_synced()?),
             Store::Postgres { syncs: false } => Some(Postgres::start()?),
         };
-        let mut cluster = site(range);
+        let cluster = site(range);
         if let Some(database) = &database {
             cluster.configure_daemon(&format!("store = {:?}\n", database.database("site")));
         }
+        Some(Self::over(cluster, database, daemons))
+    }
+
+    /// The same of one daemon over SQLite, with so many file descriptors.
+    pub(crate) fn start_small(range: &str, files: u32) -> Self {
+        let cluster = site(range);
+        cluster.limit_daemon_files(files);
+        Self::over(cluster, None, 1)
+    }
+
+    fn over(mut cluster: Cluster, database: Option<Postgres>, daemons: usize) -> Self {
         cluster.start_at(&any_address(0));
         let others: Vec<Daemon> =
             (1..daemons).map(|n| cluster.start_in(&folder(n), &any_address(0))).collect();
         let all = std::iter::once(cluster.daemon()).chain(&others);
         let ports = all.map(|daemon| daemon.nodes().rsplit(':').next().unwrap().parse().unwrap());
         let ports = ports.collect();
-        Some(Self { cluster, others, database, ports })
+        Self { cluster, others, database, ports }
     }
 
     /// What is published.

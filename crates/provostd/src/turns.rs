@@ -1,0 +1,94 @@
+//! When those may come again who can't be served now: one after the other, instead of all at once.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
+
+use crate::refusal::Refusal;
+
+/// The time between the turns of two clients: the requests of a thousand a second can be served on
+/// two processors.
+const TURN: Duration = Duration::from_millis(1);
+/// The soonest that a client may come again, and the latest: a queue that is longer begins anew.
+const SOONEST: Duration = Duration::from_secs(1);
+const LATEST: Duration = Duration::from_secs(60);
+/// How many reports are stored at once. A report waits no longer for its turn than the time in which
+/// the store writes so many: about a second. A node gives up after ten, and what is stored then is
+/// sent again.
+const REPORTS: usize = 1024;
+
+/// The turns of those who were told to come again.
+pub(crate) struct Turns {
+    /// When the next of them may come.
+    next: Mutex<Instant>,
+}
+
+/// The places of reports that are being stored.
+pub(crate) struct ReportPlaces {
+    free: Semaphore,
+    turns: Turns,
+}
+
+impl Turns {
+    pub(crate) fn new() -> Self {
+        Self { next: Mutex::new(Instant::now()) }
+    }
+
+    /// Takes the next turn. Returns after which time it is.
+    pub(crate) fn next(&self) -> Duration {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if *next < now || *next > now + LATEST - SOONEST {
+            *next = now;
+        }
+        *next += TURN;
+        SOONEST + (*next - now)
+    }
+}
+
+impl Default for ReportPlaces {
+    fn default() -> Self {
+        Self { free: Semaphore::new(REPORTS), turns: Turns::new() }
+    }
+}
+
+impl ReportPlaces {
+    /// A place for a report until it is stored; where none is free, when to come again.
+    pub(crate) fn take(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        self.free.try_acquire().map_err(|_| {
+            let error = format!("{REPORTS} reports are being stored");
+            let hint = "nothing is lost: the node sends it again";
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error, hint).after(self.turns.next())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn turns_follow_each_other_and_are_free_again_when_their_time_has_come() {
+        let turns = Turns::new();
+        let waits: Vec<u64> = (0..5000).map(|_| turns.next().as_secs()).collect();
+        assert_eq!((waits[0], waits[2500], waits[4999]), (1, 3, 6));
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert_eq!(turns.next().as_secs(), 1);
+        let longest = (0..200_000).map(|_| turns.next()).max().unwrap();
+        assert!(longest <= LATEST + TURN, "{longest:?}");
+    }
+
+    #[test]
+    fn a_report_without_a_place_is_told_when_to_come_again() {
+        let places = ReportPlaces::default();
+        let mut taken: Vec<_> = (0..REPORTS).map(|_| places.take().unwrap()).collect();
+        let refusal = places.take().unwrap_err();
+        assert_eq!(refusal.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert!(refusal.retry_after.is_some());
+        taken.pop();
+        assert!(places.take().is_ok());
+    }
+}
