@@ -34,7 +34,7 @@ fn a_storm_on_two_daemons_that_are_killed_and_their_database_leaves_each_record_
 fn nodes_for_which_there_is_no_place_are_told_when_to_come_and_all_boot() {
     const FILES: u32 = 512;
     let (network, nodes) = (Network::enter(), Nodes::new(NODES));
-    let management = Management::start_small(&nodes.range(), FILES);
+    let management = Management::start(&nodes.range(), Store::Sqlite, 1, Some(FILES)).unwrap();
     let tokens = management.tokens(&nodes.range());
     let settings = |n| management.settings(n, &network);
     let share = nodes.shares("storm", Duration::ZERO, &tokens, settings, 1).pop().unwrap();
@@ -54,7 +54,9 @@ fn nodes_for_which_there_is_no_place_are_told_when_to_come_and_all_boot() {
 fn storm(store: Store, daemons: usize) {
     let mut rng = Rng::with_seed(seed());
     let (network, nodes) = (Network::enter(), Nodes::new(NODES));
-    let Some(mut management) = Management::start(&nodes.range(), store, daemons) else { return };
+    let Some(mut management) = Management::start(&nodes.range(), store, daemons, None) else {
+        return;
+    };
     let tokens = management.tokens(&nodes.range());
     let settings = |n| management.settings(n, &network);
     let share = nodes.shares("storm", OVER, &tokens, settings, 1).pop().unwrap();

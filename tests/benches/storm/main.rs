@@ -36,7 +36,8 @@ fn main() {
     let network = Network::enter();
     let nodes = Nodes::new(options.nodes);
     let range = nodes.range();
-    let Some(mut management) = Management::start(&range, options.store, options.daemons) else {
+    let Some(mut management) = Management::start(&range, options.store, options.daemons, None)
+    else {
         return;
     };
     let tokens = management.tokens(&range);

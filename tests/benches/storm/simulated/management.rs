@@ -33,36 +33,34 @@ pub(crate) struct Management {
 }
 
 impl Management {
-    /// Publishes for the nodes of `range`, and starts so many daemons. None where there is no such
+    /// Publishes for the nodes of `range`, and starts so many daemons, the first with so many file
+    /// descriptors, if that is limited. None where there is no such
     /// store, which it says.
-    pub(crate) fn start(range: &str, store: Store, daemons: usize) -> Option<Self> {
+    pub(crate) fn start(
+        range: &str,
+        store: Store,
+        daemons: usize,
+        files: Option<u32>,
+    ) -> Option<Self> {
         let database = match store {
             Store::Sqlite => None,
             Store::Postgres { syncs: true } => Some(Postgres::start_synced()?),
             Store::Postgres { syncs: false } => Some(Postgres::start()?),
         };
-        let cluster = site(range);
+        let mut cluster = site(range);
         if let Some(database) = &database {
             cluster.configure_daemon(&format!("store = {:?}\n", database.database("site")));
         }
-        Some(Self::over(cluster, database, daemons))
-    }
-
-    /// The same of one daemon over SQLite, with so many file descriptors.
-    pub(crate) fn start_small(range: &str, files: u32) -> Self {
-        let cluster = site(range);
-        cluster.limit_daemon_files(files);
-        Self::over(cluster, None, 1)
-    }
-
-    fn over(mut cluster: Cluster, database: Option<Postgres>, daemons: usize) -> Self {
+        if let Some(files) = files {
+            cluster.limit_daemon_files(files);
+        }
         cluster.start_at(&any_address(0));
         let others: Vec<Daemon> =
             (1..daemons).map(|n| cluster.start_in(&folder(n), &any_address(0))).collect();
         let all = std::iter::once(cluster.daemon()).chain(&others);
         let ports = all.map(|daemon| daemon.nodes().rsplit(':').next().unwrap().parse().unwrap());
         let ports = ports.collect();
-        Self { cluster, others, database, ports }
+        Some(Self { cluster, others, database, ports })
     }
 
     /// What is published.
