@@ -162,6 +162,11 @@ impl Cluster {
         self.ctl(&[args, &["--format", "json"]].concat()).expect(0).json()
     }
 
+    /// What the daemon counts, as Prometheus reads it.
+    pub fn metrics(&self) -> String {
+        self.daemon().get("/metrics")
+    }
+
     /// The node object of `node`.
     pub fn status(&self, node: &str) -> Value {
         self.ctl_json(&["show", node])["node"].clone()

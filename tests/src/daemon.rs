@@ -1,4 +1,6 @@
 use std::fs::File;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -91,6 +93,19 @@ impl Daemon {
         let text = std::fs::read_to_string(self.data.join("listen.json")).unwrap();
         let listen: Value = serde_json::from_str(&text).unwrap();
         listen[listener].as_str().unwrap().to_owned()
+    }
+
+    /// The body of the admins' page at `path`, which there has to be.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(self.admin()).unwrap();
+        let request = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.split(' ').nth(1) == Some("200"), "{path}: {head}");
+        body.to_owned()
     }
 
     /// What `provostctl --admin` takes.

@@ -1,10 +1,13 @@
-//! The samples for Prometheus and Grafana are about metrics that there are.
+//! The metrics, and the samples for Prometheus and Grafana, which are about metrics that there are.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use provost_tests::processes::until;
+use provost_tests::{Cluster, SOON};
 use regex::Regex;
 use serde_json::Value;
 
@@ -56,8 +59,34 @@ fn the_dashboard_shows_metrics_that_there_are() {
     let dashboard: Value = serde_json::from_str(&text).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
     let ids: BTreeSet<i64> = panels.iter().map(|panel| panel["id"].as_i64().unwrap()).collect();
-    assert_eq!((ids.len(), panels.len()), (12, 12));
+    assert_eq!((ids.len(), panels.len()), (14, 14));
     for panel in panels {
         assert!(!panel["targets"].as_array().unwrap().is_empty(), "{panel}");
     }
+}
+
+/// The value of a series of `provostd`.
+fn value(cluster: &Cluster, series: &str) -> Option<f64> {
+    let page = cluster.metrics();
+    page.lines().find_map(|line| line.strip_prefix(series)?.trim().parse().ok())
+}
+
+#[test]
+fn open_connections_are_counted_until_they_are_closed() {
+    let mut cluster = Cluster::new();
+    cluster.start();
+    let open = "provost_open_connections{listener=\"nodes\"}";
+    assert_eq!(value(&cluster, open), Some(0.0));
+    let connect = |_| TcpStream::connect(cluster.daemon().nodes()).unwrap();
+    let clients: Vec<TcpStream> = (0..3).map(connect).collect();
+    let is = |expected| until(SOON, || value(&cluster, open) == Some(expected));
+    assert!(is(3.0), "{:?}", value(&cluster, open));
+    drop(clients);
+    assert!(is(0.0), "{:?}", value(&cluster, open));
+    let accepted = "provost_connections_total{listener=\"nodes\"}";
+    assert_eq!(value(&cluster, accepted), Some(3.0));
+    // The one that asks.
+    let admins = "provost_open_connections{listener=\"admin\"}";
+    assert!(value(&cluster, admins) >= Some(1.0));
+    assert_eq!(value(&cluster, "provost_store_waiting"), Some(0.0));
 }

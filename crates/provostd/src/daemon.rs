@@ -133,10 +133,15 @@ impl Daemon {
         }
         let mut tasks = JoinSet::new();
         bound.serve(&app, config.xcat.dns, node_connections(files, listeners), &mut tasks);
-        let whole = admin_api::over_socket(Arc::clone(&app));
-        tasks.spawn(listener::serve(operate.listener, whole, ADMIN_CONNECTIONS, stopped.clone()));
-        let reading = admin_api::over_read_socket(Arc::clone(&app));
-        tasks.spawn(listener::serve(read.listener, reading, ADMIN_CONNECTIONS, stopped.clone()));
+        let sockets = [
+            (operate.listener, admin_api::over_socket(Arc::clone(&app)), "admin_socket"),
+            (read.listener, admin_api::over_read_socket(Arc::clone(&app)), "read_socket"),
+        ];
+        for (socket, router, name) in sockets {
+            let (counts, stop) = (app.metrics.listeners.of(name), stopped.clone());
+            let serving = listener::serve(socket, router, ADMIN_CONNECTIONS, counts, stop);
+            tasks.spawn(serving);
+        }
         tasks.spawn(retention::keep(Arc::clone(&app)));
         let (web, until) = (Arc::clone(&app), stopped.clone());
         tasks.spawn(async move { web.recent.watch(&*web.store, until).await });
@@ -258,38 +263,24 @@ impl Bound {
         tasks: &mut JoinSet<()>,
     ) {
         let stop = || app.stop.clone();
-        let count = |listener| {
-            let counter = app.metrics.connections(listener);
-            move || {
-                counter.inc();
-            }
-        };
-        let counted = count("nodes");
-        let nodes = self.nodes.tap_io(move |io| {
-            listener::tune(io);
-            counted();
-        });
+        let count = |listener| app.metrics.listeners.of(listener);
+        let nodes = self.nodes.tap_io(listener::tune);
         let router = nodes_api::router(Arc::clone(app));
-        tasks.spawn(listener::serve(nodes, router.clone(), connections, stop()));
+        let counts = count("nodes");
+        tasks.spawn(listener::serve(nodes, router.clone(), connections, counts, stop()));
         if let Some(listener) = self.nodes_tls {
-            let counted = count("nodes_tls");
-            let listener = listener.tap_io(move |_| counted());
-            tasks.spawn(listener::serve(listener, router, connections, stop()));
+            let counts = count("nodes_tls");
+            tasks.spawn(listener::serve(listener, router, connections, counts, stop()));
         }
         if let Some((listener, at)) = self.admin {
             let router = admin_api::read_only(Arc::clone(app), at);
-            let counted = count("admin");
-            let listener = listener.tap_io(move |io| {
-                listener::tune(io);
-                counted();
-            });
-            tasks.spawn(listener::serve(listener, router, ADMIN_CONNECTIONS, stop()));
+            let (listener, counts) = (listener.tap_io(listener::tune), count("admin"));
+            tasks.spawn(listener::serve(listener, router, ADMIN_CONNECTIONS, counts, stop()));
         }
         if let Some(listener) = self.admin_tls {
-            let counted = count("admin_tls");
-            let listener = listener.tap_io(move |_| counted());
             let router = admin_api::over_tls(Arc::clone(app));
-            tasks.spawn(listener::serve(listener, router, ADMIN_TLS_CONNECTIONS, stop()));
+            let counts = count("admin_tls");
+            tasks.spawn(listener::serve(listener, router, ADMIN_TLS_CONNECTIONS, counts, stop()));
         }
         let xcat = Arc::new(Xcat::new(Arc::clone(app), dns));
         if let Some(listener) = self.monitor {

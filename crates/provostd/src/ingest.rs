@@ -34,9 +34,10 @@ pub(crate) async fn ingest(
     last.sent = Some(sent);
     let last = last.record.clone();
     let timings = app.metrics.timings.of(&batch);
-    let begun = Instant::now();
+    let (begun, waits) = (Instant::now(), app.metrics.waits_for_store());
     let ingested = app.store.ingest(node, batch, now()).await;
     let ingested = ingested.map_err(|error| app.refused_by_store(node, error))?;
+    drop(waits);
     app.metrics.ingested(&ingested, begun.elapsed());
     app.metrics.timings.observe(timings, ingested.repeats);
     app.silence.note(ingested.due);

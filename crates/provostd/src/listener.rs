@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use crate::body;
 use crate::connections::{ClientAddress, Connection, ConnectionLimits, Connections};
+use crate::metrics::ListenerCounts;
 use crate::pace::Paced;
 use crate::queue::Queue;
 
@@ -51,11 +52,12 @@ impl Stop {
 
 /// Serves `router` within `limits` until `stop`. Idle connections make room for new ones; if none is
 /// idle, further clients are told when to come again, as are those of an address that is over its
-/// limit. Requests that are running at `stop` are still answered.
+/// limit; `counts` counts all of them. Requests that are running at `stop` are still answered.
 pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
     mut listener: L,
     router: Router,
     limits: ConnectionLimits,
+    counts: ListenerCounts,
     mut stop: Stop,
 ) {
     let permits = Arc::new(Semaphore::new(limits.all));
@@ -77,7 +79,9 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
             accepted = accepted => accepted,
             () = stop.wait() => break,
         };
+        let accepted = counts.accepted();
         let Some((connection, permit)) = place else {
+            counts.refused();
             tokio::select! {
                 () = queue.turn_away(io) => continue,
                 () = stop.wait() => break,
@@ -100,7 +104,7 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
                 _ = serving => {}
                 () = connection.must_close() => {}
             }
-            drop(permit);
+            drop((permit, accepted));
         });
     }
     drop(listener);

@@ -216,8 +216,10 @@ async fn log(
     };
     let _place = app.report_places.take()?;
     let (size, begun) = (bytes.len(), Instant::now());
+    let waits = app.metrics.waits_for_store();
     let stored = app.store.put_log(&node, UploadedLog { run, name }, bytes).await;
     stored.map_err(|error| app.refused_by_store(&node, error))?;
+    drop(waits);
     app.metrics.log_stored(size, begun.elapsed());
     Ok(StatusCode::NO_CONTENT)
 }

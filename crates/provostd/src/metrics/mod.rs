@@ -1,4 +1,6 @@
 mod deliveries;
+mod listeners;
+mod running;
 mod timings;
 
 use std::time::Duration;
@@ -12,6 +14,8 @@ use prometheus_client::registry::{Registry, Unit};
 use provost_store::{Ingested, Node, Pruned, Status};
 
 use self::deliveries::Deliveries;
+pub(crate) use self::listeners::{ListenerCounts, Listeners};
+pub(crate) use self::running::Running;
 pub(crate) use self::timings::Timings;
 
 /// A label and its value.
@@ -31,7 +35,8 @@ pub(crate) struct Metrics {
     log_bytes: Counter,
     acked: Counter,
     store_time: Family<Label, Histogram, fn() -> Histogram>,
-    connections: Family<Label, Counter>,
+    store_waiting: Gauge,
+    pub(crate) listeners: Listeners,
     pending: Gauge,
     certificates: Family<Label, Gauge>,
 }
@@ -78,9 +83,11 @@ impl Default for Metrics {
         let store_time = Family::new_with_constructor(short as fn() -> Histogram);
         let help = "Time that the store took, by what it did";
         registry.register_with_unit("store", help, Unit::Seconds, store_time.clone());
-        let connections = Family::default();
-        let help = "Connections that a listener has accepted";
-        registry.register("connections", help, connections.clone());
+        let store_waiting = Gauge::default();
+        let help = "Reports and logs that wait for the store to make them durable";
+        registry.register("store_waiting", help, store_waiting.clone());
+        let listeners = Listeners::default();
+        listeners.register(&mut registry);
         let certificates = Family::default();
         let help = "When a certificate of provostd ends, in seconds of Unix time";
         registry.register_with_unit(
@@ -102,7 +109,8 @@ impl Default for Metrics {
             log_bytes,
             acked,
             store_time,
-            connections,
+            store_waiting,
+            listeners,
             pending,
             certificates,
         }
@@ -129,9 +137,9 @@ impl Metrics {
         self.store_time.get_or_create(&[("operation", operation)]).observe(took.as_secs_f64());
     }
 
-    /// Counts the connections of a listener.
-    pub(crate) fn connections(&self, listener: &'static str) -> Counter {
-        self.connections.get_or_create(&[("listener", listener)]).clone()
+    /// A report or a log waits for the store until what this returns is dropped.
+    pub(crate) fn waits_for_store(&self) -> Running {
+        Running::begin(&self.store_waiting)
     }
 
     /// When a certificate ends, in seconds of Unix time.
@@ -160,6 +168,28 @@ impl Metrics {
     }
 }
 
+/// Fails unless the manual's page has a row for each metric that is `printed`, and for no other one.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn documents(page: &str, printed: &str) {
+    use std::collections::BTreeSet;
+    let types = printed.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    let name = |line: &str| {
+        let (name, kind) = line.split_once(' ').unwrap();
+        let suffix = if kind == "counter" { "_total" } else { "" };
+        (format!("{name}{suffix}"), kind.to_owned())
+    };
+    let row = |row: &str| {
+        let (name, rest) = row.split_once('`').unwrap();
+        let kind = rest.split('|').nth(1).unwrap().trim();
+        let name = name.split('{').next().unwrap();
+        (format!("provost_{name}"), kind.to_owned())
+    };
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `provost_"));
+    let printed: BTreeSet<(String, String)> = types.map(name).collect();
+    assert_eq!(printed, rows.map(row).collect());
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -169,8 +199,6 @@ mod tests {
     use serde_json::value::to_raw_value;
 
     use super::*;
-
-    const PAGE: &str = include_str!("../../../../docs/monitoring.md");
 
     fn report(seq: u64, more: serde_json::Value) -> Report {
         let mut record = json!({"timestamp": "2026-11-20T17:00:00Z", "service": "boot",
@@ -199,7 +227,7 @@ mod tests {
         metrics.timings.observe(timings, 1);
         metrics.ingested(&Ingested { fresh: 6, repeats: 1, ..Ingested::default() }, Duration::ZERO);
         metrics.log_stored(100, Duration::ZERO);
-        metrics.connections("nodes").inc();
+        drop(metrics.listeners.of("nodes").accepted());
         metrics.certificate("server", 1_800_000_000);
         metrics.deliveries.delivered("ops", 1);
         metrics.deliveries.failed("ops");
@@ -210,22 +238,7 @@ mod tests {
 
     #[test]
     fn every_metric_is_documented_and_every_documented_one_is_printed() {
-        let printed = all();
-        let types = printed.lines().filter_map(|line| line.strip_prefix("# TYPE "));
-        let name = |line: &str| {
-            let (name, kind) = line.split_once(' ').unwrap();
-            let suffix = if kind == "counter" { "_total" } else { "" };
-            (format!("{name}{suffix}"), kind.to_owned())
-        };
-        let printed: BTreeSet<(String, String)> = types.map(name).collect();
-        let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `provost_"));
-        let row = |row: &str| {
-            let (name, rest) = row.split_once('`').unwrap();
-            let kind = rest.split('|').nth(1).unwrap().trim();
-            let name = name.split('{').next().unwrap();
-            (format!("provost_{name}"), kind.to_owned())
-        };
-        assert_eq!(printed, rows.map(row).collect());
+        documents(include_str!("../../../../docs/monitoring.md"), &all());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use prometheus_client::registry::Registry;
 
 use super::spool::Spooled;
 use super::verdict::Verdict;
+use crate::metrics::Listeners;
 
 /// What a relay counts.
 pub(super) struct Metrics {
@@ -19,6 +20,7 @@ pub(super) struct Metrics {
     fetched: Counter,
     waiting: [Gauge; 4],
     unreachable: Gauge,
+    pub(super) listeners: Listeners,
 }
 
 impl Default for Metrics {
@@ -49,6 +51,8 @@ impl Default for Metrics {
         let waiting = waiting.map(|(name, help)| gauge(&mut registry, name, help));
         let help = "Upstreams that can't be reached";
         let unreachable = gauge(&mut registry, "upstreams_unreachable", help);
+        let listeners = Listeners::default();
+        listeners.register(&mut registry);
         Self {
             registry,
             requests,
@@ -59,6 +63,7 @@ impl Default for Metrics {
             fetched,
             waiting,
             unreachable,
+            listeners,
         }
     }
 }
@@ -101,5 +106,18 @@ impl Metrics {
         let mut page = String::new();
         encode(&mut page, &self.registry)?;
         Ok(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_is_documented_and_every_documented_one_is_printed() {
+        let metrics = Metrics::default();
+        drop(metrics.listeners.of("nodes"));
+        let printed = metrics.page(&Spooled::default(), 0).unwrap();
+        crate::metrics::documents(include_str!("../../../../docs/relay.md"), &printed);
     }
 }

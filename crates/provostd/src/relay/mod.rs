@@ -105,7 +105,9 @@ impl RelayDaemon {
         let connections = node_connections(files, 2);
         let router = router(Arc::clone(&relay));
         let nodes = nodes.tap_io(listener::tune);
-        tasks.spawn(listener::serve(nodes, router.clone(), connections, stopped.clone()));
+        let count = |listener| relay.metrics.listeners.of(listener);
+        let (counts, until) = (count("nodes"), stopped.clone());
+        tasks.spawn(listener::serve(nodes, router.clone(), connections, counts, until));
         if let Some(address) = config.tls.address(config.listen) {
             let (tcp, at) = bind("tls.listen", address)?;
             addresses.nodes_tls = Some(at);
@@ -113,7 +115,8 @@ impl RelayDaemon {
                 Some(files) => {
                     let acceptor = Pair::read(&files.cert, &files.key)?.acceptor()?;
                     let tls = TlsListener { tcp, acceptor };
-                    tasks.spawn(listener::serve(tls, router, connections, stopped.clone()));
+                    let (counts, until) = (count("nodes_tls"), stopped.clone());
+                    tasks.spawn(listener::serve(tls, router, connections, counts, until));
                 }
                 None => {
                     let targets = urls.iter().map(|url| tunnel::target(url, at.port())).collect();
@@ -122,16 +125,17 @@ impl RelayDaemon {
             }
         }
         let admin = status::router(Arc::clone(&relay));
-        for socket in [operate.listener, read.listener] {
-            let admin = admin.clone();
-            tasks.spawn(listener::serve(socket, admin, ADMIN_CONNECTIONS, stopped.clone()));
+        for (socket, name) in [(operate.listener, "admin_socket"), (read.listener, "read_socket")] {
+            let (admin, counts, until) = (admin.clone(), count(name), stopped.clone());
+            tasks.spawn(listener::serve(socket, admin, ADMIN_CONNECTIONS, counts, until));
         }
         if let Some(address) = config.admin {
             let (tcp, at): (TcpListener, _) = bind("admin", address)?;
             addresses.admin = Some(at);
             let admin = admin.layer(axum::middleware::from_fn_with_state(at, host::check));
             let tcp = tcp.tap_io(listener::tune);
-            tasks.spawn(listener::serve(tcp, admin, ADMIN_CONNECTIONS, stopped.clone()));
+            let (counts, until) = (count("admin"), stopped.clone());
+            tasks.spawn(listener::serve(tcp, admin, ADMIN_CONNECTIONS, counts, until));
         }
         tasks.spawn(clean(Arc::clone(&relay), stopped));
         forward_what_is_left(&relay).await?;

@@ -56,7 +56,7 @@ pub(super) struct KeptPlan {
 }
 
 /// How much is spooled.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Spooled {
     pub(super) nodes: i64,
