@@ -16,6 +16,7 @@ mod packages;
 mod postgres;
 pub mod processes;
 mod receiver;
+pub mod reporters;
 mod seed;
 mod sshd;
 mod told;

@@ -2,11 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs::File;
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Write;
 use std::process::Stdio;
 
 use provost_tests::browser::{Browser, DESKTOP, ENTER, Screen, TAB};
+use provost_tests::reporters::Reporters;
 use provost_tests::{Cluster, Node};
 use serde_json::{Value, json};
 
@@ -26,75 +26,6 @@ fn start(screen: Screen) -> Option<(Cluster, Browser)> {
 /// The address of a page.
 fn at(cluster: &Cluster, path: &str) -> String {
     format!("http://{}{path}", cluster.daemon().admin())
-}
-
-/// Nodes that report without the node's program.
-struct Reporters {
-    address: String,
-    tokens: Vec<(String, String)>,
-}
-
-impl Reporters {
-    /// Creates the tokens of `names`, a folded set.
-    fn new(cluster: &Cluster, names: &str) -> Self {
-        let out = cluster.ctl(&["token", "--force", names]).expect(0).stdout;
-        let pair = |line: &str| line.split_once(' ').map(|(n, t)| (n.to_owned(), t.to_owned()));
-        let address = cluster.daemon().nodes();
-        Self { address, tokens: out.lines().filter_map(pair).collect() }
-    }
-
-    /// Sends the records of a run of the node with this number.
-    fn send(&self, number: usize, records: &[Value]) {
-        let (node, token) = &self.tokens[number];
-        let run = format!("01980000-0000-7000-8000-{number:012}");
-        let records = (1..).zip(records).map(|(seq, record)| {
-            let mut all = json!({"timestamp": "2026-11-20T17:00:00Z", "service": "boot",
-                "node": node, "run": run, "seq": seq});
-            all.as_object_mut().unwrap().extend(record.as_object().unwrap().clone());
-            all
-        });
-        let body = Value::from_iter(records).to_string();
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(
-            stream,
-            "POST /v1/nodes/{node}/records HTTP/1.1\r\nHost: provostd\r\nAuthorization: Bearer \
-             {token}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    }
-
-    fn boots(&self, number: usize) {
-        self.send(number, &[begins(), fetched(), ends("success", "")]);
-    }
-
-    fn fails(&self, number: usize, message: &str) {
-        let step = json!({"phase": "stage end", "stage": "mount_scratch", "result": "failure",
-            "cause": "exit", "exitCode": 32, "errorMessage": message, "durationMs": 4000,
-            "hint": "check the file server"});
-        let begin = json!({"phase": "stage start", "stage": "mount_scratch"});
-        self.send(number, &[begins(), fetched(), begin, step, ends("failure", message)]);
-    }
-}
-
-fn begins() -> Value {
-    json!({"phase": "service start", "attempt": 1})
-}
-
-fn fetched() -> Value {
-    json!({"phase": "stage end", "stage": "fetch", "result": "success", "bundle": 1, "plan": 1,
-        "durationMs": 40})
-}
-
-fn ends(result: &str, message: &str) -> Value {
-    match result {
-        "success" => json!({"phase": "service end", "result": result, "durationMs": 5000}),
-        _ => json!({"phase": "service end", "result": result, "durationMs": 8000, "cause": "exit",
-            "exitCode": 32, "errorMessage": message, "hint": "check the file server"}),
-    }
 }
 
 /// The page doesn't scroll sideways, and every field has a label.

@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
+use provost_tests::reporters::{Reporters, begins, ends, failing};
 use provost_tests::{Cluster, Node, Postgres, Receiver, processes};
+use serde_json::Value;
 
 /// The longest that anything here is waited for.
 const SOON: Duration = Duration::from_secs(60);
@@ -26,7 +28,7 @@ fn nodes_told(receiver: &Receiver) -> Vec<String> {
     let bodies = receiver.bodies();
     let events = bodies.iter().flat_map(|body| body["events"].as_array().unwrap().clone());
     let mut nodes: Vec<String> =
-        events.map(|event| event["node"].as_str().unwrap().to_owned()).collect();
+        events.filter_map(|event| Some(event["node"].as_str()?.to_owned())).collect();
     nodes.sort_unstable();
     nodes
 }
@@ -125,4 +127,103 @@ fn a_receiver_over_tls_is_known_by_the_named_authority_alone() {
         let line = log().lines().find(|line| line.contains("didn't take")).unwrap().to_owned();
         assert!(line.to_lowercase().contains(why), "{line}");
     }
+}
+
+/// What a receiver was told of storms, once it was told that `last` has booted.
+fn storms_told(receiver: &Receiver, last: &str) -> Vec<Value> {
+    let is_last = || nodes_told(receiver).iter().any(|node| node == last);
+    assert!(processes::until(SOON, is_last), "{:?}", receiver.bodies());
+    let mut bodies = receiver.bodies();
+    bodies.retain(|body| body["event"] == "storm-done");
+    bodies
+}
+
+const OF_STORMS: &str = "events = [\"storm-done\", \"booted\"]";
+
+#[test]
+fn the_end_of_a_storm_is_told_once_though_its_daemon_was_killed_twice() {
+    let receiver = Receiver::start("127.0.0.1:0");
+    let mut cluster = cluster();
+    cluster.configure_daemon(&webhook(&receiver.url(), OF_STORMS));
+    cluster.start();
+    let nodes = Reporters::new(&cluster, "n[01-13]");
+    (0..12).for_each(|n| nodes.send(n, 1, &[begins()]));
+    let succeed = |n| nodes.send(n, 2, &[ends("success", "")]);
+    succeed(0);
+    let at = cluster.kill_daemon();
+    cluster.start_at(&at);
+    (1..11).for_each(succeed);
+    let at = cluster.kill_daemon();
+    cluster.start_at(&at);
+    nodes.send(11, 2, &failing("no disk")[2..]);
+    let is_told = || receiver.bodies().iter().any(|body| body["event"] == "storm-done");
+    assert!(processes::until(SOON, is_told), "{:?}", receiver.bodies());
+    // What happens later is told later.
+    nodes.boots(12);
+    let told = storms_told(&receiver, "n13");
+    assert_eq!(told.len(), 1, "{told:?}");
+    let storm = &told[0]["storm"];
+    let count = |key: &str| storm[key].as_u64().unwrap();
+    let counts = ["nodes", "succeeded", "failed", "lost"].map(count);
+    assert_eq!(counts, [12, 11, 1, 0], "{storm}");
+}
+
+#[test]
+fn the_end_of_a_storm_is_told_once_by_two_daemons_over_one_database() {
+    let Some(server) = Postgres::start() else { return };
+    let receiver = Receiver::start("127.0.0.1:0");
+    let mut cluster = cluster();
+    let store = format!("store = {:?}\n", server.database("site"));
+    cluster.configure_daemon(&format!("{store}{}", webhook(&receiver.url(), OF_STORMS)));
+    cluster.start();
+    let another = cluster.start_another("127.0.0.1:0");
+    let nodes = Reporters::new(&cluster, "n[01-25]");
+    let others = nodes.at(&another.nodes());
+    let storm = |range: std::ops::Range<usize>| {
+        range.clone().for_each(|n| nodes.send(n, 1, &[begins()]));
+        range.for_each(|n| others.send(n, 2, &[ends("success", "")]));
+    };
+    storm(0..12);
+    let done = |count| {
+        let told = || receiver.bodies().iter().filter(|b| b["event"] == "storm-done").count();
+        assert!(processes::until(SOON, || told() == count), "{:?}", receiver.bodies());
+    };
+    done(1);
+    (12..24).for_each(|n| nodes.send(n, 1, &[begins()]));
+    // Both know of it; the one that tells ends.
+    others.send(12, 2, &[ends("success", "")]);
+    cluster.kill_daemon();
+    (13..24).for_each(|n| others.send(n, 2, &[ends("success", "")]));
+    done(2);
+    others.boots(24);
+    let told = storms_told(&receiver, "n25");
+    let nodes: Vec<&Value> = told.iter().map(|body| &body["storm"]["nodes"]).collect();
+    assert_eq!(nodes, [12, 12]);
+}
+
+#[test]
+fn what_waits_for_a_receiver_that_is_not_configured_any_more_is_dropped_in_the_end() {
+    let mut cluster = cluster();
+    let nobody = "http://127.0.0.1:1/";
+    cluster.configure_daemon(&webhook(nobody, ""));
+    cluster.start();
+    let nodes = Reporters::new(&cluster, "n[1-2]");
+    (0..2).for_each(|n| nodes.fails(n, "no disk"));
+    cluster.kill_daemon();
+    // As if four days had gone by since the first of them.
+    let file = cluster.path("provostd/provost.db");
+    let age = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); \
+               db.execute('UPDATE notice SET at = at - 4 * 86400000 WHERE id = 1')";
+    let aged = std::process::Command::new("python3").args(["-c", age]).arg(&file).status();
+    assert!(aged.unwrap().success());
+    cluster.configure_daemon("");
+    cluster.start();
+    let log = cluster.path("provostd.log");
+    let log = || std::fs::read_to_string(&log).unwrap();
+    let line = "dropped 1 event for ops: of 100000 at most, for 3 days at most";
+    assert!(processes::until(SOON, || log().contains(line)), "{}", log());
+    assert!(log().contains("\"ops\" isn't configured any more"), "{}", log());
+    let dropped = "provost_notices_dropped_total{receiver=\"ops\"} 1";
+    assert!(cluster.metrics().contains(dropped), "{}", cluster.metrics());
+    assert!(cluster.metrics().contains("provost_notice_queue{receiver=\"ops\"} 1"));
 }

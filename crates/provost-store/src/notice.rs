@@ -109,6 +109,15 @@ pub trait Notices {
     /// Queues what isn't told by records, for those who have subscribed.
     fn queue(&self, notice: Notice) -> Answer<'_, ()>;
 
+    /// Notes that a storm began at that time, unless one is under way.
+    fn begin_storm(&self, began: Timestamp) -> Answer<'_, ()>;
+
+    /// When the storm began that is under way, if one is.
+    fn storm(&self) -> Answer<'_, Option<Timestamp>>;
+
+    /// Queues `notice` of the storm that is done now, unless that was done before.
+    fn end_storm(&self, notice: Notice) -> Answer<'_, ()>;
+
     /// The oldest notices for `receiver`, at most `most`.
     fn queued<'a>(&'a self, receiver: &'a str, most: usize) -> Answer<'a, Vec<Queued>>;
 

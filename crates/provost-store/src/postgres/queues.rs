@@ -14,6 +14,16 @@ impl Postgres {
         Ok(change.commit().await?)
     }
 
+    async fn done(&self, notice: Notice) -> Result<(), Failure> {
+        let mut client = self.database.client().await?;
+        let change = client.transaction().await?;
+        // Of many daemons that try at once, one finds it.
+        if change.execute("DELETE FROM storm", &[]).await? > 0 {
+            notices::add(&change, &self.database.subscriptions, [&notice]).await?;
+        }
+        Ok(change.commit().await?)
+    }
+
     async fn oldest(&self, receiver: &str, most: usize) -> Result<Vec<Queued>, Failure> {
         let client = self.database.client().await?;
         let select = "SELECT id, body FROM notice WHERE receiver = $1 ORDER BY id LIMIT $2";
@@ -57,6 +67,29 @@ impl Notices for Postgres {
 
     fn queue(&self, notice: Notice) -> Answer<'_, ()> {
         self.write(self.queue_one(notice))
+    }
+
+    fn begin_storm(&self, began: Timestamp) -> Answer<'_, ()> {
+        self.write(async move {
+            let client = self.database.client().await?;
+            let insert = "INSERT INTO storm (began)
+                 SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM storm) ON CONFLICT DO NOTHING";
+            client.execute(insert, &[&began.as_millisecond()]).await?;
+            Ok(())
+        })
+    }
+
+    fn storm(&self) -> Answer<'_, Option<Timestamp>> {
+        self.read(async move {
+            let client = self.database.client().await?;
+            let row = client.query_one("SELECT min(began) FROM storm", &[]).await?;
+            let began: Option<i64> = row.try_get(0)?;
+            Ok(began.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
+        })
+    }
+
+    fn end_storm(&self, notice: Notice) -> Answer<'_, ()> {
+        self.write(self.done(notice))
     }
 
     fn queued<'a>(&'a self, receiver: &'a str, most: usize) -> Answer<'a, Vec<Queued>> {

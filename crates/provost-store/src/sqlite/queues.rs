@@ -1,7 +1,7 @@
 //! The queues of notices, read and emptied.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::rows::json_column;
 use super::writer::Applied;
@@ -17,6 +17,34 @@ impl Notices for Sqlite {
         let subscriptions = self.subscriptions.clone();
         let work = move |db: &Connection| {
             notices::add(db, &subscriptions, [&notice])?;
+            Ok(Applied::default())
+        };
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn begin_storm(&self, began: Timestamp) -> Answer<'_, ()> {
+        let work = move |db: &Connection| {
+            let insert =
+                "INSERT INTO storm (began) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM storm)";
+            db.execute(insert, [began.as_millisecond()])?;
+            Ok(Applied::default())
+        };
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn storm(&self) -> Answer<'_, Option<Timestamp>> {
+        Box::pin(self.read(|db| {
+            let began = db.query_row("SELECT began FROM storm", [], |row| row.get(0)).optional()?;
+            Ok(began.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
+        }))
+    }
+
+    fn end_storm(&self, notice: Notice) -> Answer<'_, ()> {
+        let subscriptions = self.subscriptions.clone();
+        let work = move |db: &Connection| {
+            if db.execute("DELETE FROM storm", [])? > 0 {
+                notices::add(db, &subscriptions, [&notice])?;
+            }
             Ok(Applied::default())
         };
         Box::pin(self.writer.submit(&self.path, work))

@@ -26,6 +26,7 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "admin", columns: &["name", "role", "token", "created", "until"] },
     Table { name: "audit", columns: &["id", "at", "who", "source", "action", "request", "result"] },
     Table { name: "notice", columns: &["id", "receiver", "at", "body"] },
+    Table { name: "storm", columns: &["began"] },
 ];
 
 /// The table of this name, and those of its columns that a stream has. An older version's stream may

@@ -85,7 +85,17 @@ pub(crate) async fn queues(store: &dyn Store) {
     let storm = Storm { nodes: 40, succeeded: 39, failed: 1, lost: 0, began: at() };
     let kind = NoticeKind::StormDone;
     let done = Notice { kind, at: later(1), node: None, storm: Some(storm) };
-    store.queue(done.clone()).await.unwrap();
+    store.end_storm(done.clone()).await.unwrap();
+    assert_eq!(told(store, "all").await.len(), 4, "none is under way");
+    for began in [at(), later(1)] {
+        store.begin_storm(began).await.unwrap();
+        assert_eq!(store.storm().await.unwrap(), Some(at()), "one is under way already");
+    }
+    // Of daemons that share the store, each may see its end.
+    for _ in 0..2 {
+        store.end_storm(done.clone()).await.unwrap();
+        assert_eq!(store.storm().await.unwrap(), None);
+    }
     let ids: Vec<i64> = queued(store, "all").await.iter().map(|queued| queued.id).collect();
     assert!(ids.is_sorted() && ids.len() == 5, "{ids:?}");
     store.delivered(ids[..3].to_vec()).await.unwrap();

@@ -1,6 +1,7 @@
 //! Who is told of what happens to nodes: receivers over HTTP, and programs on this machine. Each has a
 //! queue in the store; of many daemons one delivers.
 
+mod age;
 mod failed;
 mod group;
 mod hook;
@@ -80,6 +81,9 @@ impl Deliveries {
     pub(crate) async fn keep(mut self, app: Arc<App>, mut stop: Stop) {
         let watches_storms = self.tells(NoticeKind::StormDone);
         let mut tasks = JoinSet::new();
+        let known = self.receivers.iter().map(|receiver| receiver.name.clone()).collect();
+        let of_all = Arc::clone(&app);
+        tasks.spawn(async move { age::drop_unclaimed(&of_all, known).await });
         for receiver in self.receivers {
             let app = Arc::clone(&app);
             tasks.spawn(async move { receiver.keep(&app).await });

@@ -9,6 +9,7 @@ use provost_record::wording::error_chain;
 use provost_store::StoreError;
 use tokio::time::{Instant, sleep};
 
+use super::age::{KEEP, TIDY, drop_old};
 use super::group::{Group, groups, is_ripe};
 use super::hook::Hooks;
 use super::webhook::Webhook;
@@ -20,12 +21,6 @@ const LOOK: Duration = Duration::from_secs(1);
 const LATER: Duration = Duration::from_secs(3);
 /// How many notices are looked at together.
 const BATCH: usize = 1000;
-/// How many wait for a receiver at most. Then the oldest are dropped, …
-const MOST: u64 = 100_000;
-/// … and those that have waited for this long.
-const KEEP: SignedDuration = SignedDuration::from_hours(3 * 24);
-/// How often that is looked at.
-const TIDY: Duration = Duration::from_secs(60);
 /// The longest time between two tries.
 const MOST_PAUSE: Duration = Duration::from_secs(300);
 /// The longest that a receiver may ask to wait.
@@ -171,18 +166,7 @@ impl Receiver {
             return Ok(());
         }
         *tidied = Some(Instant::now());
-        let before = Timestamp::now().checked_sub(KEEP).unwrap_or(Timestamp::MIN);
-        let dropped = app.store.drop_notices(&self.name, MOST, before).await?;
-        if dropped > 0 {
-            let what = wording::count(dropped, "event");
-            let hint = "see why the receiver takes none: journalctl -u provostd | grep retrying";
-            let name = &self.name;
-            tracing::error!(
-                hint,
-                "dropped {what} for {name}: of {MOST} at most, for 3 days at most"
-            );
-            app.metrics.deliveries.dropped(&self.name, dropped);
-        }
-        Ok(())
+        let hint = "see why the receiver takes none: journalctl -u provostd | grep retrying";
+        drop_old(app, &self.name, hint).await
     }
 }

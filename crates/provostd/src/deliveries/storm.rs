@@ -1,12 +1,15 @@
-//! A storm is many nodes that boot or install at once; it is done when none of them does any more.
+//! A storm is many nodes that boot or install at once; it is done when none of them does any more. The
+//! store keeps when it began, so that its end is told once, whichever daemon is there by then.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use provost_record::{Outcome, Phase};
-use provost_store::{Event, Node, Notice, NoticeKind, Status, Storm};
+use jiff::{SignedDuration, Timestamp};
+use provost_record::wording::error_chain;
+use provost_record::{Cause, Outcome, Phase};
+use provost_store::{Event, Node, Notice, NoticeKind, Status, Store, StoreError, Storm};
 use serde::Deserialize;
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::sleep;
 
@@ -15,16 +18,18 @@ use crate::app::App;
 /// The pause of a daemon that doesn't deliver, or after an error of the store.
 const LATER: Duration = Duration::from_secs(3);
 /// How many nodes at once are a storm.
-const LEAST: u64 = 10;
+const LEAST: usize = 10;
+/// How long after its report a node's record becomes an event.
+const STORING: SignedDuration = SignedDuration::from_secs(1);
 
 /// The nodes that boot or install now, and what has become of the others since the first began.
 #[derive(Default)]
 struct Watch {
     running: HashSet<String>,
-    /// The most that ran at once.
-    most: u64,
     storm: Storm,
     seen: HashSet<String>,
+    /// Whether so many ran at once that it is a storm.
+    is_storm: bool,
 }
 
 /// What is read of a record.
@@ -39,79 +44,96 @@ struct Brief {
 /// Watches for ever, while this daemon is who delivers.
 pub(super) async fn watch(app: &App) {
     loop {
-        if !matches!(app.store.delivers().await, Ok(true)) {
-            sleep(LATER).await;
-            continue;
-        }
         let mut events = app.store.events();
-        let Ok(nodes) = app.store.nodes().await else {
-            sleep(LATER).await;
-            continue;
-        };
-        let mut watch = Watch::default();
-        watch.reset(&nodes);
-        drop(nodes);
-        loop {
-            let done = match events.recv().await {
-                Ok(event @ Event::Missed) => {
-                    drop(event);
-                    break;
-                }
-                Ok(event) => watch.note(&event, Timestamp::now()),
-                Err(RecvError::Lagged(_)) => break,
-                Err(RecvError::Closed) => return,
-            };
-            let Some(storm) = done else { continue };
-            // What another daemon delivers it has seen as well.
-            if !matches!(app.store.delivers().await, Ok(true)) {
-                break;
+        if let Err(error) = follow(&*app.store, &mut events).await {
+            let (hint, why) = (error.hint(), error_chain(&error));
+            tracing::error!(hint, "watching for the end of a storm: {why}");
+        }
+        sleep(LATER).await;
+    }
+}
+
+/// Follows what happens until some of it is missed, or another daemon delivers.
+async fn follow(store: &dyn Store, events: &mut Receiver<Event>) -> Result<(), StoreError> {
+    if !store.delivers().await? {
+        return Ok(());
+    }
+    let began = store.storm().await?;
+    let mut watch = Watch::of(&store.nodes().await?, began, Timestamp::now());
+    let mut is_kept = began.is_some();
+    loop {
+        if watch.is_storm && !watch.running.is_empty() && !is_kept {
+            store.begin_storm(watch.storm.began).await?;
+            is_kept = true;
+        }
+        if is_kept && watch.running.is_empty() {
+            // Else the one that delivers tells it: it has seen the same.
+            if !store.delivers().await? {
+                return Ok(());
             }
-            let (kind, at) = (NoticeKind::StormDone, Timestamp::now());
-            let notice = Notice { kind, at, node: None, storm: Some(storm) };
-            if let Err(error) = app.store.queue(notice).await {
-                tracing::error!(hint = error.hint(), "queueing that a storm is done: {error}");
-            }
+            let (kind, at, storm) = (NoticeKind::StormDone, Timestamp::now(), watch.told());
+            store.end_storm(Notice { kind, at, node: None, storm: Some(storm) }).await?;
+            is_kept = false;
+        }
+        match events.recv().await {
+            Ok(Event::Missed) | Err(RecvError::Lagged(_) | RecvError::Closed) => return Ok(()),
+            Ok(event) => watch.note(&event, Timestamp::now()),
         }
     }
 }
 
 impl Watch {
-    /// Begins with what is known of all nodes.
-    fn reset(&mut self, nodes: &[Node]) {
-        let runs = |node: &&Node| {
-            matches!(node.status, Status::Installing | Status::Netbooting | Status::Postbooting)
+    /// Begins with what is known of all nodes, in a storm that `began` then, if one is under way.
+    fn of(nodes: &[Node], began: Option<Timestamp>, now: Timestamp) -> Self {
+        let mut watch = Self::default();
+        let runs = |status| {
+            matches!(status, Status::Installing | Status::Netbooting | Status::Postbooting)
         };
-        for node in nodes.iter().filter(runs) {
-            self.begin(&node.name, Timestamp::now());
+        for node in nodes.iter().filter(|node| runs(node.status)) {
+            watch.begin(&node.name, began.unwrap_or(now));
         }
+        let Some(began) = began else { return watch };
+        (watch.is_storm, watch.storm.began) = (true, began);
+        // By the clock of the server: `since` is by the node's.
+        let took_part = |node: &&Node| node.last_seen.is_some_and(|at| at + STORING >= began);
+        for node in nodes.iter().filter(|node| !runs(node.status)).filter(took_part) {
+            match (node.status, node.detail.cause) {
+                (Status::Failed, Some(Cause::Lost)) => watch.storm.lost += 1,
+                (Status::Failed, _) => watch.storm.failed += 1,
+                (Status::Defined, _) => continue,
+                _ => watch.storm.succeeded += 1,
+            }
+            watch.seen.insert(node.name.clone());
+        }
+        watch
     }
 
     fn begin(&mut self, node: &str, at: Timestamp) {
         if self.running.is_empty() {
-            (self.most, self.storm) = (0, Storm { began: at, ..Storm::default() });
-            self.seen.clear();
+            *self = Self { storm: Storm { began: at, ..Storm::default() }, ..Self::default() };
         }
         self.running.insert(node.to_owned());
         self.seen.insert(node.to_owned());
-        self.most = self.most.max(self.running.len() as u64);
+        self.is_storm |= self.running.len() >= LEAST;
     }
 
-    /// Notes an event. Returns the storm that is done with it.
-    fn note(&mut self, event: &Event, at: Timestamp) -> Option<Storm> {
+    /// The storm as it is told.
+    fn told(&self) -> Storm {
+        Storm { nodes: self.seen.len() as u64, ..self.storm.clone() }
+    }
+
+    fn note(&mut self, event: &Event, at: Timestamp) {
         let ended = match event {
             Event::Record(json) => {
-                let brief: Brief = serde_json::from_str(json.get()).ok()?;
+                let Ok(brief) = serde_json::from_str::<Brief>(json.get()) else { return };
                 if brief.service == "run" {
-                    return None;
+                    return;
                 }
                 match (brief.phase, brief.result) {
-                    (Phase::ServiceStart, _) => {
-                        self.begin(&brief.node, at);
-                        return None;
-                    }
+                    (Phase::ServiceStart, _) => return self.begin(&brief.node, at),
                     (Phase::ServiceEnd, Some(Outcome::Success)) => self.storm.succeeded += 1,
                     (Phase::ServiceEnd, _) => self.storm.failed += 1,
-                    _ => return None,
+                    _ => return,
                 }
                 brief.node
             }
@@ -119,11 +141,9 @@ impl Watch {
                 self.storm.lost += 1;
                 lost.node.clone()
             }
-            _ => return None,
+            _ => return,
         };
-        let was_running = self.running.remove(&ended);
-        let is_done = was_running && self.running.is_empty() && self.most >= LEAST;
-        is_done.then(|| Storm { nodes: self.seen.len() as u64, ..self.storm.clone() })
+        self.running.remove(&ended);
     }
 }
 
@@ -147,25 +167,55 @@ mod tests {
 
     #[test]
     fn a_storm_is_done_with_its_last_node_and_few_nodes_are_none() {
+        let done = |watch: &Watch| watch.is_storm && watch.running.is_empty();
         let at = |second| Timestamp::from_second(second).unwrap();
         let mut watch = Watch::default();
         let start = r#""phase":"service start""#;
         for n in 0..12 {
-            assert_eq!(watch.note(&record(n, start), at(n.into())), None);
+            watch.note(&record(n, start), at(n.into()));
         }
         for n in 0..10 {
-            assert_eq!(watch.note(&record(n, &end("success")), at(50)), None);
+            watch.note(&record(n, &end("success")), at(50));
         }
-        assert_eq!(watch.note(&record(10, &end("failure")), at(60)), None);
+        watch.note(&record(10, &end("failure")), at(60));
+        assert!(!done(&watch));
         let lost =
             Event::Lost(Arc::new(Lost { node: "cn11".into(), stage: None, last_seen: None }));
+        watch.note(&lost, at(90));
         let storm = Storm { nodes: 12, succeeded: 10, failed: 1, lost: 1, began: at(0) };
-        assert_eq!(watch.note(&lost, at(90)), Some(storm));
+        assert!(done(&watch));
+        assert_eq!(watch.told(), storm);
         for n in 0..9 {
             watch.note(&record(n, start), at(100));
         }
         for n in 0..9 {
-            assert_eq!(watch.note(&record(n, &end("success")), at(110)), None, "too few");
+            watch.note(&record(n, &end("success")), at(110));
+            assert!(!done(&watch), "too few");
         }
+    }
+
+    #[test]
+    fn a_storm_that_was_under_way_goes_on_with_what_the_store_knows() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let node = |name: &str, status, seen| Node {
+            name: name.to_owned(),
+            status,
+            last_seen: Some(at(seen)),
+            ..Node::default()
+        };
+        let nodes = [
+            node("cn1", Status::Netbooting, 120),
+            node("cn2", Status::Booted, 130),
+            node("cn3", Status::Failed, 140),
+            node("before", Status::Booted, 90),
+        ];
+        let mut watch = Watch::of(&nodes, Some(at(100)), at(200));
+        assert!(watch.is_storm && !watch.running.is_empty());
+        watch.note(&record(1, &end("success")), at(210));
+        let storm = Storm { nodes: 3, succeeded: 2, failed: 1, lost: 0, began: at(100) };
+        assert!(watch.running.is_empty());
+        assert_eq!(watch.told(), storm);
+        let watch = Watch::of(&nodes, None, at(200));
+        assert!(!watch.is_storm && watch.running.len() == 1, "one node is no storm");
     }
 }
