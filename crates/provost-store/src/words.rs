@@ -93,17 +93,8 @@ impl FailureGroup {
 
     /// What to do about it, and what to type then.
     pub fn next(&self) -> String {
-        let id = &self.id;
-        match (self.detail.cause, &self.detail.stage) {
-            (Some(Cause::Held), _) => {
-                format!("fix it, publish, then: provostctl release @cause:{id}")
-            }
-            (Some(Cause::Lost), _) => format!("look at one: provostctl show {}", self.nodes[0]),
-            (_, Some(stage)) if !self.is_of_boot => {
-                format!("fix it, publish, then: provostctl rerun @cause:{id} {stage}")
-            }
-            _ => format!("fix it, publish, then: provostctl continue @cause:{id}"),
-        }
+        next_step(&self.detail, self.is_of_boot, &format!("@cause:{}", self.id))
+            .unwrap_or_else(|| format!("look at one: provostctl show {}", self.nodes[0]))
     }
 
     /// `first 12 min ago, last 3 min ago`.
@@ -184,4 +175,15 @@ mod tests {
             ["1 in packages, cn002 for 9 min: 12 %", "2 in mount, cn003 for 4 min: waiting"];
         assert_eq!(running(&nodes, at(0)), expected);
     }
+}
+
+/// What to do about a failure of `nodes`, a set, and what to type then; nothing if they are lost.
+pub fn next_step(detail: &Detail, is_of_boot: bool, nodes: &str) -> Option<String> {
+    let command = match (detail.cause, &detail.stage) {
+        (Some(Cause::Lost), _) => return None,
+        (Some(Cause::Held), _) => format!("release {nodes}"),
+        (_, Some(stage)) if !is_of_boot => format!("rerun {nodes} {stage}"),
+        _ => format!("continue {nodes}"),
+    };
+    Some(format!("fix it, publish, then: provostctl {command}"))
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use askama::Template;
 use jiff::Timestamp;
 use provost_record::step_log::view::Part;
-use provost_record::{Outcome, Run, Stage, wording};
-use provost_store::{NewestRuns, Node, RunQuery, UploadedLog, words};
+use provost_record::{Cause, Outcome, Run, Stage, wording};
+use provost_store::{NewestRuns, Node, RunQuery, Status, UpdateStatus, UploadedLog, words};
 
 use super::fleet::Snapshot;
 use super::log_text::{self, Line};
@@ -37,6 +37,8 @@ struct Content {
     facts: Vec<(&'static str, String)>,
     /// Of a failure that is no step's.
     why: Vec<(&'static str, String)>,
+    /// What to do about a failure.
+    next: Vec<String>,
     now: Option<Now>,
     runs: Vec<ShownRun>,
     /// Whether there are runs that aren't shown.
@@ -119,6 +121,7 @@ impl Page for NodePage {
             tone: tone(node.status),
             facts: facts(&node, now),
             why: if has_step { Vec::new() } else { why(&node) },
+            next: next(&node),
             now: running(app, &node, now),
             runs: runs
                 .iter()
@@ -163,6 +166,16 @@ fn why(node: &Node) -> Vec<(&'static str, String)> {
         ("hint", detail.hint.clone()),
     ];
     rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// What to do about its failure, if it has failed.
+fn next(node: &Node) -> Vec<String> {
+    let (name, is_of_boot) = (&node.name, node.status == Status::Failed);
+    let has_failed = is_of_boot || node.updatestatus == Some(UpdateStatus::Failed);
+    let next = has_failed.then(|| words::next_step(&node.detail, is_of_boot, name)).flatten();
+    let is_held = node.detail.cause == Some(Cause::Held);
+    let then = is_held.then(|| format!("provostctl continue {name}"));
+    next.into_iter().chain(then).collect()
 }
 
 /// The step that runs for long, with its log, for which the node is asked from now on.
