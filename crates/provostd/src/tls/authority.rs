@@ -224,7 +224,8 @@ pub(super) fn own_params(key: &KeyPair) -> CertificateParams {
     let id = Digest::of(&key.subject_public_key_info()).to_string();
     params.distinguished_name.push(DnType::OrganizationName, "Provost");
     params.distinguished_name.push(DnType::CommonName, format!("authority {}", &id[..16]));
-    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    // One authority below it: the next one, which it signs when that takes over.
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(1));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     valid_always(&mut params);
     params
