@@ -221,8 +221,10 @@ impl Trust {
         if keys.is_empty() && self.revoked.is_empty() {
             return Err(TrustError::Nothing { file });
         }
-        let trusted =
-            || keys.iter().map(|k| format!("key {}", k.id())).collect::<Vec<_>>().join(" or ");
+        let trusted = || match keys {
+            [] => "only keys that were revoked".to_owned(),
+            _ => keys.iter().map(|k| format!("key {}", k.id())).collect::<Vec<_>>().join(" or "),
+        };
         let Some(text) = signature else {
             return Err(TrustError::Missing { file, trusted: trusted() });
         };

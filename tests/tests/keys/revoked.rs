@@ -92,6 +92,24 @@ fn a_node_refuses_what_a_revoked_key_signs_and_remembers_it() {
 }
 
 #[test]
+fn a_node_that_was_off_while_its_key_was_replaced_and_revoked_boots() {
+    let cluster = cluster();
+    cluster.ctl(&["key", "new", "--out", &path(&cluster, "new")]).expect(0);
+    publish(&cluster, "key/provost.key", &[]).expect(0);
+    let node = cluster.node("cn1");
+    let settings = cluster.settings_for(&[&cluster.daemon().nodes()]);
+    node.configure(&format!("{settings}[fetch]\ndeadline = \"5s\"\n"));
+    node.provost(&["boot"]).expect(0);
+    let (old, next) = (path(&cluster, "key/provost.key"), path(&cluster, "new/provost.key"));
+    let to = ["--to", &path(&cluster, "www"), "--group", "65534"];
+    cluster.ctl(&[&["key", "rotate", "--key", &old, "--next", &next][..], &to].concat()).expect(0);
+    revoke(&cluster, &cluster.key()).expect(0);
+    node.provost(&["boot"]).expect(0);
+    stolen(&cluster);
+    node.provost(&["boot"]).expect(3).says(&["which was revoked"]);
+}
+
+#[test]
 fn a_plan_by_a_revoked_key_is_refused_with_the_manifest_that_says_so() {
     let (cluster, nodes) = with_two_keys();
     let thief = SecretKey::load(&cluster.path("key/provost.key")).unwrap();

@@ -178,10 +178,11 @@ impl Documents {
         let verdict = self.manifest.is_trusted(trust)?;
         let text = self.manifest.text.as_bytes();
         let manifest = Manifest::parse(text).map_err(|e| refused(&self.manifest, &e, e.hint()))?;
+        // As it counts from now on: the manifest may be by a key that one of the revoked has named.
+        let signature = self.manifest.signature.as_deref().unwrap_or_default();
+        let after = trust.clone().after(signature).without(&manifest.revoked);
         let (text, signature) = (self.plan.text.as_bytes(), self.plan.signature.as_deref());
-        trust
-            .clone()
-            .without(&manifest.revoked)
+        after
             .check_plan(&path, text, signature, &manifest)
             .map_err(|e| refused(&self.plan, &e, e.hint()))?;
         let plan = Plan::parse(text).map_err(|e| refused(&self.plan, &e, e.hint()))?;
