@@ -39,6 +39,7 @@ pub(crate) struct Attempts {
     count: u32,
     /// Their runs, the newest last.
     newest: VecDeque<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     released: Option<Timestamp>,
 }
 

@@ -14,6 +14,10 @@ mod failures;
 mod goal;
 mod node;
 mod notice;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod pace;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod packed;
 mod quota;
 mod retention;
 mod run_query;

@@ -3,8 +3,8 @@ use std::ops::AddAssign;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// How many records are removed at once, at most: no report waits for more.
-pub(crate) const BITE: usize = 2000;
+/// How many rows of records are removed at once, at most: no report waits for more.
+pub(crate) const BITE: usize = 500;
 /// How many runs, and how many logs.
 pub(crate) const BITE_RUNS: usize = 100;
 

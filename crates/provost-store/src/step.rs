@@ -1,5 +1,8 @@
 //! How the steps of all nodes ended last, each script by itself.
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use std::collections::BTreeMap;
+
 use provost_record::{Cause, Outcome, Phase, Record};
 
 /// How many nodes a report names in each of its lists.
@@ -103,6 +106,35 @@ pub(crate) fn ended(record: &Record) -> Option<(&str, u64, Option<Cause>)> {
         Outcome::Failure => Some(record.cause.unwrap_or(Cause::Exit)),
     };
     Some((script, record.duration_ms?.min(i64::MAX as u64), cause))
+}
+
+/// How steps ended last: by node and script.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+#[derive(Default)]
+pub(crate) struct Ends<'r>(pub(crate) BTreeMap<(&'r str, &'r str), End>);
+
+/// How a step ended last.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) struct End {
+    /// How long it took, in milliseconds.
+    pub(crate) ms: i64,
+    /// Why it failed, if it did.
+    pub(crate) cause: Option<&'static str>,
+    /// The generation of the bundle that the node has.
+    pub(crate) bundle: i64,
+    /// The id of the run: with it this is forgotten.
+    pub(crate) run: i64,
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+impl<'r> Ends<'r> {
+    /// Adds the end of a step, if `record` is of one.
+    pub(crate) fn add(&mut self, node: &'r str, record: &'r Record, bundle: u64, run: i64) {
+        let Some((script, ms, cause)) = ended(record) else { return };
+        let bundle = bundle.min(i64::MAX as u64) as i64;
+        let end = End { ms: ms as i64, cause: cause.map(Cause::as_str), bundle, run };
+        self.0.insert((node, script), end);
+    }
 }
 
 /// A cause by its word in a table.

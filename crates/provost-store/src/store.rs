@@ -157,6 +157,22 @@ pub struct NewestRuns {
     pub more: bool,
 }
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+impl NewestRuns {
+    /// Adds the next run, the first in any case. Returns whether there was room for it, and makes `room` so
+    /// much smaller.
+    pub(crate) fn add(&mut self, run: StoredRun, room: &mut usize) -> bool {
+        let bytes: usize = run.reports.iter().map(|report| report.json.get().len()).sum();
+        if bytes > *room && !self.runs.is_empty() {
+            self.more = true;
+            return false;
+        }
+        *room = room.saturating_sub(bytes);
+        self.runs.push(run);
+        true
+    }
+}
+
 /// A log that a node has uploaded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UploadedLog {

@@ -9,7 +9,7 @@ use tokio_postgres::types::ToSql;
 use super::connect::Database;
 use super::error::Failure;
 use super::events::{Note, notify};
-use super::{nodes, notices, steps};
+use super::{nodes, notices};
 use crate::{Claim, Lost, NodeState, Notice, NoticeKind, Released, Token};
 
 pub(super) async fn claim(db: &Database, claim: Claim, at: Timestamp) -> Result<bool, Failure> {
@@ -116,6 +116,7 @@ pub(super) async fn remove(
     for delete in [
         "DELETE FROM record USING run WHERE record.run = run.id AND run.node = ANY($1)",
         "DELETE FROM run WHERE node = ANY($1)",
+        "DELETE FROM step WHERE node = ANY($1)",
         "DELETE FROM log WHERE node = ANY($1)",
         "DELETE FROM token WHERE node = ANY($1)",
         "DELETE FROM identity WHERE node = ANY($1) AND revoked IS NULL",
@@ -126,7 +127,6 @@ pub(super) async fn remove(
     ] {
         change.execute(delete, &[&names]).await?;
     }
-    steps::remove(&change, &names).await?;
     change.commit().await?;
     Ok(Ok(()))
 }

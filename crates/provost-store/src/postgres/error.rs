@@ -13,6 +13,8 @@ pub(super) enum Failure {
     Sql(#[from] tokio_postgres::Error),
     #[error("a value isn't what this build knows: {0}")]
     Value(#[from] serde_json::Error),
+    #[error("records can't be unpacked: {0}")]
+    Records(#[from] std::io::Error),
     #[error("no connection was free within {0:?}")]
     Busy(Duration),
     #[error("the database didn't answer within {0:?}")]
@@ -56,7 +58,7 @@ impl Failure {
     pub(super) fn is_of_one_batch(&self) -> bool {
         match self {
             Self::Sql(e) => e.as_db_error().is_some() && !e.is_closed(),
-            Self::Value(_) | Self::Refused(_) => true,
+            Self::Value(_) | Self::Records(_) | Self::Refused(_) => true,
             _ => false,
         }
     }

@@ -14,6 +14,7 @@ use tokio_postgres::{AsyncMessage, Client};
 
 use super::connect::Database;
 use super::error::Failure;
+use super::records::texts;
 use crate::{Claim, EVENT_BACKLOG, Event, Lost};
 
 /// The longest note, in bytes (PostgreSQL's limit is 8000).
@@ -151,11 +152,25 @@ async fn records(
     let firsts: Vec<i32> = parts.iter().map(|part| part.1).collect();
     let lasts: Vec<i32> = parts.iter().map(|part| part.2).collect();
     let client = database.client().await?;
-    let select = "SELECT json FROM unnest($1::bigint[], $2::integer[], $3::integer[])
+    let select = "SELECT part.first, part.last, record.seq, bytes, body
+             FROM unnest($1::bigint[], $2::integer[], $3::integer[])
                  WITH ORDINALITY AS part (run, first, last, n)
-             JOIN record ON record.run = part.run AND seq BETWEEN part.first AND part.last
-             ORDER BY n, seq";
+             JOIN record ON record.run = part.run AND record.seq <= part.last
+                 AND record.seq >= coalesce((
+                     SELECT before.seq FROM record AS before
+                     WHERE before.run = part.run AND before.seq <= part.first
+                     ORDER BY before.seq DESC LIMIT 1), part.first)
+             ORDER BY n, record.seq";
     let select = client.prepare_cached(select).await?;
-    let rows = client.query(&select, &[&runs, &firsts, &lasts]).await?;
-    rows.iter().map(|row| Ok(serde_json::from_str(row.try_get(0)?)?)).collect()
+    let mut found = Vec::new();
+    for row in client.query(&select, &[&runs, &firsts, &lasts]).await? {
+        let part = row.try_get::<_, i32>(0)?..=row.try_get(1)?;
+        for (seq, text) in (row.try_get::<_, i32>(2)?..).zip(texts(&row, 3)?.iter()) {
+            let text = text?;
+            if part.contains(&seq) {
+                found.push(text.to_owned());
+            }
+        }
+    }
+    Ok(found)
 }

@@ -8,9 +8,10 @@ use super::batch::Batch;
 use super::connect::Database;
 use super::error::Failure;
 use super::events::{Note, notify};
-use super::steps::Steps;
-use super::{nodes, notices};
+use super::{nodes, notices, records, steps};
+use crate::packed::Known;
 use crate::quota::{OverQuota, Quota};
+use crate::step::Ends;
 use crate::{Ingested, MAX_SEQ, Report};
 
 /// Stores `batches`, each whole unless its node is over its quota.
@@ -60,14 +61,11 @@ async fn store(
     let names: Vec<&str> = names.into_iter().collect();
     let mut states = nodes::lock_or_add(change, &names, first.at).await?;
     let mut runs = Runs::of(change, batches).await?;
-    let mut fresh = add_records(change, &runs, batches).await?;
-    let (mut notes, mut steps) = (Vec::new(), Steps::default());
+    let (mut notes, mut ends) = (Vec::new(), Ends::default());
+    let mut fresh = Vec::<(i64, Vec<&Report>)>::new();
     for (index, batch) in batches {
         let Some(state) = states.get_mut(&batch.node) else { continue };
-        let new = batch.reports.iter().map(|report| {
-            let id = runs.id(batch, report);
-            fresh.remove(&(id, report.record.seq as i32)).then_some(id)
-        });
+        let new = batch.reports.iter().map(|report| runs.add(batch, report));
         let new: Vec<Option<i64>> = new.collect();
         let counted = batch.reports.iter().zip(&new).filter(|(_, new)| new.is_some());
         let bytes = counted.map(|(report, _)| report.json.get().len() as u64).sum();
@@ -84,7 +82,11 @@ async fn store(
                     let kind = state.apply(record, runs.is_first(id).then_some(came));
                     let notice = kind.map(|kind| state.notice(kind, &record.run, batch.at));
                     ingested.notices.extend(notice);
-                    steps.add(&batch.node, report, state.seen().bundle);
+                    ends.add(&batch.node, record, state.seen().bundle, id);
+                    match fresh.last_mut().filter(|(of, _)| *of == id) {
+                        Some((_, reports)) => reports.push(report),
+                        None => fresh.push((id, vec![report])),
+                    }
                     Note::add_record(&mut notes, id, record.seq as i32);
                     ingested.fresh += 1;
                 }
@@ -98,21 +100,28 @@ async fn store(
         stored.insert(*index, ingested);
     }
     if refused.is_empty() {
-        nodes::save(change, states.iter().map(|(name, state)| (&**name, state))).await?;
-        steps.save(change).await?;
-        notify(change, &notes).await?;
+        // Sent one after the other, without waiting for answers.
+        tokio::try_join!(
+            records::add(change, &fresh),
+            nodes::save(change, states.iter().map(|(name, state)| (&**name, state))),
+            steps::save(change, &ends),
+            notify(change, &notes),
+        )?;
     }
     Ok((stored, refused))
 }
 
-/// The ids of the runs that batches are of.
+/// The runs that batches are of.
+#[derive(Default)]
 struct Runs {
-    /// By node and by run.
+    /// Their ids, by node and by run.
     ids: HashMap<String, HashMap<String, i64>>,
     /// Those of which no record has been applied yet.
     new: HashSet<i64>,
     /// Those whose records were removed: none is stored again.
     pruned: HashSet<i64>,
+    /// What is stored of them.
+    known: HashMap<i64, Known>,
 }
 
 impl Runs {
@@ -120,13 +129,16 @@ impl Runs {
     /// them.
     async fn of(change: &Transaction<'_>, batches: &[(usize, &Batch)]) -> Result<Self, Failure> {
         let (mut nodes, mut names) = (Vec::<&str>::new(), Vec::<&str>::new());
-        let mut seen = HashSet::new();
+        // The first and the last seq of each.
+        let mut seqs = HashMap::<(&str, &str), (u64, u64)>::new();
         for (_, batch) in batches {
-            for report in &batch.reports {
-                if seen.insert((&batch.node, &report.record.run)) {
+            for Report { record, .. } in &batch.reports {
+                let (first, last) = seqs.entry((&batch.node, &record.run)).or_insert_with(|| {
                     nodes.push(&batch.node);
-                    names.push(&report.record.run);
-                }
+                    names.push(&record.run);
+                    (record.seq, record.seq)
+                });
+                (*first, *last) = ((*first).min(record.seq), (*last).max(record.seq));
             }
         }
         let select = "WITH named AS (
@@ -143,54 +155,34 @@ impl Runs {
              SELECT id, node, run, false, pruned FROM named JOIN run USING (node, run)";
         let select = change.prepare_cached(select).await?;
         let began = batches.first().map_or(0, |(_, batch)| batch.at.as_millisecond());
-        let mut runs = Self { ids: HashMap::new(), new: HashSet::new(), pruned: HashSet::new() };
+        let mut runs = Self::default();
+        let mut wanted = Vec::new();
         for row in change.query(&select, &[&nodes, &names, &began]).await? {
             let id: i64 = row.try_get(0)?;
             runs.ids.entry(row.try_get(1)?).or_default().insert(row.try_get(2)?, id);
+            let seqs = seqs.get(&(row.try_get(1)?, row.try_get(2)?));
             if row.try_get(3)? {
                 runs.new.insert(id);
-            }
-            if row.try_get(4)? {
+            } else if row.try_get(4)? {
                 runs.pruned.insert(id);
+            } else {
+                wanted.extend(seqs.map(|seqs| (id, *seqs)));
             }
         }
+        runs.known = records::known(change, &wanted).await?;
         Ok(runs)
     }
 
-    /// The run of a record of `batch`. All of them were looked up.
-    fn id(&self, batch: &Batch, report: &Report) -> i64 {
-        let id = self.ids.get(&batch.node).and_then(|runs| runs.get(&report.record.run));
-        id.copied().unwrap_or_default()
+    /// The run of a record of `batch`, if the record is to be stored. All runs were looked up.
+    fn add(&mut self, batch: &Batch, report: &Report) -> Option<i64> {
+        let id = *self.ids.get(&batch.node)?.get(&report.record.run)?;
+        let is_new =
+            !self.pruned.contains(&id) && self.known.entry(id).or_default().add(report.record.seq);
+        is_new.then_some(id)
     }
 
     /// Whether no record of the run was applied before.
     fn is_first(&mut self, id: i64) -> bool {
         self.new.remove(&id)
     }
-}
-
-/// Stores the records that aren't there yet. Returns which these are.
-async fn add_records(
-    change: &Transaction<'_>,
-    runs: &Runs,
-    batches: &[(usize, &Batch)],
-) -> Result<HashSet<(i64, i32)>, Failure> {
-    let (mut ids, mut seqs, mut texts) = (Vec::new(), Vec::new(), Vec::<&str>::new());
-    for (_, batch) in batches {
-        for report in &batch.reports {
-            let id = runs.id(batch, report);
-            if runs.pruned.contains(&id) {
-                continue;
-            }
-            ids.push(id);
-            seqs.push(report.record.seq as i32);
-            texts.push(report.json.get());
-        }
-    }
-    let insert = "INSERT INTO record (run, seq, json)
-         SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[])
-         ON CONFLICT DO NOTHING RETURNING run, seq";
-    let insert = change.prepare_cached(insert).await?;
-    let rows = change.query(&insert, &[&ids, &seqs, &texts]).await?;
-    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
 }

@@ -15,6 +15,7 @@ mod notices;
 mod prune;
 mod queues;
 mod reads;
+mod records;
 mod runs;
 mod schema;
 mod steps;

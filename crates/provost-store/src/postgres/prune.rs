@@ -10,7 +10,8 @@ use tokio_postgres::types::ToSql;
 
 use super::connect::Database;
 use super::error::Failure;
-use super::nodes;
+use super::{nodes, steps};
+use crate::MAX_AUDIT;
 use crate::retention::{BITE, BITE_RUNS, Pruned, Retention};
 
 /// The runs that are kept no longer. The newest run of a node always is.
@@ -37,7 +38,8 @@ pub(super) async fn prunable(
     let (runs, oldest) = (i64::from(keep.runs), keep.oldest_run(at));
     let select = format!(
         "WITH old AS MATERIALIZED ({OLD})
-         SELECT (SELECT count(*) FROM old), count(*), coalesce(sum(octet_length(json)), 0)::bigint
+         SELECT (SELECT count(*) FROM old), coalesce(sum(last - seq + 1), 0)::bigint,
+             coalesce(sum(bytes), 0)::bigint
          FROM old JOIN record ON record.run = old.id"
     );
     let row = client.query_one(&select, &[&runs, &oldest]).await?;
@@ -80,6 +82,17 @@ pub(super) async fn everywhere(
     }
     let forget = "DELETE FROM run WHERE pruned AND began < $1";
     client.execute(forget, &[&keep.oldest_removed(at)]).await?;
+    let old = keep.oldest_run(at);
+    let audit =
+        "DELETE FROM audit WHERE at < $1 AND id <= (SELECT max(id) FROM audit) - $2::bigint";
+    client.execute(audit, &[&old, &(MAX_AUDIT as i64)]).await?;
+    for delete in [
+        "DELETE FROM enrolment_join WHERE until < $1",
+        "DELETE FROM enrolment_window WHERE until < $1",
+        "DELETE FROM enrolment_request WHERE last < $1 AND NOT rejected",
+    ] {
+        client.execute(delete, &[&old]).await?;
+    }
     Ok(all)
 }
 
@@ -168,20 +181,24 @@ async fn remove_some(db: &Database, runs: &[OldRun]) -> Result<(Pruned, bool), F
              SELECT run, seq FROM record WHERE run = ANY($1) LIMIT {BITE}
          ) AS old
          WHERE (record.run, record.seq) = (old.run, old.seq)
-         RETURNING record.run, octet_length(json)::bigint"
+         RETURNING record.run, bytes, (last - record.seq + 1)::bigint"
     );
     let delete = change.prepare_cached(&delete).await?;
-    let mut removed = Pruned::default();
+    let (mut removed, mut rows) = (Pruned::default(), 0);
     for row in change.query(&delete, &[&ids]).await? {
+        rows += 1;
         let (id, bytes) = (row.try_get::<_, i64>(0)?, row.try_get::<_, i64>(1)?.unsigned_abs());
         let node = runs.iter().find(|run| run.0 == id).map(|(_, node, _)| node);
         if let Some(state) = node.and_then(|node| states.get_mut(node)) {
             state.records.free(bytes);
         }
-        removed += Pruned { records: 1, record_bytes: bytes, ..Pruned::default() };
+        let records = row.try_get::<_, i64>(2)?.unsigned_abs();
+        removed += Pruned { records, record_bytes: bytes, ..Pruned::default() };
     }
-    let is_done = removed.records < BITE as u64;
+    let is_done = rows < BITE;
     if is_done {
+        let nodes: Vec<&str> = runs.iter().map(|(_, node, _)| node.as_str()).collect();
+        steps::remove_runs(&change, &nodes, &ids).await?;
         let mark = "UPDATE run SET pruned = true WHERE id = ANY($1) AND NOT pruned";
         removed.runs = change.execute(mark, &[&ids]).await?;
     }

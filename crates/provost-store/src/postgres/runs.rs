@@ -7,11 +7,12 @@ use tokio_postgres::types::ToSql;
 
 use super::connect::Database;
 use super::error::Failure;
+use super::records::texts;
 use crate::run_query::HEAD;
 use crate::store::{MAX_HISTORY, MAX_PART};
 use crate::{MAX_SEQ, NewestRuns, Report, RunQuery, StoredRun};
 
-/// How many records are looked at for a part of a run.
+/// How many rows are looked at for a part of a run.
 const PART_ROWS: i64 = 4096;
 
 /// The newest runs of a node, within the limits of [`crate::Store::runs`].
@@ -42,13 +43,10 @@ pub(super) async fn newest(
             true => ends.remove(&id).unwrap_or_default(),
             false => reports(db, id).await?,
         };
-        let bytes = reports.iter().map(|report| report.json.get().len()).sum();
-        if bytes > room && !newest.runs.is_empty() {
-            newest.more = true;
+        let node = node.to_owned();
+        if !newest.add(StoredRun { node, run, reports, is_brief }, &mut room) {
             break;
         }
-        room = room.saturating_sub(bytes);
-        newest.runs.push(StoredRun { node: node.to_owned(), run, reports, is_brief });
     }
     Ok(newest)
 }
@@ -78,16 +76,29 @@ async fn ends(db: &Database, runs: Vec<i64>) -> Result<HashMap<i64, Vec<Report>>
         return Ok(ends);
     }
     let client = db.client().await?;
-    let select =
-        "SELECT ends.run, ends.json FROM unnest($1::bigint[]) AS t (id) CROSS JOIN LATERAL (
-             (SELECT run, seq, json FROM record WHERE run = t.id ORDER BY seq LIMIT $2)
+    let select = "SELECT ends.run, ends.seq, ends.last, ends.bytes, ends.body
+         FROM unnest($1::bigint[]) AS t (id) CROSS JOIN LATERAL (
+             (SELECT * FROM record WHERE run = t.id ORDER BY seq LIMIT $2)
              UNION
-             (SELECT run, seq, json FROM record WHERE run = t.id ORDER BY seq DESC LIMIT 1)
+             (SELECT * FROM record WHERE run = t.id ORDER BY seq DESC LIMIT 1)
          ) AS ends ORDER BY ends.run, ends.seq";
     let select = client.prepare_cached(select).await?;
-    for row in client.query(&select, &[&runs, &(HEAD as i64)]).await? {
-        let json: Box<RawValue> = serde_json::from_str(row.try_get(1)?)?;
-        ends.entry(row.try_get(0)?).or_default().push(Report::parse(&json)?);
+    let rows = client.query(&select, &[&runs, &(HEAD as i64)]).await?;
+    for (at, row) in rows.iter().enumerate() {
+        let id: i64 = row.try_get(0)?;
+        let is_last = match rows.get(at + 1) {
+            Some(next) => next.try_get::<_, i64>(0)? != id,
+            None => true,
+        };
+        let reports = ends.entry(id).or_default();
+        let texts = texts(row, 3)?;
+        let count =
+            (row.try_get::<_, i32>(2)? - row.try_get::<_, i32>(1)? + 1).unsigned_abs() as usize;
+        for (n, text) in texts.iter().enumerate() {
+            if reports.len() < HEAD || is_last && n + 1 == count {
+                reports.push(Report::parse(text?)?);
+            }
+        }
     }
     Ok(ends)
 }
@@ -102,7 +113,7 @@ async fn reports(db: &Database, run: i64) -> Result<Vec<Report>, Failure> {
         for (_, json) in part {
             room = room.saturating_sub(json.get().len());
             if room == 0 {
-                reports.push(last_report(db, run).await?);
+                reports.extend(last_report(db, run).await?);
                 return Ok(reports);
             }
             reports.push(Report::parse(&json)?);
@@ -110,12 +121,12 @@ async fn reports(db: &Database, run: i64) -> Result<Vec<Report>, Failure> {
     }
 }
 
-async fn last_report(db: &Database, run: i64) -> Result<Report, Failure> {
+async fn last_report(db: &Database, run: i64) -> Result<Option<Report>, Failure> {
     let client = db.client().await?;
-    let select = "SELECT json FROM record WHERE run = $1 ORDER BY seq DESC LIMIT 1";
+    let select = "SELECT bytes, body FROM record WHERE run = $1 ORDER BY seq DESC LIMIT 1";
     let row = client.query_one(select, &[&run]).await?;
-    let json: Box<RawValue> = serde_json::from_str(row.try_get(0)?)?;
-    Ok(Report::parse(&json)?)
+    let texts = texts(&row, 0)?;
+    Ok(texts.iter().next_back().transpose()?.map(Report::parse).transpose()?)
 }
 
 /// Some records of a run after the seq `after`.
@@ -136,21 +147,28 @@ pub(super) async fn records(
 /// The same of the run with this id. A seq is never 0.
 async fn part(db: &Database, run: i64, after: u64) -> Result<Vec<(u64, Box<RawValue>)>, Failure> {
     let client = db.client().await?;
-    let select = "SELECT seq, json FROM (
-             SELECT seq, json,
-                 sum(octet_length(json)) OVER (ORDER BY seq) - octet_length(json) AS before
+    let select = "SELECT seq, bytes, body FROM (
+             SELECT seq, bytes, body, (sum(bytes) OVER (ORDER BY seq) - bytes)::bigint AS before
              FROM (
-                 SELECT seq, json FROM record WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3
+                 SELECT seq, bytes, body FROM record WHERE run = $1 AND seq >= coalesce((
+                     SELECT seq FROM record WHERE run = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1), $2)
+                 ORDER BY seq LIMIT $3
              ) AS next
          ) AS counted
          WHERE before < $4 ORDER BY seq";
     let select = client.prepare_cached(select).await?;
-    let after = after.min(MAX_SEQ) as i32;
-    let params: [&(dyn ToSql + Sync); 4] = [&run, &after, &PART_ROWS, &(MAX_PART as i64)];
-    let rows = client.query(&select, &params).await?;
-    let record = |row: &tokio_postgres::Row| {
-        let seq: i32 = row.try_get(0)?;
-        Ok((u64::from(seq.unsigned_abs()), serde_json::from_str(row.try_get(1)?)?))
-    };
-    rows.iter().map(record).collect()
+    // It may be in the middle of a row, and is never the last record of the whole part.
+    let next = after.min(MAX_SEQ - 1) as i32 + 1;
+    let params: [&(dyn ToSql + Sync); 4] = [&run, &next, &PART_ROWS, &(MAX_PART as i64)];
+    let mut records = Vec::new();
+    for row in client.query(&select, &params).await? {
+        let first: i32 = row.try_get(0)?;
+        for (seq, text) in (u64::from(first.unsigned_abs())..).zip(texts(&row, 1)?.iter()) {
+            let text = text?;
+            if seq > after {
+                records.push((seq, text.to_owned()));
+            }
+        }
+    }
+    Ok(records)
 }

@@ -12,6 +12,7 @@ const STEPS: &[&str] = &[
     include_str!("006_enrolment.sql"),
     include_str!("007_notice.sql"),
     include_str!("008_storm.sql"),
+    include_str!("009_packed.sql"),
 ];
 /// The lock of those who change tables: the bytes of "provost", and a number.
 const LOCK: i64 = 0x7072_6f76_6f73_7401;

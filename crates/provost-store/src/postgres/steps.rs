@@ -1,6 +1,5 @@
 //! How scripts ended last on each node.
 
-use std::collections::BTreeMap;
 use std::pin::pin;
 
 use deadpool_postgres::Transaction;
@@ -8,54 +7,41 @@ use futures_util::TryStreamExt;
 
 use super::connect::Database;
 use super::error::Failure;
-use crate::step::{Reporting, cause_of, ended};
-use crate::{Report, ScriptReport, ScriptSummary, Step};
+use crate::step::{Ends, Reporting, cause_of};
+use crate::{ScriptReport, ScriptSummary, Step};
 
-/// The names of all scripts: one look for each, however many nodes have run it.
-const NAMES: &str = "WITH RECURSIVE name (script) AS (
-     (SELECT script FROM step ORDER BY script LIMIT 1)
-     UNION ALL
-     SELECT (SELECT script FROM step WHERE script > name.script ORDER BY script LIMIT 1) FROM name
-     WHERE script IS NOT NULL
- )
- SELECT script FROM name WHERE script IS NOT NULL";
-
-/// The steps that some reports end: of a script on a node the last one.
-#[derive(Default)]
-pub(super) struct Steps<'r>(BTreeMap<(&'r str, &'r str), (i64, Option<&'static str>, i64)>);
-
-impl<'r> Steps<'r> {
-    /// Adds the end of a step, if `report` is of one. `bundle` is the generation that the node has.
-    pub(super) fn add(&mut self, node: &'r str, report: &'r Report, bundle: u64) {
-        let Some((script, ms, cause)) = ended(&report.record) else { return };
-        let since = bundle.min(i64::MAX as u64) as i64;
-        self.0.insert((script, node), (ms as i64, cause.map(|cause| cause.as_str()), since));
+/// Notes how steps ended, in the order of their key, as every daemon does.
+pub(super) async fn save(change: &Transaction<'_>, ends: &Ends<'_>) -> Result<(), Failure> {
+    if ends.0.is_empty() {
+        return Ok(());
     }
-
-    /// Stores them, in the order of their key, as every daemon does.
-    pub(super) async fn save(&self, change: &Transaction<'_>) -> Result<(), Failure> {
-        if self.0.is_empty() {
-            return Ok(());
-        }
-        let (scripts, nodes): (Vec<&str>, Vec<&str>) = self.0.keys().copied().unzip();
-        let times: Vec<i64> = self.0.values().map(|(ms, ..)| *ms).collect();
-        let causes: Vec<Option<&str>> = self.0.values().map(|(_, cause, _)| *cause).collect();
-        let since: Vec<i64> = self.0.values().map(|(.., since)| *since).collect();
-        let insert = "INSERT INTO step AS known (script, node, ms, cause, since)
-             SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[])
-             ON CONFLICT (script, node) DO UPDATE SET ms = excluded.ms, cause = excluded.cause,
-                 since = CASE WHEN (known.cause IS NULL) = (excluded.cause IS NULL)
-                     THEN known.since ELSE excluded.since END";
-        let insert = change.prepare_cached(insert).await?;
-        change.execute(&insert, &[&scripts, &nodes, &times, &causes, &since]).await?;
-        Ok(())
-    }
+    let (nodes, scripts): (Vec<&str>, Vec<&str>) = ends.0.keys().copied().unzip();
+    let ends = ends.0.values();
+    let times: Vec<i64> = ends.clone().map(|end| end.ms).collect();
+    let causes: Vec<Option<&str>> = ends.clone().map(|end| end.cause).collect();
+    let bundles: Vec<i64> = ends.clone().map(|end| end.bundle).collect();
+    let runs: Vec<i64> = ends.map(|end| end.run).collect();
+    let insert = "INSERT INTO step AS known (node, script, ms, cause, since, run)
+         SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[])
+         ON CONFLICT (node, script) DO UPDATE SET ms = excluded.ms, cause = excluded.cause,
+             run = excluded.run,
+             since = CASE WHEN (known.cause IS NULL) = (excluded.cause IS NULL)
+                 THEN known.since ELSE excluded.since END";
+    let insert = change.prepare_cached(insert).await?;
+    change.execute(&insert, &[&nodes, &scripts, &times, &causes, &bundles, &runs]).await?;
+    Ok(())
 }
 
-/// Forgets nodes.
-pub(super) async fn remove(change: &Transaction<'_>, nodes: &[String]) -> Result<(), Failure> {
-    let delete = format!("DELETE FROM step WHERE node = ANY($1) AND script IN ({NAMES})");
-    change.execute(&delete, &[&nodes]).await?;
+/// Forgets the steps that ended last in these runs, each with its node, or in an earlier one.
+pub(super) async fn remove_runs(
+    change: &Transaction<'_>,
+    nodes: &[&str],
+    runs: &[i64],
+) -> Result<(), Failure> {
+    let delete = "DELETE FROM step USING unnest($1::text[], $2::bigint[]) AS old (node, run)
+         WHERE step.node = old.node AND step.run <= old.run";
+    let delete = change.prepare_cached(delete).await?;
+    change.execute(&delete, &[&nodes, &runs]).await?;
     Ok(())
 }
 
@@ -72,7 +58,8 @@ pub(super) async fn summaries(db: &Database) -> Result<Vec<ScriptSummary>, Failu
 
 pub(super) async fn report(db: &Database, script: &str) -> Result<ScriptReport, Failure> {
     let client = db.client().await?;
-    let select = "SELECT node, ms, cause, since FROM step WHERE script = $1";
+    let select = "SELECT step.node, ms, cause, since FROM node
+         JOIN step ON step.node = node.name AND step.script = $1";
     let select = client.prepare_cached(select).await?;
     let mut rows = pin!(client.query_raw(&select, [script]).await?);
     let mut reporting = Reporting::default();

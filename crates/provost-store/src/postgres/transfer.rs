@@ -14,11 +14,14 @@ use super::error::Failure;
 use super::schema;
 use crate::StoreError;
 use crate::transfer::{Bytes, Counts, Gone, Part, Row, Rows, TABLES, Table, Value};
-use crate::transfer::{columns_of, cut_off, head};
+use crate::transfer::{columns_of, cut_off, head, records};
 
 /// Each of a table's columns as the stream has it.
 async fn expressions(client: &Transaction<'_>, table: &Table) -> Result<String, Failure> {
-    let columns = table.columns.join(", ");
+    let columns = match table.name {
+        "record" => records::STORED.join(", "),
+        _ => table.columns.join(", "),
+    };
     let types = client.prepare(&format!("SELECT {columns} FROM {}", table.name)).await?;
     let expression = |column: &tokio_postgres::Column| {
         let name = column.name();
@@ -99,8 +102,15 @@ async fn export_all(database: &Database, parts: &mpsc::Sender<Part>) -> Result<(
         let mut found = pin!(found);
         let mut rows = Rows::new(parts);
         while let Some(row) = found.try_next().await? {
-            if rows.add(values(&row)?) {
-                rows.send().await?;
+            let values = values(&row)?;
+            let values = match table.name {
+                "record" => records::unpacked(values).map_err(refused)?,
+                _ => vec![values],
+            };
+            for row in values {
+                if rows.add(row) {
+                    rows.send().await?;
+                }
             }
         }
         rows.send().await?;
@@ -198,10 +208,14 @@ async fn import_all(
     Ok(counts)
 }
 
+fn refused(why: impl std::fmt::Display) -> Failure {
+    Failure::Refused(why.to_string())
+}
+
 /// The table whose rows come.
 struct Present {
     table: &'static Table,
-    columns: usize,
+    columns: Vec<&'static str>,
     rows: u64,
     sink: Pin<Box<CopyInSink<Cursor<Vec<u8>>>>>,
 }
@@ -213,18 +227,26 @@ impl Present {
         columns: &[String],
     ) -> Result<Self, Failure> {
         let (table, columns) = columns_of(table, columns).map_err(Failure::Refused)?;
-        let copy = format!("COPY {} ({}) FROM STDIN", table.name, columns.join(", "));
+        let stored = match table.name {
+            "record" => &records::PACKED[..],
+            _ => &columns,
+        };
+        let copy = format!("COPY {} ({}) FROM STDIN", table.name, stored.join(", "));
         let copy: Statement = change.prepare(&copy).await?;
         let sink = Box::pin(change.copy_in(&copy).await?);
-        Ok(Self { table, columns: columns.len(), rows: 0, sink })
+        Ok(Self { table, columns, rows: 0, sink })
     }
 
     async fn add(&mut self, rows: Vec<Row>) -> Result<(), Failure> {
         self.rows += rows.len() as u64;
-        if let Some(row) = rows.iter().find(|row| row.len() != self.columns) {
+        if let Some(row) = rows.iter().find(|row| row.len() != self.columns.len()) {
             let why = format!("a row of the table {} has {} values", self.table.name, row.len());
             return Err(Failure::Refused(why));
         }
+        let rows = match self.table.name {
+            "record" => records::packed(&self.columns, rows).map_err(refused)?,
+            _ => rows,
+        };
         let lines = rows.iter().flat_map(line).collect();
         Ok(self.sink.send(Cursor::new(lines)).await?)
     }

@@ -3,12 +3,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::batch::Batch;
 use super::connect::Database;
 use super::error::Failure;
 use super::ingest::ingest;
+use crate::pace::Pace;
 use crate::quota::{OverQuota, Quota};
 use crate::{Ingested, Report, StoreError};
 
@@ -48,15 +49,23 @@ impl Writer {
 
 /// Ends when the store is dropped and all is written.
 async fn write(database: Arc<Database>, quota: Quota, mut batches: mpsc::Receiver<Batch>) {
+    let mut pace = Pace::default();
     while let Some(first) = batches.recv().await {
         let mut bytes = first.bytes();
         let mut group = vec![first];
-        while group.len() < GROUP
-            && bytes < GROUP_BYTES
-            && let Ok(batch) = batches.try_recv()
-        {
-            bytes += batch.bytes();
-            group.push(batch);
+        let mut gather = |group: &mut Vec<Batch>| {
+            while group.len() < GROUP
+                && bytes < GROUP_BYTES
+                && let Ok(batch) = batches.try_recv()
+            {
+                bytes += batch.bytes();
+                group.push(batch);
+            }
+        };
+        gather(&mut group);
+        if let Some(pause) = pace.pause(group.len()) {
+            sleep(pause).await;
+            gather(&mut group);
         }
         match store(&database, quota, &group).await {
             Err(failure) if group.len() > 1 && failure.is_of_one_batch() => {
@@ -68,6 +77,7 @@ async fn write(database: Arc<Database>, quota: Quota, mut batches: mpsc::Receive
             }
             stored => answer(&database, group, stored),
         }
+        pace.wrote();
     }
 }
 

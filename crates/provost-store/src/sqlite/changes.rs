@@ -9,121 +9,12 @@ use super::rows::{self, json_column};
 use super::writer::Applied;
 use super::{notices, steps};
 use crate::notice::Subscriptions;
-use crate::quota::{OverQuota, Quota};
-use crate::{Claim, Event, Ingested, Lost, NodeState, Notice, NoticeKind, Released, Report, Seen};
+use crate::{Claim, Event, Lost, NodeState, Notice, NoticeKind, Released, Seen};
 
 /// How many pages are given back to the file system at once, so that no report waits for it.
 const BITE: u32 = 1024;
 /// How many nodes that are due are looked at in one transaction, for the same reason.
 pub(super) const DUE_BITE: usize = 1000;
-
-pub(super) fn ingest(
-    db: &Connection,
-    node: &str,
-    batch: &[Report],
-    quota: Quota,
-    subscriptions: &Subscriptions,
-    at: Timestamp,
-) -> rusqlite::Result<Applied<Result<Ingested, OverQuota>>> {
-    db.execute_batch("SAVEPOINT batch")?;
-    let mut applied = add_records(db, node, batch, at)?;
-    let bytes = std::mem::take(&mut applied.answer.bytes);
-    let mut state = applied.answer.state;
-    let added = state.records.add(bytes, quota, at);
-    let answer = match added {
-        Ok(()) => {
-            save(db, node, &state)?;
-            notices::add(db, subscriptions, &applied.answer.ingested.notices)?;
-            Ok(applied.answer.ingested)
-        }
-        Err(over) => {
-            applied.events.clear();
-            db.execute_batch("ROLLBACK TO batch")?;
-            Err(over)
-        }
-    };
-    db.execute_batch("RELEASE batch")?;
-    Ok(Applied { answer, events: applied.events, changes_tokens: false })
-}
-
-/// What a batch has changed.
-#[derive(Default)]
-struct Added {
-    ingested: Ingested,
-    state: NodeState,
-    /// Of the new records.
-    bytes: u64,
-}
-
-fn add_records(
-    db: &Connection,
-    node: &str,
-    batch: &[Report],
-    at: Timestamp,
-) -> rusqlite::Result<Applied<Added>> {
-    let mut state = state_of(db, node)?.unwrap_or_else(|| NodeState::new(node, at));
-    let mut applied = Applied::<Added>::default();
-    let mut add = db.prepare_cached("INSERT OR IGNORE INTO record (id, json) VALUES (?, ?)")?;
-    let came = Report::came(batch, at);
-    // Nearly always the records of one run.
-    let mut known: Option<(&str, KnownRun)> = None;
-    for report in batch {
-        let record = &report.record;
-        let (run, is_first) = match known {
-            Some((name, run)) if name == record.run => (run, false),
-            _ => known_run(db, node, &record.run, at)?,
-        };
-        known = Some((&record.run, run));
-        let id = rows::record_id(run.id, record.seq)?;
-        if !run.is_pruned && add.execute(params![id, report.json.get()])? == 1 {
-            let kind = state.apply(record, is_first.then_some(came));
-            let notice = kind.map(|kind| state.notice(kind, &record.run, at));
-            applied.answer.ingested.notices.extend(notice);
-            steps::note(db, node, report, state.seen().bundle)?;
-            applied.events.push(Event::Record(Arc::from(report.json.clone())));
-            applied.answer.ingested.fresh += 1;
-            applied.answer.bytes += report.json.get().len() as u64;
-        } else {
-            applied.answer.ingested.repeats += 1;
-        }
-        state.heard(&record.run, report.sent.as_ref(), at);
-    }
-    let current = batch.last().map(|report| report.record.run.as_str());
-    applied.answer.ingested.standing = state.standing(current);
-    applied.answer.ingested.due = state.due();
-    applied.answer.state = state;
-    Ok(applied)
-}
-
-/// A run that is stored.
-#[derive(Clone, Copy)]
-struct KnownRun {
-    id: i64,
-    /// Whether its records were removed: then none is stored again.
-    is_pruned: bool,
-}
-
-/// A run, and whether it is new.
-fn known_run(
-    db: &Connection,
-    node: &str,
-    run: &str,
-    at: Timestamp,
-) -> rusqlite::Result<(KnownRun, bool)> {
-    let known = db
-        .prepare_cached("SELECT id, pruned FROM run WHERE node = ? AND run = ?")?
-        .query_row([node, run], |row| Ok(KnownRun { id: row.get(0)?, is_pruned: row.get(1)? }))
-        .optional()?;
-    if let Some(run) = known {
-        return Ok((run, false));
-    }
-    db.prepare_cached("INSERT INTO run (node, run, began) VALUES (?, ?, ?)")?.execute(params![
-        node,
-        run,
-        at.as_millisecond()
-    ])?;
-    Ok((KnownRun { id: db.last_insert_rowid(), is_pruned: false }, true))
-}
 
 pub(super) fn claim(
     db: &Connection,

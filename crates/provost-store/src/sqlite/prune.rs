@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
 use super::changes::{save, state_of};
-use super::rows;
 use super::writer::Applied;
+use super::{rows, steps};
+use crate::MAX_AUDIT;
 use crate::retention::{BITE, Pruned, Retention};
 
 /// How many runs are looked for at once.
@@ -16,7 +17,7 @@ pub(super) const SOME: i64 = 10_000;
 /// A run that is kept no longer.
 #[derive(Clone, Debug)]
 pub(super) struct OldRun {
-    id: i64,
+    pub(super) id: i64,
     pub(super) node: String,
     pub(super) run: String,
 }
@@ -86,15 +87,17 @@ pub(super) fn of_new_runs(
 /// What `runs` have.
 pub(super) fn size(db: &Connection, runs: &[OldRun]) -> rusqlite::Result<Pruned> {
     let mut all = Pruned::default();
-    let select = "SELECT count(*), coalesce(sum(octet_length(json)), 0) FROM record
-         WHERE id BETWEEN ? AND ?";
-    let mut select = db.prepare_cached(select)?;
+    let select = format!("SELECT {COUNTS} FROM record WHERE id BETWEEN ? AND ?");
+    let mut select = db.prepare_cached(&select)?;
     for run in runs {
         let (records, record_bytes) = select.query_row(rows::record_ids(run.id), counted)?;
         all += Pruned { runs: 1, records, record_bytes, ..Pruned::default() };
     }
     Ok(all)
 }
+
+/// How many records rows have, and their bytes.
+const COUNTS: &str = "coalesce(sum(last - id + 1), 0), coalesce(sum(bytes), 0)";
 
 /// Two numbers that count.
 fn counted(row: &Row<'_>) -> rusqlite::Result<(u64, u64)> {
@@ -105,39 +108,59 @@ fn counted(row: &Row<'_>) -> rusqlite::Result<(u64, u64)> {
 /// count that have none left.
 pub(super) fn remove_some(db: &Connection, runs: &[OldRun]) -> rusqlite::Result<Applied<Pruned>> {
     let mut removed = Pruned::default();
-    let some = "SELECT id, json FROM record WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
-    let count = format!("SELECT count(*), coalesce(sum(octet_length(json)), 0) FROM ({some})");
+    let some = "SELECT id, last, bytes FROM record WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
+    let count = format!("SELECT count(*), {COUNTS} FROM ({some})");
     let delete = format!("DELETE FROM record WHERE id IN (SELECT id FROM ({some}))");
     let (mut count, mut delete) = (db.prepare_cached(&count)?, db.prepare_cached(&delete)?);
+    let mut room = BITE as i64;
     for run in runs {
         let [first, last] = rows::record_ids(run.id);
-        let room = BITE as u64 - removed.records;
-        let range = params![first, last, room as i64];
-        let (records, record_bytes) = count.query_row(range, counted)?;
+        let range = params![first, last, room];
+        let (rows, records, record_bytes) = count.query_row(range, |row| {
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get::<_, i64>(1)?.unsigned_abs(),
+                row.get::<_, i64>(2)?.unsigned_abs(),
+            ))
+        })?;
         delete.execute(range)?;
         if let Some(mut state) = state_of(db, &run.node)? {
             state.records.free(record_bytes);
             save(db, &run.node, &state)?;
         }
         removed += Pruned { records, record_bytes, ..Pruned::default() };
-        if records == room {
+        if rows == room {
             // It may have more.
             break;
         }
+        room -= rows;
+        steps::remove_run(db, &run.node, run.id)?;
         db.prepare_cached("UPDATE run SET pruned = 1 WHERE id = ?")?.execute([run.id])?;
         removed.runs += 1;
     }
     Ok(Applied::of(removed))
 }
 
-/// Forgets some of the runs that were removed long ago.
+/// Forgets some of the runs that were removed long ago, and what else is too old.
 pub(super) fn forget_some(
     db: &Connection,
     keep: Retention,
     at: Timestamp,
 ) -> rusqlite::Result<Applied<()>> {
-    let delete = "DELETE FROM run WHERE id IN (
+    let runs = "DELETE FROM run WHERE id IN (
          SELECT id FROM run WHERE pruned = 1 AND began < ? LIMIT ?)";
-    db.prepare_cached(delete)?.execute(params![keep.oldest_removed(at), BITE as i64])?;
+    let some = BITE as i64;
+    db.prepare_cached(runs)?.execute(params![keep.oldest_removed(at), some])?;
+    let old = keep.oldest_run(at);
+    let audit = "DELETE FROM audit WHERE id IN (
+         SELECT id FROM audit WHERE at < ?1 AND id <= (SELECT max(id) FROM audit) - ?2 LIMIT ?3)";
+    db.prepare_cached(audit)?.execute(params![old, MAX_AUDIT as i64, some])?;
+    for delete in [
+        "DELETE FROM enrolment_join WHERE until < ?",
+        "DELETE FROM enrolment_window WHERE until < ?",
+        "DELETE FROM enrolment_request WHERE last < ? AND NOT rejected",
+    ] {
+        db.prepare_cached(delete)?.execute([old])?;
+    }
     Ok(Applied::of(()))
 }

@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::{MAX_SEQ, Node, NodeState};
 
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
 /// The ids of a run's records: all between these two.
 pub(super) fn record_ids(run: i64) -> [i64; 2] {
     let first = run * (MAX_SEQ as i64 + 1);
@@ -34,6 +36,6 @@ pub(super) fn json_column<T: DeserializeOwned>(
     serde_json::from_str(text).map_err(|e| unreadable(column, e))
 }
 
-pub(super) fn unreadable(column: usize, error: serde_json::Error) -> rusqlite::Error {
+pub(super) fn unreadable(column: usize, error: impl Into<Failure>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
 }

@@ -3,7 +3,8 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
-use super::rows::{json_column, record_ids, unreadable};
+use super::records::{COLUMNS, texts};
+use super::rows::{record_ids, unreadable};
 use crate::run_query::HEAD;
 use crate::store::{MAX_HISTORY, MAX_PART};
 use crate::{MAX_SEQ, NewestRuns, Report, RunQuery, StoredRun};
@@ -29,13 +30,10 @@ pub(super) fn newest(
     for (nth, (id, run)) in ids.into_iter().enumerate() {
         let is_brief = !query.is_whole(nth, &run);
         let reports = if is_brief { ends(db, id)? } else { reports(db, id)? };
-        let bytes = reports.iter().map(|report| report.json.get().len()).sum();
-        if bytes > room && !newest.runs.is_empty() {
-            newest.more = true;
+        let node = node.to_owned();
+        if !newest.add(StoredRun { node, run, reports, is_brief }, &mut room) {
             break;
         }
-        room = room.saturating_sub(bytes);
-        newest.runs.push(StoredRun { node: node.to_owned(), run, reports, is_brief });
     }
     Ok(newest)
 }
@@ -52,45 +50,58 @@ fn id_and_name(row: &Row<'_>) -> rusqlite::Result<(i64, String)> {
 
 /// A run's records: the first ones, and the last one.
 fn reports(db: &Connection, run: i64) -> rusqlite::Result<Vec<Report>> {
-    let range = record_ids(run);
-    let select = "SELECT json FROM record WHERE id BETWEEN ? AND ? ORDER BY id";
-    let mut select = db.prepare_cached(select)?;
-    let mut rows = select.query(range)?;
+    let select = format!("SELECT {COLUMNS} FROM record WHERE id BETWEEN ? AND ? ORDER BY id");
+    let mut select = db.prepare_cached(&select)?;
+    let mut rows = select.query(record_ids(run))?;
     let (mut reports, mut room) = (Vec::new(), MAX_HISTORY);
     while let Some(row) = rows.next()? {
-        room = room.saturating_sub(row.get_ref(0)?.as_str()?.len());
-        if room == 0 {
-            break;
+        let (_, texts) = texts(row)?;
+        for text in texts.iter() {
+            let report = report(text)?;
+            room = room.saturating_sub(report.json.get().len());
+            if room == 0 {
+                reports.push(last_report(db, run)?);
+                return Ok(reports);
+            }
+            reports.push(report);
         }
-        reports.push(report(row)?);
-    }
-    if rows.next()?.is_some() || room == 0 {
-        let last = "SELECT json FROM record WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1";
-        reports.push(db.prepare_cached(last)?.query_row(range, report)?);
     }
     Ok(reports)
 }
 
 /// The first records of a run, and the last one.
 fn ends(db: &Connection, run: i64) -> rusqlite::Result<Vec<Report>> {
+    let select =
+        format!("SELECT {COLUMNS} FROM record WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?");
+    let mut select = db.prepare_cached(&select)?;
     let [first, last] = record_ids(run);
-    let select = "SELECT json, id FROM record WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?";
-    let mut select = db.prepare_cached(select)?;
     let mut rows = select.query(params![first, last, HEAD as i64])?;
-    let (mut reports, mut after) = (Vec::new(), first);
+    let mut reports = Vec::new();
     while let Some(row) = rows.next()? {
-        after = row.get(1)?;
-        reports.push(report(row)?);
+        let (_, texts) = texts(row)?;
+        let room = HEAD - reports.len();
+        for text in texts.iter().take(room) {
+            reports.push(report(text)?);
+        }
     }
-    let select = "SELECT json FROM record WHERE id > ? AND id <= ? ORDER BY id DESC LIMIT 1";
-    let mut select = db.prepare_cached(select)?;
-    reports.extend(select.query_row([after, last], report).optional()?);
+    let tail = last_report(db, run)?;
+    if reports.last().is_some_and(|report| report.record.seq < tail.record.seq) {
+        reports.push(tail);
+    }
     Ok(reports)
 }
 
-fn report(row: &Row<'_>) -> rusqlite::Result<Report> {
-    let json: Box<RawValue> = json_column(row, 0)?;
-    Report::parse(&json).map_err(|e| unreadable(0, e))
+fn last_report(db: &Connection, run: i64) -> rusqlite::Result<Report> {
+    let select =
+        format!("SELECT {COLUMNS} FROM record WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1");
+    let mut select = db.prepare_cached(&select)?;
+    let (_, texts) = select.query_row(record_ids(run), texts)?;
+    // There is no row without a record.
+    texts.iter().next_back().map_or(Err(rusqlite::Error::QueryReturnedNoRows), report)
+}
+
+fn report(text: serde_json::Result<&RawValue>) -> rusqlite::Result<Report> {
+    text.and_then(Report::parse).map_err(|e| unreadable(2, e))
 }
 
 /// Some records of a run after the seq `after`.
@@ -104,16 +115,25 @@ pub(super) fn records(
         db.prepare_cached(first)?.query_row([run], |row| row.get(0)).optional()?;
     let Some(run) = first else { return Ok(Vec::new()) };
     let [first, last] = record_ids(run);
-    let mut select =
-        db.prepare_cached("SELECT id, json FROM record WHERE id > ? AND id <= ? ORDER BY id")?;
-    let mut rows = select.query([first + after.min(MAX_SEQ) as i64, last])?;
+    let select = format!(
+        "SELECT {COLUMNS} FROM record
+         WHERE id BETWEEN coalesce((SELECT max(id) FROM record WHERE id BETWEEN ?1 AND ?2), ?1) AND ?3
+         ORDER BY id"
+    );
+    let mut select = db.prepare_cached(&select)?;
+    let mut rows = select.query([first, first + after.min(MAX_SEQ) as i64, last])?;
     let (mut records, mut bytes) = (Vec::new(), 0);
     while bytes < MAX_PART
         && let Some(row) = rows.next()?
     {
-        let json: Box<RawValue> = json_column(row, 1)?;
-        bytes += json.get().len();
-        records.push(((row.get::<_, i64>(0)? - first).unsigned_abs(), json));
+        let (id, texts) = texts(row)?;
+        for (seq, text) in ((id - first).unsigned_abs()..).zip(texts.iter()) {
+            let text = text.map_err(|e| unreadable(2, e))?;
+            if seq > after {
+                bytes += text.get().len();
+                records.push((seq, text.to_owned()));
+            }
+        }
     }
     Ok(records)
 }

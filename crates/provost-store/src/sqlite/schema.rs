@@ -18,6 +18,7 @@ const STEPS: &[&str] = &[
     include_str!("008_enrolment.sql"),
     include_str!("009_notice.sql"),
     include_str!("010_storm.sql"),
+    include_str!("011_packed.sql"),
 ];
 
 /// What a new file is made with, and an older one is rewritten with. Most changes are of a few

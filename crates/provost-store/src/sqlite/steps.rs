@@ -1,63 +1,60 @@
 //! How scripts ended last on each node.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, params};
 
-use crate::step::{Reporting, cause_of, ended};
-use crate::{Report, ScriptReport, ScriptSummary, Step};
+use crate::step::{Ends, Reporting, cause_of};
+use crate::{ScriptReport, ScriptSummary, Step};
 
-/// The names of all scripts: one look for each, however many nodes have run it.
-const NAMES: &str = "WITH RECURSIVE name (script) AS (
-     SELECT min(script) FROM step
-     UNION ALL
-     SELECT (SELECT min(script) FROM step WHERE script > name.script) FROM name
-     WHERE script IS NOT NULL
- )
- SELECT script FROM name WHERE script IS NOT NULL";
-
-/// Notes the end of a step, if `report` is of one. `bundle` is the generation that the node has.
-pub(super) fn note(
-    db: &Connection,
-    node: &str,
-    report: &Report,
-    bundle: u64,
-) -> rusqlite::Result<()> {
-    let Some((script, ms, cause)) = ended(&report.record) else { return Ok(()) };
-    db.prepare_cached(
-        "INSERT INTO step (script, node, ms, cause, since) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT (script, node) DO UPDATE SET ms = ?3, cause = ?4,
+/// Notes how steps ended.
+pub(super) fn save(db: &Connection, ends: &Ends<'_>) -> rusqlite::Result<()> {
+    let mut add = db.prepare_cached(
+        "INSERT INTO step (node, script, ms, cause, since, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (node, script) DO UPDATE SET ms = ?3, cause = ?4, run = ?6,
              since = iif((cause IS NULL) = (?4 IS NULL), since, ?5)",
-    )?
-    .execute(params![
-        script,
-        node,
-        ms as i64,
-        cause.map(|cause| cause.as_str()),
-        bundle.min(i64::MAX as u64) as i64
-    ])?;
+    )?;
+    for ((node, script), end) in &ends.0 {
+        add.execute(params![node, script, end.ms, end.cause, end.bundle, end.run])?;
+    }
     Ok(())
 }
 
 /// Forgets a node.
 pub(super) fn remove(db: &Connection, node: &str) -> rusqlite::Result<()> {
-    let delete = format!("DELETE FROM step WHERE node = ? AND script IN ({NAMES})");
-    db.prepare_cached(&delete)?.execute([node])?;
+    db.prepare_cached("DELETE FROM step WHERE node = ?")?.execute([node])?;
+    Ok(())
+}
+
+/// Forgets the steps that ended last in this run of a node, or in an earlier one.
+pub(super) fn remove_run(db: &Connection, node: &str, run: i64) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM step WHERE node = ? AND run <= ?")?
+        .execute(params![node, run])?;
     Ok(())
 }
 
 pub(super) fn summaries(db: &Connection) -> rusqlite::Result<Vec<ScriptSummary>> {
-    db.prepare_cached(
-        "SELECT script, count(*), count(cause) FROM step GROUP BY script ORDER BY script",
-    )?
-    .query_map([], |row| {
-        let number = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
-        Ok(ScriptSummary { name: row.get(0)?, nodes: number(1)?, failed: number(2)? })
-    })?
-    .collect()
+    let mut select = db.prepare_cached("SELECT script, cause IS NOT NULL FROM step")?;
+    let mut rows = select.query([])?;
+    // By script: on how many nodes it ended, and failed.
+    let mut scripts = BTreeMap::<String, (u64, u64)>::new();
+    while let Some(row) = rows.next()? {
+        let (script, has_failed) = (row.get_ref(0)?.as_str()?, row.get::<_, bool>(1)?);
+        let of = match scripts.get_mut(script) {
+            Some(of) => of,
+            None => scripts.entry(script.to_owned()).or_default(),
+        };
+        *of = (of.0 + 1, of.1 + u64::from(has_failed));
+    }
+    let summary = |(name, (nodes, failed))| ScriptSummary { name, nodes, failed };
+    Ok(scripts.into_iter().map(summary).collect())
 }
 
 pub(super) fn report(db: &Connection, script: &str) -> rusqlite::Result<ScriptReport> {
-    let mut select =
-        db.prepare_cached("SELECT node, ms, cause, since FROM step WHERE script = ?")?;
+    let mut select = db.prepare_cached(
+        "SELECT node, ms, cause, since FROM node CROSS JOIN step
+         ON step.node = node.name AND step.script = ?",
+    )?;
     let mut rows = select.query([script])?;
     let mut reporting = Reporting::default();
     while let Some(row) = rows.next()? {

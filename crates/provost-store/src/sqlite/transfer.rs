@@ -15,7 +15,7 @@ use super::error::failed;
 use super::{FILE, PARTIAL, log_files, schema};
 use crate::StoreError;
 use crate::transfer::{Bytes, Counts, Gone, Part, Row, Rows, TABLES, Table, Value};
-use crate::transfer::{columns_of, cut_off, head};
+use crate::transfer::{columns_of, cut_off, head, records};
 
 /// What a daemon locks in its folder.
 const LOCK: &str = "provostd.lock";
@@ -85,10 +85,18 @@ fn export_all(data: &Path, parts: &mpsc::Sender<Part>) -> Result<(), Failure> {
         } else {
             let mut select = moment.prepare(&select(table))?;
             let mut found = select.query([])?;
+            let columns = found.as_ref().map_or(0, |select| select.column_count());
             while let Some(row) = found.next()? {
-                let values = (0..table.columns.len()).map(|n| value(row.get_ref(n)?));
-                if rows.add(values.collect::<Result<Row, Failure>>()?) {
-                    rows.send_blocking()?;
+                let values = (0..columns).map(|n| value(row.get_ref(n)?));
+                let values = values.collect::<Result<Row, Failure>>()?;
+                let values = match table.name {
+                    "record" => records::unpacked(values)?,
+                    _ => vec![values],
+                };
+                for row in values {
+                    if rows.add(row) {
+                        rows.send_blocking()?;
+                    }
                 }
             }
         }
@@ -103,7 +111,9 @@ fn select(table: &Table) -> String {
         "token" => "SELECT name, token, old_token, old_until FROM node
              WHERE token IS NOT NULL ORDER BY name"
             .to_owned(),
-        "record" => "SELECT id >> 24, id & 0xffffff, json FROM record ORDER BY id".to_owned(),
+        "record" => {
+            "SELECT id >> 24, id & 0xffffff, bytes, body FROM record ORDER BY id".to_owned()
+        }
         name => format!("SELECT {} FROM {name} ORDER BY 1", table.columns.join(", ")),
     }
 }
@@ -119,12 +129,10 @@ fn insert(table: &Table, columns: &[&str]) -> String {
             parameter("old_until"),
             parameter("node")
         ),
-        "record" => format!(
-            "INSERT INTO record (id, json) VALUES (({} << 24) + {}, {})",
-            parameter("run"),
-            parameter("seq"),
-            parameter("json")
-        ),
+        // Of what `packed` makes.
+        "record" => "INSERT INTO record (id, last, bytes, body)
+             VALUES ((?1 << 24) + ?2, (?1 << 24) + ?3, ?4, ?5)"
+            .to_owned(),
         name => {
             let places = vec!["?"; columns.len()].join(", ");
             format!("INSERT INTO {name} ({}) VALUES ({places})", columns.join(", "))
@@ -213,6 +221,12 @@ fn take(db: &Connection, parts: &mut mpsc::Receiver<Part>, logs: &Path) -> Resul
             Part::Rows(rows) => {
                 let Some((table, columns, insert)) = &present else { continue };
                 *counts.entry(table.name.to_owned()).or_default() += rows.len() as u64;
+                if table.name == "record" {
+                    for row in records::packed(columns, rows)? {
+                        db.prepare_cached(insert)?.execute(params_from_iter(row))?;
+                    }
+                    continue;
+                }
                 for row in rows {
                     if row.len() != columns.len() {
                         return Err(format!("a row of the table {} is damaged", table.name).into());

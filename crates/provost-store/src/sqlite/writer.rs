@@ -8,6 +8,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use super::error::{failed, has_no_room};
 use super::owners::Owners;
 use super::schema;
+use crate::pace::Pace;
 use crate::{EVENT_BACKLOG, Event, StoreError};
 
 /// How many jobs can wait for the writer. Above that, those who submit one wait.
@@ -145,12 +146,20 @@ fn write(
     mut jobs: mpsc::Receiver<Box<dyn Job>>,
     audience: &Audience,
 ) {
+    let mut pace = Pace::default();
     while let Some(first) = jobs.blocking_recv() {
         let mut group = vec![first];
-        while group.len() < GROUP
-            && let Ok(job) = jobs.try_recv()
-        {
-            group.push(job);
+        let mut gather = |group: &mut Vec<_>| {
+            while group.len() < GROUP
+                && let Ok(job) = jobs.try_recv()
+            {
+                group.push(job);
+            }
+        };
+        gather(&mut group);
+        if let Some(pause) = pace.pause(group.len()) {
+            thread::sleep(pause);
+            gather(&mut group);
         }
         let open = match db.take() {
             Some(db) => Ok(db),
@@ -160,6 +169,7 @@ fn write(
             Ok(open) => settle(db.insert(open), path, group, audience),
             Err(error) => refuse(group, path, &error.to_string(), audience),
         }
+        pace.wrote();
     }
 }
 

@@ -23,20 +23,26 @@ use crate::{
 pub struct NodeState {
     name: String,
     status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     updatestatus: Option<UpdateStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     last_seen: Option<Timestamp>,
     /// Whether it has ever reported with its token.
     reported: bool,
     /// Whether the last kickstart succeeded: what boots then is what it installed.
     kickstarted: bool,
     /// The newest kickstart or boot.
+    #[serde(skip_serializing_if = "Option::is_none")]
     life: Option<Progress>,
     /// The newest rerun.
+    #[serde(skip_serializing_if = "Option::is_none")]
     rerun: Option<Progress>,
     /// Whether the rerun's first record came after the kickstart's or boot's.
     rerun_is_newer: bool,
     /// Why the last kickstart or boot before the newest failed, in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
     last_failure: Option<String>,
     /// Kickstarts and boots that failed.
     attempts: Attempts,
@@ -45,6 +51,7 @@ pub struct NodeState {
     /// The newest that it has fetched.
     seen: Seen,
     /// The version of its program.
+    #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<String>,
     /// Whether its last report came by plain HTTP.
     plain_http: bool,

@@ -27,20 +27,27 @@ pub(super) struct Progress {
     /// When its first record came to the first of our servers, by our clocks. An older version hasn't
     /// noted it.
     #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) came: Option<Timestamp>,
     /// Of the newest record: an earlier one that comes late changes nothing.
     pub(super) seq: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     attempt: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     running: Option<Step>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<Failure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ended: Option<Outcome>,
     /// When it last reported, by the server's clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
     heard: Option<Timestamp>,
     /// The longest time without a report.
     limit: Duration,
     /// Whether it reboots, as a script asked.
     reboots: bool,
     /// When it was lost, by the server's clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) lost: Option<Timestamp>,
 }
 
@@ -54,12 +61,19 @@ struct Step {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Failure {
+    #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<Step>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<Cause>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error_line: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
 

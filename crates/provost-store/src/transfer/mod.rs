@@ -4,6 +4,7 @@
 //! at all.
 
 mod place;
+pub(crate) mod records;
 mod stream;
 mod table;
 

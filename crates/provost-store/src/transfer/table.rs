@@ -15,7 +15,7 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "run", columns: &["id", "node", "run", "began", "pruned"] },
     Table { name: "record", columns: &["run", "seq", "json"] },
     Table { name: "log", columns: &["node", "run", "name", "at", "bytes"] },
-    Table { name: "step", columns: &["script", "node", "ms", "cause", "since"] },
+    Table { name: "step", columns: &["node", "script", "ms", "cause", "since", "run"] },
     Table { name: "identity", columns: &["key", "node", "since", "until", "revoked"] },
     Table { name: "enrolment_join", columns: &["node", "sha256", "until", "origin", "spent"] },
     Table { name: "enrolment_window", columns: &["node", "until"] },

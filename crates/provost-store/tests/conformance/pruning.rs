@@ -21,9 +21,11 @@ fn days(days: i64) -> SignedDuration {
     SignedDuration::from_hours(24 * days)
 }
 
-/// The records of a run, in about 140 bytes each.
+/// The records of a run, in about 140 bytes each, and each in a row of its own: every other one is
+/// missing.
 fn run(node: &str, run: &str, records: u64) -> Vec<Report> {
-    (1..=records).map(|seq| report(node, run, seq, json!({"phase": "service start"}))).collect()
+    let start = || json!({"phase": "service start"});
+    (1..=records).map(|n| report(node, run, 2 * n, start())).collect()
 }
 
 async fn pruned(store: &dyn Store, keep: Retention, at: Timestamp) -> Pruned {
@@ -92,6 +94,25 @@ pub(crate) async fn prunes(store: &dyn Store) {
     store.ingest("cn003", run("cn003", "c3", MANY), at()).await.unwrap();
     assert_eq!(runs(store, "cn003").await, ["c3", "c2"]);
     of_new_runs(store, keep).await;
+    of_steps(store, keep).await;
+}
+
+/// How a script ended last goes with the run in which it did.
+async fn of_steps(store: &dyn Store, keep: Retention) {
+    for (name, script) in [("d1", "old"), ("d2", "new"), ("d3", "new")] {
+        let end =
+            json!({"stage": script, "phase": "stage end", "result": "success", "durationMs": 1});
+        store.ingest("cn004", vec![report("cn004", name, 1, end)], at()).await.unwrap();
+    }
+    let scripts = async || {
+        let scripts = store.scripts().await.unwrap();
+        scripts.into_iter().map(|script| script.name).collect::<Vec<_>>()
+    };
+    assert_eq!(scripts().await, ["new", "old"]);
+    pruned(store, Retention { runs: 2, ..keep }, at()).await;
+    assert_eq!(scripts().await, ["new"]);
+    pruned(store, keep, at() + days(91)).await;
+    assert_eq!(scripts().await, ["new"], "the newest run stays");
 }
 
 /// A round looks at no node without a new run.

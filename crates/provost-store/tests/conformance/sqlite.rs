@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
+use jiff::SignedDuration;
 use provost_record::wording::error_chain;
-use provost_store::{Sqlite, Store};
+use provost_store::{Look, MAX_AUDIT, Retention, Sqlite, Store};
 use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};
@@ -28,6 +29,25 @@ async fn sqlite_conforms_and_keeps_all_over_a_restart() {
 async fn old_history_is_removed() {
     let data = tempfile::tempdir().unwrap();
     prunes(&Sqlite::open_with(data.path(), ROOM).unwrap()).await;
+}
+
+#[tokio::test]
+async fn of_old_changes_the_newest_stay() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(data.path()).unwrap();
+    let db = rusqlite::Connection::open(data.path().join("provost.db")).unwrap();
+    let many = MAX_AUDIT + 20;
+    let add = format!(
+        "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {many})
+         INSERT INTO audit (at, who, source, action, request) SELECT n, 'root', 'x', 'x', 'x' FROM n"
+    );
+    db.execute_batch(&add).unwrap();
+    let days = |days: i64| SignedDuration::from_hours(24 * days);
+    let keep = Retention { runs: 1, age: days(90), logs: days(30) };
+    store.prune(keep, Look::Everywhere, at()).await.unwrap();
+    let left = "SELECT count(*), min(id) FROM audit";
+    let left = db.query_row(left, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(left, (MAX_AUDIT as i64, 21));
 }
 
 #[tokio::test]
@@ -120,7 +140,11 @@ async fn a_file_of_an_earlier_version_keeps_its_records_and_gives_space_back_fro
     let pragma = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!((pragma("page_size"), pragma("auto_vacuum")), (1024, 2));
     let before = pragma("page_count");
-    let many = (1..2000).map(|seq| report("cn002", "b", seq, json!({"phase": "service start"})));
+    let many = (1..2000).map(|seq| {
+        // So that it can't be compressed much.
+        let text: String = (0..200u64).map(|n| (seq * n * n % 9973).to_string()).collect();
+        report("cn002", "b", seq, json!({"phase": "service start", "errorMessage": text}))
+    });
     store.ingest("cn002", many.collect(), at()).await.unwrap();
     assert!(pragma("page_count") > before + 100);
     store.remove(vec!["cn002".into()]).await.unwrap().unwrap();

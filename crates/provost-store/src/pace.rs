@@ -1,0 +1,27 @@
+//! How often what reports bring is written. Each transaction writes pages that it fills in part and syncs
+//! the disk, so that a few large ones cost less than many small ones.
+
+use std::time::{Duration, Instant};
+
+/// The time from the end of a transaction to the begin of the next one, at least, …
+const PAUSE: Duration = Duration::from_millis(10);
+/// … unless so many jobs wait.
+const ENOUGH: usize = 32;
+
+/// When the last transaction ended.
+#[derive(Default)]
+pub(crate) struct Pace(Option<Instant>);
+
+impl Pace {
+    /// For how long to gather more than `waiting` jobs before the next transaction. A job that comes after a
+    /// pause doesn't wait.
+    pub(crate) fn pause(&self, waiting: usize) -> Option<Duration> {
+        let since = self.0?.elapsed();
+        (waiting < ENOUGH).then(|| PAUSE.checked_sub(since)).flatten()
+    }
+
+    /// A transaction has ended.
+    pub(crate) fn wrote(&mut self) {
+        self.0 = Some(Instant::now());
+    }
+}

@@ -1,0 +1,299 @@
+//! The embedded store as a [`Store`]: each call is a job of the writer, or a query on a connection that reads.
+
+use std::sync::atomic::Ordering;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::value::RawValue;
+use tokio::sync::broadcast;
+
+use super::writer::Applied;
+use super::{Sqlite, admins, changes, identities, ingest, prune, rows, runs, steps, tokens};
+use crate::{
+    Admin, Answer, AuditEntry, Claim, Event, Ingested, Look, Lost, NewestRuns, Node, Pruned,
+    Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Store,
+    StoreError, Token, UploadedLog, Watch,
+};
+
+impl Store for Sqlite {
+    fn ingest<'a>(
+        &'a self,
+        node: &'a str,
+        batch: Vec<Report>,
+        at: Timestamp,
+    ) -> Answer<'a, Ingested> {
+        let name = node.to_owned();
+        let (quota, subscriptions) = (self.quotas.records, self.subscriptions.clone());
+        let work =
+            move |db: &Connection| ingest::ingest(db, &name, &batch, quota, &subscriptions, at);
+        Box::pin(async move {
+            let stored = self.writer.submit(&self.path, work).await?;
+            stored.map_err(|over| StoreError::over_quota(node, "records", over))
+        })
+    }
+
+    fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool> {
+        let work = move |db: &Connection| changes::claim(db, &claim, at);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn events(&self) -> broadcast::Receiver<Event> {
+        self.writer.events()
+    }
+
+    fn nodes(&self) -> Answer<'_, Vec<Node>> {
+        Box::pin(self.read(|db| {
+            db.prepare_cached("SELECT state FROM node ORDER BY name")?
+                .query_map([], rows::node)?
+                .collect()
+        }))
+    }
+
+    fn nodes_named(&self, mut names: Vec<String>) -> Answer<'_, Vec<Node>> {
+        names.sort_unstable();
+        Box::pin(self.read(move |db| {
+            let mut select = db.prepare_cached("SELECT state FROM node WHERE name = ?")?;
+            let found = names.iter().map(|name| select.query_row([name], rows::node).optional());
+            found.filter_map(Result::transpose).collect()
+        }))
+    }
+
+    fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>> {
+        let name = name.to_owned();
+        Box::pin(self.read(move |db| {
+            db.prepare_cached("SELECT state FROM node WHERE name = ?")?
+                .query_row([name], rows::node)
+                .optional()
+        }))
+    }
+
+    fn seen(&self) -> Answer<'_, Vec<(String, Seen)>> {
+        Box::pin(self.read(changes::seen))
+    }
+
+    fn runs<'a>(&'a self, node: &'a str, query: RunQuery) -> Answer<'a, NewestRuns> {
+        let node = node.to_owned();
+        Box::pin(self.read(move |db| runs::newest(db, &node, &query)))
+    }
+
+    fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>> {
+        let run = run.to_owned();
+        Box::pin(self.read(move |db| {
+            db.prepare_cached(
+                "SELECT node FROM run WHERE run = ? AND pruned = 0 ORDER BY id LIMIT 1",
+            )?
+            .query_row([run], |row| row.get(0))
+            .optional()
+        }))
+    }
+
+    fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>> {
+        let run = run.to_owned();
+        Box::pin(self.read(move |db| runs::records(db, &run, after)))
+    }
+
+    fn add_admin(&self, admin: Admin, sha256: [u8; 32]) -> Answer<'_, bool> {
+        let work = move |db: &Connection| admins::add(db, &admin, sha256);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn remove_admin<'a>(&'a self, name: &'a str) -> Answer<'a, bool> {
+        let name = name.to_owned();
+        let work = move |db: &Connection| admins::remove(db, &name);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn admins(&self) -> Answer<'_, Vec<Admin>> {
+        Box::pin(self.read(admins::all))
+    }
+
+    fn admin_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<Admin>> {
+        Box::pin(self.read(move |db| admins::of_token(db, sha256, at)))
+    }
+
+    fn note_change(&self, entry: AuditEntry) -> Answer<'_, i64> {
+        let work = move |db: &Connection| admins::note(db, &entry);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn note_result(&self, id: i64, result: String) -> Answer<'_, ()> {
+        let work = move |db: &Connection| admins::note_result(db, id, &result);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn changes(&self, since: Timestamp) -> Answer<'_, Vec<AuditEntry>> {
+        Box::pin(self.read(move |db| admins::changes(db, since)))
+    }
+
+    fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {
+        let node = node.to_owned();
+        Box::pin(self.read(move |db| {
+            let state = changes::state_of(db, &node)?;
+            Ok(state.is_some_and(|state| state.has_reported()))
+        }))
+    }
+
+    fn scripts(&self) -> Answer<'_, Vec<ScriptSummary>> {
+        Box::pin(self.read(steps::summaries))
+    }
+
+    fn script<'a>(&'a self, script: &'a str) -> Answer<'a, ScriptReport> {
+        let script = script.to_owned();
+        Box::pin(self.read(move |db| steps::report(db, &script)))
+    }
+
+    fn check(&self) -> Answer<'_, ()> {
+        Box::pin(async move {
+            self.readers.check(&self.path).await?;
+            self.writer.submit(&self.path, |_| Ok(Applied::default())).await
+        })
+    }
+
+    fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()> {
+        self.logs.put(node, log, bytes)
+    }
+
+    fn logs<'a>(&'a self, node: &'a str) -> Answer<'a, Vec<UploadedLog>> {
+        self.logs.list(node)
+    }
+
+    fn log<'a>(&'a self, node: &'a str, log: &'a UploadedLog) -> Answer<'a, Option<Vec<u8>>> {
+        self.logs.get(node, log)
+    }
+
+    fn watch(&self) -> Answer<'_, Watch> {
+        // The daemon has the file for itself.
+        let was_unwatched = !self.watched.swap(true, Ordering::Relaxed);
+        Box::pin(async move { Ok(Watch::Here { was_unwatched, again: None }) })
+    }
+
+    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
+        Box::pin(self.read(|db| {
+            let due: Option<i64> = db
+                .prepare_cached("SELECT min(due) FROM node WHERE due IS NOT NULL")?
+                .query_row([], |row| row.get(0))?;
+            Ok(due.and_then(|due| Timestamp::from_millisecond(due).ok()))
+        }))
+    }
+
+    fn lose(&self, due: Timestamp, at: Timestamp) -> Answer<'_, Vec<Lost>> {
+        Box::pin(async move {
+            let mut lost = Vec::new();
+            loop {
+                let subscriptions = self.subscriptions.clone();
+                let work = move |db: &Connection| changes::lose(db, due, &subscriptions, at);
+                let (more, looked_at) = self.writer.submit(&self.path, work).await?;
+                lost.extend(more);
+                if looked_at < changes::DUE_BITE {
+                    return Ok(lost);
+                }
+            }
+        })
+    }
+
+    fn restart_deadlines(&self, at: Timestamp) -> Answer<'_, ()> {
+        let work = move |db: &Connection| changes::restart_deadlines(db, at);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn standing<'a>(&'a self, node: &'a str, current: Option<&'a str>) -> Answer<'a, Standing> {
+        let (node, current) = (node.to_owned(), current.map(str::to_owned));
+        Box::pin(self.read(move |db| {
+            let state = changes::state_of(db, &node)?;
+            Ok(state.map(|state| state.standing(current.as_deref())).unwrap_or_default())
+        }))
+    }
+
+    fn release(
+        &self,
+        nodes: Vec<String>,
+        at: Timestamp,
+    ) -> Answer<'_, Result<Vec<Released>, Vec<String>>> {
+        let work = move |db: &Connection| changes::release(db, &nodes, at);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>> {
+        Box::pin(async move {
+            let names = nodes.clone();
+            let work = move |db: &Connection| {
+                let removed = changes::remove(db, &names)?;
+                if removed.answer.is_ok() {
+                    names.iter().try_for_each(|node| identities::remove(db, node))?;
+                }
+                Ok(removed)
+            };
+            let removed = self.writer.submit(&self.path, work).await?;
+            if removed.is_ok() {
+                for node in &nodes {
+                    self.logs.remove(node).await?;
+                }
+                self.give_back().await?;
+            }
+            Ok(removed)
+        })
+    }
+
+    fn prunable(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned> {
+        Box::pin(async move {
+            let found = self.read(move |db| {
+                let old = prune::old_runs(db, keep, at, i64::MAX)?;
+                Ok((prune::size(db, &old)?, old))
+            });
+            let (mut all, old) = found.await?;
+            all += self.logs.old(keep.oldest_log(at), old, false).await?;
+            Ok(all)
+        })
+    }
+
+    fn prune(&self, keep: Retention, look: Look, at: Timestamp) -> Answer<'_, Pruned> {
+        Box::pin(async move {
+            match look {
+                Look::AtNewRuns => self.prune_new(keep, at).await,
+                Look::Everywhere => self.prune_all(keep, at).await,
+            }
+        })
+    }
+
+    fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>> {
+        let work = move |db: &Connection| tokens::set(db, &tokens, None, at);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn rotate_tokens(
+        &self,
+        tokens: Vec<Token>,
+        old_until: Timestamp,
+        at: Timestamp,
+    ) -> Answer<'_, Vec<String>> {
+        let work = move |db: &Connection| tokens::set(db, &tokens, Some(old_until), at);
+        Box::pin(self.writer.submit(&self.path, work))
+    }
+
+    fn without_token(&self, names: Vec<String>) -> Answer<'_, Vec<String>> {
+        Box::pin(self.read(move |db| tokens::without(db, &names)))
+    }
+
+    fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
+        Box::pin(async move {
+            let read_at = match self.owners.tokens.get(&sha256) {
+                Ok((owner, until)) if until.is_none_or(|until| at < until) => {
+                    return Ok(Some(owner));
+                }
+                Ok(_) => return Ok(None),
+                Err(read_at) => read_at,
+            };
+            let owner = self.read(move |db| tokens::owner(db, sha256, at)).await?;
+            let Some(owner) = owner else { return Ok(None) };
+            if owner.replaces {
+                // On a full disk the one before stays until its time comes.
+                let retire = move |db: &Connection| tokens::retire_before(db, sha256);
+                let _ = self.writer.submit(&self.path, retire).await;
+            } else {
+                let known = (owner.node.clone(), owner.until);
+                self.owners.tokens.keep(sha256, known, read_at);
+            }
+            Ok(Some(owner.node))
+        })
+    }
+}
