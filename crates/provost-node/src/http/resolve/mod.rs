@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use provost_bundle::Limit;
+use provost_record::order;
 use question::Kind;
 use reqwest::dns::{Addrs, Resolve, Resolving};
 
@@ -161,7 +162,7 @@ fn in_hosts(text: &str, name: &str) -> Vec<IpAddr> {
         words.any(|word| word.eq_ignore_ascii_case(name)).then_some(address)
     };
     let mut found: Vec<IpAddr> = text.lines().filter_map(address).collect();
-    found.sort_by_key(IpAddr::is_ipv6);
+    order::sort_by_key(&mut found, IpAddr::is_ipv6);
     found
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use provost_record::order;
 
 use crate::settings::Paths;
 
@@ -48,7 +49,7 @@ pub(crate) fn waiting(paths: &Paths) -> Vec<Waiting> {
         Some(Waiting { note: entry.path(), run, name, log })
     };
     let mut logs: Vec<_> = entries.flatten().filter_map(read).collect();
-    logs.sort_by(|a, b| a.note.cmp(&b.note));
+    order::sort_by(&mut logs, |a, b| a.note.cmp(&b.note));
     logs
 }
 

@@ -15,7 +15,7 @@ use flate2::write::GzEncoder;
 use provost_exec::Secrets;
 use provost_fs::{Durability, NewFile};
 use provost_plan::Plan;
-use provost_record::{ExitCode, Journal, Service};
+use provost_record::{ExitCode, Journal, Service, order};
 use tar::{Builder, Header};
 
 use super::services::{name as service_name, others};
@@ -119,7 +119,7 @@ impl Bundle<'_> {
         self.folder("log", &paths.log, &|_| true)?;
         // The ids are UUIDv7: in order of the time at which the runs began.
         let mut runs = list(&paths.log.join("scripts"));
-        runs.sort();
+        order::sort(&mut runs);
         for run in runs.iter().rev().take(MOST_RUNS) {
             let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
             self.folder(&format!("log/scripts/{name}"), run, &|_| true)?;
@@ -136,7 +136,7 @@ impl Bundle<'_> {
     ) -> io::Result<()> {
         let mut files = list(folder);
         files.retain(|path| fs::symlink_metadata(path).is_ok_and(|m| m.is_file()));
-        files.sort();
+        order::sort(&mut files);
         for path in files {
             let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if wanted(&file) {
