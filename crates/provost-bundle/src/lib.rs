@@ -35,7 +35,7 @@ pub use publish::{
     Access, Action, Changes, Channel, Channels, FileChange, FileVersion, Generations, Input,
     KeyError, Origin, PlanChange, Prepared, Problem, Progress, Publication, PublishError,
     Published, Record, SecretKey, Source, Used, change_channels, channels, check_input, groups,
-    history, lock_published, prepare, publish, sign_again,
+    history, lock_published, prepare, publish, salt, sign_again,
 };
 pub use refresh::Refresh;
 pub use signature::{PublicKey, PublicKeyError};

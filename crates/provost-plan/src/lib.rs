@@ -22,5 +22,5 @@ pub use plan::{Plan, PlanError};
 #[cfg(feature = "schema")]
 pub use site::schema as site_schema;
 #[cfg(feature = "site")]
-pub use site::{Explained, Site, SiteError};
+pub use site::{Explained, Site, SiteError, Texts};
 pub use step::{Step, StepError};

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use provost_bundle::Validity;
 use provost_bundle::document::{self, Flaw};
+use provost_bundle::{Digest, Validity};
 use serde::{Deserialize, Serialize};
 
 use crate::Step;
@@ -33,6 +33,13 @@ pub struct Plan {
     /// Whether the postbootscripts run at every boot of an installed node, not only at the first.
     #[serde(default)]
     pub runbootscripts: bool,
+    /// The secrets of the scripts' environment, by name. Their values are in a document of its own; see
+    /// [`secret::document`](crate::secret::document).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secret_env: Vec<String>,
+    /// The digest of that document; none where there are no secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets_sha256: Option<Digest>,
     /// The scripts' environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -96,6 +103,10 @@ impl Plan {
         for (name, value) in &self.env {
             check_env(name, value)?;
         }
+        self.secret_env.iter().try_for_each(|name| check_env(name, ""))?;
+        if self.secret_env.is_empty() != self.secrets_sha256.is_none() {
+            return Err("it has secrets without a digest, or a digest without secrets".to_owned());
+        }
         self.postscripts.iter().chain(&self.postbootscripts).try_for_each(Step::check)
     }
 }
@@ -132,6 +143,8 @@ mod tests {
             made: None,
             expires: None,
             runbootscripts: true,
+            secret_env: vec!["PASSWORD".to_owned()],
+            secrets_sha256: Some(Digest::of(b"its document")),
             env: BTreeMap::from([("MASTER".to_owned(), "10.0.0.1 \"quoted\"\nline".to_owned())]),
             postscripts: vec![Step::parse("syslog").unwrap(), Step::parse("s 'a b' ''").unwrap()],
             postbootscripts: vec![],
@@ -154,6 +167,8 @@ mod tests {
             ("generation = 7", "generation = -7", "line 1"),
             ("cn001", "../cn001", "node's name"),
             ("MASTER", "MAS-TER", "environment variable"),
+            ("PASSWORD", "PASS-WORD", "environment variable"),
+            ("secrets_sha256 = ", "# ", "without a digest"),
             ("10.0.0.1", "\\u0000", "NUL"),
             ("\"syslog\"", "\"../syslog\"", "script's name"),
             ("\"a b\"", "\"\\u0000\"", "NUL"),

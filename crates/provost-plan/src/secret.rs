@@ -1,4 +1,11 @@
-//! Which variables of the environment are secret, by their names.
+//! Which variables of the environment are secret: those of `env_secret`, whose values are in a document
+//! of its own, and others by their names.
+
+use std::collections::BTreeMap;
+
+use provost_bundle::Digest;
+
+use crate::{Plan, PlanError};
 
 /// The names whose values are secret unless a node's configuration says otherwise.
 pub const DEFAULT: [&str; 6] =
@@ -26,6 +33,55 @@ pub fn matches(pattern: &str, name: &str) -> bool {
             })
         }
     }
+}
+
+/// The path of the document with the secrets of a node, in what is published.
+pub fn path(node: &str) -> String {
+    format!("secrets/{node}.toml")
+}
+
+/// The document with the secrets of a node: a plan that has nothing but them. It begins with what nobody
+/// can guess who doesn't know `salt`, so that its digest, which the plan names, says nothing of short
+/// secrets. It is the same as long as they are.
+///
+/// # Errors
+///
+/// It is too long.
+pub fn document(
+    node: &str,
+    secrets: &BTreeMap<String, String>,
+    salt: &str,
+) -> Result<String, PlanError> {
+    let plan = Plan {
+        format: Plan::FORMAT,
+        node: node.to_owned(),
+        generation: 0,
+        manifest: None,
+        made: None,
+        expires: None,
+        runbootscripts: false,
+        secret_env: Vec::new(),
+        secrets_sha256: None,
+        env: secrets.clone(),
+        postscripts: Vec::new(),
+        postbootscripts: Vec::new(),
+    };
+    let body = plan.body()?;
+    let content = Digest::of(body.as_bytes());
+    let nonce = Digest::of(format!("{salt}\n{content}").as_bytes());
+    Ok(format!("# {nonce}\ngeneration = 0\n{body}"))
+}
+
+/// Adds to the plan the values of its secrets, whose document this is. False, and nothing is added, where
+/// it isn't that of this plan.
+pub fn add(plan: &mut Plan, document: &[u8]) -> bool {
+    let is_it = plan.secrets_sha256 == Some(Digest::of(document));
+    let secrets = Plan::parse(document).ok().filter(|secrets| {
+        is_it && secrets.node == plan.node && secrets.env.keys().eq(&plan.secret_env)
+    });
+    let is_good = secrets.is_some();
+    plan.env.extend(secrets.into_iter().flat_map(|secrets| secrets.env));
+    is_good
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use provost_bundle::Pack;
+use provost_plan::secret;
 use tokio::io::AsyncReadExt as _;
 use tokio::task::spawn_blocking;
 use tower_http::services::ServeFile;
@@ -21,6 +22,8 @@ const IMMUTABLE: &str = "max-age=31536000, immutable";
 const SHORT: &str = "max-age=30, stale-while-revalidate=30";
 /// For caches: what is one node's.
 const PRIVATE: &str = "private, no-cache";
+/// For caches: what is one node's, and secret.
+const SECRET: &str = "no-store";
 /// With a plan: the newest generation of the bundle for all nodes.
 const BUNDLE: HeaderName = HeaderName::from_static("provost-bundle");
 /// The generation of a manifest stands within so many bytes.
@@ -42,6 +45,8 @@ pub(crate) enum Published {
     /// The newest pack, without its digest.
     NewestPack,
     Plan(String),
+    /// A plan's secrets.
+    Secrets(String),
 }
 
 /// A plan, or its signature.
@@ -146,13 +151,21 @@ impl Published {
         provost_plan::is_node_name(node).then_some(PlanOf { node, is_signature, plan })
     }
 
+    /// `secrets/NODE.toml`, and the node.
+    pub(crate) fn secrets(name: &str) -> Option<(&str, Self)> {
+        let node = name.strip_suffix(".toml").filter(|node| provost_plan::is_node_name(node))?;
+        Some((node, Self::Secrets(secret::path(node))))
+    }
+
     fn path(&self) -> &str {
         match self {
             Self::Manifest(path) => path,
             Self::NewestPack => Pack::NEWEST,
-            Self::ManifestOf(path) | Self::Object(path) | Self::Pack(path) | Self::Plan(path) => {
-                path
-            }
+            Self::ManifestOf(path)
+            | Self::Object(path)
+            | Self::Pack(path)
+            | Self::Plan(path)
+            | Self::Secrets(path) => path,
         }
     }
 
@@ -167,7 +180,11 @@ impl Published {
         let name = self.path().rsplit('/').next()?;
         match self {
             Self::Object(_) | Self::Pack(_) => name.split('.').next(),
-            Self::Manifest(_) | Self::ManifestOf(_) | Self::NewestPack | Self::Plan(_) => None,
+            Self::Manifest(_)
+            | Self::ManifestOf(_)
+            | Self::NewestPack
+            | Self::Plan(_)
+            | Self::Secrets(_) => None,
         }
     }
 
@@ -178,7 +195,11 @@ impl Published {
 
     /// How long a cache may keep what has no tag of its own.
     fn lifetime(&self) -> &'static str {
-        if let Self::Plan(_) = self { PRIVATE } else { SHORT }
+        match self {
+            Self::Plan(_) => PRIVATE,
+            Self::Secrets(_) => SECRET,
+            _ => SHORT,
+        }
     }
 
     /// Serves the file from the published folder `www`, with ranges and a strong tag.
@@ -236,6 +257,13 @@ impl Published {
 fn is_short_of_files(error: &io::Error) -> bool {
     let number = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
     matches!(number, Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE))
+}
+
+/// Refuses a request for secrets that others could read. Whoever may cause it, nobody logs it.
+pub(crate) fn refuse_secrets() -> Response {
+    let error = "secrets are served over TLS alone";
+    let hint = "publish with TLS: provostctl publish … --tls \"$(provostd ca show --tls)\"";
+    Refusal::new(StatusCode::FORBIDDEN, error, hint).quietly()
 }
 
 /// Serves a file whose content never changes under its `name`.
@@ -372,7 +400,7 @@ pub(crate) fn names(tags: &HeaderValue, tag: &HeaderValue) -> bool {
 }
 
 fn absent(path: &str) -> Refusal {
-    let hint = if path.starts_with("plans/") {
+    let hint = if path.starts_with("plans/") || path.starts_with("secrets/") {
         "on the management node: name this node in site.toml, then provostctl publish, to the \
          folder that provostd.toml calls www"
     } else {

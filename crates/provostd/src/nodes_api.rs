@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 
 use crate::app::App;
 use crate::bodies::HeldBody;
-use crate::bundle::{Published, add_newest};
+use crate::bundle::{Published, add_newest, refuse_secrets};
 use crate::connections::Connection;
 use crate::encoding::Encoding;
 use crate::refusal::{self, Refusal};
@@ -50,6 +50,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/packs/{name}", get(pack))
         .route("/bin/{sha256}/provost", get(node_program))
         .route("/plans/{name}", get(plan))
+        .route("/secrets/{name}", get(secrets))
         .route("/v1/nodes/{node}/enroll", post(enrolment::enroll))
         .route("/v1/nodes/{node}/records", post(records))
         .route("/v1/nodes/{node}/runs/{run}/logs/{name}", put(log))
@@ -140,6 +141,22 @@ async fn plan(
         }
     }
     Ok(response)
+}
+
+async fn secrets(
+    State(app): Shared,
+    Extension(by): By,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Result<Response, Refusal> {
+    let Some((node, secrets)) = Published::secrets(&name) else {
+        return Ok(StatusCode::NOT_FOUND.into_response());
+    };
+    if !by.is_private() {
+        return Ok(refuse_secrets());
+    }
+    caller::check(&app, request.headers(), node, &by).await?;
+    Ok(secrets.serve(&app.www, request).await)
 }
 
 /// How long a relay had a report before.

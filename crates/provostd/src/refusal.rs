@@ -59,7 +59,7 @@ impl From<StoreError> for Refusal {
 
 impl Refusal {
     /// The answer, without a line in the log.
-    fn quietly(self) -> Response<Body> {
+    pub(crate) fn quietly(self) -> Response<Body> {
         let mut headers = HeaderMap::new();
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);

@@ -3,6 +3,7 @@
 
 mod client;
 mod nodes;
+mod secrets;
 mod third_parties;
 
 use provost_tests::Cluster;

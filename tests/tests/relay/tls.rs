@@ -46,10 +46,9 @@ fn a_relay_without_a_certificate_passes_tls_on_unread() {
     assert!(!db.windows(token.len()).any(|part| part == token), "it has never seen the token");
 }
 
-#[test]
-fn a_relay_whose_certificate_the_manifest_names_keeps_reports_and_forwards_them_over_tls() {
-    let mut cluster = cluster();
-    let (tls, line) = tls_of_relay(&cluster);
+/// A relay that ends TLS itself, by a certificate that is published.
+fn with_a_certificate(cluster: &Cluster) -> Daemon {
+    let (tls, line) = tls_of_relay(cluster);
     let [cert, key] = ["relay.pem", "relay.key"].map(|name| cluster.path(name));
     let made = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
@@ -75,6 +74,32 @@ fn a_relay_whose_certificate_the_manifest_names_keeps_reports_and_forwards_them_
     let shown = String::from_utf8(shown.stdout).unwrap();
     let (_, own) = shown.trim().split_once(':').unwrap();
     cluster.publish_with(&["--tls", &format!("{line},{own}")]).expect(0);
+    relay
+}
+
+#[test]
+fn secrets_go_through_a_relay_over_tls_alone_and_are_not_kept_there() {
+    let cluster = cluster();
+    let text = std::fs::read_to_string(cluster.path("site.toml")).unwrap();
+    cluster.site(&format!("{text}env_secret.LOGIN = \"corr3ct\"\n"));
+    let seen = cluster.path("seen");
+    cluster.script("one", &format!("#!/bin/sh\nprintf %s \"$LOGIN\" >{}\n", seen.display()));
+    let relay = with_a_certificate(&cluster);
+    let node = node(&cluster, &relay);
+    boots(&node);
+    assert_eq!(std::fs::read_to_string(seen).unwrap(), "corr3ct");
+    let found = Command::new("grep").args(["-rlF", "corr3ct"]).arg(cluster.path("relay")).output();
+    assert_eq!(String::from_utf8(found.unwrap().stdout).unwrap(), "");
+    let url = format!("http://{}/secrets/cn1.toml", relay.nodes());
+    let plain = Command::new("curl").args(["-sS", "-w", "%{http_code}", &url]).output().unwrap();
+    let plain = String::from_utf8(plain.stdout).unwrap();
+    assert!(plain.contains("over TLS alone") && plain.ends_with("403"), "{plain}");
+}
+
+#[test]
+fn a_relay_whose_certificate_the_manifest_names_keeps_reports_and_forwards_them_over_tls() {
+    let mut cluster = cluster();
+    let relay = with_a_certificate(&cluster);
     let node = node(&cluster, &relay);
     boots(&node);
     let address = cluster.kill_daemon();

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::PublishError;
 use super::prepared::Prepared;
+use super::secrets;
 use crate::{FileEntry, Manifest};
 
 /// What a publication changes of what is published.
@@ -50,6 +51,8 @@ pub struct PlanChange {
     pub before: Option<(u64, String)>,
     /// What is to be published, and its generation; none if the node gets none.
     pub after: Option<(u64, String)>,
+    /// The names of its secrets whose values are new or others.
+    pub secrets: Vec<String>,
 }
 
 impl Prepared<'_> {
@@ -121,7 +124,9 @@ impl Prepared<'_> {
             }
             let before = published.contains(node).then(|| self.previous.plan(node)).flatten();
             let after = body.map(|body| (self.mark(node, body).generation, body.clone()));
-            changes.push(PlanChange { node: node.clone(), before, after });
+            let document = self.publication.input.secrets.get(node).filter(|_| after.is_some());
+            let secrets = secrets::changed(&self.previous, node, document);
+            changes.push(PlanChange { node: node.clone(), before, after, secrets });
         }
         changes
     }

@@ -66,6 +66,7 @@ impl Prepared<'_> {
         if self.previous.path(channels::FILE).exists() {
             kept.extend(with_signature(channels::FILE.to_owned()));
         }
+        kept.extend(self.kept_secrets());
         // What is lost can't be kept.
         kept.retain(|file| self.previous.path(file).exists());
         kept

@@ -19,6 +19,7 @@ mod previous;
 mod publication;
 mod replace;
 mod secret;
+mod secrets;
 mod sign_again;
 mod signed;
 mod signer;
@@ -43,6 +44,7 @@ use marks::PlanMark;
 use pack::PackError;
 pub use prepared::{Access, Prepared, prepare};
 pub use publication::{Channel, Input, Progress, Publication, Published};
+pub use secrets::salt;
 pub use sign_again::sign_again;
 use stage::Stage;
 pub use target::lock_published;
@@ -157,6 +159,7 @@ impl Prepared<'_> {
             kept.extend([format!("{path}.minisig"), path]);
         }
         let newest = last.filter(|_| publication.channel.is_some()).unwrap_or(&manifest);
+        texts.extend(self.new_secrets());
         let is_already = || previous.is_already(&texts, &kept, (&manifest, newest));
         let changed = stage.is_some() || record.is_some() || !is_already();
         if changed {
@@ -164,11 +167,7 @@ impl Prepared<'_> {
                 Some(stage) => stage,
                 None => Stage::new(target, publication.group)?,
             };
-            if let Some(record) = &record {
-                let (path, text) = (record.file(), record.text()?);
-                stage.write_private(&format!("{path}.minisig"), &key.sign(text.as_bytes(), "")?)?;
-                stage.write_private(&path, &text)?;
-            }
+            self.write_private(&stage, record.as_ref())?;
             progress(Progress::Writing);
             stage.fill(&texts, (&manifest, newest), sources, &kept, previous)?;
             stage.switch(target)?;
@@ -180,6 +179,20 @@ impl Prepared<'_> {
             plans: self.plans().count(),
             changed,
         })
+    }
+
+    /// Writes what only the publisher may read.
+    fn write_private(&self, stage: &Stage, record: Option<&Record>) -> Result<(), PublishError> {
+        if let Some(salt) = self.new_salt() {
+            stage.write_private(secrets::SALT, salt)?;
+        }
+        if let Some(record) = record {
+            let (path, text) = (record.file(), record.text()?);
+            let signature = self.publication.key.sign(text.as_bytes(), "")?;
+            stage.write_private(&format!("{path}.minisig"), &signature)?;
+            stage.write_private(&path, &text)?;
+        }
+        Ok(())
     }
 
     /// What is named now, or was before: then it stays.

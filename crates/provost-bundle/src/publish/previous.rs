@@ -13,7 +13,7 @@ use super::head::PlanHead;
 use super::history::{Record, history};
 use super::key::SecretKey;
 use super::marks::{MARKS, PlanMark, generations};
-use super::publication::PLAN_MODE;
+use super::publication::{PLAN_MODE, SECRETS};
 use crate::signature::Signature;
 use crate::{Digest, FileEntry, Manifest, Pack, Verifying};
 
@@ -170,6 +170,11 @@ impl Previous {
         &self.marks
     }
 
+    /// Whether the file is there, as it was published, with this text.
+    pub(super) fn has_text(&self, file: &str, text: &str) -> bool {
+        self.is_published(&self.path(file)) && self.text(file).is_some_and(|there| there == text)
+    }
+
     /// How the plan at `path` was published.
     pub(super) fn plan_head(&self, path: &str) -> Option<PlanHead> {
         PlanHead::split(&self.text(path)?).map(|(head, _)| head)
@@ -250,15 +255,14 @@ impl Previous {
         kept: &BTreeSet<String>,
         (manifest, newest): (&Manifest, &Manifest),
     ) -> bool {
-        let right = |(file, text): (&String, &String)| {
-            self.is_published(&self.path(file)) && self.text(file).as_ref() == Some(text)
-        };
+        let right = |(file, text): (&String, &String)| self.has_text(file, text);
         let known = |file: &String| texts.contains_key(file) || kept.contains(file);
         let all_known = |folder| self.files(folder).is_ok_and(|files| files.iter().all(known));
         let linked = fs::read_link(self.path(Pack::NEWEST));
         texts.iter().all(right)
             && linked.is_ok_and(|linked| linked == Path::new(&newest.pack.name()))
             && all_known("plans")
+            && all_known(SECRETS)
             && all_known("manifests")
             && self.has_pack(&manifest.pack)
             && manifest.files.iter().all(|file| self.has(&file.object_path(), &file.sha256))
@@ -290,7 +294,7 @@ impl Previous {
     fn is_published(&self, path: &Path) -> bool {
         let mode =
             |path: &Path| fs::symlink_metadata(path).map(|m| (m.mode() & 0o7777, m.is_file()));
-        let is_plan = path.starts_with(self.path("plans"));
+        let is_plan = ["plans", SECRETS].iter().any(|own| path.starts_with(self.path(own)));
         let right = if is_plan { PLAN_MODE } else { 0o644 };
         let group = self.group.filter(|_| is_plan);
         let has_group = |group| fs::symlink_metadata(path).is_ok_and(|m| m.gid() == group);

@@ -7,8 +7,11 @@ use super::generations::{Generations, Used};
 use super::key::SecretKey;
 use crate::{Policy, PublicKey, Tls};
 
-/// Plans may have secrets: only the daemon's group reads them.
+/// Plans say what nobody else has to know, and the documents beside them have secrets: only the daemon's
+/// group reads them.
 pub(super) const PLAN_MODE: u32 = 0o640;
+/// The folder of the documents with secrets.
+pub(super) const SECRETS: &str = "secrets";
 
 /// What the admin has written.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +25,9 @@ pub struct Input<'a> {
     pub required: &'a BTreeMap<String, String>,
     /// The plans by node: each plan's text without its generation.
     pub plans: &'a BTreeMap<String, String>,
+    /// The documents with the secrets of those plans that have some, by node. A plan names the digest of
+    /// its own.
+    pub secrets: &'a BTreeMap<String, String>,
 }
 
 /// The nodes of a channel, which get a publication before the others.
@@ -47,6 +53,8 @@ pub struct Publication<'a> {
     /// The group that may read the plans, which may have secrets; none leaves them to the group that
     /// new files get.
     pub group: Option<u32>,
+    /// What the documents with secrets were made with; see [`salt`](super::salt()).
+    pub salt: &'a str,
     /// For how long what is signed now may be used.
     pub valid_for: SignedDuration,
     /// Who may say that it can be used for longer; none: whom the last publication named.

@@ -213,7 +213,7 @@ fn is_private(file: &str) -> bool {
 
 /// Whether the published file is a plan, or of a plan.
 fn is_plan(file: &str) -> bool {
-    file.starts_with("plans/")
+    file.starts_with("plans/") || file.starts_with("secrets/")
 }
 
 /// A new file that everybody may read, whatever the umask.

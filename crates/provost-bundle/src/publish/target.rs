@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use super::error::PublishError;
 
 /// What the published folder may hold.
-const OURS: [&str; 7] = [
+const OURS: [&str; 8] = [
     "manifest.toml",
     "manifest.toml.minisig",
     "manifests",
     "objects",
     "packs",
     "plans",
+    super::publication::SECRETS,
     super::history::FOLDER,
 ];
 /// How long to wait for another publish. A big one takes seconds.

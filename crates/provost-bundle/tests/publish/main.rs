@@ -25,6 +25,7 @@ struct Admin {
     overrides: BTreeMap<String, Policy>,
     required: BTreeMap<String, String>,
     plans: BTreeMap<String, String>,
+    secrets: BTreeMap<String, String>,
     valid_for: SignedDuration,
     refresh_key: Option<PublicKey>,
     tls: Option<Option<Tls>>,
@@ -46,6 +47,7 @@ impl Admin {
                 "syslog".to_owned(),
                 "defaults.postscripts (site.toml:3)".to_owned(),
             )]),
+            secrets: BTreeMap::new(),
             plans: BTreeMap::from([
                 ("cn001".to_owned(), "x = 1\n".to_owned()),
                 ("cn002".to_owned(), "x = 2\n".to_owned()),
@@ -100,11 +102,18 @@ impl Admin {
     fn publication<T>(&self, to: &Path, done: impl FnOnce(&Publication<'_>) -> T) -> T {
         let (scripts, overrides, required) = (&self.scripts(), &self.overrides, &self.required);
         done(&Publication {
-            input: Input { scripts, overrides, required, plans: &self.plans },
+            input: Input {
+                scripts,
+                overrides,
+                required,
+                plans: &self.plans,
+                secrets: &self.secrets,
+            },
             groups: &BTreeMap::new(),
             key: &self.key,
             to,
             group: self.group,
+            salt: "salt",
             valid_for: self.valid_for,
             refresh_key: self.refresh_key.as_ref(),
             revoke: None,

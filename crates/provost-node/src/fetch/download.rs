@@ -15,6 +15,7 @@ use super::documents::{Documents, Verified};
 use super::error::{FetchError, NotFetched};
 use super::fresh;
 use super::retry::Unserved;
+use super::secrets;
 use super::server::Server;
 use super::transfer::Content;
 use crate::failure::Failure;
@@ -131,9 +132,9 @@ impl<'a> Fetch<'a> {
         let documents = of_channel.as_ref().unwrap_or(documents);
         // That is the pack of the bundle for all nodes.
         let newest = newest.filter(|_| of_channel.is_none());
-        let verified =
+        let mut verified =
             documents.verify(self.settings, &self.trust).map_err(FetchError::inconsistent)?;
-        let Verified { manifest, plan, .. } = &verified;
+        let Verified { manifest, plan, .. } = &mut verified;
         let from = source.base.as_str();
         let seen = self.bundles.check_generations(from, self.newest, manifest, plan)?;
         let at = |failure: Failure| failure.reworded(|text| format!("{text}, from {from}"));
@@ -147,6 +148,7 @@ impl<'a> Fetch<'a> {
             Err(_) => check(fresh::refreshed(source, manifest, documents.manifest_text()).await),
         };
         checked.map_err(|failure| FetchError::give_up(at(failure)))?;
+        secrets::add(source, plan).await?;
         self.files(source, manifest, newest).await?;
         self.bundles.remember_generations(manifest, plan).map_err(FetchError::abort)?;
         if self.kept.as_ref() != Some(documents) {
@@ -265,6 +267,9 @@ impl<'a> Fetch<'a> {
             generations.map_err(|e| e.failure)?;
             let missing = self.bundles.missing(manifest);
             match missing.first() {
+                _ if !plan.secret_env.is_empty() => {
+                    Err(nothing("the plan has secrets, which aren't kept on this node"))
+                }
                 Some(path) => Err(nothing(&format!("{path} is damaged or missing"))),
                 None if !self.bundles.holds_no_other(manifest) => {
                     Err(nothing("there are other files in its folder"))

@@ -3,7 +3,7 @@
 use futures_util::future::LocalBoxFuture;
 use provost_bundle::Manifest;
 use provost_exec::{Orders, Supervisor};
-use provost_plan::Plan;
+use provost_plan::{Plan, secret};
 use provost_record::Cause;
 use tokio::sync::watch;
 
@@ -38,6 +38,12 @@ impl Folder {
         let manifest = Manifest::parse(&manifest).map_err(|e| unusable(&e))?;
         let plan = text("plan.toml", Plan::MAX_BYTES)?;
         let mut plan = Plan::parse(&plan).map_err(|e| unusable(&e))?;
+        if !plan.secret_env.is_empty() {
+            let secrets = text("secrets.toml", Plan::MAX_BYTES)?;
+            secret::add(&mut plan, &secrets)
+                .then_some(())
+                .ok_or_else(|| unusable(&"secrets.toml"))?;
+        }
         let folder = state.join("bundle");
         add_to_path(&mut plan, &folder);
         Ok(Fetched {

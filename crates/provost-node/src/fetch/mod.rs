@@ -13,6 +13,7 @@ pub mod head_start;
 pub mod mounts;
 pub mod published;
 pub mod retry;
+pub mod secrets;
 pub mod server;
 pub mod source;
 pub mod transfer;

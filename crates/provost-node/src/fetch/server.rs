@@ -23,7 +23,7 @@ pub struct Server<'a> {
     pub client: &'a Client,
     /// Its URL, to which paths are added.
     pub base: &'a Url,
-    /// The node's token, sent with requests for its plan alone.
+    /// The node's token, sent with requests for its plan and secrets alone.
     pub token: Option<&'a Token>,
     /// The present run's id.
     pub run: &'a str,
@@ -66,7 +66,7 @@ impl<'a> Server<'a> {
         let url = self.url(path);
         let client = if is_private(path) { self.client.private() } else { self.client };
         let mut request = client.get(&url).headers(headers);
-        // The token goes with nothing but the node's own plan.
+        // The token goes with nothing but the node's own.
         if is_private(path) {
             request = request.header(RUN, self.run);
             if let Some(token) = self.token {
@@ -103,6 +103,11 @@ impl<'a> Server<'a> {
                     .to_owned()
             }
             401 => "let this node join: provostctl join NODE".to_owned(),
+            403 | 404 if path.starts_with("secrets/") => {
+                "publish again, with --group and the group \
+                 that provostd runs as; no web server but provostd itself may read WWW/secrets"
+                    .to_owned()
+            }
             403 if path.starts_with("plans/") => format!(
                 "on the management node the web server can't read WWW/{path}: publish again with \
                  --group and the group of its user (chmod a+r would show the plan's secrets to \
@@ -123,7 +128,7 @@ impl<'a> Server<'a> {
 
 /// Whether it is for this node alone.
 fn is_private(path: &str) -> bool {
-    path.starts_with("plans/")
+    path.starts_with("plans/") || path.starts_with("secrets/")
 }
 
 /// What it means that no answer came, or not all of it.

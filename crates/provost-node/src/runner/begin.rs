@@ -104,7 +104,7 @@ pub fn connect(input: &Input, service: Service, run: String) -> (Connection, Vec
         client.way().has_token();
     }
     let settings = Arc::new(settings);
-    logging::hide(secrets(&settings, &Default::default()));
+    logging::hide(secrets(&settings, None));
     (Connection { settings, client, paths: input.paths(), service, run }, mistakes)
 }
 
@@ -207,7 +207,7 @@ fn begin(
     }
     let verb = if paused.is_some() { "continues" } else { "begins" };
     tracing::info!("{service} of {node} {verb}, run {id}");
-    journal.hide(secrets(settings, &Default::default()));
+    journal.hide(secrets(settings, None));
     let run = RunContext {
         service,
         node,

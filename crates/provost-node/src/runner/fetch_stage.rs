@@ -64,7 +64,7 @@ impl FetchStage<'_> {
         end.duration_ms = Some(milliseconds(began.elapsed()));
         match result {
             Ok((fetched, steps)) => {
-                let secrets = secrets(&self.run.settings, &fetched.plan.env);
+                let secrets = secrets(&self.run.settings, Some(&fetched.plan));
                 logging::hide(secrets.clone());
                 self.journal.hide(secrets);
                 end.result = Some(Outcome::Success);

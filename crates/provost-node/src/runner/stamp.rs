@@ -73,7 +73,7 @@ async fn stamp(
     let mut still_trying = |trying: StillTrying| tracing::info!("fetch: {}", trying.why.text());
     let fetched = source.fetch(&mut executor, &mut orders, &mut still_trying).await;
     let fetched = fetched.map_err(|not_fetched| not_fetched.failure)?;
-    logging::hide(secrets(&settings, &fetched.plan.env));
+    logging::hide(secrets(&settings, Some(&fetched.plan)));
     let state = below(root, &input.paths().state);
     let markers = Markers::new(&state);
     let all = match steps {

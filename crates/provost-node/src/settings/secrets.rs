@@ -1,18 +1,20 @@
 //! Which values of a plan's environment are secret.
 
-use std::collections::BTreeMap;
-
 use provost_exec::Secrets;
-use provost_plan::secret;
+use provost_plan::{Plan, secret};
 use reqwest::Url;
 
 use crate::settings::Settings;
 
-/// The secrets of this node: its token, the passwords in its URLs, and those in `env`.
-pub fn secrets(settings: &Settings, env: &BTreeMap<String, String>) -> Secrets {
-    let is_secret =
-        |name: &str| settings.redact.iter().any(|pattern| secret::matches(pattern, name));
-    let named = env.iter().filter(|(name, _)| is_secret(name));
+/// The secrets of this node: its token, the passwords in its URLs, and those of a plan's environment.
+pub fn secrets(settings: &Settings, plan: Option<&Plan>) -> Secrets {
+    let is_secret = |plan: &Plan, name: &String| {
+        plan.secret_env.contains(name)
+            || settings.redact.iter().any(|pattern| secret::matches(pattern, name))
+    };
+    let named = plan
+        .into_iter()
+        .flat_map(|plan| plan.env.iter().filter(move |(name, _)| is_secret(plan, name)));
     let named = named.map(|(name, value)| (name.as_str(), value.as_str()));
     let tokens = [("token", &settings.token), ("join token", &settings.join)];
     let token = tokens.into_iter().filter_map(|(what, token)| Some((what, &*token.as_ref()?.0)));

@@ -109,6 +109,8 @@ mod tests {
             made: None,
             expires: None,
             runbootscripts: true,
+            secret_env: Vec::new(),
+            secrets_sha256: None,
             env,
             postscripts: vec![Step::parse("syslog").unwrap(), Step::parse("t 'a b' c*").unwrap()],
             postbootscripts: vec![Step::parse("otherpkgs").unwrap()],

@@ -51,6 +51,10 @@ struct Section {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, String>"))]
     env: BTreeMap<String, Spanned<String>>,
+    /// Variables whose values aren't in plans: each node gets its own by TLS alone. They are texts.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, String>"))]
+    env_secret: BTreeMap<String, Spanned<String>>,
     /// What runs when a node is installed, or boots without a disk: scripts, each with its arguments.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
@@ -142,7 +146,10 @@ impl<'a> Reader<'a> {
             // serde's name for the inside of a `Spanned` isn't a key of the file.
             let key = e.path().to_string().replace(".$__serde_spanned_private_value", "");
             let at = e.inner().span().unwrap_or_default();
-            self.error(&key, at, e.inner().message(), hint)
+            // That would show the value.
+            let is_secret = key.contains(".env_secret.");
+            let what = if is_secret { "it isn't a text" } else { e.inner().message() };
+            self.error(&key, at, what, hint)
         })
     }
 
@@ -157,23 +164,36 @@ impl<'a> Reader<'a> {
             let key = format!("{key}.nodes");
             return Err(self.error(&key, nodes.span(), "it doesn't belong here", hint));
         }
-        let mut env = BTreeMap::new();
-        for (name, value) in section.env {
-            check_env(&name, value.get_ref()).map_err(|what| {
-                let hint = "use letters, digits and _ in the name, and no digit first";
-                self.error(&format!("{key}.env.{name}"), value.span(), &what, hint)
-            })?;
-            env.insert(name, value.into_inner());
+        if let Some(name) = section.env_secret.keys().find(|name| section.env.contains_key(*name)) {
+            let (key, at) = (format!("{key}.env.{name}"), section.env[name].span());
+            let hint = "name it once: under env_secret, if nobody is to see it";
+            return Err(self.error(&key, at, "it stands under env_secret too", hint));
         }
         Ok(Layer {
             name: key.to_owned(),
             nodes,
-            env,
+            env: self.env(&format!("{key}.env"), section.env)?,
+            env_secret: self.env(&format!("{key}.env_secret"), section.env_secret)?,
             postscripts: self.steps(format!("{key}.postscripts"), &section.postscripts)?,
             postbootscripts: self
                 .steps(format!("{key}.postbootscripts"), &section.postbootscripts)?,
             runbootscripts: section.runbootscripts,
         })
+    }
+
+    fn env(
+        &self,
+        key: &str,
+        variables: BTreeMap<String, Spanned<String>>,
+    ) -> Result<BTreeMap<String, String>> {
+        let check = |(name, value): (String, Spanned<String>)| {
+            check_env(&name, value.get_ref()).map_err(|what| {
+                let hint = "use letters, digits and _ in the name, and no digit first";
+                self.error(&format!("{key}.{name}"), value.span(), &what, hint)
+            })?;
+            Ok((name, value.into_inner()))
+        };
+        variables.into_iter().map(check).collect()
     }
 
     fn steps(&mut self, key: String, lines: &[Spanned<String>]) -> Result<Vec<Step>> {

@@ -10,6 +10,7 @@ pub(super) struct Layer {
     /// None for all nodes.
     pub(super) nodes: Option<BTreeSet<String>>,
     pub(super) env: BTreeMap<String, String>,
+    pub(super) env_secret: BTreeMap<String, String>,
     pub(super) postscripts: Vec<Step>,
     pub(super) postbootscripts: Vec<Step>,
     pub(super) runbootscripts: Option<bool>,

@@ -7,10 +7,10 @@ mod schema;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use provost_bundle::Policy;
+use provost_bundle::{Digest, Policy};
 
 use crate::nodes::fold;
-use crate::{Groups, Plan, Step};
+use crate::{Groups, Plan, PlanError, Step, secret};
 pub use error::SiteError;
 use layer::Layer;
 #[cfg(feature = "schema")]
@@ -73,12 +73,30 @@ impl Site {
         &self.required
     }
 
+    /// Whether it has secrets.
+    pub fn has_secrets(&self) -> bool {
+        self.layers.iter().any(|layer| !layer.env_secret.is_empty())
+    }
+
     /// The plan of each node that a group or a section of its own names. Their generations are 0:
-    /// the publisher sets them.
+    /// the publisher sets them, as it does the digest of a plan's secrets.
     pub fn plans(&self) -> BTreeMap<String, Plan> {
         let plan =
             |(node, own): (&String, &Vec<usize>)| (node.clone(), self.explained(node, own).plan);
         self.of_node.iter().map(plan).collect()
+    }
+
+    /// The text of each node's plan, and of the documents with their secrets, which differ for each `salt`.
+    pub fn texts(&self, salt: &str) -> Result<Texts, PlanError> {
+        let mut texts = Texts::default();
+        for (node, own) in &self.of_node {
+            let mut explained = self.explained(node, own);
+            if let Some(secrets) = explained.seal(salt)? {
+                texts.secrets.insert(node.clone(), secrets);
+            }
+            texts.plans.insert(node.clone(), explained.plan.body()?);
+        }
+        Ok(texts)
     }
 
     /// The plan of a node, and where each part of it comes from. None if no group and no section of
@@ -96,32 +114,63 @@ impl Site {
             made: None,
             expires: None,
             runbootscripts: false,
+            secret_env: Vec::new(),
+            secrets_sha256: None,
             env: BTreeMap::new(),
             postscripts: Vec::new(),
             postbootscripts: Vec::new(),
         };
-        let (env, postscripts, postbootscripts) = Default::default();
-        let mut all = Explained { plan, env, postscripts, postbootscripts };
+        let (secrets, env, postscripts, postbootscripts) = Default::default();
+        let mut all = Explained { plan, secrets, env, postscripts, postbootscripts };
         // Those of all nodes come before the groups.
         let of_all = self.layers.iter().take_while(|layer| layer.nodes.is_none());
         for layer in of_all.chain(own.iter().filter_map(|index| self.layers.get(*index))) {
             let plan = &mut all.plan;
+            // Of a variable the last value counts, secret or not.
+            all.secrets.retain(|name, _| !layer.env.contains_key(name));
+            plan.env.retain(|name, _| !layer.env_secret.contains_key(name));
             plan.env.extend(layer.env.clone());
+            all.secrets.extend(layer.env_secret.clone());
             plan.runbootscripts = layer.runbootscripts.unwrap_or(plan.runbootscripts);
-            all.env.extend(layer.env.keys().map(|name| (name.as_str(), layer.name.as_str())));
+            let names = layer.env.keys().chain(layer.env_secret.keys());
+            all.env.extend(names.map(|name| (name.as_str(), layer.name.as_str())));
             add_new(&mut plan.postscripts, &mut all.postscripts, &layer.postscripts, &layer.name);
             let sections = &mut all.postbootscripts;
             add_new(&mut plan.postbootscripts, sections, &layer.postbootscripts, &layer.name);
         }
+        all.plan.secret_env = all.secrets.keys().cloned().collect();
         all
+    }
+}
+
+/// What is published of the nodes of a site: by node, without what the publisher sets.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    /// Their plans.
+    pub plans: BTreeMap<String, String>,
+    /// The documents with the secrets of those that have some.
+    pub secrets: BTreeMap<String, String>,
+}
+
+impl Explained<'_> {
+    /// Gives the plan the digest of its secrets. Returns their document, if there are any.
+    pub fn seal(&mut self, salt: &str) -> Result<Option<String>, PlanError> {
+        if self.secrets.is_empty() {
+            return Ok(None);
+        }
+        let document = secret::document(&self.plan.node, &self.secrets, salt)?;
+        self.plan.secrets_sha256 = Some(Digest::of(document.as_bytes()));
+        Ok(Some(document))
     }
 }
 
 /// A node's plan, and which section of `site.toml` each part of it comes from.
 #[derive(Clone, Debug)]
 pub struct Explained<'s> {
-    /// The plan.
+    /// The plan, without the digest of its secrets.
     pub plan: Plan,
+    /// The values of its secrets.
+    pub secrets: BTreeMap<String, String>,
     /// The section of each variable.
     pub env: BTreeMap<&'s str, &'s str>,
     /// The section of each postscript, in the plan's order.
@@ -219,6 +268,43 @@ timeout = "5m"
     }
 
     #[test]
+    fn of_a_variable_the_last_value_counts_secret_or_not() {
+        let text = "[defaults]\nenv = { A = 'a', B = 'b' }\nenv_secret = { C = 'c', D = 'd' }\n\
+                    [nodes.n]\nenv = { C = 'open' }\nenv_secret = { A = 'hidden', D = 'own' }\n";
+        let site = site(text).unwrap();
+        assert!(site.has_secrets());
+        let mut why = site.explain("n").unwrap();
+        assert_eq!(why.plan.secret_env, ["A", "D"]);
+        assert_eq!(
+            why.plan.env,
+            [("B", "b"), ("C", "open")].map(|(n, v)| (n.into(), v.into())).into()
+        );
+        assert_eq!((why.env["A"], why.env["C"], why.env["B"]), ("nodes.n", "nodes.n", "defaults"));
+        let document = why.seal("salt").unwrap().unwrap();
+        let texts = site.texts("salt").unwrap();
+        assert_eq!(texts.secrets["n"], document);
+        assert_eq!(site.texts("salt").unwrap().plans, texts.plans);
+        assert_ne!(site.texts("other").unwrap().plans, texts.plans);
+        let mut plan =
+            Plan::parse(format!("generation = 1\n{}", texts.plans["n"]).as_bytes()).unwrap();
+        assert!(!texts.plans["n"].contains("hidden"), "{}", texts.plans["n"]);
+        assert!(secret::add(&mut plan, document.as_bytes()));
+        assert_eq!((&*plan.env["A"], &*plan.env["D"], &*plan.env["C"]), ("hidden", "own", "open"));
+        for (from, to) in [("hidden", "hiddem"), ("# ", "#")] {
+            let other = document.replacen(from, to, 1);
+            assert!(!secret::add(&mut plan, other.as_bytes()), "{other}");
+        }
+        // Whoever has the plans of two nodes learns not even whether they have the same secrets.
+        let texts = super::Site::parse(&text.replace("nodes.n", "nodes.'n[1-2]'"), Path::new("x"));
+        let texts = texts.unwrap().texts("salt").unwrap();
+        let line = |node: &str| {
+            let mut lines = texts.secrets[node].lines();
+            lines.next().unwrap().to_owned()
+        };
+        assert_ne!(line("n1"), line("n2"));
+    }
+
+    #[test]
     fn a_script_that_relies_on_it_gets_its_arguments_split_once_more() {
         let text = "resplit = ['t']\n[nodes.a]\npostscripts = ['t \"a b\" c', 'u \"a b\"']\n";
         let plan = &site(text).unwrap().plans()["a"];
@@ -237,6 +323,14 @@ timeout = "5m"
             (
                 "[groups.a]\nnodes = 'x'\nenv.PORT = 1\n",
                 "site.toml:3: groups.a.env.PORT: invalid type: integer `1`, expected a string",
+            ),
+            (
+                "[groups.a]\nnodes = 'x'\nenv_secret.PIN = 1234\n",
+                "site.toml:3: groups.a.env_secret.PIN: it isn't a text",
+            ),
+            (
+                "[nodes.a]\nenv.A = '1'\nenv_secret.A = '2'\n",
+                "site.toml:2: nodes.a.env.A: it stands under env_secret too",
             ),
             ("[groups.a]\nnodes = 'x'\nenv.A-B = '1'\n", "site.toml:3: groups.a.env.A-B: "),
             (

@@ -208,6 +208,8 @@ fn plan(node: &str, lists: &MyPostscript) -> Plan {
         made: None,
         expires: None,
         runbootscripts: false,
+        secret_env: Vec::new(),
+        secrets_sha256: None,
         env: BTreeMap::new(),
         postscripts: lists.steps(List::Postscripts, None),
         postbootscripts: lists.steps(List::Postbootscripts, None),

@@ -47,12 +47,16 @@ pub(super) fn differences(a: &Explained<'_>, b: &Explained<'_>) -> String {
             }
         }
     }
-    let names: BTreeSet<&String> = a.plan.env.keys().chain(b.plan.env.keys()).collect();
-    for name in names.into_iter().filter(|name| a.plan.env.get(*name) != b.plan.env.get(*name)) {
+    let value = |of: &Explained<'_>, name: &str| {
+        let values = [of.plan.env.get(name), of.secrets.get(name)];
+        (values.map(Option::<&String>::cloned), is_secret(of, name))
+    };
+    let both: BTreeSet<&str> = names(a).union(&names(b)).copied().collect();
+    for name in both.into_iter().filter(|name| value(a, name) != value(b, name)) {
         for (is_added, of) in [(false, a), (true, b)] {
-            let Some(value) = of.plan.env.get(name) else { continue };
-            let section = of.env.get(name.as_str()).copied().unwrap_or_default();
-            line(is_added, &format!("env {}", shown(name, value)), section);
+            let Some(shown) = shown(of, name) else { continue };
+            let section = of.env.get(name).copied().unwrap_or_default();
+            line(is_added, &format!("env {shown}"), section);
         }
     }
     if a.plan.runbootscripts != b.plan.runbootscripts {
@@ -66,10 +70,20 @@ pub(super) fn differences(a: &Explained<'_>, b: &Explained<'_>) -> String {
     }
 }
 
-/// A variable, without its value if that is secret.
-pub(super) fn shown(name: &str, value: &str) -> String {
-    match secret::is_secret(name) {
-        true => format!("{name}=(hidden)"),
-        false => format!("{name}={value}"),
+/// The names of its variables.
+pub(super) fn names<'e>(of: &'e Explained<'_>) -> BTreeSet<&'e str> {
+    of.plan.env.keys().chain(&of.plan.secret_env).map(String::as_str).collect()
+}
+
+/// A variable, if it has it, without its value if that is secret.
+pub(super) fn shown(of: &Explained<'_>, name: &str) -> Option<String> {
+    match of.plan.env.get(name) {
+        _ if is_secret(of, name) => Some(format!("{name}=(secret)")),
+        Some(_) if secret::is_secret(name) => Some(format!("{name}=(hidden)")),
+        value => Some(format!("{name}={}", value?)),
     }
+}
+
+fn is_secret(of: &Explained<'_>, name: &str) -> bool {
+    of.plan.secret_env.iter().any(|secret| secret == name)
 }

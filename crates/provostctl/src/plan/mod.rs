@@ -11,7 +11,7 @@ use provost_plan::{Explained, Site, Step};
 use provost_record::terminal::escape_cell;
 use provost_record::{Paint, wording};
 
-use self::differences::shown;
+use self::differences::{names, shown};
 use self::published::{Published, runs};
 use crate::failure::Failure;
 use crate::node_set::NodeName;
@@ -108,9 +108,9 @@ fn of_node(explained: &Explained<'_>) -> String {
         let lines = steps.iter().map(Step::to_string).zip(sections.iter().copied());
         part(&mut text, name, lines.collect(), paint);
     }
-    let env = plan.env.iter().map(|(name, text)| {
-        (shown(name, text), explained.env.get(name.as_str()).copied().unwrap_or_default())
-    });
+    let section = |name: &str| explained.env.get(name).copied().unwrap_or_default();
+    let env = names(explained).into_iter();
+    let env = env.filter_map(|name| Some((shown(explained, name)?, section(name))));
     part(&mut text, "environment", env.collect(), paint);
     text
 }

@@ -70,14 +70,15 @@ pub(super) fn head(plan: &Plan) -> String {
 /// The plan with the sections of the site that it was made from, if that is known.
 pub(super) fn explained(plan: Plan, site: Option<&Site>) -> Explained<'_> {
     let known = site.and_then(|site| site.explain(&plan.node));
-    let (env, postscripts, postbootscripts) = known.map_or_else(
+    let (secrets, env, postscripts, postbootscripts) = known.map_or_else(
         || {
             let unknown = |steps: &[_]| vec![""; steps.len()];
-            (Default::default(), unknown(&plan.postscripts), unknown(&plan.postbootscripts))
+            let steps = (unknown(&plan.postscripts), unknown(&plan.postbootscripts));
+            (Default::default(), Default::default(), steps.0, steps.1)
         },
-        |known| (known.env, known.postscripts, known.postbootscripts),
+        |known| (known.secrets, known.env, known.postscripts, known.postbootscripts),
     );
-    Explained { plan, env, postscripts, postbootscripts }
+    Explained { plan, secrets, env, postscripts, postbootscripts }
 }
 
 /// Whether the script is one of the plan's.
@@ -87,8 +88,8 @@ pub(super) fn runs(plan: &Plan, script: &str) -> bool {
 
 fn is_same(explained: &Explained<'_>, plan: &Plan) -> bool {
     let made = &explained.plan;
-    (&made.env, &made.postscripts, &made.postbootscripts)
-        == (&plan.env, &plan.postscripts, &plan.postbootscripts)
+    (&made.env, &made.secret_env, &made.postscripts, &made.postbootscripts)
+        == (&plan.env, &plan.secret_env, &plan.postscripts, &plan.postbootscripts)
 }
 
 fn parse(path: &Path, text: &[u8]) -> Result<Plan, Failure> {

@@ -121,6 +121,13 @@ fn of_nodes(kind: Kind, differences: &[Difference], group: &Group, paint: Paint)
             Difference::Order(list) => format!("  {list}s in another order"),
             Difference::RunBootScripts(value) => format!("  runbootscripts = {value}"),
             Difference::Env { name, .. } => of_variable(name, group, paint),
+            Difference::Secret { name, had: false, .. } => {
+                paint.good(&format!("  + env {name} = (secret)"))
+            }
+            Difference::Secret { name, has: false, .. } => {
+                paint.bad(&format!("  - env {name} = (secret)"))
+            }
+            Difference::Secret { name, .. } => format!("  env {name}: changed (secret)"),
         };
         text.push_str(&line);
         text.push('\n');

@@ -19,7 +19,7 @@ pub(crate) use self::again::Again;
 pub(crate) use self::history::History;
 use self::lint::{Depth, Finding, Level};
 pub(crate) use self::options::Publish;
-use self::options::bodies;
+use self::options::texts;
 pub(crate) use self::sign::print_problems;
 use crate::address::Admin;
 use crate::failure::Failure;
@@ -38,8 +38,8 @@ impl Publish {
     fn lint_only(&self) -> Result<(), Failure> {
         let all = || -> Result<(usize, Vec<Finding>), Failure> {
             let site = self.read_site()?;
-            let plans = bodies(&site)?;
-            match provost_bundle::check_input(&self.input(&site, &plans)) {
+            let texts = texts(&site, "")?;
+            match provost_bundle::check_input(&self.input(&site, &texts)) {
                 Ok(sources) => {
                     let all: Vec<_> = sources.iter().collect();
                     Ok((all.len(), lint::of_sources(&all, Depth::Full)?))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use provost_bundle::{Action, Input, PublicKey, Tls, TlsLineError};
-use provost_plan::{Groups, Site};
+use provost_plan::{Groups, Site, Texts};
 
 use crate::failure::Failure;
 use crate::format::Format;
@@ -132,21 +132,16 @@ impl Publish {
         self.used_groups.as_ref().map_or_else(Groups::of_clustershell, Groups::used_before)
     }
 
-    pub(super) fn input<'a>(
-        &'a self,
-        site: &'a Site,
-        plans: &'a BTreeMap<String, String>,
-    ) -> Input<'a> {
+    pub(super) fn input<'a>(&'a self, site: &'a Site, texts: &'a Texts) -> Input<'a> {
         let (overrides, required) = (site.overrides(), site.required());
-        Input { scripts: &self.scripts, overrides, required, plans }
+        let Texts { plans, secrets } = texts;
+        Input { scripts: &self.scripts, overrides, required, plans, secrets }
     }
 }
 
-/// The text of each node's plan, without what the publisher sets.
-pub(super) fn bodies(site: &Site) -> Result<BTreeMap<String, String>, Failure> {
-    let body = |(node, plan): (String, provost_plan::Plan)| plan.body().map(|body| (node, body));
-    let bodies = site.plans().into_iter().map(body).collect::<Result<_, _>>();
-    bodies.map_err(|e| Failure::of(&e, e.hint()))
+/// The text of each node's plan and secrets, without what the publisher sets.
+pub(super) fn texts(site: &Site, salt: &str) -> Result<Texts, Failure> {
+    site.texts(salt).map_err(|e| Failure::of(&e, e.hint()))
 }
 
 fn is_member(group: u32) -> bool {

@@ -24,6 +24,8 @@ pub(super) enum Difference {
     RunBootScripts(bool),
     /// A variable that is added, removed or changed.
     Env { name: String, had: bool, has: bool },
+    /// A secret that is added, removed or changed.
+    Secret { name: String, had: bool, has: bool },
 }
 
 /// The values of a variable before and afterwards.
@@ -57,7 +59,7 @@ pub(super) fn groups(changes: &[PlanChange]) -> Groups {
         let (differences, values) = match kind {
             // What it had is of no use to anybody.
             Kind::Gone => Default::default(),
-            _ => differences(before.as_ref(), after.as_ref()),
+            _ => differences(before.as_ref(), after.as_ref(), &change.secrets),
         };
         let group = groups.entry((kind, differences)).or_default();
         group.nodes.push(change.node.clone());
@@ -98,6 +100,7 @@ fn widen(range: &mut Option<(u64, u64)>, plan: Option<&(u64, String)>) {
 fn differences(
     before: Option<&Plan>,
     after: Option<&Plan>,
+    changed_secrets: &[String],
 ) -> (Vec<Difference>, BTreeMap<String, Values>) {
     let mut all = Vec::new();
     type Steps = fn(&Plan) -> &[Step];
@@ -136,6 +139,16 @@ fn differences(
             values.insert(name.clone(), (old, new));
         }
     }
+    let secrets = |plan: Option<&Plan>| -> BTreeSet<String> {
+        plan.iter().flat_map(|plan| plan.secret_env.iter().cloned()).collect()
+    };
+    let (old, new) = (secrets(before), secrets(after));
+    for name in old.union(&new) {
+        let (had, has) = (old.contains(name), new.contains(name));
+        if had != has || changed_secrets.contains(name) {
+            all.push(Difference::Secret { name: name.clone(), had, has });
+        }
+    }
     (all, values)
 }
 
@@ -149,6 +162,7 @@ mod tests {
             node: node.to_owned(),
             before: before.map(|text| (3, body(text))),
             after: after.map(|text| (4, body(text))),
+            secrets: Vec::new(),
         }
     }
 

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use provost_bundle::{
     Access, Action, Changes, Channel, Origin, Prepared, Progress, PublicKey, Publication,
-    PublishError, SecretKey, channels, prepare,
+    PublishError, SecretKey, channels, prepare, salt,
 };
 use provost_plan::Site;
 use provost_plan::nodes::fold;
@@ -14,7 +15,7 @@ use provost_record::{Paint, wording};
 
 use super::generations::{self, Ledger};
 use super::lint::{self, Depth, Level};
-use super::options::{NamedTls, Publish, bodies};
+use super::options::{NamedTls, Publish, texts};
 use super::plan_changes::{self, Groups};
 use super::{diff, removal, summary, who};
 use crate::address::Admin;
@@ -32,19 +33,25 @@ impl Publish {
             let path = key_file.display();
             output::note(&format!("warning: others can read {path}\n  hint: chmod 600 {path}"));
         }
-        let plans = bodies(&site)?;
+        self.warn_of_readers(&site);
+        let salt = match site.has_secrets() {
+            true => salt(to).map_err(print_problems)?,
+            false => String::new(),
+        };
+        let texts = texts(&site, &salt)?;
         let refresh_key = self.refresh_key.as_deref().map(PublicKey::from_line).transpose();
         let refresh_key = refresh_key.map_err(|e| Failure::of(&e, e.hint()))?;
         let www = generations::place(to);
         let ledger = Ledger::beside(key_file)?;
-        let nodes = self.nodes_of_channel(&key, to, &plans)?;
+        let nodes = self.nodes_of_channel(&key, to, &texts.plans)?;
         let channel = self.to_channel.as_deref().zip(nodes.as_ref());
         let publication = Publication {
-            input: self.input(&site, &plans),
+            input: self.input(&site, &texts),
             groups: &site.groups(),
             key: &key,
             to,
             group: self.group()?,
+            salt: &salt,
             valid_for: self.valid_for.0,
             refresh_key: refresh_key.as_ref(),
             revoke: self.revoke.as_ref(),
@@ -61,7 +68,7 @@ impl Publish {
         let changes = prepared.changes().map_err(print_problems)?;
         self.lint(&prepared, &changes, is_preview)?;
         let groups = plan_changes::groups(&changes.plans);
-        if plans.is_empty() {
+        if texts.plans.is_empty() {
             self.warn_of_no_plans();
         }
         match is_preview {
@@ -138,6 +145,17 @@ impl Publish {
     fn audience(&self) -> String {
         let name = self.to_channel.as_ref();
         name.map_or_else(String::new, |name| format!(" for channel {name}"))
+    }
+
+    /// Warns where others can read the secrets of the file that the admin names.
+    fn warn_of_readers(&self, site: &Site) {
+        let mode = |path: &Path| path.metadata().map_or(0, |file| file.mode());
+        if site.has_secrets() && self.used_groups.is_none() && mode(&self.site) & 0o004 != 0 {
+            let path = self.site.display();
+            output::note(&format!(
+                "warning: others can read the secrets of {path}\n  hint: chmod o-r {path}"
+            ));
+        }
     }
 
     fn warn_of_no_plans(&self) {

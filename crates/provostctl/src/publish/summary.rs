@@ -72,7 +72,7 @@ fn steps(groups: &Groups) -> Vec<String> {
                 Difference::Step { step, .. } => format!("- {}", escape(step)),
                 Difference::Order(list) => format!("order of {list}s"),
                 Difference::RunBootScripts(value) => format!("runbootscripts = {value}"),
-                Difference::Env { .. } => continue,
+                Difference::Env { .. } | Difference::Secret { .. } => continue,
             };
             *counts.entry(what).or_default() += group.nodes.len();
         }
@@ -84,7 +84,7 @@ fn environment(groups: &Groups) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for ((_, differences), group) in groups {
         for difference in differences {
-            if let Difference::Env { name, .. } = difference {
+            if let Difference::Env { name, .. } | Difference::Secret { name, .. } = difference {
                 *counts.entry(name.clone()).or_default() += group.nodes.len();
             }
         }

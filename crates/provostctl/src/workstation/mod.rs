@@ -71,18 +71,18 @@ impl Try {
     /// Puts together all that it takes.
     fn prepare(&self) -> Result<Prepared, Failure> {
         let site = site_file::read(&self.site)?;
-        let mut plan = explain(&site, &self.site, &self.node.0)?.plan;
+        let mut explained = explain(&site, &self.site, &self.node.0)?;
         let (folder, name) = self.place();
         let sources = node_folder::sources(&site, &folder, &name)?;
-        let step = self.step(&plan, name)?;
+        let step = self.step(&explained.plan, name)?;
         if let Some(root) = &self.root {
             let script = sources.iter().find(|source| source.entry.path == step.script);
             let root = node_folder::usable_root(root, script)?;
-            plan.env.insert(node_folder::ROOT.to_owned(), root);
+            explained.plan.env.insert(node_folder::ROOT.to_owned(), root);
         }
         let folder =
             tempfile::Builder::new().prefix("provost-try-").tempdir().map_err(|e| disk(&e))?;
-        node_folder::fill(folder.path(), &plan, &sources)?;
+        node_folder::fill(folder.path(), explained, &sources)?;
         Ok(Prepared { folder, node: self.node.0.clone(), step })
     }
 
@@ -130,6 +130,8 @@ impl Try {
         let is_kept = self.keep || code == POSTSCRIPT_FAILED;
         let path = folder.path().display().to_string();
         if is_kept {
+            // There are none, or the folder is its owner's alone.
+            let _ = std::fs::remove_file(folder.path().join(node_folder::SECRETS));
             let _ = folder.keep();
         }
         let hint = format!("see each command: provost --config {path}/provost.toml log {script}");

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use provost_bundle::{Digest, Input, Manifest, Pack, PublishError, SecretKey, Source, check_input};
-use provost_plan::{Plan, Site};
+use provost_plan::{Explained, Site};
 use toml::{Table, Value};
 
 use crate::failure::Failure;
@@ -27,9 +27,9 @@ pub(super) fn sources(site: &Site, folder: &Path, name: &str) -> Result<Vec<Sour
     let overrides = site.overrides().iter().filter(|(script, _)| *script == name);
     let overrides = overrides.map(|(script, policy)| (script.clone(), policy.clone())).collect();
     let required = BTreeMap::from([(name.to_owned(), "the command line".to_owned())]);
-    let plans = BTreeMap::new();
-    let (overrides, required) = (&overrides, &required);
-    check_input(&Input { scripts: folder, overrides, required, plans: &plans }).map_err(|e| {
+    let (overrides, required, none) = (&overrides, &required, &BTreeMap::new());
+    let input = Input { scripts: folder, overrides, required, plans: none, secrets: none };
+    check_input(&input).map_err(|e| {
         let is_refused = matches!(e, PublishError::Refused(_));
         let failure = print_problems(e);
         let error = format!("trying {name}: what is in {} can't be published", folder.display());
@@ -57,8 +57,15 @@ pub(super) fn usable_root(root: &Path, script: Option<&Source>) -> Result<String
     absolute.to_str().map(str::to_owned).ok_or_else(|| failed("its name isn't UTF-8".to_owned()))
 }
 
+/// The file with the plan's secrets, where it has some.
+pub(super) const SECRETS: &str = "state/secrets.toml";
+
 /// Writes the folder of a node that has fetched everything.
-pub(super) fn fill(folder: &Path, plan: &Plan, sources: &[Source]) -> Result<(), Failure> {
+pub(super) fn fill(
+    folder: &Path,
+    mut explained: Explained<'_>,
+    sources: &[Source],
+) -> Result<(), Failure> {
     let state = folder.join("state");
     let bundle = state.join("bundle");
     for source in sources {
@@ -88,12 +95,15 @@ pub(super) fn fill(folder: &Path, plan: &Plan, sources: &[Source]) -> Result<(),
         files: sources.iter().map(|source| source.entry.clone()).collect(),
     };
     let manifest = manifest.to_toml().map_err(|e| Failure::of(&e, e.hint()))?;
-    let plan = plan.body().map_err(|e| Failure::of(&e, e.hint()))?;
-    for (name, text) in [
+    // Nobody else reads the plan.
+    let secrets = explained.seal("").map_err(|e| Failure::of(&e, e.hint()))?;
+    let plan = explained.plan.body().map_err(|e| Failure::of(&e, e.hint()))?;
+    let secrets = secrets.map(|secrets| (SECRETS, secrets));
+    for (name, text) in secrets.into_iter().chain([
         ("state/manifest.toml", manifest),
         ("state/plan.toml", format!("generation = 1\n{plan}")),
         ("provost.toml", configuration(folder)),
-    ] {
+    ]) {
         fs::write(folder.join(name), text).map_err(|e| disk(&e))?;
     }
     Ok(())

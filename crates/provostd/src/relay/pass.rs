@@ -15,7 +15,7 @@ use super::known;
 use super::shared::{Relay, away};
 use super::spool::KeptPlan;
 use super::upstream::{self, Answer, PATIENCE};
-use crate::bundle::{Published, names};
+use crate::bundle::{Published, names, refuse_secrets};
 use crate::connections::Connection;
 use crate::nodes_api::MAX_BATCH;
 use crate::refusal::Refusal;
@@ -37,6 +37,10 @@ pub(super) async fn pass(
     Extension(by): Extension<Arc<Connection>>,
     request: Request<Body>,
 ) -> Result<Response, Refusal> {
+    // The answer is kept nowhere, and goes on over TLS alone.
+    if request.uri().path().starts_with("/secrets/") && !by.is_private() {
+        return Ok(refuse_secrets());
+    }
     let (parts, body) = request.into_parts();
     let mut body = relay.bodies.read(body, MAX_BATCH).await?;
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());

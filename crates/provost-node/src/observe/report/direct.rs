@@ -1,6 +1,5 @@
 //! What no journal took is sent to the management node all the same, if it can be.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use provost_record::{Outcome, Phase, Record, Service};
@@ -43,7 +42,7 @@ pub(super) async fn report_refusal(
 /// did. Nothing is tried twice: the console has it already.
 pub(super) async fn report_unwritten(connection: &Connection, mut records: Vec<Record>) -> bool {
     let Connection { settings, client, paths, .. } = connection;
-    let secrets = secrets(settings, &BTreeMap::new());
+    let secrets = secrets(settings, None);
     for text in records.iter_mut().flat_map(Record::texts_mut) {
         *text = secrets.hide(text).into_owned();
     }

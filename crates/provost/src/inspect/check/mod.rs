@@ -3,8 +3,6 @@
 mod machine;
 mod server;
 
-use std::collections::BTreeMap;
-
 use provost_bundle::Limit;
 use provost_exec::Secrets;
 use provost_record::ExitCode;
@@ -32,7 +30,7 @@ pub(crate) fn check(input: &Input, json: bool) -> ExitCode {
     }
     findings.extend(input.overridden().iter().map(overridden));
     let node = settings.node.clone();
-    let secrets = secrets(&settings, &BTreeMap::new());
+    let secrets = secrets(&settings, None);
     let (tried, served) = attempt(input, settings);
     findings.extend(tried);
     let findings: Vec<Finding> = findings.into_iter().map(|f| f.without(&secrets)).collect();

@@ -12,7 +12,7 @@ use reqwest::{Response, StatusCode, Url};
 use crate::xcat;
 use provost_node::failure::Failure;
 use provost_node::fetch::bundles::{check_generations, has_seen};
-use provost_node::fetch::{Server, broken, fresh};
+use provost_node::fetch::{Server, broken, fresh, secrets};
 use provost_node::finding::{Finding, ServerCheck};
 use provost_node::http::{Client, ErrorBody, ShownIdentity, body, http_date};
 use provost_node::settings::Settings;
@@ -254,7 +254,7 @@ impl Attempt<'_> {
         let verdict = trust
             .check_plan(path, &bytes, signature.as_deref(), manifest)
             .map_err(|e| self.refused(&e, e.hint()))?;
-        let plan = Plan::parse(&bytes).map_err(|e| self.refused(&e, e.hint()))?;
+        let mut plan = Plan::parse(&bytes).map_err(|e| self.refused(&e, e.hint()))?;
         if plan.node != self.settings.node {
             let told = format!("checking {path}: it is the plan of {}", plan.node);
             let hint = "publish again: the file may have been swapped";
@@ -275,6 +275,7 @@ impl Attempt<'_> {
         if check(None).is_err() {
             check(fresh::refreshed(&self.source, manifest, text).await)?;
         }
+        secrets::add(&self.source, &mut plan).await.map_err(|e| e.failure)?;
         Ok(Some(format!("plan {} of {} is {verdict}", plan.generation, plan.node)))
     }
 

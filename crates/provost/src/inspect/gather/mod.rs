@@ -63,9 +63,8 @@ fn write(input: &Input, folder: &Path) -> io::Result<PathBuf> {
 fn secrets(input: &Input, paths: &Paths) -> Secrets {
     let kept = provost_node::fetch::kept_texts(&paths.state);
     let plan = kept.iter().find_map(|(_, text)| Plan::parse(text.as_bytes()).ok());
-    let env = plan.map(|plan| plan.env).unwrap_or_default();
     let (settings, _) = input.usable();
-    provost_node::settings::secrets::secrets(&settings, &env)
+    provost_node::settings::secrets::secrets(&settings, plan.as_ref())
 }
 
 struct Bundle<'a> {
