@@ -132,6 +132,17 @@ pub fn running<'a>(nodes: impl IntoIterator<Item = &'a Node>, now: Timestamp) ->
     stages.into_iter().take(MOST_STAGES).map(line).collect()
 }
 
+/// What to do about a failure of `nodes`, a set, and what to type then; nothing if they are lost.
+pub fn next_step(detail: &Detail, is_of_boot: bool, nodes: &str) -> Option<String> {
+    let command = match (detail.cause, &detail.stage) {
+        (Some(Cause::Lost), _) => return None,
+        (Some(Cause::Held), _) => format!("release {nodes}"),
+        (_, Some(stage)) if !is_of_boot => format!("rerun {nodes} {stage}"),
+        _ => format!("continue {nodes}"),
+    };
+    Some(format!("fix it, publish, then: provostctl {command}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,15 +186,4 @@ mod tests {
             ["1 in packages, cn002 for 9 min: 12 %", "2 in mount, cn003 for 4 min: waiting"];
         assert_eq!(running(&nodes, at(0)), expected);
     }
-}
-
-/// What to do about a failure of `nodes`, a set, and what to type then; nothing if they are lost.
-pub fn next_step(detail: &Detail, is_of_boot: bool, nodes: &str) -> Option<String> {
-    let command = match (detail.cause, &detail.stage) {
-        (Some(Cause::Lost), _) => return None,
-        (Some(Cause::Held), _) => format!("release {nodes}"),
-        (_, Some(stage)) if !is_of_boot => format!("rerun {nodes} {stage}"),
-        _ => format!("continue {nodes}"),
-    };
-    Some(format!("fix it, publish, then: provostctl {command}"))
 }
