@@ -197,8 +197,10 @@ fn the_end_of_a_storm_is_told_once_by_two_daemons_over_one_database() {
     done(2);
     others.boots(24);
     let told = storms_told(&receiver, "n25");
-    let nodes: Vec<&Value> = told.iter().map(|body| &body["storm"]["nodes"]).collect();
-    assert_eq!(nodes, [12, 12]);
+    let nodes = told.iter().map(|body| body["storm"]["nodes"].as_u64().unwrap());
+    let [first, second] = nodes.collect::<Vec<_>>()[..] else { panic!("{told:?}") };
+    // Who takes over counts those as well that reported within a second before the storm.
+    assert!(first == 12 && (12..=24).contains(&second), "{told:?}");
 }
 
 #[test]
