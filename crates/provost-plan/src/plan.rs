@@ -69,6 +69,24 @@ impl Plan {
     /// The biggest plan, in bytes.
     pub const MAX_BYTES: u64 = 1 << 20;
 
+    /// A plan of `node` by which nothing runs.
+    pub fn empty(node: &str) -> Self {
+        Self {
+            format: Self::FORMAT,
+            node: node.to_owned(),
+            generation: 0,
+            manifest: None,
+            made: None,
+            expires: None,
+            runbootscripts: false,
+            secret_env: Vec::new(),
+            secrets_sha256: None,
+            env: BTreeMap::new(),
+            postscripts: Vec::new(),
+            postbootscripts: Vec::new(),
+        }
+    }
+
     /// Reads a plan and checks all that can be checked without the bundle.
     pub fn parse(bytes: &[u8]) -> Result<Self, PlanError> {
         let plan: Self = document::read(bytes, Self::MAX_BYTES, Self::FORMAT).map_err(PlanError)?;

@@ -52,20 +52,7 @@ pub fn document(
     secrets: &BTreeMap<String, String>,
     salt: &str,
 ) -> Result<String, PlanError> {
-    let plan = Plan {
-        format: Plan::FORMAT,
-        node: node.to_owned(),
-        generation: 0,
-        manifest: None,
-        made: None,
-        expires: None,
-        runbootscripts: false,
-        secret_env: Vec::new(),
-        secrets_sha256: None,
-        env: secrets.clone(),
-        postscripts: Vec::new(),
-        postbootscripts: Vec::new(),
-    };
+    let plan = Plan { env: secrets.clone(), ..Plan::empty(node) };
     let body = plan.body()?;
     let content = Digest::of(body.as_bytes());
     let nonce = Digest::of(format!("{salt}\n{content}").as_bytes());

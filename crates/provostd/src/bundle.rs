@@ -259,7 +259,7 @@ fn is_short_of_files(error: &io::Error) -> bool {
     matches!(number, Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE))
 }
 
-/// Refuses a request for secrets that others could read. Whoever may cause it, nobody logs it.
+/// Refuses a request for secrets that others could read. Nothing is logged: anybody may cause it.
 pub(crate) fn refuse_secrets() -> Response {
     let error = "secrets are served over TLS alone";
     let hint = "publish with TLS: provostctl publish … --tls \"$(provostd ca show --tls)\"";

@@ -124,6 +124,8 @@ fn nobody_else_gets_the_secrets_of_a_node() {
 #[test]
 fn a_node_without_tls_runs_nothing_and_says_why() {
     let cluster = cluster_with(false);
+    let said = cluster.publish().expect(0).stderr;
+    assert!(said.contains("has secrets, and nodes aren't told"), "{said}");
     let node = cluster.node("cn001");
     let out = node.provost(&["boot"]).expect(2);
     assert!(out.stderr.contains("secrets (LOGIN, PIN) go over TLS alone"), "{}", out.stderr);

@@ -195,12 +195,17 @@ impl Prepared<'_> {
         Ok(())
     }
 
+    /// How nodes will reach the management node by TLS, if at all.
+    pub fn tls(&self) -> Option<&Tls> {
+        self.publication.tls.unwrap_or_else(|| self.previous.manifest()?.tls.as_ref())
+    }
+
     /// What is named now, or was before: then it stays.
     fn named(&self) -> Named {
         let (publication, last) = (self.publication, self.previous.manifest());
         let refresh_key = publication.refresh_key.map(|key| key.line());
         let refresh_key = refresh_key.or_else(|| last?.refresh_key.as_deref()).map(str::to_owned);
-        let tls = publication.tls.unwrap_or_else(|| last?.tls.as_ref()).cloned();
+        let tls = self.tls().cloned();
         let mut revoked = last.map(|last| last.revoked.clone()).unwrap_or_default();
         revoked.extend(publication.revoke.map(|key| key.line().to_owned()));
         revoked.sort();

@@ -106,20 +106,7 @@ impl Site {
     }
 
     fn explained(&self, node: &str, own: &[usize]) -> Explained<'_> {
-        let plan = Plan {
-            format: Plan::FORMAT,
-            node: node.to_owned(),
-            generation: 0,
-            manifest: None,
-            made: None,
-            expires: None,
-            runbootscripts: false,
-            secret_env: Vec::new(),
-            secrets_sha256: None,
-            env: BTreeMap::new(),
-            postscripts: Vec::new(),
-            postbootscripts: Vec::new(),
-        };
+        let plan = Plan::empty(node);
         let (secrets, env, postscripts, postbootscripts) = Default::default();
         let mut all = Explained { plan, secrets, env, postscripts, postbootscripts };
         // Those of all nodes come before the groups.
@@ -294,7 +281,7 @@ timeout = "5m"
             let other = document.replacen(from, to, 1);
             assert!(!secret::add(&mut plan, other.as_bytes()), "{other}");
         }
-        // Whoever has the plans of two nodes learns not even whether they have the same secrets.
+        // Who has the plans of two nodes learns not even whether they have the same secrets.
         let texts = super::Site::parse(&text.replace("nodes.n", "nodes.'n[1-2]'"), Path::new("x"));
         let texts = texts.unwrap().texts("salt").unwrap();
         let line = |node: &str| {

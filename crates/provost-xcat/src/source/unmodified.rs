@@ -1,7 +1,5 @@
 //! The scripts and the `mypostscript` of an xCAT management node as it is, as a [`Source`].
 
-use std::collections::BTreeMap;
-
 use futures_util::future::LocalBoxFuture;
 use provost_bundle::{Digest, Manifest, Pack};
 use provost_exec::{Orders, Supervisor};
@@ -201,18 +199,9 @@ fn manifest(stored: StoredFetch) -> Manifest {
 /// What the lists say.
 fn plan(node: &str, lists: &MyPostscript) -> Plan {
     Plan {
-        format: Plan::FORMAT,
-        node: node.to_owned(),
-        generation: 0,
-        manifest: None,
-        made: None,
-        expires: None,
-        runbootscripts: false,
-        secret_env: Vec::new(),
-        secrets_sha256: None,
-        env: BTreeMap::new(),
         postscripts: lists.steps(List::Postscripts, None),
         postbootscripts: lists.steps(List::Postbootscripts, None),
+        ..Plan::empty(node)
     }
 }
 

@@ -71,6 +71,9 @@ impl Publish {
         if texts.plans.is_empty() {
             self.warn_of_no_plans();
         }
+        if site.has_secrets() && prepared.tls().is_none() {
+            self.warn_of_no_tls();
+        }
         match is_preview {
             true => self.preview(&prepared, to, &changes, &groups),
             false => {
@@ -156,6 +159,15 @@ impl Publish {
                 "warning: others can read the secrets of {path}\n  hint: chmod o-r {path}"
             ));
         }
+    }
+
+    /// Secrets go over TLS alone.
+    fn warn_of_no_tls(&self) {
+        let site = self.site.display();
+        output::note(&format!(
+            "warning: {site} has secrets, and nodes aren't told how to reach provostd by TLS: runs fail at \
+             nodes whose servers aren't https://\n  hint: publish with --tls \"$(provostd ca show --tls)\""
+        ));
     }
 
     fn warn_of_no_plans(&self) {
