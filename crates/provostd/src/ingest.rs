@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use axum::http::StatusCode;
-use provost_record::now;
+use provost_record::{Phase, now};
 use provost_store::{MAX_RECORD, MAX_SEQ, Report, Sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -16,6 +16,9 @@ use crate::refusal::Refusal;
 pub(crate) struct Acknowledgement {
     /// The seq of the batch's last record: it and all before it are durable.
     acked: u64,
+    /// Whether more is to come of the run.
+    #[serde(skip)]
+    pub(crate) goes_on: bool,
     #[serde(flatten)]
     directive: Directive,
 }
@@ -43,7 +46,8 @@ pub(crate) async fn ingest(
     app.silence.note(ingested.due);
     failures::log(&ingested.notices);
     let directive = Directive::after(&last, &ingested.standing, app.guard.max_attempts);
-    Ok(Acknowledgement { acked: last.seq, directive })
+    let goes_on = last.phase != Phase::ServiceEnd;
+    Ok(Acknowledgement { acked: last.seq, goes_on, directive })
 }
 
 /// Reads a batch of the records of `node`.

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
@@ -171,12 +171,15 @@ async fn records(
     Path(node): Path<String>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json<ingest::Acknowledgement>, Refusal> {
+) -> Result<Response, Refusal> {
     let body = read_own(&app, &by, &headers, &node, body, MAX_BATCH).await?;
     let _place = app.report_places.take()?;
     let (program, waited) = (program::version(&headers), waited(&headers));
     let sent = Sent { program, plain_http: !by.is_private(), waited };
-    ingest::ingest(&app, &node, &body.bytes, sent).await.map(Json)
+    let acknowledgement = ingest::ingest(&app, &node, &body.bytes, sent).await?;
+    let wait = acknowledgement.goes_on.then(|| app.report_places.next_report()).flatten();
+    let wait = wait.map(|wait| [(header::RETRY_AFTER, wait.as_secs())]);
+    Ok((wait, Json(acknowledgement)).into_response())
 }
 
 /// The answer to a beat.

@@ -20,28 +20,40 @@ const LATEST: Duration = Duration::from_secs(60);
 /// sent again.
 const REPORTS: usize = 1024;
 
+/// The latest that a node which was served may report again, unless it fails: far less than the time
+/// after which it counts as lost.
+const LATEST_REPORT: Duration = Duration::from_secs(15);
+
 /// The turns of those who were told to come again.
 pub(crate) struct Turns {
     /// When the next of them may come.
     next: Mutex<Instant>,
+    latest: Duration,
 }
 
 /// The places of reports that are being stored.
 pub(crate) struct ReportPlaces {
     free: Semaphore,
     turns: Turns,
+    /// The next reports of those that were served.
+    next_reports: Turns,
 }
 
 impl Turns {
     pub(crate) fn new() -> Self {
-        Self { next: Mutex::new(Instant::now()) }
+        Self::until(LATEST)
+    }
+
+    /// No turn is later than `latest` from now.
+    fn until(latest: Duration) -> Self {
+        Self { next: Mutex::new(Instant::now()), latest }
     }
 
     /// Takes the next turn. Returns after which time it is.
     pub(crate) fn next(&self) -> Duration {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        if *next < now || *next > now + LATEST - SOONEST {
+        if *next < now || *next > now + self.latest - SOONEST {
             *next = now;
         }
         *next += TURN;
@@ -51,7 +63,8 @@ impl Turns {
 
 impl Default for ReportPlaces {
     fn default() -> Self {
-        Self { free: Semaphore::new(REPORTS), turns: Turns::new() }
+        let (turns, next_reports) = (Turns::new(), Turns::until(LATEST_REPORT));
+        Self { free: Semaphore::new(REPORTS), turns, next_reports }
     }
 }
 
@@ -63,6 +76,14 @@ impl ReportPlaces {
             let hint = "nothing is lost: the node sends it again";
             Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error, hint).after(self.turns.next())
         })
+    }
+
+    /// After which time a node whose run goes on may report again: a second, which it waits by itself,
+    /// unless more than a thousand nodes report. Then its reports are fewer, and each has more records:
+    /// that is how a thousand nodes and ten thousand cost the same a second.
+    pub(crate) fn next_report(&self) -> Option<Duration> {
+        let wait = self.next_reports.next();
+        (wait.as_secs() > SOONEST.as_secs()).then_some(wait)
     }
 }
 
@@ -79,6 +100,17 @@ mod tests {
         assert_eq!(turns.next().as_secs(), 1);
         let longest = (0..200_000).map(|_| turns.next()).max().unwrap();
         assert!(longest <= LATEST + TURN, "{longest:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn those_who_are_served_come_again_after_a_second_unless_thousands_do() {
+        let places = ReportPlaces::default();
+        let waits: Vec<_> = (0..5000).map(|_| places.next_report()).collect();
+        assert_eq!((waits[0], waits[900]), (None, None));
+        let seconds = |n: usize| waits[n].map(|wait| wait.as_secs());
+        assert_eq!((seconds(1500), seconds(4999)), (Some(2), Some(6)));
+        let longest = (0..50_000).filter_map(|_| places.next_report()).max().unwrap();
+        assert!(longest <= LATEST_REPORT + TURN, "{longest:?}");
     }
 
     #[test]

@@ -48,6 +48,12 @@ pub(super) fn answer(
             answer.headers.push(("retry-after".to_owned(), seconds.to_string()));
             whole(&answer)?;
         }
+        Fault::Later(seconds) => {
+            let mut answer = behind.answer(request)?;
+            answer.headers.push(("retry-after".to_owned(), seconds.to_string()));
+            whole(&answer)?;
+            return Ok(Done { right: Some(answer), goes_on: true });
+        }
         Fault::ErrorPage => whole(&page(200))?,
         Fault::Replay(folder) => whole(&file(folder, request))?,
         Fault::Swallow => return over(Some(behind.answer(request)?)),

@@ -32,6 +32,8 @@ pub enum Fault {
     Status(u16),
     /// It is this status, and the wish to be left alone for so many seconds.
     RetryAfter(u16, u64),
+    /// It is right, with the wish to be left alone for so many seconds.
+    Later(u64),
     /// It is a page for people, with 200.
     ErrorPage,
     /// A bit of the byte `n` of its body is flipped; `n` counts round.

@@ -42,6 +42,19 @@ fn a_server_that_says_when_to_come_again_is_not_asked_before() {
     all_is_stored(&cluster, &node, &["boot"]);
 }
 
+#[test]
+fn a_server_that_takes_a_report_and_says_when_the_next_may_come_gets_failures_and_the_end_at_once()
+{
+    let (cluster, node, proxy) = cluster();
+    // Longer than the least time between two reports.
+    cluster.script("slow", "#!/bin/sh\nsleep 1.2\n");
+    plan(&cluster, &["slow a", "slow b", "bad", "slow c"]);
+    proxy.fault(RECORDS, Times::Always, Fault::Later(30));
+    node.provost(&["boot"]).expect(1);
+    assert_eq!(proxy.asked(RECORDS), 3, "the first report, the failure, the end");
+    all_is_stored(&cluster, &node, &["boot"]);
+}
+
 /// Answers each report with `answer`, and knows nothing else.
 pub(crate) fn liar(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

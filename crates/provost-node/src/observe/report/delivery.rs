@@ -42,6 +42,11 @@ impl Delivery {
         self.servers.settled().await;
     }
 
+    /// For how long the management node asked, with its last answer, for no report that can wait.
+    pub(super) fn pause(&self) -> Duration {
+        self.servers.pause()
+    }
+
     /// Delivers all records, then the logs of failed steps. `refused` gets a message about each of
     /// them that the management node will never take.
     pub(super) async fn deliver(

@@ -28,8 +28,8 @@ const BACKOFF: Backoff = Backoff {
     most: Duration::from_secs(3),
     jitter: Jitter::Full,
 };
-/// The least time between the beginnings of two reports, so that short scripts share one. A failure
-/// doesn't wait, nor does the last one.
+/// The least time between the beginnings of two reports, so that short scripts share one; a management
+/// node that many report to asks for a longer one. A failure doesn't wait, nor does the last one.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// So many bytes of records don't wait, either.
 const ENOUGH: u64 = 64 << 10;
@@ -159,7 +159,8 @@ async fn work(mut delivery: Delivery, mut wake: Wake, problems: Arc<Mutex<Proble
                 }
                 return;
             }
-            if !wake.next(began, reported).await {
+            let soonest = (began + INTERVAL).max(Instant::now() + delivery.pause());
+            if !wake.next(soonest, reported).await {
                 return;
             }
             continue;
@@ -182,9 +183,9 @@ async fn work(mut delivery: Delivery, mut wake: Wake, problems: Arc<Mutex<Proble
 }
 
 impl Wake {
-    /// Waits until there is something to report and it is time, after a report that `began` then and
-    /// had so many bytes of the journal. Returns false if there is nothing to come any more.
-    async fn next(&mut self, began: Instant, reported: u64) -> bool {
+    /// Waits until there is something to report, and until `soonest`, if it can wait; so many bytes of the
+    /// journal are `reported`. Returns false if there is nothing to come any more.
+    async fn next(&mut self, soonest: Instant, reported: u64) -> bool {
         let Self { news, finish, failures } = self;
         tokio::select! {
             changed = news.changed() => if changed.is_err() { return false },
@@ -197,7 +198,7 @@ impl Wake {
             failed.wait_for(|length| *length > before).await.map(drop)
         };
         tokio::select! {
-            () = tokio::time::sleep_until(began + INTERVAL) => {}
+            () = tokio::time::sleep_until(soonest) => {}
             Ok(()) = failure => {}
             Ok(_) = much.wait_for(|length| *length >= reported + ENOUGH) => {}
             _ = finish.changed() => {}
@@ -217,7 +218,7 @@ mod tests {
         let mut wake = Wake { news, finish, failures };
         let mut wait = async |reported| {
             let began = Instant::now();
-            assert!(wake.next(began, reported).await);
+            assert!(wake.next(began + INTERVAL, reported).await);
             began.elapsed()
         };
         disk.send_replace(10);

@@ -34,6 +34,8 @@ pub(super) struct Servers {
     at: usize,
     node: String,
     token: Option<Token>,
+    /// For how long the server that took the last report asked for no other one.
+    pause: Duration,
 }
 
 impl Servers {
@@ -44,7 +46,13 @@ impl Servers {
             at: 0,
             node: settings.node.clone(),
             token: settings.token.clone(),
+            pause: Duration::ZERO,
         }
+    }
+
+    /// For how long the server that took the last report asked for no other one that can wait.
+    pub(super) fn pause(&self) -> Duration {
+        self.pause
     }
 
     /// How many there are.
@@ -138,6 +146,7 @@ impl Servers {
             "reported"
         );
         if status.is_success() {
+            self.pause = wait.min(MOST_WAIT);
             return Ok(Response::Taken(answer));
         }
         let refusal = ErrorBody::parse(&answer);
