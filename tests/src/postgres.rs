@@ -100,16 +100,21 @@ impl Postgres {
     /// Runs a statement as the server's administrator. Returns what it prints, a line a row.
     #[track_caller]
     pub fn sql(&self, database: &str, statement: &str) -> String {
-        let out = Command::new(self.programs.join("psql"))
+        let out = self.client(database, statement).output().unwrap();
+        Out::from(out).expect(0).stdout.trim().to_owned()
+    }
+
+    /// PostgreSQL's own client, which runs a statement as the server's administrator.
+    pub fn client(&self, database: &str, statement: &str) -> Command {
+        let mut client = Command::new(self.programs.join("psql"));
+        client
             .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--username=postgres"])
             .arg("--host")
             .arg(self.path(""))
             .arg("--port")
             .arg(self.port.to_string())
-            .args(["--dbname", database, "--command", statement])
-            .output()
-            .unwrap();
-        Out::from(out).expect(0).stdout.trim().to_owned()
+            .args(["--dbname", database, "--command", statement]);
+        client
     }
 
     /// What it has logged.

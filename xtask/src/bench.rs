@@ -19,6 +19,8 @@ pub(crate) enum Benchmark {
     Record,
     /// What a store takes after 100 boots of 1,000 nodes, beside one that has had one boot
     History,
+    /// How many records a second a provostd takes, beside its store's own floor
+    Ingest,
     /// Many nodes that boot at once: a provostd beside a server that stores nothing
     Storm {
         /// How many nodes
@@ -46,6 +48,7 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
         Benchmark::Exec => of_programs("exec"),
         Benchmark::Record => record(),
         Benchmark::History => cargo::run("cargo", &["bench", "--quiet", "-p", "provost-store"]),
+        Benchmark::Ingest => of_tests("ingest", servers()?, &[]),
         Benchmark::Storm { nodes, over, store, daemons, kills } => {
             let [nodes, daemons, kills] = [nodes, daemons, kills].map(|n| n.to_string());
             let args = [["--nodes", &nodes], ["--over", &over], ["--store", &store]];

@@ -12,6 +12,7 @@ mod options;
 mod processes;
 mod simulated;
 mod table;
+#[path = "../common/usage.rs"]
 mod usage;
 
 use std::path::Path;
