@@ -38,7 +38,6 @@ fn nodes_for_which_there_is_no_place_are_told_when_to_come_and_all_boot() {
     let tokens = management.tokens(&nodes.range());
     let settings = |n| management.settings(n, &network);
     let share = nodes.shares("storm", Duration::ZERO, &tokens, settings, 1).pop().unwrap();
-    share.set_up();
     let storm = share.boot(2);
     assert_eq!(storm.boots.len(), NODES);
     let incomplete = management.incomplete(&storm.boots);
@@ -60,7 +59,6 @@ fn storm(store: Store, daemons: usize) {
     let tokens = management.tokens(&nodes.range());
     let settings = |n| management.settings(n, &network);
     let share = nodes.shares("storm", OVER, &tokens, settings, 1).pop().unwrap();
-    share.set_up();
     let storm = std::thread::scope(|scope| {
         let storm = scope.spawn(|| share.boot(2));
         management.kill(KILLS, &mut rng);

@@ -54,7 +54,6 @@ fn finish((mut process, mut out): (Child, BufReader<ChildStdout>)) -> Storm {
 pub(crate) fn simulate() {
     let mut lines = std::io::stdin().lines();
     let share: Share = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-    share.set_up();
     let mut out = std::io::stdout();
     out.write_all(READY.as_bytes()).unwrap();
     out.flush().unwrap();

@@ -28,8 +28,9 @@ pub(crate) const SCRIPTS: usize = 28;
 pub(crate) const RECORDS: usize = 2 + 2 + 2 * SCRIPTS;
 /// File descriptors of a node.
 const FILES: u64 = 12;
-/// What the folder of a node takes, in bytes.
+/// What the folder of a node takes, in bytes, and how many there are at once, at most.
 const FOLDER: u64 = 256 << 10;
+const FOLDERS: usize = 20_000;
 
 /// What a storm was like for its nodes.
 #[derive(Default, Serialize, Deserialize)]
@@ -57,7 +58,7 @@ impl Nodes {
     /// So many nodes.
     pub(crate) fn new(count: usize) -> Self {
         let names = (0..count).map(|n| format!("n{n:06}")).collect();
-        Self { names, memory: memory_folder(count as u64 * FOLDER) }
+        Self { names, memory: memory_folder(count.min(FOLDERS) as u64 * FOLDER) }
     }
 
     /// All of them, as site.toml names them.
@@ -94,11 +95,6 @@ impl Nodes {
 }
 
 impl Share {
-    /// Makes the nodes' folders.
-    pub(crate) fn set_up(&self) {
-        self.nodes.iter().for_each(SimulatedNode::set_up);
-    }
-
     /// Boots all of them, divided among so many threads.
     pub(crate) fn boot(self, threads: usize) -> Storm {
         let mut parts: Vec<Vec<SimulatedNode>> = (0..threads).map(|_| Vec::new()).collect();

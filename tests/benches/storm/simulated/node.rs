@@ -57,16 +57,18 @@ impl SimulatedNode {
     }
 
     /// Makes its folder, which has not been there before.
-    pub(crate) fn set_up(&self) {
+    fn set_up(&self) {
         std::fs::create_dir_all(&self.folder).unwrap();
         std::fs::write(self.folder.join("token"), &self.token).unwrap();
         std::fs::write(self.folder.join("provost.toml"), &self.config).unwrap();
     }
 
-    /// Boots within `over` from now on, as the real node does in its runner.
+    /// Boots within `over` from now on, as the real node does in its runner. Its folder is there only for
+    /// that: there is no room for a hundred thousand.
     pub(crate) async fn boot(self, over: Duration) -> Boot {
         let begun_all = Instant::now();
         sleep(over.mul_f64(fastrand::f64())).await;
+        self.set_up();
         let on = Instant::now();
         let input =
             Input::read(Some((self.folder.join("provost.toml"), Origin::Default)), Vec::new());
@@ -112,8 +114,9 @@ impl SimulatedNode {
         reporting.flush(&mut orders).await;
         let unreported = Spool::new(&run.paths).unreported_total();
         let records = journal.seq as usize;
-        let ended = begun_all.elapsed();
-        Boot { fetch, whole: on.elapsed(), ended, run: run.id, records, unreported }
+        let (whole, ended) = (on.elapsed(), begun_all.elapsed());
+        std::fs::remove_dir_all(&self.folder).unwrap();
+        Boot { fetch, whole, ended, run: run.id, records, unreported }
     }
 }
 
