@@ -1,5 +1,6 @@
 //! The management nodes of a storm: daemons over one store, and what they have of the nodes' records.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -134,13 +135,36 @@ impl Management {
 
     /// How many records came again that were stored.
     pub(crate) fn repeats(&self) -> u64 {
-        let of = |admin: String| {
-            let text = page(&admin, "/metrics");
+        let of = |text: String| {
             let line = text.lines().find_map(|l| l.strip_prefix("provost_record_repeats_total "));
             line.unwrap().parse::<u64>().unwrap()
         };
+        self.metrics().map(of).sum()
+    }
+
+    /// Within how many seconds so many of 100 reports were durable, each from when it was there as a whole:
+    /// what the nodes take to write it and to read the answer isn't in it. Up to a factor of two.
+    pub(crate) fn durable_within(&self, per: u64) -> f64 {
+        const BUCKET: &str = "provost_ingest_batch_seconds_bucket{le=\"";
+        let mut within = BTreeMap::<u64, (f64, u64)>::new();
+        for text in self.metrics() {
+            for line in text.lines().filter_map(|line| line.strip_prefix(BUCKET)) {
+                let (limit, count) = line.split_once("\"} ").unwrap();
+                let limit = limit.parse().unwrap_or(f64::INFINITY);
+                let count = count.parse::<u64>().unwrap();
+                within.entry(limit.to_bits()).or_insert((limit, 0)).1 += count;
+            }
+        }
+        let all = within.values().map(|(_, count)| *count).max().unwrap_or_default();
+        let is_enough = |(_, count): &&(f64, u64)| count * 100 >= all * per;
+        within.values().find(is_enough).map_or(0.0, |(limit, _)| *limit)
+    }
+
+    /// The metrics of each daemon.
+    fn metrics(&self) -> impl Iterator<Item = String> {
         let others = self.others.iter().map(Daemon::admin);
-        std::iter::once(self.cluster.daemon().admin()).chain(others).map(of).sum()
+        let all = std::iter::once(self.cluster.daemon().admin()).chain(others);
+        all.map(|admin| page(&admin, "/metrics"))
     }
 
     /// The runs that don't have every record once, in order, by the node's own books; each with what
