@@ -4,16 +4,19 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use provost_store::KeyDigest;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// After which time without a request a connection may be closed to make room for another address. While thousands come at
-/// once, a request may be on its way for so long, or here and not yet read.
+/// After which time without a request a connection may be closed to make room for another address: a node closes it
+/// sooner by itself.
 const SILENCE: Duration = Duration::from_secs(3);
+/// The same of a connection that has had none yet: while thousands come at once, its request may be here and not yet
+/// read for so long. A node gives up after 15 s.
+const FIRST_SILENCE: Duration = Duration::from_secs(10);
 /// How often all connections are gone through for one that is idle.
 const SEARCH: Duration = Duration::from_millis(100);
 
@@ -68,9 +71,10 @@ impl ClientAddress for std::net::SocketAddr {
     }
 }
 
-/// The open connections.
-#[derive(Default)]
+/// The open connections of one listener.
 pub(crate) struct Connections {
+    limits: ConnectionLimits,
+    free: Arc<Semaphore>,
     open: Mutex<Open>,
 }
 
@@ -87,15 +91,24 @@ struct Open {
 struct State {
     /// Requests whose answers aren't complete.
     requests: AtomicUsize,
-    /// Since when there has been none.
-    silent_since: Mutex<Instant>,
+    /// When it becomes silent, unless another one comes.
+    silent_from: Mutex<Instant>,
+    /// Its place, until it makes room for another one.
+    place: Mutex<Option<OwnedSemaphorePermit>>,
     close: Notify,
 }
 
 impl State {
-    fn new() -> Self {
-        let silent_since = Mutex::new(Instant::now());
-        Self { requests: AtomicUsize::new(0), silent_since, close: Notify::new() }
+    fn new(place: OwnedSemaphorePermit) -> Self {
+        let silent_from = Mutex::new(Instant::now() + FIRST_SILENCE);
+        let place = Mutex::new(Some(place));
+        Self { requests: AtomicUsize::new(0), silent_from, place, close: Notify::new() }
+    }
+
+    /// Closes the connection. Its place is another one's at once: who comes next doesn't wait for its end.
+    fn give_up(&self) -> Option<OwnedSemaphorePermit> {
+        self.close.notify_one();
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn is_idle(&self) -> bool {
@@ -104,8 +117,8 @@ impl State {
 
     /// Whether it has been idle for so long that no request is on its way.
     fn is_silent(&self, now: Instant) -> bool {
-        let since = || *self.silent_since.lock().unwrap_or_else(PoisonError::into_inner);
-        self.is_idle() && now >= since() + SILENCE
+        let from = || *self.silent_from.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_idle() && now >= from()
     }
 }
 
@@ -124,49 +137,43 @@ pub(crate) struct Connection {
 pub(crate) struct RunningRequest(Arc<State>);
 
 impl Connections {
-    /// Adds a connection. At its address's limit the oldest idle connection of that address is
-    /// closed; if none is idle, there is no room.
-    pub(crate) fn add(
-        self: &Arc<Self>,
-        client: &impl ClientAddress,
-        limits: ConnectionLimits,
-    ) -> Option<Connection> {
+    pub(crate) fn new(limits: ConnectionLimits) -> Self {
+        let free = Arc::new(Semaphore::new(limits.all));
+        Self { limits, free, open: Mutex::default() }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether few places are left: fewer than a quarter.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.free.available_permits() < self.limits.all / 4
+    }
+
+    /// Adds a connection. At its address's limit it takes the place of the oldest idle connection of that
+    /// address; without a free place, that of a silent one. If there is none, there is no room.
+    pub(crate) fn add(self: &Arc<Self>, client: &impl ClientAddress) -> Option<Connection> {
         let (address, is_private) = (client.ip(), client.is_private());
         let (user, key) = (client.user(), client.key());
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open();
+        let of_address = open.anonymous.get(&address).map_or(0, BTreeMap::len);
+        let place = match of_address < self.limits.anonymous_of_address {
+            true => self.place(&mut open)?,
+            false => open.oldest_idle(address)?.give_up()?,
+        };
         let number = open.next;
         open.next += 1;
-        let of_address = open.anonymous.entry(address).or_default();
-        if of_address.len() >= limits.anonymous_of_address {
-            let (oldest, state) = of_address.iter().find(|(_, state)| state.is_idle())?;
-            state.close.notify_one();
-            let oldest = *oldest;
-            of_address.remove(&oldest);
-        }
-        let state = Arc::new(State::new());
-        of_address.insert(number, Arc::clone(&state));
+        let state = Arc::new(State::new(place));
+        open.anonymous.entry(address).or_default().insert(number, Arc::clone(&state));
         let table = Arc::clone(self);
         Some(Connection { table, address, number, state, is_private, user, key })
     }
 
-    /// Closes an idle connection, to make room for another one: the oldest of the address that has
-    /// the most without a token, else the oldest that had one. Returns whether there was one.
-    pub(crate) fn close_idle(&self) -> bool {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let Open { anonymous, known, none_idle_until, .. } = &mut *open;
-        let now = Instant::now();
-        if none_idle_until.is_some_and(|until| now < until) {
-            return false;
-        }
-        let first_idle = |states: &BTreeMap<u64, Arc<State>>| {
-            states.iter().find(|(_, state)| state.is_silent(now)).map(|(number, _)| *number)
-        };
-        let idle = anonymous.values_mut().filter_map(|states| Some((first_idle(states)?, states)));
-        let most = idle.max_by_key(|(_, states)| states.len());
-        let victim = most.or_else(|| Some((first_idle(known)?, known)));
-        let victim = victim.and_then(|(number, states)| states.remove(&number));
-        *none_idle_until = victim.is_none().then(|| now + SEARCH);
-        victim.inspect(|state| state.close.notify_one()).is_some()
+    /// A free place, or that of a silent connection.
+    fn place(&self, open: &mut Open) -> Option<OwnedSemaphorePermit> {
+        let free = Arc::clone(&self.free).try_acquire_owned();
+        free.ok().or_else(|| open.silent()?.give_up())
     }
 }
 
@@ -193,7 +200,7 @@ impl Connection {
 
     /// A request on it has had a valid token, or came from a node's key.
     pub(crate) fn has_token(&self) {
-        let mut open = self.table.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.table.open();
         if open.remove_anonymous(self.address, self.number) {
             open.known.insert(self.number, Arc::clone(&self.state));
         }
@@ -213,7 +220,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        let mut open = self.table.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.table.open();
         open.remove_anonymous(self.address, self.number);
         open.known.remove(&self.number);
     }
@@ -221,12 +228,41 @@ impl Drop for Connection {
 
 impl Drop for RunningRequest {
     fn drop(&mut self) {
-        *self.0.silent_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        let from = Instant::now() + SILENCE;
+        *self.0.silent_from.lock().unwrap_or_else(PoisonError::into_inner) = from;
         self.0.requests.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 impl Open {
+    /// Removes the oldest idle connection of an address.
+    fn oldest_idle(&mut self, address: IpAddr) -> Option<Arc<State>> {
+        let of_address = self.anonymous.get_mut(&address)?;
+        let oldest =
+            of_address.iter().find(|(_, state)| state.is_idle()).map(|(number, _)| *number);
+        of_address.remove(&oldest?)
+    }
+
+    /// Removes a connection that has been silent, to make room for another one: the oldest of the address
+    /// that has the most without a token, else the oldest that had one.
+    fn silent(&mut self) -> Option<Arc<State>> {
+        let Open { anonymous, known, none_idle_until, .. } = self;
+        let now = Instant::now();
+        if none_idle_until.is_some_and(|until| now < until) {
+            return None;
+        }
+        let first_silent = |states: &BTreeMap<u64, Arc<State>>| {
+            states.iter().find(|(_, state)| state.is_silent(now)).map(|(number, _)| *number)
+        };
+        let silent =
+            anonymous.values_mut().filter_map(|states| Some((first_silent(states)?, states)));
+        let most = silent.max_by_key(|(_, states)| states.len());
+        let victim = most.or_else(|| Some((first_silent(known)?, known)));
+        let victim = victim.and_then(|(number, states)| states.remove(&number));
+        *none_idle_until = victim.is_none().then(|| now + SEARCH);
+        victim
+    }
+
     /// Whether it was there.
     fn remove_anonymous(&mut self, address: IpAddr, number: u64) -> bool {
         let Some(of_address) = self.anonymous.get_mut(&address) else { return false };
@@ -257,8 +293,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn at_its_limit_an_address_loses_its_oldest_idle_connection() {
-        let table = Arc::<Connections>::default();
-        let add = |address: SocketAddr| table.add(&address, LIMITS);
+        let table = Arc::new(Connections::new(LIMITS));
+        let add = |address: SocketAddr| table.add(&address);
         let [first, second] = [add(HERE).unwrap(), add(HERE).unwrap()];
         let running = first.begin_request();
         let third = add(HERE).unwrap();
@@ -273,18 +309,38 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_last() {
-        let table = Arc::<Connections>::default();
-        let node = table.add(&HERE, LIMITS).unwrap();
+        let table = Arc::new(Connections::new(ConnectionLimits { all: 4, ..LIMITS }));
+        let add = |address: SocketAddr| table.add(&address);
+        let stranger = |n: u8| add(SocketAddr::from(([10, 0, 1, n], 1)));
+        let node = add(HERE).unwrap();
         node.has_token();
-        let others = [table.add(&HERE, LIMITS).unwrap(), table.add(&HERE, LIMITS).unwrap()];
-        let third = table.add(&THERE, LIMITS).unwrap();
-        assert!(!table.close_idle(), "their requests may be on their way");
-        advance(SILENCE).await;
-        assert!(table.close_idle());
+        let others = [add(HERE).unwrap(), add(HERE).unwrap()];
+        let third = add(THERE).unwrap();
+        assert!(add(THERE).is_none(), "the requests of all may be on their way");
+        assert!(table.is_crowded());
+        advance(FIRST_SILENCE).await;
+        let fourth = add(THERE).unwrap();
         assert!(must_close(&others[0]), "its address has the most");
-        assert!(table.close_idle() && table.close_idle());
+        let more = [stranger(2), stranger(3)];
         assert!(must_close(&others[1]) && must_close(&third) && !must_close(&node));
-        assert!(table.close_idle() && !table.close_idle());
+        let last = stranger(4).unwrap();
         assert!(must_close(&node));
+        assert!(stranger(5).is_none(), "the others have just come");
+        drop((fourth, more, last));
+        assert!(!table.is_crowded());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_whose_first_request_may_wait_to_be_read_is_kept_for_longer() {
+        let table = Arc::new(Connections::new(ConnectionLimits { all: 2, ..LIMITS }));
+        let stranger = |n: u8| table.add(&SocketAddr::from(([10, 0, 1, n], 1)));
+        let (used, fresh) = (stranger(1).unwrap(), stranger(2).unwrap());
+        drop(used.begin_request());
+        advance(SILENCE).await;
+        let third = stranger(3).unwrap();
+        assert!(must_close(&used) && stranger(4).is_none());
+        advance(FIRST_SILENCE).await;
+        assert!(stranger(5).is_some() && must_close(&fresh));
+        drop(third);
     }
 }

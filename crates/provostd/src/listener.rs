@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderValue, Request, Response, header};
+use axum::http::{HeaderValue, Method, Request, Response, header};
 use axum::serve::Listener;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -12,8 +12,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::timeout;
+use tokio::sync::watch;
 
 use crate::body;
 use crate::connections::{ClientAddress, Connection, ConnectionLimits, Connections};
@@ -24,8 +23,6 @@ use crate::queue::Queue;
 /// How long a client may take for the head of a request, and how long it may leave a connection
 /// idle.
 const HEAD: Duration = Duration::from_secs(30);
-/// How long the end of an idle connection may take, which makes room for another one.
-const CLOSING: Duration = Duration::from_millis(100);
 /// How much of an answer may wait in the kernel to be sent, in bytes, so that what a slow client
 /// takes is seen at once.
 const UNSENT: u32 = 128 * 1024;
@@ -60,36 +57,25 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
     counts: ListenerCounts,
     mut stop: Stop,
 ) {
-    let permits = Arc::new(Semaphore::new(limits.all));
-    let open = Arc::<Connections>::default();
+    let open = Arc::new(Connections::new(limits));
     let shutdown = GracefulShutdown::new();
     let queue = Queue::new(limits.all);
-    // When fewer places than these are free, a connection ends with its next answer.
-    let crowded = limits.all / 4;
     loop {
-        let accepted = async {
-            let (io, address) = listener.accept().await;
-            let place = async {
-                let connection = open.add(&address, limits)?;
-                Some((connection, permit(&permits, &open).await?))
-            };
-            (io, place.await)
-        };
-        let (io, place) = tokio::select! {
-            accepted = accepted => accepted,
+        let (io, address) = tokio::select! {
+            accepted = listener.accept() => accepted,
             () = stop.wait() => break,
         };
         let accepted = counts.accepted();
-        let Some((connection, permit)) = place else {
+        // Nothing here waits: while thousands come at once, the next one has to be taken from the kernel's queue
+        // before it gives up.
+        let Some(connection) = open.add(&address) else {
             counts.refused();
-            tokio::select! {
-                () = queue.turn_away(io) => continue,
-                () = stop.wait() => break,
-            }
+            queue.turn_away(io);
+            continue;
         };
         let connection = Arc::new(connection);
-        let places = Arc::clone(&permits);
-        let is_crowded = move || places.available_permits() < crowded;
+        let of_all = Arc::clone(&open);
+        let is_crowded = move || of_all.is_crowded();
         let serving = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
@@ -104,26 +90,16 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
                 _ = serving => {}
                 () = connection.must_close() => {}
             }
-            drop((permit, accepted));
+            drop(accepted);
         });
     }
     drop(listener);
     shutdown.shutdown().await;
 }
 
-/// A free place, or that of an idle connection; none if all are busy.
-async fn permit(permits: &Arc<Semaphore>, open: &Connections) -> Option<OwnedSemaphorePermit> {
-    let place = Arc::clone(permits);
-    match Arc::clone(permits).try_acquire_owned() {
-        Ok(permit) => Some(permit),
-        Err(_) if open.close_idle() => timeout(CLOSING, place.acquire_owned()).await.ok()?.ok(),
-        Err(_) => None,
-    }
-}
-
 /// Answers the requests of a connection, which is busy until the body of the answer is sent. The
 /// handlers find the connection among the request's extensions. While it `is_crowded`, the connection
-/// then ends, so that a node has none between its reports.
+/// ends with a report, so that a node has none between two; one that fetches has more to ask at once.
 fn answer(
     router: Router,
     connection: Arc<Connection>,
@@ -137,12 +113,13 @@ fn answer(
     let router = TowerToHyperService::new(router);
     service_fn(move |mut request: Request<Incoming>| {
         let running = connection.begin_request();
+        let is_report = request.method() == Method::POST;
         request.extensions_mut().insert(Arc::clone(&connection));
         let answer = hyper::service::Service::call(&router, request);
         let is_crowded = is_crowded.clone();
         async move {
             let mut response = answer.await?;
-            if is_crowded() {
+            if is_report && is_crowded() {
                 response
                     .headers_mut()
                     .insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -1,33 +1,23 @@
 //! Clients for whom there is no place now. Each is refused at once, with a time to come again: one after
 //! the other, instead of all of them in a connect that times out.
 
-use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
-use axum::http::{Request, Response, StatusCode};
-use axum::response::IntoResponse;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
+use axum::http::StatusCode;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::refusal::Refusal;
 use crate::turns::Turns;
 
-/// How many clients are told at once, as a part of those that are served. The next ones wait for their
-/// turn in the kernel's queue, …
-const AT_ONCE: usize = 8;
-/// … for so long each. What is more is closed without an answer.
-const PATIENCE: Duration = Duration::from_millis(100);
 /// How long telling one may take.
 const TELLING: Duration = Duration::from_secs(5);
-/// How much of a refused request's body is read, in bytes, so that the client gets to read the answer.
+/// How much of a refused request is read, in bytes, so that the client gets to read the answer.
 const DRAIN: usize = 64 * 1024;
+
 /// The turns of those who were turned away.
 pub(crate) struct Queue {
     turns: Turns,
@@ -35,39 +25,53 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// The queue of a listener that serves so many clients at once.
+    /// The queue of a listener that serves so many clients at once: as many others are told at the same time, and what
+    /// is more is closed without an answer.
     pub(crate) fn new(served: usize) -> Self {
-        let telling = Arc::new(Semaphore::new(served.div_ceil(AT_ONCE)));
-        Self { turns: Turns::new(), telling }
+        Self { turns: Turns::new(), telling: Arc::new(Semaphore::new(served)) }
     }
 
-    /// Tells the client of `io` when to come again. Returns when the next one may be told.
-    pub(crate) async fn turn_away<S>(&self, io: S)
+    /// Tells the client of `io` when to come again, in a task of its own.
+    pub(crate) fn turn_away<S>(&self, io: S)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let permit = timeout(PATIENCE, Arc::clone(&self.telling).acquire_owned()).await;
-        let Ok(Ok(permit)) = permit else { return };
-        let wait = self.turns.next();
+        let Ok(permit) = Arc::clone(&self.telling).try_acquire_owned() else { return };
+        let answer = busy(self.turns.next());
         tokio::spawn(async move {
-            let refuse = move |request: Request<Incoming>| async move {
-                // One that is longer, or doesn't come, loses the answer.
-                let _ = to_bytes(Body::new(request.into_body()), DRAIN).await;
-                Ok::<_, Infallible>(busy(wait))
-            };
-            let serving = http1::Builder::new()
-                .keep_alive(false)
-                .serve_connection(TokioIo::new(io), service_fn(refuse));
             // A client that goes away doesn't need it.
-            let _ = timeout(TELLING, serving).await;
+            let _ = timeout(TELLING, tell(io, &answer)).await;
             drop(permit);
         });
     }
 }
 
+/// Answers a request as soon as it begins: what it asks for makes no difference. A whole HTTP server for each of
+/// thousands would take the time of those who are served.
+async fn tell<S: AsyncRead + AsyncWrite + Unpin>(mut io: S, answer: &str) -> io::Result<()> {
+    let mut room = [0; 1024];
+    let read = io.read(&mut room).await?;
+    io.write_all(answer.as_bytes()).await?;
+    io.shutdown().await?;
+    // More is to come of a request that doesn't end with its head; closed now, the connection would be reset, and
+    // the answer lost.
+    let (mut is_whole, mut drained) = (read == 0 || room[..read].ends_with(b"\r\n\r\n"), read);
+    while !is_whole && drained < DRAIN {
+        let read = io.read(&mut room).await?;
+        is_whole = read == 0;
+        drained += read;
+    }
+    Ok(())
+}
+
 /// The answer to a client that may come again after this time.
-fn busy(wait: Duration) -> Response<Body> {
-    let error = "all connections are in use";
-    let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error, "try again later");
-    refusal.after(wait).into_response()
+fn busy(wait: Duration) -> String {
+    let (status, wait) = (StatusCode::SERVICE_UNAVAILABLE, wait.as_secs().max(1));
+    let body =
+        json!({ "error": "all connections are in use", "hint": "try again later" }).to_string();
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\nretry-after: {wait}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\n\r\n{body}"
+    )
 }

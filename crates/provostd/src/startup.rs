@@ -19,7 +19,7 @@ use crate::error::DaemonError;
 pub const RESTORING: &str = "restore.partial";
 
 /// How many connections the nodes' listener serves at once, at most. Each uses a file descriptor, and
-/// one more for the file that is sent.
+/// one more for the file that is sent, or for another client that is told when to come again.
 const NODE_CONNECTIONS: usize = 8192;
 /// How many connections each of the admins' listeners serves at once.
 pub(crate) const ADMIN_CONNECTIONS: ConnectionLimits = ConnectionLimits::whole(256);
