@@ -100,8 +100,8 @@ impl Documents {
         let kept = kept.map(|kept| &kept.manifest);
         if way.is_named() && !enrol::is_needed(source, settings) {
             let asked = way.tls();
-            let (manifest, early) = tokio::join!(manifest(kept), plan());
-            let manifest = manifest?;
+            let early = async { Ok(plan().await) };
+            let (manifest, early) = source.both(manifest(kept), early).await?;
             // What isn't trusted is refused when all is there.
             let _ = manifest.names_the_way((settings, trust), way, kept);
             let first = if way.tls() == asked { Some(early) } else { None };
@@ -242,7 +242,7 @@ impl Document {
         };
         let Some(kept) = kept.filter(|kept| kept.signature.is_some() == signed) else {
             let answer = Answer::get(source, path, most, HeaderMap::new());
-            let (answer, signature) = tokio::try_join!(answer, signature())?;
+            let (answer, signature) = source.both(answer, signature()).await?;
             return Ok(Self::of(answer, url, signature));
         };
         // Another server's ETag means nothing.

@@ -72,10 +72,11 @@ impl Published {
             fetch.newest = fresh::newest_offered(settings, client, run).await;
         }
         let limits = RetryLimits::of(settings, fetch.kept.is_some());
-        let head_start = &mut self.head_start;
+        let (head_start, mut has_failed) = (&mut self.head_start, false);
         let served = retry::try_servers(&settings.servers, limits, still_trying, |server| {
             let head_start = head_start.take_if(|asked| asked.is_of(server));
-            let server = Server::published(settings, client, server, run);
+            let one_by_one = std::mem::replace(&mut has_failed, true);
+            let server = Server { one_by_one, ..Server::published(settings, client, server, run) };
             fetch.from(server, head_start.map(HeadStart::answers))
         });
         let served = served.await;

@@ -27,6 +27,9 @@ pub struct Server<'a> {
     pub token: Option<&'a Token>,
     /// The present run's id.
     pub run: &'a str,
+    /// Whether one request goes after the other, over one connection, instead of some at the same time: a server
+    /// that an attempt has failed at may have thousands of nodes to serve.
+    pub one_by_one: bool,
     /// What an admin can do about a refusal of a path, where this kind of server has its own hint.
     pub hint: fn(&str, StatusCode) -> Option<String>,
 }
@@ -34,7 +37,8 @@ pub struct Server<'a> {
 impl<'a> Server<'a> {
     /// The server at `base`, whatever it serves.
     pub fn new(client: &'a Client, base: &'a Url) -> Self {
-        Self { client, base, token: None, run: "", hint: |_, _| None }
+        let hint = |_: &str, _| None;
+        Self { client, base, token: None, run: "", one_by_one: false, hint }
     }
 
     /// The server at `base`, to the run with the id `run`.
@@ -45,6 +49,18 @@ impl<'a> Server<'a> {
         run: &'a str,
     ) -> Self {
         Self { token: settings.token.as_ref(), run, ..Self::new(client, base) }
+    }
+
+    /// The answers to two requests.
+    pub(crate) async fn both<A, B>(
+        &self,
+        first: impl Future<Output = Result<A, FetchError>>,
+        second: impl Future<Output = Result<B, FetchError>>,
+    ) -> Result<(A, B), FetchError> {
+        match self.one_by_one {
+            true => Ok((first.await?, second.await?)),
+            false => tokio::try_join!(first, second),
+        }
     }
 
     /// The URL of `path` there.

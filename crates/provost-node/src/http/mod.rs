@@ -20,8 +20,9 @@ pub(crate) use identity::MOST as MOST_CERTIFICATE;
 pub use identity::{Identity, ShownIdentity};
 pub use way::Way;
 
-/// How long an idle connection is kept for the next request.
-const IDLE: Duration = Duration::from_secs(60);
+/// How long an idle connection is kept for the next request: through a run with a report each second, and less than
+/// the three seconds after which provostd may give its place to another node.
+const IDLE: Duration = Duration::from_secs(2);
 /// How many idle connections are kept to each server, of those that fetching had at once. A server has
 /// places for some thousands, of all nodes.
 const IDLE_CONNECTIONS: usize = 1;
@@ -48,9 +49,9 @@ impl Client {
     }
 
     /// The client for what is private. Its connections over TLS prove this node's identity, where it
-    /// has one; before that it must not be used.
+    /// has one; before that it must not be used. Without TLS what is private shares the connections of the rest.
     pub fn private(&self) -> &reqwest::Client {
-        &self.private
+        if self.way.tls().is_some() { &self.private } else { &self.requests }
     }
 }
 
