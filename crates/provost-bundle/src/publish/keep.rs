@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
 use super::history::{MOST, Origin, Record};
 use super::prepared::Prepared;
-use super::previous::{MANIFEST, manifest_path, now, plan_path};
+use super::previous::{MANIFEST, manifest_path, plan_path};
 use super::{channels, groups};
 use crate::{FileEntry, Manifest};
 
@@ -71,4 +73,10 @@ impl Prepared<'_> {
         kept.retain(|file| self.previous.path(file).exists());
         kept
     }
+}
+
+/// The present time in whole seconds.
+fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
 }

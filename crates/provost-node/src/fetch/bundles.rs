@@ -11,15 +11,11 @@ use std::path::{Path, PathBuf};
 
 use provost_bundle::{Digest, FileEntry, Manifest, Verifying};
 use provost_fs::refusal;
-use provost_plan::Plan;
-use provost_record::Cause;
-use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::error::FetchError;
 use super::mounts::mounts;
 use crate::failure::Failure;
-use crate::state::atomic;
 
 /// How the folder of a set that isn't whole yet begins.
 const UNFINISHED: &str = ".new-";
@@ -29,16 +25,9 @@ type Tags = RefCell<HashMap<String, String>>;
 
 /// STATE/bundles.
 pub(crate) struct Bundles {
-    state: PathBuf,
+    pub(super) state: PathBuf,
     sets: PathBuf,
     pub(crate) tags: Tags,
-}
-
-/// The newest generations that this node has seen.
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
-struct Generations {
-    bundle: u64,
-    plan: u64,
 }
 
 impl Bundles {
@@ -201,59 +190,6 @@ impl Bundles {
         Ok(self.current())
     }
 
-    /// Refuses generations older than those that this node has seen, or a bundle older than the
-    /// `newest` that a server offers. `from` is who serves them. Returns whether this node has seen
-    /// these before.
-    pub(crate) fn check_generations(
-        &self,
-        from: &str,
-        newest: u64,
-        bundle: &Manifest,
-        plan: &Plan,
-    ) -> Result<bool, FetchError> {
-        let seen = self.generations().map_err(FetchError::abort)?;
-        refuse_older(seen, from, bundle, plan, &self.generations_file())
-            .map_err(FetchError::give_up)?;
-        if bundle.generation < newest {
-            let got = bundle.generation;
-            let message = format!(
-                "the bundle from {from} is generation {got}; another server offers {newest}"
-            );
-            let hint = "bring that server up to date: its folder is older than the other's";
-            return Err(FetchError::give_up(Failure::new(Cause::Verify, message, hint)));
-        }
-        Ok((seen.bundle, seen.plan) == (bundle.generation, plan.generation))
-    }
-
-    /// Whether this node remembers no generation.
-    pub(crate) fn remembers_none(&self) -> bool {
-        self.generations().is_ok_and(|seen| (seen.bundle, seen.plan) == (0, 0))
-    }
-
-    /// Remembers the generations durably.
-    pub(crate) fn remember_generations(
-        &self,
-        bundle: &Manifest,
-        plan: &Plan,
-    ) -> Result<(), Failure> {
-        let (bundle, plan) = (bundle.generation, plan.generation);
-        let seen = self.generations()?;
-        if (seen.bundle, seen.plan) == (bundle, plan) {
-            return Ok(());
-        }
-        let text = format!("bundle = {bundle}\nplan = {plan}\n");
-        atomic::write(&self.generations_file(), text.as_bytes())
-            .map_err(|e| self.disk("remembering the generations", e))
-    }
-
-    fn generations(&self) -> Result<Generations, Failure> {
-        generations(&self.generations_file())
-    }
-
-    fn generations_file(&self) -> PathBuf {
-        self.state.join("generations.toml")
-    }
-
     /// A failure of this node's own disk.
     pub(crate) fn disk(&self, doing: &str, e: io::Error) -> Failure {
         let state = self.state.display();
@@ -263,70 +199,6 @@ impl Bundles {
         };
         Failure::local(format!("{doing} in {}", self.sets.display()), hint).caused_by(e)
     }
-}
-
-/// A file that can't be read is an error: without it, an older bundle could be accepted.
-fn generations(file: &Path) -> Result<Generations, Failure> {
-    let unreadable = |e: &dyn std::fmt::Display| {
-        let message = format!("reading the last generations in {}: {e}", file.display());
-        let hint = "if it is damaged, remove it; then this node forgets what it has seen";
-        Failure::local(message, hint)
-    };
-    match atomic::read(file) {
-        Ok(text) => toml::from_slice(&text).map_err(|e: toml::de::Error| unreadable(&e.message())),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Generations::default()),
-        Err(e) => Err(unreadable(&e)),
-    }
-}
-
-/// Refuses generations older than those that a node has seen. `from` is who serves them, `file` what
-/// remembers them.
-fn refuse_older(
-    seen: Generations,
-    from: &str,
-    bundle: &Manifest,
-    plan: &Plan,
-    file: &Path,
-) -> Result<(), Failure> {
-    let check = |what: &str, got: u64, seen: u64| {
-        if got >= seen {
-            return Ok(());
-        }
-        let message = format!("the {what} from {from} is generation {got}, older than {seen}");
-        let hint = format!(
-            "update that server, where its published folder was lost by: provostctl publish … \
-             --generation-above {seen}; or, if it was installed anew, remove {} here",
-            file.display()
-        );
-        Err(Failure::new(Cause::Verify, message, hint))
-    };
-    check("bundle", bundle.generation, seen.bundle)?;
-    check("plan", plan.generation, seen.plan)
-}
-
-/// Refuses generations that a run would refuse, of the node whose state is in the folder `state`.
-/// `from` is who serves them.
-pub fn check_generations(
-    state: &Path,
-    from: &str,
-    bundle: &Manifest,
-    plan: &Plan,
-) -> Result<(), Failure> {
-    let file = state.join("generations.toml");
-    refuse_older(generations(&file)?, from, bundle, plan, &file)
-}
-
-/// Whether the node whose state is in the folder `state` has seen these generations last.
-pub fn has_seen(state: &Path, manifest: &Manifest, plan: &Plan) -> bool {
-    let seen = generations(&state.join("generations.toml"));
-    seen.is_ok_and(|seen| (seen.bundle, seen.plan) == (manifest.generation, plan.generation))
-}
-
-/// The generations of bundle and plan that the node whose state is in the folder `state` has seen last, if
-/// it remembers any.
-pub(crate) fn seen(state: &Path) -> Option<(u64, u64)> {
-    let seen = generations(&state.join("generations.toml")).ok()?;
-    (seen.bundle > 0).then_some((seen.bundle, seen.plan))
 }
 
 /// Whether something may be mounted below `folder`; true where that isn't known.

@@ -2,12 +2,14 @@
 
 pub mod answer;
 pub mod bundles;
+mod document;
 pub mod documents;
 pub mod download;
 mod enrol;
 pub mod error;
 pub mod folder;
 pub mod fresh;
+pub mod generations;
 pub mod head_start;
 /// What is mounted on this node.
 pub mod mounts;

@@ -13,7 +13,7 @@ use super::run_failure::RunFailure;
 use super::schedule::{ScheduledStep, names, schedule};
 use crate::failure::Failure;
 use crate::fetch::age;
-use crate::fetch::bundles::seen;
+use crate::fetch::generations::seen;
 use crate::fetch::retry::StillTrying;
 use crate::fetch::{Fetched, NotFetched, Source};
 use crate::observe::logging;

@@ -1,21 +1,19 @@
+//! The published folder as it is.
+
+mod whole;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-use jiff::Timestamp;
 
 use super::ahead::Ahead;
 use super::error::PublishError;
 use super::generations::Generations;
 use super::head::PlanHead;
 use super::history::{Record, history};
-use super::key::SecretKey;
 use super::marks::{MARKS, PlanMark, generations};
-use super::publication::{PLAN_MODE, SECRETS};
-use crate::signature::Signature;
-use crate::{Digest, FileEntry, Manifest, Pack, Verifying};
+use crate::{Digest, FileEntry, Manifest};
 
 /// The newest bundle of all nodes that are in no channel.
 pub(super) const MANIFEST: &str = "manifest.toml";
@@ -170,102 +168,14 @@ impl Previous {
         &self.marks
     }
 
-    /// Whether the file is there, as it was published, with this text.
-    pub(super) fn has_text(&self, file: &str, text: &str) -> bool {
-        self.is_published(&self.path(file)) && self.text(file).is_some_and(|there| there == text)
-    }
-
     /// How the plan at `path` was published.
     pub(super) fn plan_head(&self, path: &str) -> Option<PlanHead> {
         PlanHead::split(&self.text(path)?).map(|(head, _)| head)
     }
 
-    /// The head of the plan at `path`, if it is published, whole, with a signature by `key`, and says
-    /// what it should.
-    pub(super) fn signed_plan(
-        &self,
-        path: &str,
-        mark: &PlanMark,
-        body: &str,
-        key: &SecretKey,
-    ) -> Option<PlanHead> {
-        let text = self.text(path)?;
-        let (head, old) = PlanHead::split(&text)?;
-        let signature_path = format!("{path}.minisig");
-        let signature = self.text(&signature_path)?;
-        // To verify it would take longer than to write all of the plan anew.
-        let is_right = mark.signature == Some(Digest::of(signature.as_bytes()))
-            && key.is_complete(&signature)
-            && head.generation == mark.generation
-            && old == body
-            && [path, &signature_path].iter().all(|file| self.is_published(&self.path(file)));
-        is_right.then_some(head)
-    }
-
     /// The file's place.
     pub(super) fn path(&self, file: &str) -> PathBuf {
         self.www.join(file)
-    }
-
-    /// The signature of `bytes`, published as `file`: the one that is there, if it is valid.
-    pub(super) fn signature(
-        &self,
-        file: &str,
-        bytes: &[u8],
-        key: &SecretKey,
-    ) -> Result<String, PublishError> {
-        // To verify costs more than to read and compare.
-        if self.text(file).is_some_and(|old| old.as_bytes() == bytes)
-            && let Some(text) = self.text(&format!("{file}.minisig"))
-            && let Some(signature) = Signature::decode(&text)
-            && key.public().verifies(bytes, &signature)
-            && key.is_complete(&text)
-        {
-            return Ok(text);
-        }
-        let name = file.rsplit('/').next().unwrap_or(file);
-        let comment = format!("timestamp:{}\tfile:{name}\thashed", now().as_second());
-        Ok(key.sign(bytes, &comment)?)
-    }
-
-    /// Whether the pack is there and whole.
-    pub(super) fn has_pack(&self, pack: &Pack) -> bool {
-        self.has(&pack.path(), &pack.sha256)
-    }
-
-    /// Whether the file is there, as it was published, with this content.
-    pub(super) fn has(&self, file: &str, sha256: &Digest) -> bool {
-        let path = self.path(file);
-        let is_whole = || -> io::Result<bool> {
-            let mut there = fs::File::open(&path)?;
-            let size = there.metadata()?.len();
-            let mut verifying = Verifying::new(io::sink(), file, size, *sha256);
-            io::copy(&mut there, &mut verifying)?;
-            Ok(verifying.finish().is_ok())
-        };
-        self.is_published(&path) && is_whole().unwrap_or(false)
-    }
-
-    /// Whether nothing has to be written: these texts, the manifest's objects and its pack under
-    /// both its names are there and right, and there are no other plans.
-    /// `kept` is what else stays; `newest` is the bundle of all nodes.
-    pub(super) fn is_already(
-        &self,
-        texts: &BTreeMap<String, String>,
-        kept: &BTreeSet<String>,
-        (manifest, newest): (&Manifest, &Manifest),
-    ) -> bool {
-        let right = |(file, text): (&String, &String)| self.has_text(file, text);
-        let known = |file: &String| texts.contains_key(file) || kept.contains(file);
-        let all_known = |folder| self.files(folder).is_ok_and(|files| files.iter().all(known));
-        let linked = fs::read_link(self.path(Pack::NEWEST));
-        texts.iter().all(right)
-            && linked.is_ok_and(|linked| linked == Path::new(&newest.pack.name()))
-            && all_known("plans")
-            && all_known(SECRETS)
-            && all_known("manifests")
-            && self.has_pack(&manifest.pack)
-            && manifest.files.iter().all(|file| self.has(&file.object_path(), &file.sha256))
     }
 
     /// The objects and packs that are still to be served when `manifest` is published: those of
@@ -287,24 +197,6 @@ impl Previous {
             }
             None => Ok(Vec::new()),
         }
-    }
-
-    /// Whether it is a file that everybody can read, or, of a plan, its group, in a folder that
-    /// everybody can enter.
-    fn is_published(&self, path: &Path) -> bool {
-        let mode =
-            |path: &Path| fs::symlink_metadata(path).map(|m| (m.mode() & 0o7777, m.is_file()));
-        let is_plan = ["plans", SECRETS].iter().any(|own| path.starts_with(self.path(own)));
-        let right = if is_plan { PLAN_MODE } else { 0o644 };
-        let group = self.group.filter(|_| is_plan);
-        let has_group = |group| fs::symlink_metadata(path).is_ok_and(|m| m.gid() == group);
-        mode(path).is_ok_and(|file| file == (right, true))
-            && group.is_none_or(has_group)
-            && path
-                .ancestors()
-                .skip(1)
-                .take_while(|folder| folder.starts_with(&self.www))
-                .all(|folder| mode(folder).is_ok_and(|folder| folder == (0o755, false)))
     }
 
     fn text(&self, file: &str) -> Option<String> {
@@ -332,12 +224,6 @@ impl Previous {
             Err(e) => Err(PublishError::disk("reading", &path, e)),
         }
     }
-}
-
-/// The present time in whole seconds.
-pub(super) fn now() -> Timestamp {
-    let now = Timestamp::now();
-    Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
 /// The number in the text's first line `generation = N`.

@@ -11,7 +11,7 @@ use reqwest::{Response, StatusCode, Url};
 
 use crate::xcat;
 use provost_node::failure::Failure;
-use provost_node::fetch::bundles::{check_generations, has_seen};
+use provost_node::fetch::generations::{check_generations, has_seen};
 use provost_node::fetch::{Server, broken, fresh, secrets};
 use provost_node::finding::{Finding, ServerCheck};
 use provost_node::http::{Client, ErrorBody, ShownIdentity, body, http_date};

@@ -1,0 +1,116 @@
+//! One published text with its signature: the manifest, or the plan.
+
+use jiff::Timestamp;
+use provost_bundle::{Trust, Verdict};
+use provost_record::Cause;
+use reqwest::header::HeaderMap;
+use serde::{Deserialize, Serialize};
+
+use super::answer::{Answer, Directives, MAX_SIGNATURE};
+use super::error::FetchError;
+use super::fresh;
+use super::server::Server;
+use super::version::Version;
+use crate::failure::Failure;
+use crate::http::Way;
+use crate::settings::Settings;
+
+/// A published text.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Document {
+    pub(super) text: String,
+    pub(super) signature: Option<String>,
+    /// Where it is from.
+    url: String,
+    version: Version,
+}
+
+impl Document {
+    pub(super) async fn fetch(
+        source: &Server<'_>,
+        path: &str,
+        (most, signed): (u64, bool),
+        kept: Option<&Self>,
+    ) -> Result<(Self, Directives), FetchError> {
+        let url = source.url(path);
+        let signature = async || match signed {
+            true => {
+                let path = format!("{path}.minisig");
+                let signature = Answer::get(source, &path, MAX_SIGNATURE, HeaderMap::new()).await?;
+                Ok(Some(signature.text))
+            }
+            false => Ok(None),
+        };
+        let Some(kept) = kept.filter(|kept| kept.signature.is_some() == signed) else {
+            let answer = Answer::get(source, path, most, HeaderMap::new());
+            let (answer, signature) = source.both(answer, signature()).await?;
+            return Ok(Self::of(answer, url, signature));
+        };
+        // Another server's ETag means nothing.
+        let conditions = if kept.url == url { kept.version.conditions() } else { HeaderMap::new() };
+        let answer = Answer::get(source, path, most, conditions).await?;
+        if answer.is_unchanged {
+            return Ok((kept.clone(), answer.directives()));
+        }
+        // From another server or one without ETags, or published again as it was.
+        let signature = match answer.text == kept.text {
+            true => kept.signature.clone(),
+            false => signature().await?,
+        };
+        Ok(Self::of(answer, url, signature))
+    }
+
+    /// Whether it is a manifest of the publisher's.
+    pub(super) fn is_trusted(&self, trust: &Trust) -> Result<Verdict, Failure> {
+        let (text, signature) = (self.text.as_bytes(), self.signature.as_deref());
+        let checked = trust.check_manifest(text, signature);
+        checked.map_err(|e| self.refused(&e, e.hint()))
+    }
+
+    pub(super) fn refused(&self, e: &dyn std::fmt::Display, hint: String) -> Failure {
+        Failure::new(Cause::Verify, format!("{e}, from {}", self.url), hint)
+    }
+
+    /// Takes from this manifest how to reach the management node by TLS, unless it is older than the
+    /// one that is `kept`: what was signed once could be replayed.
+    pub(super) fn names_the_way(
+        &self,
+        (settings, trust): (&Settings, &Trust),
+        way: &Way,
+        kept: Option<&Self>,
+    ) -> Result<(), Failure> {
+        if way.is_named() && kept.is_some_and(|kept| kept.text == self.text) {
+            return Ok(());
+        }
+        self.is_trusted(trust)?;
+        let age = self.age();
+        fresh::is_allowed(settings, age.0)
+            .map_err(|failure| failure.reworded(|text| format!("{text}, from {}", self.url)))?;
+        if !way.is_named() || kept.is_none_or(|kept| kept.age() < age) {
+            way.learn(value(&self.text, "tls = ").and_then(|line| line.parse().ok()));
+        }
+        Ok(())
+    }
+
+    /// The generation, and when it was signed.
+    fn age(&self) -> (u64, Option<Timestamp>) {
+        let made = value(&self.text, "made = ").and_then(|made| made.parse().ok());
+        (number(&self.text, "generation = ").unwrap_or_default(), made)
+    }
+
+    fn of(answer: Answer, url: String, signature: Option<String>) -> (Self, Directives) {
+        let directives = answer.directives();
+        let version = Version::of(&answer.headers);
+        (Self { text: answer.text, signature, url, version }, directives)
+    }
+}
+
+/// The number after `key` in the first line that begins with it.
+pub(super) fn number(text: &str, key: &str) -> Option<u64> {
+    value(text, key)?.parse().ok()
+}
+
+/// The text after `key` in the first line that begins with it, without quotation marks.
+fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    Some(text.lines().find_map(|line| line.strip_prefix(key))?.trim_matches('"'))
+}
