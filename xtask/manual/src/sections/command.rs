@@ -1,12 +1,25 @@
+pub(super) type Exits = &'static [(u8, &'static str)];
+pub(super) type Files = &'static [(&'static str, &'static str)];
+type Examples = &'static [(&'static str, &'static str)];
+
 /// Of one command.
 #[derive(Clone, Copy)]
 pub(crate) struct Sections {
     /// The command, with those above it.
     pub(super) name: &'static str,
     /// Each exit status with its meaning.
-    pub(crate) exits: &'static [(u8, &'static str)],
+    pub(crate) exits: Exits,
     /// Each path with what it has.
-    pub(crate) files: &'static [(&'static str, &'static str)],
+    pub(crate) files: Files,
     /// What each example does, and its command line.
-    pub(crate) examples: &'static [(&'static str, &'static str)],
+    pub(crate) examples: Examples,
+}
+
+pub(super) const fn sections(
+    name: &'static str,
+    exits: Exits,
+    files: Files,
+    examples: Examples,
+) -> Sections {
+    Sections { name, exits, files, examples }
 }

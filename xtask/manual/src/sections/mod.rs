@@ -19,7 +19,7 @@ pub(crate) const SEE_ALSO: [&str; 8] = [
 ];
 
 fn all() -> impl Iterator<Item = &'static Sections> {
-    node::ALL.iter().chain(management_node::ALL)
+    node::ALL.iter().chain(management_node::all())
 }
 
 /// Those of the command `name`.

@@ -2,10 +2,7 @@
 
 use provost_record::ExitCode;
 
-use super::command::Sections;
-
-type Exits = &'static [(u8, &'static str)];
-type Files = &'static [(&'static str, &'static str)];
+use super::command::{Exits, Files, Sections, sections};
 
 /// Of what runs scripts.
 const RUN: Exits = &[
@@ -56,15 +53,6 @@ pub(super) const TRY: Exits = &[
     (2, "The command line is wrong, or site.toml or the script can't be used."),
     (5, "The run was interrupted."),
 ];
-
-const fn sections(
-    name: &'static str,
-    exits: Exits,
-    files: Files,
-    examples: &'static [(&'static str, &'static str)],
-) -> Sections {
-    Sections { name, exits, files, examples }
-}
 
 pub(super) const ALL: &[Sections] = &[
     sections(

@@ -1,0 +1,75 @@
+//! `provostd`, and `provostctl` as a whole.
+
+use super::common::{PLAIN, SOCKET};
+use crate::sections::command::{Exits, Sections, sections};
+
+const AUTHORITY: Exits = &[
+    (0, "It is shown."),
+    (1, "There is none yet, or it can't be read."),
+    (2, "The command line or the configuration is wrong."),
+];
+const CA: (&str, &str) = (
+    "/var/lib/provostd/ca",
+    "The authority's key, mode 0600, and its certificate. The first start of provostd makes them.",
+);
+const SHOW_CA: (&str, &str) =
+    ("What names it to the nodes, for provostctl publish --tls:", "provostd ca show --tls");
+
+pub(super) const ALL: &[Sections] = &[
+    sections(
+        "provostd",
+        &[
+            (0, "A signal ended it, in order."),
+            (1, "It couldn't serve."),
+            (2, "The command line or the configuration is wrong."),
+        ],
+        &[
+            ("/etc/provost/provostd.toml", "The configuration: provostd.toml(5)."),
+            ("/var/lib/provostd", "The daemon's own folder: database, logs of scripts, sockets."),
+            ("/var/lib/provostd/listen.json", "The addresses on which it serves."),
+            (
+                "/etc/provost/relay.toml",
+                "The configuration of a relay: upstreams, upstream_tls, upstream_ca, data, listen, admin, \
+                 and in [tls] off, listen, cert, key; docs/relay.md explains them.",
+            ),
+            (
+                "/var/lib/provost-relay",
+                "A relay's own folder: what is spooled (relay.db), cached files, sockets.",
+            ),
+        ],
+        &[
+            ("Run it in a terminal:", "provostd --config provostd.toml"),
+            (
+                "Be a relay between a rack's nodes and the management node:",
+                "provostd --relay --upstream http://10.0.0.1:8480",
+            ),
+        ],
+    ),
+    sections("provostd ca", AUTHORITY, &[CA], &[SHOW_CA]),
+    sections(
+        "provostd ca rotate",
+        AUTHORITY,
+        &[CA],
+        &[
+            ("Make another authority:", "provostd ca rotate"),
+            (
+                "End the one before it, once all nodes know the other:",
+                "provostd ca rotate --finish",
+            ),
+        ],
+    ),
+    sections("provostd ca show", AUTHORITY, &[CA], &[SHOW_CA]),
+    sections(
+        "provostctl",
+        PLAIN,
+        &[SOCKET],
+        &[
+            (
+                "Publish what nodes run:",
+                "provostctl publish --site site.toml --scripts postscripts --key /etc/provost/provost.key --to /srv/provost/www",
+            ),
+            ("See how the nodes are:", "provostctl nodes"),
+            ("See why one failed:", "provostctl show cn001"),
+        ],
+    ),
+];
