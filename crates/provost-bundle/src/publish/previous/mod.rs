@@ -12,7 +12,7 @@ use super::error::PublishError;
 use super::generations::Generations;
 use super::head::PlanHead;
 use super::history::{Record, history};
-use super::marks::{MARKS, PlanMark, generations};
+use super::marks::{self, MARKS, PlanMark};
 use crate::{Digest, FileEntry, Manifest};
 
 /// The newest bundle of all nodes that are in no channel.
@@ -36,6 +36,8 @@ pub(super) struct Previous {
     /// What was published, newest first.
     records: Vec<Record>,
     marks: BTreeMap<String, PlanMark>,
+    /// How far the generations have counted.
+    generations: Generations,
     /// The group that plans should have.
     group: Option<u32>,
 }
@@ -61,9 +63,13 @@ impl Previous {
             return Err(PublishError::NotOurs { path: www, what });
         };
         let (ahead, marks, records) = (Ahead::default(), BTreeMap::new(), history(&www));
-        let mut previous = Self { www, manifest, generation, ahead, records, marks, group };
+        let generations = Generations::default();
+        let mut previous =
+            Self { www, manifest, generation, ahead, records, marks, generations, group };
         previous.read_marks()?;
         previous.ahead = previous.read_ahead()?;
+        // Once: each plan asks for it.
+        previous.generations = marks::generations(previous.generation(), &previous.marks);
         Ok(previous)
     }
 
@@ -134,7 +140,7 @@ impl Previous {
 
     /// How far the generations have counted.
     pub(super) fn generations(&self) -> Generations {
-        generations(self.generation(), &self.marks)
+        self.generations
     }
 
     /// The nodes that have a plan.
