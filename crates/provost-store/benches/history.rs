@@ -1,14 +1,16 @@
 //! What a store costs after 100 boots of 1,000 nodes, beside one that has had one boot: to take another
-//! boot, to list all nodes, and to show each of them. The rows alone, which SQLite takes in one thread with
-//! nothing else to do, are the floor of the first.
+//! boot, to list all nodes, and to show each of them, first of the store alone, then as `provostctl`. The
+//! rows alone, which SQLite takes in one thread with nothing else to do, are the floor of the first.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints")]
 
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use provost_store::{Postgres, PostgresFiles, Quotas, Report, RunQuery, Sqlite, Store};
-use provost_tests::Postgres as Server;
+use provost_tests::{Daemon, Postgres as Server, program};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -21,6 +23,8 @@ const BATCH: u64 = 10;
 const AT_ONCE: u32 = 100;
 /// As often each figure is taken of both stores, in turn.
 const ROUNDS: u32 = 5;
+/// As often a command is run of both.
+const COMMANDS: u32 = 100;
 
 /// The records of one boot of a node.
 fn boot(node: u32, boot: u32) -> Vec<Report> {
@@ -128,18 +132,11 @@ async fn compare(what: &str, stores: [Arc<dyn Store>; 2]) {
             figures[0][i].push(boot_all(store, BOOTS + round).await);
         }
     }
-    for (name, mut figures) in
+    for (name, figures) in
         ["take a boot of all nodes", "list all nodes", "show each node"].iter().zip(figures)
     {
-        let [one, many] = figures.each_mut().map(|times| {
-            times.sort();
-            times[times.len() / 2].as_secs_f64() * 1000.0
-        });
-        println!(
-            "{what:<11} {name:<25} {one:>9.1} ms after 1 boot {many:>9.1} ms after {BOOTS}: {:.2}",
-            many / one
-        );
-        if figures[0].len() == ROUNDS as usize && name.starts_with("take") && what == "SQLite" {
+        let one = print(what, name, figures);
+        if name.starts_with("take") && what == "SQLite" {
             let floor = floor().as_secs_f64() * 1000.0;
             println!(
                 "{what:<11} {:<25} {floor:>9.1} ms: {:.2} of what the store took",
@@ -150,16 +147,61 @@ async fn compare(what: &str, stores: [Arc<dyn Store>; 2]) {
     }
 }
 
+/// Prints the median of what something took of both stores, in milliseconds. Returns that of the first.
+fn print(what: &str, name: &str, mut figures: [Vec<Duration>; 2]) -> f64 {
+    let [one, many] = figures.each_mut().map(|times| {
+        times.sort();
+        times[times.len() / 2].as_secs_f64() * 1000.0
+    });
+    println!(
+        "{what:<11} {name:<25} {one:>9.1} ms after 1 boot {many:>9.1} ms after {BOOTS}: {:.2}",
+        many / one
+    );
+    one
+}
+
+/// The same of commands, which ask a daemon. It keeps all runs.
+fn commands(what: &str, folders: [&Path; 2], stores: [&str; 2]) {
+    let daemons = [0, 1].map(|i| {
+        let text = format!("{}[retention]\nruns = 1000\n", stores[i]);
+        std::fs::write(folders[i].join("provostd.more.toml"), text).unwrap();
+        Daemon::start(folders[i], &folders[i].join("www"), "127.0.0.1:0")
+    });
+    for (name, args) in
+        [("provostctl nodes --long", ["nodes", "--long"]), ("provostctl show", ["show", "cn0001"])]
+    {
+        let mut figures: [Vec<Duration>; 2] = Default::default();
+        for _ in 0..COMMANDS {
+            for (daemon, times) in daemons.iter().zip(&mut figures) {
+                let mut command = Command::new(program("provostctl"));
+                command.args(args).env("PROVOSTCTL_ADMIN", daemon.socket()).stdout(Stdio::null());
+                let begun = Instant::now();
+                assert!(command.status().unwrap().success());
+                times.push(begun.elapsed());
+            }
+        }
+        print(what, name, figures);
+    }
+}
+
 #[tokio::main]
 async fn main() {
     let folders = [0, 1].map(|_| tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
-    let open = |i: usize| Arc::new(Sqlite::open(folders[i].path()).unwrap()) as Arc<dyn Store>;
+    let folders = folders.each_ref().map(tempfile::TempDir::path);
+    let data = folders.map(|folder| folder.join("provostd"));
+    data.iter().for_each(|data| std::fs::create_dir(data).unwrap());
+    let open = |i: usize| Arc::new(Sqlite::open(&data[i]).unwrap()) as Arc<dyn Store>;
     compare("SQLite", [open(0), open(1)]).await;
+    commands("SQLite", folders, [""; 2]);
     let Some(server) = Server::start_synced() else { return };
-    let open = async |name: &str| {
-        let url = server.database(name).parse().unwrap();
-        let store = Postgres::open(&url, &PostgresFiles::default(), Quotas::default()).await;
+    let urls = ["one", "many"].map(|name| server.database(name));
+    let open = async |url: &str| {
+        let store =
+            Postgres::open(&url.parse().unwrap(), &PostgresFiles::default(), Quotas::default())
+                .await;
         Arc::new(store.unwrap()) as Arc<dyn Store>
     };
-    compare("PostgreSQL", [open("one").await, open("many").await]).await;
+    compare("PostgreSQL", [open(&urls[0]).await, open(&urls[1]).await]).await;
+    let stores = urls.map(|url| format!("store = {url:?}\n"));
+    commands("PostgreSQL", folders, stores.each_ref().map(String::as_str));
 }

@@ -1,9 +1,8 @@
 /// How many runs of a node are read at once, at most.
 pub const MAX_RUNS: usize = 200;
 
-/// How many of a brief run's first records are read: the run's start, and the fetch with what it
-/// found.
-pub(crate) const HEAD: usize = 3;
+/// The seq up to which a brief run's records are read: the run's start, and the fetch with what it found.
+pub(crate) const HEAD: i32 = 3;
 
 /// Which of a node's runs are read, and how much of them: what isn't shown costs nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -78,12 +78,12 @@ async fn ends(db: &Database, runs: Vec<i64>) -> Result<HashMap<i64, Vec<Report>>
     let client = db.client().await?;
     let select = "SELECT ends.run, ends.seq, ends.last, ends.bytes, ends.body
          FROM unnest($1::bigint[]) AS t (id) CROSS JOIN LATERAL (
-             (SELECT * FROM record WHERE run = t.id ORDER BY seq LIMIT $2)
+             (SELECT * FROM record WHERE run = t.id AND seq <= $2)
              UNION
              (SELECT * FROM record WHERE run = t.id ORDER BY seq DESC LIMIT 1)
          ) AS ends ORDER BY ends.run, ends.seq";
     let select = client.prepare_cached(select).await?;
-    let rows = client.query(&select, &[&runs, &(HEAD as i64)]).await?;
+    let rows = client.query(&select, &[&runs, &HEAD]).await?;
     for (at, row) in rows.iter().enumerate() {
         let id: i64 = row.try_get(0)?;
         let is_last = match rows.get(at + 1) {
@@ -91,11 +91,9 @@ async fn ends(db: &Database, runs: Vec<i64>) -> Result<HashMap<i64, Vec<Report>>
             None => true,
         };
         let reports = ends.entry(id).or_default();
-        let texts = texts(row, 3)?;
-        let count =
-            (row.try_get::<_, i32>(2)? - row.try_get::<_, i32>(1)? + 1).unsigned_abs() as usize;
-        for (n, text) in texts.iter().enumerate() {
-            if reports.len() < HEAD || is_last && n + 1 == count {
+        let (first, last) = (row.try_get::<_, i32>(1)?, row.try_get::<_, i32>(2)?);
+        for (seq, text) in (first..=last).zip(texts(row, 3)?.iter()) {
+            if seq <= HEAD || is_last && seq == last {
                 reports.push(Report::parse(text?)?);
             }
         }

@@ -71,21 +71,20 @@ fn reports(db: &Connection, run: i64) -> rusqlite::Result<Vec<Report>> {
 
 /// The first records of a run, and the last one.
 fn ends(db: &Connection, run: i64) -> rusqlite::Result<Vec<Report>> {
-    let select =
-        format!("SELECT {COLUMNS} FROM record WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?");
+    let select = format!("SELECT {COLUMNS} FROM record WHERE id BETWEEN ? AND ? ORDER BY id");
     let mut select = db.prepare_cached(&select)?;
-    let [first, last] = record_ids(run);
-    let mut rows = select.query(params![first, last, HEAD as i64])?;
+    let first = record_ids(run)[0];
+    let last = first + i64::from(HEAD);
+    let mut rows = select.query([first, last])?;
     let mut reports = Vec::new();
     while let Some(row) = rows.next()? {
-        let (_, texts) = texts(row)?;
-        let room = HEAD - reports.len();
-        for text in texts.iter().take(room) {
+        let (id, texts) = texts(row)?;
+        for text in (id..=last).zip(texts.iter()).map(|(_, text)| text) {
             reports.push(report(text)?);
         }
     }
     let tail = last_report(db, run)?;
-    if reports.last().is_some_and(|report| report.record.seq < tail.record.seq) {
+    if reports.last().is_none_or(|report| report.record.seq < tail.record.seq) {
         reports.push(tail);
     }
     Ok(reports)

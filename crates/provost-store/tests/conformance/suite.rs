@@ -219,6 +219,11 @@ async fn newest_runs(store: &dyn Store) {
     let (all, more) = read(RunQuery { whole: 0, brief: 6, also: None }).await;
     assert_eq!((all.len(), more), (6, false));
     assert_eq!(all[5], run(1, true, &[1, 2, 3]));
+    // Of a run whose first records were lost, the last one.
+    let late = (5..=7).map(|seq| report("many", "m7", seq, json!({"phase": "stage start"})));
+    store.ingest("many", late.collect(), at()).await.unwrap();
+    let newest = RunQuery { whole: 0, brief: 1, also: None };
+    assert_eq!(read(newest).await, (vec![run(7, true, &[7])], true));
     store.remove(vec!["many".into()]).await.unwrap().unwrap();
 }
 
