@@ -1,6 +1,4 @@
-use std::fs::File;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::serve::ListenerExt;
@@ -8,7 +6,7 @@ use provost_record::wording::error_chain;
 use provost_store::{Postgres, Sqlite, Store};
 use serde::Serialize;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
@@ -22,10 +20,11 @@ use crate::listener::{self, Stop};
 use crate::node_program::NodeProgram;
 use crate::pending::Pending;
 use crate::refresher::Refresher;
+use crate::serving::Serving;
 use crate::silence::Silence;
 use crate::socket::AdminSockets;
 use crate::startup::{
-    ADMIN_CONNECTIONS, LAST_REQUESTS, bind, lock, node_connections, raise_file_limit, write_json,
+    ADMIN_CONNECTIONS, bind, lock, node_connections, raise_file_limit, write_json,
 };
 use crate::tls::{IdentityError, Pair, TlsListener};
 use crate::xcat::{self, Xcat};
@@ -67,13 +66,7 @@ impl Addresses {
 /// A daemon that serves.
 pub struct Daemon {
     addresses: Addresses,
-    /// What is removed at the end: the sockets, and the file with the addresses.
-    files: [PathBuf; 3],
-    /// The listeners, and the watch for lost nodes.
-    tasks: JoinSet<()>,
-    stop: watch::Sender<bool>,
-    // Dropped last.
-    _lock: File,
+    serving: Serving,
 }
 
 impl Daemon {
@@ -157,7 +150,8 @@ impl Daemon {
             tracing::warn!(hint, "writing {}: {error}", listen_file.display());
         }
         let files = [listen_file, operate.path, read.path];
-        Ok(Self { addresses, files, tasks, stop, _lock: lock })
+        let serving = Serving { files, tasks, stop, _lock: lock };
+        Ok(Self { addresses, serving })
     }
 
     /// Where it listens.
@@ -167,17 +161,8 @@ impl Daemon {
 
     /// Ends in order: accepts nothing new, answers running requests for a while, and closes the
     /// connections of the others.
-    pub async fn stop(mut self) {
-        for file in &self.files {
-            // The next daemon replaces one that stays.
-            let _ = std::fs::remove_file(file);
-        }
-        // Fails only if no listener is left.
-        let _ = self.stop.send(true);
-        let ended = async { while self.tasks.join_next().await.is_some() {} };
-        if tokio::time::timeout(LAST_REQUESTS, ended).await.is_err() {
-            tracing::warn!("some requests took longer than {LAST_REQUESTS:?} and were cut off");
-        }
+    pub async fn stop(self) {
+        self.serving.stop().await;
     }
 }
 

@@ -44,6 +44,7 @@ mod refresher;
 mod refusal;
 mod relay;
 mod retention;
+mod serving;
 mod silence;
 mod socket;
 mod startup;

@@ -5,7 +5,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
-use std::time::Duration;
 
 use provost_fs::Durability;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -30,8 +29,6 @@ const OTHER_FILES: u64 = 2048;
 /// How many clients may wait in the kernel's queue of a listener. Above that the kernel drops their
 /// first packet, which costs each a second.
 const BACKLOG: u32 = 4096;
-/// How long running requests may take after SIGTERM.
-pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(3);
 
 /// Creates the folder `data` where there is none, and locks it for this daemon.
 pub(crate) fn lock(data: &Path) -> Result<File, DaemonError> {

@@ -21,8 +21,6 @@ mod tunnel;
 mod upstream;
 mod verdict;
 
-use std::fs::File;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +31,7 @@ use jiff::{SignedDuration, Timestamp};
 use provost_bundle::Limit;
 use provost_node::http::{Client, ClientOptions};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::bodies::Bodies;
@@ -42,9 +40,10 @@ use crate::error::DaemonError;
 use crate::host;
 use crate::listener::{self, Stop};
 use crate::refusal;
+use crate::serving::Serving;
 use crate::socket::AdminSockets;
 use crate::startup::{
-    ADMIN_CONNECTIONS, LAST_REQUESTS, bind, lock, node_connections, raise_file_limit, write_json,
+    ADMIN_CONNECTIONS, bind, lock, node_connections, raise_file_limit, write_json,
 };
 use crate::tls::{Pair, TlsListener};
 pub use config::RelayConfig;
@@ -69,12 +68,7 @@ const REFUSED: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// A relay that serves.
 pub struct RelayDaemon {
     addresses: Addresses,
-    /// What is removed at the end.
-    files: [PathBuf; 3],
-    tasks: JoinSet<()>,
-    stop: watch::Sender<bool>,
-    // Dropped last.
-    _lock: File,
+    serving: Serving,
 }
 
 impl RelayDaemon {
@@ -141,13 +135,8 @@ impl RelayDaemon {
         forward_what_is_left(&relay).await?;
         let listen_file = data.join("listen.json");
         write_json(&listen_file, &addresses).map_err(DaemonError::file("writing", &listen_file))?;
-        Ok(Self {
-            addresses,
-            files: [listen_file, operate.path, read.path],
-            tasks,
-            stop,
-            _lock: lock,
-        })
+        let files = [listen_file, operate.path, read.path];
+        Ok(Self { addresses, serving: Serving { files, tasks, stop, _lock: lock } })
     }
 
     /// Where it listens.
@@ -156,17 +145,8 @@ impl RelayDaemon {
     }
 
     /// Ends in order. What is spooled is forwarded by the next relay.
-    pub async fn stop(mut self) {
-        for file in &self.files {
-            // The next one replaces one that stays.
-            let _ = std::fs::remove_file(file);
-        }
-        // Fails only if no listener is left.
-        let _ = self.stop.send(true);
-        let ended = async { while self.tasks.join_next().await.is_some() {} };
-        if tokio::time::timeout(LAST_REQUESTS, ended).await.is_err() {
-            tracing::warn!("some requests took longer than {LAST_REQUESTS:?} and were cut off");
-        }
+    pub async fn stop(self) {
+        self.serving.stop().await;
     }
 }
 
