@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -208,7 +208,9 @@ fn a_restore_that_is_killed_is_not_served_and_is_begun_anew() {
             .arg(&config)
             .spawn()
             .unwrap();
-        processes::until(Duration::from_millis(rng.u64(1..150)), || false);
+        let marker = data.join("restore.partial");
+        processes::until(SOON, || marker.exists() || child.try_wait().unwrap().is_some());
+        processes::until(Duration::from_millis(rng.u64(0..100)), || false);
         child.kill().unwrap();
         child.wait().unwrap();
         if data.join("restore.partial").exists() {
@@ -225,6 +227,36 @@ fn a_restore_that_is_killed_is_not_served_and_is_begun_anew() {
     assert_eq!(fs::read(site.cluster.www().join("manifest.toml")).unwrap(), before);
     site.cluster.start_at(&address);
     assert_eq!(site.cluster.status("cn001")["status"], "booted");
+}
+
+#[test]
+fn a_full_disk_is_named_and_a_backup_that_was_there_stays() {
+    let mut site = small();
+    site.backup().expect(0);
+    let whole = fs::read(site.file()).unwrap();
+    let config = site.cluster.path("provostd.toml");
+    // On a file system of its own, which has no room for it.
+    let full = |folder: &Path, size: &str, args: &[&str]| {
+        let mount = format!("mount -t tmpfs -o size={size},mode=700 none \"$0\" && exec \"$@\"");
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &mount]).arg(folder);
+        command.arg(program("provostctl")).args(args);
+        command.arg("--config").arg(&config);
+        Out::from(command.output().unwrap())
+    };
+    let (small, file) = (site.cluster.path("small"), site.file());
+    fs::create_dir(&small).unwrap();
+    let to = small.join("site.backup");
+    let out = full(&small, "4k", &["backup", "--to", to.to_str().unwrap()]);
+    out.expect(1).says(&["No space left on device", "that has room"]);
+    assert_eq!(fs::read(site.file()).unwrap(), whole);
+    let data = site.cluster.path("provostd");
+    site.cluster.kill_daemon();
+    fs::remove_dir_all(&data).unwrap();
+    fs::create_dir(&data).unwrap();
+    let out = full(&data, "4k", &["restore", "--from", file.to_str().unwrap()]);
+    out.expect(1).says(&["No space left on device", "where there is room"]);
+    site.restore().expect(0);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn hint(path: &Path, error: &(dyn Error + Send + Sync + 'static)) -> String {
             format!("stop provostd, then move {} aside or restore it from a backup", path.display())
         }
         _ => format!(
-            "check that provostd's user may write to {folder}, and that the disk is healthy"
+            "check that provostd's user may write to {folder}, and that the disk has room and is healthy"
         ),
     }
 }

@@ -176,7 +176,10 @@ impl<'a> Files<'a> {
             let name = entry.path()?.into_owned();
             match self.target(&name)? {
                 Some(target) => self.put(&mut entry, &target).map_err(|e| {
-                    io::Error::new(e.kind(), format!("writing {}: {e}", target.display()))
+                    io::Error::new(
+                        e.kind(),
+                        format!("writing {}: {}", target.display(), error_chain(&e)),
+                    )
                 }),
                 None => Ok(()),
             }
