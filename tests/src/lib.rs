@@ -10,6 +10,7 @@ mod daemon;
 mod dns;
 pub mod faults;
 mod ground;
+pub mod killing;
 mod output;
 mod own_network;
 mod packages;

@@ -2,13 +2,12 @@
 //! and in the end so is all the rest.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fastrand::Rng;
 use provost_tests::faults::{Exchange, Faulty};
-use provost_tests::{Cluster, Node, accounts, processes, seed};
+use provost_tests::killing::{self, UNGUARDED, all_report, boot_while};
+use provost_tests::{Node, accounts, processes, seed};
 use serde_json::Value;
 
 /// How many nodes report at once.
@@ -17,22 +16,6 @@ const NODES: usize = 4;
 const KILLS: usize = 40;
 /// How long it lives at most.
 const LIFE: Duration = Duration::from_millis(300);
-/// How often nodes may fail.
-const UNGUARDED: &str = "[guard]\nmax_attempts = 1000000\n";
-
-fn cluster() -> Cluster {
-    let mut cluster = Cluster::new();
-    for script in ["one", "two", "three"] {
-        cluster.script(script, "#!/bin/sh\necho \"$0\"\n");
-    }
-    let site = format!(
-        "[groups.all]\nnodes = \"cn[1-{NODES}]\"\npostscripts = [\"one\", \"two\", \"three\"]\n"
-    );
-    cluster.site(&site).publish().expect(0);
-    cluster.configure_daemon(UNGUARDED);
-    cluster.start();
-    cluster
-}
 
 /// How many records the daemon has acknowledged.
 fn acknowledged(exchanges: &[Exchange]) -> usize {
@@ -41,19 +24,10 @@ fn acknowledged(exchanges: &[Exchange]) -> usize {
     taken.map(|e| serde_json::from_slice::<Vec<Value>>(&e.request.body).unwrap().len()).sum()
 }
 
-/// Ends what goes on elsewhere, also when this test fails.
-struct Done<'a>(&'a AtomicBool);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 #[test]
 fn a_daemon_that_is_killed_again_and_again_keeps_what_it_acknowledged_once() {
     let mut rng = Rng::with_seed(seed());
-    let mut cluster = cluster();
+    let mut cluster = killing::cluster(&format!("cn[1-{NODES}]"), UNGUARDED);
     // Between the nodes and the daemon, to see what is acknowledged.
     let address = cluster.daemon().nodes();
     let server = Faulty::before(&address);
@@ -64,30 +38,16 @@ fn a_daemon_that_is_killed_again_and_again_keeps_what_it_acknowledged_once() {
             cluster.settings_for(&[server.address()])
         ));
     }
-    let (done, codes) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for node in &nodes {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    let out = node.provost(&["boot"]);
-                    codes.lock().unwrap().push(out.code);
-                }
-            });
-        }
-        let _done = Done(&done);
+    let boots = boot_while(&nodes, || {
         for _ in 0..KILLS {
             processes::until(LIFE.mul_f64(rng.f64()), || false);
             cluster.kill_daemon();
             cluster.start_at(&address);
         }
     });
-    let codes = codes.into_inner().unwrap();
-    assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?}");
     let taken = acknowledged(&server.exchanges());
-    eprintln!("{} boots, {taken} records taken while it was killed", codes.len());
+    eprintln!("{boots} boots, {taken} records taken while it was killed");
     assert!(taken > KILLS);
-    for node in &nodes {
-        node.provost(&["report"]).expect(0);
-        accounts::all_is_told(&cluster, node, "boot");
-    }
+    all_report(&nodes);
+    nodes.iter().for_each(|node| accounts::all_is_told(&cluster, node, "boot"));
 }

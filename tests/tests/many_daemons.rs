@@ -1,10 +1,9 @@
 //! Two daemons over one PostgreSQL database, which are one to nodes.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fastrand::Rng;
+use provost_tests::killing::{self, UNGUARDED, all_report, boot_while};
 use provost_tests::{Cluster, Node, Postgres, accounts, pipe, processes, seed};
 
 /// How many nodes report at once.
@@ -15,32 +14,13 @@ const KILLS: usize = 18;
 const LIFE: Duration = Duration::from_millis(400);
 /// The longest that the other daemon may take to know what one has stored.
 const SOON: Duration = Duration::from_secs(60);
-/// How often nodes may fail.
-const UNGUARDED: &str = "[guard]\nmax_attempts = 1000000\n";
-
-/// Ends what goes on elsewhere, also when this test fails.
-struct Done<'a>(&'a AtomicBool);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
 
 #[test]
 fn daemons_and_their_database_are_killed_and_nothing_is_lost_or_stored_twice() {
     let Some(mut server) = Postgres::start() else { return };
     let mut rng = Rng::with_seed(seed());
-    let mut cluster = Cluster::new();
-    for script in ["one", "two", "three"] {
-        cluster.script(script, "#!/bin/sh\necho \"$0\"\n");
-    }
-    let site = format!(
-        "[groups.all]\nnodes = \"cn[1-{NODES}]\"\npostscripts = [\"one\", \"two\", \"three\"]\n"
-    );
-    cluster.site(&site).publish().expect(0);
-    cluster.configure_daemon(&format!("store = {:?}\n{UNGUARDED}", server.database("site")));
-    cluster.start();
+    let daemon = format!("store = {:?}\n{UNGUARDED}", server.database("site"));
+    let mut cluster = killing::cluster(&format!("cn[1-{NODES}]"), &daemon);
     let mut another = Some(cluster.start_another("127.0.0.1:0"));
     let addresses = [cluster.daemon().nodes(), another.as_ref().unwrap().nodes()];
     let set_up = |n: usize| {
@@ -54,17 +34,7 @@ fn daemons_and_their_database_are_killed_and_nothing_is_lost_or_stored_twice() {
         node
     };
     let nodes: Vec<Node> = (1..=NODES).map(set_up).collect();
-    let (done, codes) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for node in &nodes {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    let out = node.provost(&["boot"]);
-                    codes.lock().unwrap().push(out.code);
-                }
-            });
-        }
-        let _done = Done(&done);
+    boot_while(&nodes, || {
         for round in 0..KILLS {
             processes::until(LIFE.mul_f64(rng.f64()), || false);
             match round % 3 {
@@ -83,12 +53,8 @@ fn daemons_and_their_database_are_killed_and_nothing_is_lost_or_stored_twice() {
             }
         }
     });
-    let codes = codes.into_inner().unwrap();
-    assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?}");
-    for node in &nodes {
-        node.provost(&["report"]).expect(0);
-        accounts::all_is_told(&cluster, node, "boot");
-    }
+    all_report(&nodes);
+    nodes.iter().for_each(|node| accounts::all_is_told(&cluster, node, "boot"));
     let by_both = |admin: &str| cluster.ctl(&["--admin", admin, "nodes"]).expect(0).stdout;
     assert_eq!(by_both(&cluster.daemon().socket()), by_both(&another.unwrap().socket()));
 }

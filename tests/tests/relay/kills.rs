@@ -1,10 +1,9 @@
 //! Relays that die.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fastrand::Rng;
+use provost_tests::killing::{all_report, boot_while};
 use provost_tests::{Daemon, Node, accounts, processes, seed};
 
 use crate::{cluster, is_forwarded, node};
@@ -13,15 +12,6 @@ use crate::{cluster, is_forwarded, node};
 const KILLS: usize = 24;
 /// How long it lives at most.
 const LIFE: Duration = Duration::from_millis(400);
-
-/// Ends what goes on elsewhere, also when this test fails.
-struct Done<'a>(&'a AtomicBool);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
 
 #[test]
 fn two_relays_and_the_management_node_are_killed_and_nothing_is_lost_or_stored_twice() {
@@ -35,17 +25,7 @@ fn two_relays_and_the_management_node_are_killed_and_nothing_is_lost_or_stored_t
         // Half of them have the other relay first.
         .map(|n| node(&cluster, &format!("cn{n}"), &[&servers[n % 2], &servers[(n + 1) % 2]]))
         .collect();
-    let (done, codes) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for node in &nodes {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    let out = node.provost(&["boot"]);
-                    codes.lock().unwrap().push(out.code);
-                }
-            });
-        }
-        let _done = Done(&done);
+    boot_while(&nodes, || {
         for round in 0..KILLS {
             processes::until(LIFE.mul_f64(rng.f64()), || false);
             match round % 3 {
@@ -60,9 +40,7 @@ fn two_relays_and_the_management_node_are_killed_and_nothing_is_lost_or_stored_t
             }
         }
     });
-    let codes = codes.into_inner().unwrap();
-    assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?}");
-    nodes.iter().for_each(|node| drop(node.provost(&["report"]).expect(0)));
+    all_report(&nodes);
     relays.iter().flatten().for_each(is_forwarded);
     nodes.iter().for_each(|node| accounts::each_run_is_told(&cluster, node, "boot"));
 }

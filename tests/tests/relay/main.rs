@@ -11,25 +11,15 @@ mod tokens;
 
 use std::time::Duration;
 
+use provost_tests::killing::{self, UNGUARDED};
 use provost_tests::{Cluster, Daemon, Node, processes};
 use serde_json::Value;
 
 /// The longest that something may take which happens by itself.
 const SOON: Duration = Duration::from_secs(60);
-/// How often nodes may fail.
-const UNGUARDED: &str = "[guard]\nmax_attempts = 1000000\n";
-
 /// A management node with three short scripts for `cn1` to `cn4`, published and running.
 fn cluster() -> Cluster {
-    let mut cluster = Cluster::new();
-    for script in ["one", "two", "three"] {
-        cluster.script(script, "#!/bin/sh\necho \"$0\"\n");
-    }
-    let scripts = "postscripts = [\"one\", \"two\", \"three\"]";
-    cluster.site(&format!("[nodes.\"cn[1-4]\"]\n{scripts}\n")).publish().expect(0);
-    cluster.configure_daemon(UNGUARDED);
-    cluster.start();
-    cluster
+    killing::cluster("cn[1-4]", UNGUARDED)
 }
 
 /// A relay before the running management node.
