@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use provost_tests::faults::{Fault, Faulty, Times};
-use provost_tests::{Daemon, accounts};
+use provost_tests::{Daemon, accounts, killing};
 
 use crate::{SOON, boots, cluster, health, is_forwarded, node, relay};
 
@@ -110,6 +110,41 @@ fn what_the_management_node_has_stored_and_not_said_is_not_stored_twice() {
     boots(&node);
     is_forwarded(&relay);
     accounts::all_is_told(&cluster, &node, "boot");
+}
+
+/// It has no disk, so the node's own count of attempts begins anew at each boot.
+#[test]
+fn a_node_that_fails_at_each_boot_is_held_by_the_relay_and_then_by_the_management_node() {
+    let mut cluster = killing::cluster("cn[1-4]", "");
+    let relay = relay(&cluster);
+    let node = node(&cluster, "cn1", &[&relay.nodes()]);
+    let boot = || {
+        for folder in ["state", "log"] {
+            let _ = std::fs::remove_dir_all(node.path(folder));
+        }
+        node.provost(&["boot"])
+    };
+    boot().expect(0);
+    cluster.script("two", "#!/bin/sh\nexit 7\n").publish().expect(0);
+    boot().expect(1);
+    is_forwarded(&relay);
+    let address = cluster.kill_daemon();
+    for _ in 0..3 {
+        boot().expect(1);
+    }
+    let held = boot().expect(4);
+    let why = "3 attempts failed (max_attempts = 3); the last: two, exit status 7";
+    assert!(held.stderr.contains(why), "{}", held.stderr);
+    // To be held is no attempt, and what a relay knows survives it.
+    relay.kill();
+    let relay = Daemon::relay(&cluster.path("relay"), &[&address], "");
+    boot().expect(4);
+    cluster.start_at(&address);
+    is_forwarded(&relay);
+    boot().expect(4);
+    cluster.ctl(&["release", "cn1"]).expect(0);
+    cluster.script("two", "#!/bin/sh\n").publish().expect(0);
+    boot().expect(0);
 }
 
 #[test]

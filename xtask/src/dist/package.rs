@@ -84,6 +84,7 @@ impl Package {
                 config: "provostd.toml",
                 manuals: &[
                     "provost-json.5",
+                    "provost-relay.toml.5",
                     "provost-script.5",
                     "provost-site.toml.5",
                     "provostd.toml.5",

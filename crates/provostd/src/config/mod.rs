@@ -203,7 +203,7 @@ impl ConfigError {
             Self::InvalidRelay { .. } => {
                 "name the management node: provostd --relay --upstream http://ADDRESS:8480; relay.toml \
                  has these keys: upstreams, upstream_tls (the line of provostd ca show --tls), \
-                 upstream_ca, data, listen, admin, and [tls] off, listen, cert and key"
+                 upstream_ca, data, listen, admin, [tls] off, listen, cert and key, and [guard] max_attempts"
                     .into()
             }
             Self::Unreadable { .. } => "name a readable provostd.toml: provostd --config FILE".into(),

@@ -28,6 +28,20 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
+impl TlsFiles {
+    /// Both, or none.
+    pub(crate) fn of(
+        cert: Option<PathBuf>,
+        key: Option<PathBuf>,
+    ) -> Result<Option<Self>, &'static str> {
+        match (cert, key) {
+            (Some(cert), Some(key)) => Ok(Some(Self { cert, key })),
+            (None, None) => Ok(None),
+            _ => Err("`cert` and `key` must be set together"),
+        }
+    }
+}
+
 /// `[tls]` as it is written.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -55,11 +69,7 @@ impl TryFrom<TlsSection> for TlsConfig {
 
     fn try_from(section: TlsSection) -> Result<Self, Self::Error> {
         let TlsSection { off, listen, admin, names, cert, key } = section;
-        let files = match (cert, key) {
-            (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
-            (None, None) => None,
-            _ => return Err("`cert` and `key` must be set together"),
-        };
+        let files = TlsFiles::of(cert, key)?;
         if names.iter().any(|name| !name.is_ascii() || name.is_empty()) {
             return Err("`names` must be host names in ASCII, or addresses");
         }

@@ -4,15 +4,17 @@ use std::path::{Path, PathBuf};
 use provost_bundle::Tls;
 use provost_node::settings::parse_server;
 use reqwest::Url;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
-use crate::config::{ConfigError, TlsConfig, TlsFiles};
+use crate::config::{ConfigError, Guard, TlsConfig, TlsFiles};
 
 /// Where a relay looks for its configuration if none is named.
 const FILE: &str = "/etc/provost/relay.toml";
 
 /// `relay.toml`: the configuration of a relay.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RelayConfig {
     /// The management nodes' URLs, tried in order.
@@ -20,6 +22,7 @@ pub struct RelayConfig {
     pub upstreams: Vec<String>,
     /// By what the upstreams are known over TLS: the line of `provostd ca show --tls`. What is private
     /// then goes to that port of theirs.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub upstream_tls: Option<Tls>,
     /// Whose certificates count for upstreams with an https URL, PEM.
     pub upstream_ca: Option<PathBuf>,
@@ -32,8 +35,34 @@ pub struct RelayConfig {
     /// The admins' listener over TCP: `/healthz` and `/metrics`.
     pub admin: Option<SocketAddr>,
     /// The nodes' listener over TLS.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "tls")]
+    #[cfg_attr(feature = "schema", schemars(with = "RelayTls"))]
     pub tls: TlsConfig,
+    /// When a node is held while no upstream can be reached.
+    #[serde(default)]
+    pub guard: Guard,
+}
+
+/// `[tls]` as it is written.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct RelayTls {
+    /// Whether there is none.
+    #[serde(default)]
+    off: bool,
+    /// Its address, such as "0.0.0.0:8482".
+    listen: Option<SocketAddr>,
+    /// A certificate with its chain, PEM, by which the relay takes reports over TLS itself.
+    cert: Option<PathBuf>,
+    /// Its secret key, PEM.
+    key: Option<PathBuf>,
+}
+
+fn tls<'de, D: Deserializer<'de>>(from: D) -> Result<TlsConfig, D::Error> {
+    let RelayTls { off, listen, cert, key } = RelayTls::deserialize(from)?;
+    let files = TlsFiles::of(cert, key).map_err(D::Error::custom)?;
+    Ok(TlsConfig { off, listen, files, ..TlsConfig::default() })
 }
 
 fn data() -> PathBuf {
@@ -89,9 +118,6 @@ impl RelayConfig {
         if urls.is_empty() {
             return Err("no upstream is named".to_owned());
         }
-        if !self.tls.names.is_empty() {
-            return Err("`names` under [tls] is of no use to a relay".to_owned());
-        }
         let is_https = |url: &Url| url.scheme() == "https";
         if urls.iter().any(is_https) && self.upstream_ca.is_none() && self.upstream_tls.is_none() {
             return Err("an upstream over https needs `upstream_ca` or `upstream_tls`".to_owned());
@@ -128,7 +154,6 @@ mod tests {
             (https, "`upstream_ca`"),
             (&*format!("{http}{cert}"), "tokens"),
             ("upstreams = ['mn']", "can't be used"),
-            (&*format!("{http}[tls]\nnames = ['x']"), "no use"),
         ] {
             assert!(check(text).unwrap_err().contains(why), "{text}");
         }

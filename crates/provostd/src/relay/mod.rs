@@ -9,6 +9,7 @@ mod cache;
 mod config;
 mod files;
 mod forward;
+mod guard;
 mod known;
 mod metrics;
 mod pass;
@@ -88,6 +89,7 @@ impl RelayDaemon {
             bodies: Bodies::default(),
             metrics: Metrics::default(),
             data: data.clone(),
+            budget: config.guard.max_attempts,
             spool,
         });
         let files = raise_file_limit();

@@ -11,12 +11,14 @@ use axum::response::{IntoResponse, Response};
 use provost_record::wording::error_chain;
 use serde_json::json;
 
+use super::guard;
 use super::known;
 use super::shared::{Relay, away};
 use super::spool::KeptPlan;
 use super::upstream::{self, Answer, PATIENCE};
 use crate::bundle::{Published, names, refuse_secrets};
 use crate::connections::Connection;
+use crate::guard as directives;
 use crate::nodes_api::MAX_BATCH;
 use crate::refusal::Refusal;
 
@@ -65,7 +67,7 @@ pub(super) async fn pass(
         }
         Err(_) if relay.known.directive(node, token).is_some() => {
             by.has_token();
-            kept(&relay, path, token, &parts.headers).await
+            kept(&relay, node, path, token, &parts.headers).await
         }
         Err(_) => Err(away()),
     }
@@ -143,9 +145,10 @@ fn directive(headers: &HeaderMap) -> Option<String> {
     Some(said.to_string())
 }
 
-/// What was answered last to who had this token.
+/// What was answered last to who had this token. A node whose spooled attempts are too many is held.
 async fn kept(
     relay: &Relay,
+    node: &str,
     path: &str,
     token: &str,
     asked: &HeaderMap,
@@ -154,7 +157,11 @@ async fn kept(
     let header = |(name, value): &(String, String)| {
         Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
     };
-    let headers: HeaderMap = plan.headers.iter().filter_map(header).collect();
+    let mut headers: HeaderMap = plan.headers.iter().filter_map(header).collect();
+    let standing = guard::standing(relay, node, directives::current_run(asked)).await?;
+    if standing.attempts >= relay.budget.get() {
+        directives::add_directive(&mut headers, &standing, relay.budget);
+    }
     let has_it = match (asked.get(header::IF_NONE_MATCH), headers.get(header::ETAG)) {
         (Some(theirs), Some(tag)) => names(theirs, tag),
         _ => false,

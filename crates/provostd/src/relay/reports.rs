@@ -9,12 +9,13 @@ use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use provost_record::Phase;
-use serde_json::{Map, Value};
+use provost_record::{Phase, Record};
+use serde_json::{Map, Value, to_value};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::forward::{self, Stuck};
+use super::guard;
 use super::known::{self, PROCEED};
 use super::pass;
 use super::shared::{Relay, away};
@@ -22,6 +23,7 @@ use super::spool::Entry;
 use super::upstream::Answer;
 use crate::connections::Connection;
 use crate::encoding::Encoding;
+use crate::guard::Directive;
 use crate::nodes_api::{MAX_BATCH, MAX_LOG, check_log};
 use crate::refusal::Refusal;
 use crate::{ingest, tokens};
@@ -32,8 +34,8 @@ const DECISION: Duration = Duration::from_secs(8);
 /// A report that was checked.
 struct Report {
     entry: Entry,
-    /// The number of its last record.
-    last: Option<u64>,
+    /// Its last record, if it is no log.
+    last: Option<Record>,
     /// It has the start of a run.
     begins: bool,
     /// It has a failure, or the end of a run.
@@ -53,9 +55,9 @@ pub(super) async fn records(
     let Some(last) = records.last() else {
         return Err(ingest::invalid("the batch is empty".into()));
     };
-    let any = |is: fn(&provost_record::Record) -> bool| records.iter().any(|one| is(&one.record));
+    let any = |is: fn(&Record) -> bool| records.iter().any(|one| is(&one.record));
     let report = Report {
-        last: Some(last.record.seq),
+        last: Some(last.record.clone()),
         begins: any(|record| record.phase == Phase::ServiceStart),
         is_urgent: any(|record| record.is_failure() || record.phase == Phase::ServiceEnd),
         entry: Entry {
@@ -188,10 +190,28 @@ async fn spool(relay: &Arc<Relay>, token: &str, report: &Report) -> Result<Respo
     if queue.begins() {
         tokio::spawn(forward::work(Arc::clone(relay), node.clone(), queue));
     }
-    let &Some(last) = last else { return Ok(StatusCode::NO_CONTENT.into_response()) };
-    let directive = relay.known.directive(&node, token);
-    let directive = directive.as_deref().unwrap_or(PROCEED);
-    let mut answer: Map<String, Value> = serde_json::from_str(directive).unwrap_or_default();
-    answer.insert("acked".to_owned(), last.into());
+    let Some(last) = last else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let mut answer = Map::from_iter([("acked".to_owned(), last.seq.into())]);
+    answer.extend(directive(relay, token, report, last).await?);
     Ok(axum::Json(answer).into_response())
+}
+
+/// What the node has to do, as far as it is known here: what an upstream said last; in a run that begins
+/// without one, also what follows from the attempts that are spooled.
+async fn directive(
+    relay: &Relay,
+    token: &str,
+    report: &Report,
+    last: &Record,
+) -> Result<Map<String, Value>, Refusal> {
+    let node = &report.entry.node;
+    if report.begins {
+        let standing = guard::standing(relay, node, Some(&last.run)).await?;
+        let held = Directive::after(last, &standing, relay.budget);
+        if let (Directive::Hold { .. }, Ok(Value::Object(held))) = (&held, to_value(&held)) {
+            return Ok(held);
+        }
+    }
+    let said = relay.known.directive(node, token);
+    Ok(serde_json::from_str(said.as_deref().unwrap_or(PROCEED)).unwrap_or_default())
 }

@@ -1,5 +1,6 @@
 //! What the handlers of a relay share.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ pub(super) struct Relay {
     pub(super) forwarding: Semaphore,
     pub(super) bodies: Bodies,
     pub(super) metrics: Metrics,
+    /// How many attempts of a node may fail while no upstream can be reached.
+    pub(super) budget: NonZeroU32,
 }
 
 /// The answer where no upstream can be reached, and this relay can't take their place.

@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
+use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Writes each schema into `folder`.
@@ -19,14 +19,19 @@ pub(crate) fn write(folder: &Path) -> io::Result<()> {
 }
 
 /// The schemas, by the names of their files.
-fn all() -> [(&'static str, Schema); 2] {
-    let draft = SchemaSettings::draft07();
-    let provostd = draft.into_generator().into_root_schema_for::<provostd::Config>();
-    [("site", provost_plan::site_schema()), ("provostd", provostd)].map(|(name, mut schema)| {
+fn all() -> [(&'static str, Schema); 3] {
+    let site = provost_plan::site_schema();
+    let provostd = of::<provostd::Config>();
+    let relay = of::<provostd::RelayConfig>();
+    [("site", site), ("provostd", provostd), ("relay", relay)].map(|(name, mut schema)| {
         WithoutNull.transform(&mut schema);
         schema.insert("title".to_owned(), format!("{name}.toml").into());
         (name, schema)
     })
+}
+
+fn of<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft07().into_generator().into_root_schema_for::<T>()
 }
 
 /// Takes null out of what a key may be: TOML has none, a key is left out.

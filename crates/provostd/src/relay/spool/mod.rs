@@ -143,6 +143,29 @@ impl Spool {
         .await
     }
 
+    /// The newest records of `node`, in their order: of each report its body.
+    pub(super) async fn newest(&self, node: &str) -> Result<Vec<Vec<u8>>, StoreError> {
+        let node = node.to_owned();
+        self.read(move |db| {
+            let mut query = db.prepare_cached(
+                "SELECT body FROM entry WHERE node = ? AND refused IS NULL AND log IS NULL
+                 ORDER BY id DESC LIMIT ?",
+            )?;
+            let (mut bytes, mut bodies) = (0, Vec::new());
+            for body in query.query_map(params![node, MOST_ENTRIES], |row| row.get(0))? {
+                let body: Vec<u8> = body?;
+                bytes += body.len();
+                bodies.push(body);
+                if bytes > MOST_BYTES {
+                    break;
+                }
+            }
+            bodies.reverse();
+            Ok(bodies)
+        })
+        .await
+    }
+
     /// Removes the entries with these `ids`; of what the management node refuses, the bodies with the
     /// reason stay.
     pub(super) async fn settle(

@@ -27,11 +27,7 @@ pub(super) const ALL: &[Sections] = &[
             ("/etc/provost/provostd.toml", "The configuration: provostd.toml(5)."),
             ("/var/lib/provostd", "The daemon's own folder: database, logs of scripts, sockets."),
             ("/var/lib/provostd/listen.json", "The addresses on which it serves."),
-            (
-                "/etc/provost/relay.toml",
-                "The configuration of a relay: upstreams, upstream_tls, upstream_ca, data, listen, admin, \
-                 and in [tls] off, listen, cert, key; docs/relay.md explains them.",
-            ),
+            ("/etc/provost/relay.toml", "The configuration of a relay: provost-relay.toml(5)."),
             (
                 "/var/lib/provost-relay",
                 "A relay's own folder: what is spooled (relay.db), cached files, sockets.",
