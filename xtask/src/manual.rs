@@ -44,5 +44,8 @@ pub(crate) fn check() -> Result<()> {
 }
 
 fn make(folder: &Path) -> Result<()> {
-    cargo::run("cargo", &["run", "--quiet", "-p", "manual", "--", &*folder.to_string_lossy()])
+    // Of the whole workspace, so that nothing is compiled again with fewer features.
+    let built = cargo::build(&["--workspace", "--bin", "manual"], &[])?;
+    let manual = built.get("manual").context("cargo build made no program manual")?;
+    cargo::run(&manual.to_string_lossy(), &[folder.to_string_lossy()])
 }

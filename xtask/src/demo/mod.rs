@@ -19,8 +19,8 @@ use ground::{Ended, Ground};
 /// Tells the story and checks that it goes as it should. With `keep` the server stays up.
 pub(crate) fn run(keep: bool) -> Result<()> {
     println!("Building provost, provostd and provostctl.");
-    let packages = ["-p", "provost", "-p", "provostd", "-p", "provostctl"];
-    let demo = Demo { programs: cargo::build(&packages, &[])?, ground: Ground::new()? };
+    let bins = ["--workspace", "--bin", "provost", "--bin", "provostd", "--bin", "provostctl"];
+    let demo = Demo { programs: cargo::build(&bins, &[])?, ground: Ground::new()? };
     let told = demo.tell();
     if keep { demo.keep(told) } else { told.map(drop) }
 }

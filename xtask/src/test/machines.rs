@@ -41,6 +41,6 @@ pub(super) fn hindrance() -> Option<String> {
 pub(super) fn boot() -> Result<()> {
     // Each keeps a processor busy.
     let threads = std::thread::available_parallelism()?.to_string();
-    let test = ["test", "-p", "provost-tests", "--test", "machines", "--"];
+    let test = ["test", "--workspace", "--test", "machines", "--"];
     cargo::run("cargo", &[&test[..], &["--ignored", "--test-threads", &threads]].concat())
 }

@@ -45,9 +45,13 @@ pub(super) fn run() -> Result<()> {
 fn cargo_test(args: &[&str]) -> Result<(Ran, ExitStatus)> {
     let (name, seconds) = FUZZ;
     let seconds = std::env::var(name).unwrap_or_else(|_| seconds.to_owned());
+    // Each file of tests would ask cargo whether they are new.
+    let programs = cargo::build(&["--workspace", "--bins"], &[])?;
+    let provost = programs.get("provost").context("cargo build made no program provost")?;
     let mut child = cargo::command("cargo")
         .args(["test", "--workspace"])
         .env(name, seconds)
+        .env("PROVOST_PROGRAMS", provost.with_file_name(""))
         .args(args)
         .stdout(Stdio::piped())
         .spawn()
