@@ -99,10 +99,16 @@ pub(super) fn line_of(text: &str) -> String {
 
 /// One line for people: `cn[001-040] (40 nodes) failed in mount: exit status 32: no route to host`.
 fn text(group: &Group, nodes: &str, count: usize) -> String {
-    let who = match count {
-        1 => nodes.to_owned(),
-        _ => format!("{nodes} ({})", wording::count(count, "node")),
-    };
+    let what = what(group, count);
+    match count {
+        _ if group.kind() == NoticeKind::StormDone => what,
+        1 => format!("{nodes} {what}"),
+        _ => format!("{nodes} ({}) {what}", wording::count(count, "node")),
+    }
+}
+
+/// What happened to so many nodes of the group.
+fn what(group: &Group, count: usize) -> String {
     let first = group.first();
     let node = first.node.as_deref();
     let message = || node.and_then(|node| node.detail.error_message.as_deref()).unwrap_or_default();
@@ -125,7 +131,7 @@ fn text(group: &Group, nodes: &str, count: usize) -> String {
             }
         }
     };
-    format!("{who} {}", line_of(&what))
+    line_of(&what)
 }
 
 fn storm(storm: Option<&Storm>, at: Timestamp) -> String {
@@ -163,11 +169,13 @@ fn slack(message: &Message) -> String {
 /// An alert for each node. That it has booted ends what it had before.
 fn alerts(group: &Group, message: &Message) -> Value {
     let now = Timestamp::now();
+    // Each is about its own node: the names of all would make a message as long as their square.
+    let what = what(group, 1);
     let alert = |name: &str, node: &str, at: Timestamp, until: Timestamp| {
         json!({
             "labels": { "alertname": name, "node": node, "service": "provost", "severity": "warning" },
             "annotations": {
-                "summary": message.text,
+                "summary": format!("{node} {what}"),
                 "description": message.reason(),
                 "stage": line_of(message.detail.stage.as_deref().unwrap_or_default()),
                 "cause": message.detail.cause.map_or("", |cause| cause.as_str()),
@@ -261,6 +269,8 @@ mod tests {
     fn a_boot_ends_the_alerts_of_its_node() {
         let failed = body(&group(NoticeKind::Failed, &["cn001", "cn002"]), Template::Alertmanager);
         let booted = body(&group(NoticeKind::Booted, &["cn002"]), Template::Alertmanager);
+        let summary = failed[1]["annotations"]["summary"].as_str().unwrap();
+        assert!(summary.starts_with("cn002 failed in mount: exit status 32: "), "{summary}");
         assert_eq!((failed.as_array().unwrap().len(), booted.as_array().unwrap().len()), (2, 4));
         assert_eq!(failed[1]["labels"], booted[0]["labels"]);
         assert_eq!(failed[1]["endsAt"], "2023-11-21T22:13:22Z");
