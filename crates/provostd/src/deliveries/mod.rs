@@ -11,6 +11,7 @@ mod receiver;
 mod storm;
 mod webhook;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
@@ -81,7 +82,9 @@ impl Deliveries {
     pub(crate) async fn keep(mut self, app: Arc<App>, mut stop: Stop) {
         let watches_storms = self.tells(NoticeKind::StormDone);
         let mut tasks = JoinSet::new();
-        let known = self.receivers.iter().map(|receiver| receiver.name.clone()).collect();
+        let known: BTreeSet<String> =
+            self.receivers.iter().map(|receiver| receiver.name.clone()).collect();
+        app.metrics.deliveries.configured(known.clone());
         let of_all = Arc::clone(&app);
         tasks.spawn(async move { age::drop_unclaimed(&of_all, known).await });
         for receiver in self.receivers {

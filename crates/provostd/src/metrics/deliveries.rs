@@ -1,5 +1,8 @@
 //! What receivers were told. Their names are those of the configuration.
 
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -14,6 +17,7 @@ pub(crate) struct Deliveries {
     failed: OfReceiver,
     dropped: OfReceiver,
     queue: Family<[(&'static str, String); 1], Gauge>,
+    configured: OnceLock<BTreeSet<String>>,
 }
 
 impl Deliveries {
@@ -28,6 +32,18 @@ impl Deliveries {
         }
         let help = "Events that wait for a receiver";
         registry.register("notice_queue", help, self.queue.clone());
+    }
+
+    /// The receivers that are configured. Each has its counters before there is something to count:
+    /// that a new series begins with 1 is no increase for Prometheus.
+    pub(crate) fn configured(&self, receivers: BTreeSet<String>) {
+        for receiver in &receivers {
+            for counters in [&self.delivered, &self.failed, &self.dropped] {
+                drop(counters.get_or_create(&of(receiver)));
+            }
+        }
+        // Set once: the configuration is read at the start.
+        let _ = self.configured.set(receivers);
     }
 
     pub(crate) fn delivered(&self, receiver: &str, count: u64) {
@@ -45,6 +61,9 @@ impl Deliveries {
     /// How many events wait now.
     pub(crate) fn queued(&self, lengths: Vec<(String, u64)>) {
         self.queue.clear();
+        for receiver in self.configured.get().into_iter().flatten() {
+            self.queue.get_or_create(&of(receiver)).set(0);
+        }
         for (receiver, length) in lengths {
             self.queue.get_or_create(&of(&receiver)).set(length.cast_signed());
         }
