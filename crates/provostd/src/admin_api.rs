@@ -228,7 +228,7 @@ async fn log(
     let bytes = if known { app.store.log(&node, &log).await? } else { None };
     // The bytes are a script's, so no client may take them for anything but text.
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/plain")),
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     ];
     Ok((headers, ranges::in_range(&requested, bytes.ok_or_else(missing)?)).into_response())

@@ -207,6 +207,7 @@ async fn a_browser_logs_in_and_out_and_no_other_site_uses_its_cookie() {
     assert!(answer.headers().contains_key("content-security-policy"));
     let form = answer.text().await.unwrap();
     assert!(form.contains("<form") && form.contains("action=\"/login\""), "{form}");
+    assert!(!form.contains("alert"), "nothing was wrong: {form}");
     let style = form.split('"').find(|part| part.starts_with("/static/style.css")).unwrap();
     assert_eq!(page(style).send().await.unwrap().status(), 200);
     let wrong = login("no").header("accept", "text/html").send().await.unwrap();

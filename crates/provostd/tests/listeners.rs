@@ -176,7 +176,7 @@ async fn what_a_node_reports_is_shown() {
     assert_eq!(records, failed_run());
 
     let log = server.admin(&format!("/v1/runs/{RUN}/logs/01-syslog")).await;
-    assert_eq!(log.headers()["content-type"], "text/plain");
+    assert_eq!(log.headers()["content-type"], "text/plain; charset=utf-8");
     assert_eq!(log.headers()["x-content-type-options"], "nosniff");
     assert_eq!(log.bytes().await.unwrap(), &b"\x1b[2J\xff"[..]);
     let page = server.admin("/metrics").await.text().await.unwrap();

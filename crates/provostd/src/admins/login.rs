@@ -58,13 +58,14 @@ async fn authenticate(
     let unknown = |error| Refusal::new(StatusCode::UNAUTHORIZED, error, NO_TOKEN);
     let admin = match token {
         Some(token) => admin(&app, token).await?.ok_or(UNKNOWN),
-        None => Err("the request has no admin's token"),
+        None => Err(NONE),
     };
     let admin = match admin {
         Ok(admin) => admin,
         Err(error) => {
-            let refusal = unknown(error);
-            return web::login(headers, &refusal).ok_or(refusal);
+            // Who only opens the page has done nothing wrong.
+            let wrong = token.and(Some(error));
+            return web::login(headers, wrong).ok_or_else(|| unknown(error));
         }
     };
     by.has_token();
@@ -72,6 +73,7 @@ async fn authenticate(
     Ok(next.run(request).await)
 }
 
+const NONE: &str = "the request has no admin's token";
 const UNKNOWN: &str = "the token is no admin's, or its time is over";
 
 async fn admin(app: &App, token: [u8; 32]) -> Result<Option<Admin>, Refusal> {
@@ -98,8 +100,8 @@ async fn login(
     let token = token.or_else(|| Some(text.strip_prefix("token=")?.to_owned()));
     let token = digest(token.unwrap_or_default().trim());
     if admin(&app, token).await?.is_none() {
-        let refusal = Refusal::new(StatusCode::UNAUTHORIZED, UNKNOWN, NO_TOKEN);
-        return web::login(&headers, &refusal).ok_or(refusal);
+        let refused = || Refusal::new(StatusCode::UNAUTHORIZED, UNKNOWN, NO_TOKEN);
+        return web::login(&headers, Some(UNKNOWN)).ok_or_else(refused);
     }
     let secret = tokens::random()?;
     if let Some(before) = session(&headers) {

@@ -114,12 +114,9 @@ fn document(
     }
 }
 
-/// The form for a login; `refusal` says why the last one failed, or that there was none.
-pub(super) fn login(refusal: Option<&Refusal>) -> Response<Body> {
-    let status = refusal.map_or(StatusCode::OK, |refusal| refusal.status);
-    let template =
-        Login { error: refusal.map(|refusal| refusal.error.as_str()), style: assets::STYLE.path() };
-    match render(&template) {
+/// The form for a login; `error` says why the last one failed.
+pub(super) fn login(status: StatusCode, error: Option<&str>) -> Response<Body> {
+    match render(&Login { error, style: assets::STYLE.path() }) {
         Ok(text) => (status, Html(text)).into_response(),
         Err(refusal) => refusal.into_response(),
     }

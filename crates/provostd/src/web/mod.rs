@@ -29,7 +29,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Response, header};
+use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::IntoResponse;
 use axum::routing::get;
@@ -68,13 +68,16 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 
 /// What a browser may have without a login: the form for it, and what pages name.
 pub(crate) fn before_login() -> Router {
-    files().route("/login", get(async || answer::login(None)).layer(map_response(guarded)))
+    let form = async || answer::login(StatusCode::OK, None);
+    files().route("/login", get(form).layer(map_response(guarded)))
 }
 
-/// The form for a login, where one is needed; none if `headers` are of no browser that shows a page.
-pub(crate) fn login(headers: &HeaderMap, refusal: &Refusal) -> Option<Response<Body>> {
+/// The form for a login, where one is needed, with what was wrong with the last one; none if `headers` are of no
+/// browser that shows a page.
+pub(crate) fn login(headers: &HeaderMap, wrong: Option<&str>) -> Option<Response<Body>> {
     let accept = headers.get(header::ACCEPT)?.to_str().ok()?;
-    let mut response = accept.contains("text/html").then(|| answer::login(Some(refusal)))?;
+    let form = || answer::login(StatusCode::UNAUTHORIZED, wrong);
+    let mut response = accept.contains("text/html").then(form)?;
     answer::guard(response.headers_mut());
     Some(response)
 }
