@@ -33,6 +33,27 @@ pub struct Screen {
 /// A usual screen.
 pub const DESKTOP: Screen = Screen { width: 1200, height: 900, dark: false, scripts: true };
 
+/// A small phone's.
+pub const PHONE: Screen = Screen { width: 360, height: 740, ..DESKTOP };
+
+/// What is wrong with a page: it is wider than the screen, something to fill in or to press has no name for who
+/// hears the page, or is too small for a finger (WCAG 2.2, 2.5.8), or its landmarks are wrong.
+const WRONG: &str = "
+    const wrong = [];
+    const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    if (wide > 0) wrong.push(wide + ' pixels too wide');
+    for (const e of document.querySelectorAll('input, select, button, a, summary')) {
+        const name = e.labels?.length || e.innerText?.trim() || e.ariaLabel;
+        if (!name) wrong.push('no name: ' + e.outerHTML);
+        const box = (e.type === 'checkbox' ? e.labels[0] : e).getBoundingClientRect();
+        const isSmall = box.width > 0 && (box.height < 24 || box.width < 24);
+        if (window.innerWidth < 600 && isSmall) wrong.push('small: ' + e.outerHTML);
+    }
+    const count = (name) => document.querySelectorAll(name).length;
+    if (document.documentElement.lang !== 'en') wrong.push('no language');
+    if (count('h1') !== 1 || count('main') !== 1) wrong.push('no h1 or no main, or many');
+    return wrong;";
+
 /// A browser with one window, which ends with the test.
 pub struct Browser {
     driver: Child,
@@ -154,6 +175,12 @@ impl Browser {
         let is_bad = |entry: &&Value| entry["level"] == "SEVERE" || entry["level"] == "WARNING";
         let entries = log.as_array().unwrap().iter().filter(is_bad);
         entries.map(|entry| entry["message"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The page fits the screen, and can be used by hand and by ear.
+    #[track_caller]
+    pub fn is_well_made(&self) {
+        assert_eq!(self.run(WRONG), json!([]), "{}", self.url());
     }
 
     /// Writes a picture of the window: into the folder `PROVOST_SCREENSHOTS`, if that is set.

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 
 use provost_tests::Cluster;
-use provost_tests::browser::{Browser, DESKTOP, Screen};
+use provost_tests::browser::{Browser, DESKTOP, PHONE, Screen};
 use serde_json::json;
 
 /// A management node with the nodes cn001 and cn002, and a browser that accepts its certificate.
@@ -32,6 +32,8 @@ fn at(cluster: &Cluster, path: &str) -> String {
 fn log_in(cluster: &Cluster, browser: &Browser, name: &str, role: &str) {
     let token = cluster.ctl(&["admin", "add", name, "--role", role]).expect(0).stdout;
     browser.visit(&at(cluster, "/"));
+    browser.is_well_made();
+    browser.picture("login");
     browser.click("[name=token]");
     browser.type_keys(token.trim());
     browser.click("main button, form button");
@@ -63,11 +65,13 @@ fn attacker(target: &str) -> String {
 
 #[test]
 fn an_operator_releases_and_removes_after_a_question() {
-    let Some((cluster, browser)) = start(DESKTOP) else { return };
+    let Some((cluster, browser)) = start(PHONE) else { return };
     log_in(&cluster, &browser, "lee", "operate");
+    browser.is_well_made();
     browser.visit(&at(&cluster, "/nodes/cn001"));
     browser.click("nav.actions a[href$=release]");
     browser.until_text("h1", "Release cn001?");
+    browser.is_well_made();
     browser.picture("release");
     browser.click("main button");
     browser.until("the node's page", |browser| browser.url().ends_with("/nodes/cn001"));

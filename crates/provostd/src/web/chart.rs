@@ -19,7 +19,7 @@ pub(super) struct Chart {
     pub(super) failed: u64,
     /// Records within the last whole second.
     pub(super) records: u64,
-    /// The lines, as paths of SVG.
+    /// The lines, as paths of SVG; empty where nothing happened.
     pub(super) began_line: String,
     pub(super) succeeded_line: String,
     pub(super) failed_line: String,
@@ -36,6 +36,9 @@ impl Chart {
         let totals = [sum(|s| s.began), sum(|s| s.succeeded), sum(|s| s.failed)];
         let most = totals.into_iter().max().unwrap_or_default().max(1);
         let line = |number: fn(&Second) -> u64| {
+            if sum(number) == 0 {
+                return String::new();
+            }
             let y = |n: u64| HEIGHT - n * HEIGHT / most;
             let (mut path, mut total) = (format!("M0 {HEIGHT}"), 0);
             for second in seconds.iter().filter(|second| number(second) > 0) {
@@ -72,7 +75,7 @@ mod tests {
         assert_eq!((chart.seconds, chart.began, chart.failed, chart.records), (60, 4, 2, 9));
         assert_eq!(chart.began_line, "M0 100H300V25H590V0H600");
         assert_eq!(chart.failed_line, "M0 100H590V50H600");
-        assert_eq!(chart.succeeded_line, "M0 100H600");
+        assert_eq!(chart.succeeded_line, "");
         let nothing = Chart::new(&[], 1000);
         assert_eq!((nothing.began, nothing.records), (0, 0));
     }

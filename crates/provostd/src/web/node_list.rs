@@ -157,7 +157,7 @@ impl NodeList {
             ("Rerun", "wide", None),
             ("Stage", "", Some(Sort::Stage)),
             ("Cause", "wide", None),
-            ("What", "", None),
+            ("What", "what", None),
         ];
         let head = |(word, class, sort): (&'static str, &'static str, Option<Sort>)| {
             let is_by = sort == Some(self.query.sort);
