@@ -123,6 +123,11 @@ impl Browser {
         self.devtools("Emulation.setScriptExecutionDisabled", &disabled);
     }
 
+    /// What all of its processes carry (see [`processes::marked`]).
+    pub fn mark(&self) -> &str {
+        self.folder.path().to_str().unwrap()
+    }
+
     /// A command of the browser's own protocol (Chrome DevTools).
     pub fn devtools(&self, command: &str, params: &Value) -> Value {
         self.post("/goog/cdp/execute", &json!({"cmd": command, "params": params}))

@@ -39,6 +39,19 @@ impl Reporters {
         Wire { nodes: self, stream: BufReader::new(stream) }
     }
 
+    /// The id of that node's run with the number `run`.
+    pub fn run(number: usize, run: usize) -> String {
+        format!("0198{run:04x}-0000-7000-8000-{number:012}")
+    }
+
+    /// A whole record of a boot, of what only that record has.
+    pub fn record(node: &str, run: &str, seq: usize, own: Value) -> Value {
+        let mut all = json!({"timestamp": "2026-11-20T17:00:00Z", "service": "boot",
+            "node": node, "run": run, "seq": seq});
+        all.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        all
+    }
+
     /// Sends the records of a run of the node with this number; `first` is the seq of the first.
     pub fn send(&self, number: usize, first: usize, records: &[Value]) {
         self.connect().send(number, 0, first, records);
@@ -65,15 +78,17 @@ impl Wire<'_> {
     /// Sends records of the node's run with the number `run`.
     #[track_caller]
     pub fn send(&mut self, number: usize, run: usize, first: usize, records: &[Value]) {
+        let (node, id) = (self.nodes.name(number), Reporters::run(number, run));
+        let records = (first..)
+            .zip(records)
+            .map(|(seq, record)| Reporters::record(node, &id, seq, record.clone()));
+        self.post(number, &Value::from_iter(records).to_string());
+    }
+
+    /// Sends a report of the node, an array of records as JSON.
+    #[track_caller]
+    pub fn post(&mut self, number: usize, body: &str) {
         let (node, token) = &self.nodes.tokens[number];
-        let id = format!("0198{run:04x}-0000-7000-8000-{number:012}");
-        let records = (first..).zip(records).map(|(seq, record)| {
-            let mut all = json!({"timestamp": "2026-11-20T17:00:00Z", "service": "boot",
-                "node": node, "run": id, "seq": seq});
-            all.as_object_mut().unwrap().extend(record.as_object().unwrap().clone());
-            all
-        });
-        let body = Value::from_iter(records).to_string();
         let request = format!(
             "POST /v1/nodes/{node}/records HTTP/1.1\r\nHost: provostd\r\nAuthorization: Bearer \
              {token}\r\nContent-Length: {}\r\n\r\n{body}",

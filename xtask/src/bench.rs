@@ -21,6 +21,12 @@ pub(crate) enum Benchmark {
     History,
     /// How many records a second a provostd takes, beside its store's own floor
     Ingest,
+    /// The web page of many nodes, and what open tabs cost
+    Page {
+        /// How many nodes
+        #[arg(long, default_value_t = 100_000)]
+        nodes: u32,
+    },
     /// Many nodes that boot at once: a provostd beside a server that stores nothing
     Storm {
         /// How many nodes
@@ -49,6 +55,7 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
         Benchmark::Record => record(),
         Benchmark::History => cargo::run("cargo", &["bench", "--quiet", "-p", "provost-store"]),
         Benchmark::Ingest => of_tests("ingest", servers()?, &[]),
+        Benchmark::Page { nodes } => of_tests("page", servers()?, &["--nodes", &nodes.to_string()]),
         Benchmark::Storm { nodes, over, store, daemons, kills } => {
             let [nodes, daemons, kills] = [nodes, daemons, kills].map(|n| n.to_string());
             let args = [["--nodes", &nodes], ["--over", &over], ["--store", &store]];
