@@ -14,7 +14,7 @@ mod memory;
 mod pages;
 mod shown;
 mod tabs;
-#[path = "../storm/usage.rs"]
+#[path = "../common/usage.rs"]
 #[allow(dead_code)] // what a storm measures besides
 mod usage;
 
