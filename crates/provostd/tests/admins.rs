@@ -4,6 +4,7 @@
 mod server;
 
 use std::fs;
+use std::time::Duration;
 
 use provostd::{Config, TlsConfig};
 use reqwest::{Certificate, Client, Method, RequestBuilder};
@@ -53,7 +54,18 @@ impl Admins {
     }
 }
 
-const CHANGES: [&str; 4] = ["/v1/tokens", "/v1/release", "/v1/remove", "/v1/prune"];
+const CHANGES: [&str; 10] = [
+    "/v1/tokens",
+    "/v1/release",
+    "/v1/remove",
+    "/v1/prune",
+    "/v1/join",
+    "/v1/windows",
+    "/v1/windows/close",
+    "/v1/approve",
+    "/v1/reject",
+    "/v1/revoke",
+];
 
 #[tokio::test]
 async fn a_role_allows_what_those_below_it_do_and_nothing_above() {
@@ -262,4 +274,35 @@ async fn a_browser_logs_in_and_out_and_no_other_site_uses_its_cookie() {
         401,
         "it dies with the token"
     );
+}
+
+#[tokio::test]
+async fn what_goes_on_for_long_ends_with_the_token_or_the_login_that_it_was_asked_for_by() {
+    let admins = Admins::start().await;
+    let lee = admins.add("lee", "read").await;
+    let login = async || {
+        let login = admins.over_tls(Method::POST, "/login").json(&json!({"token": lee}));
+        let answer = login.send().await.unwrap();
+        answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned()
+    };
+    let cookies = [login().await, login().await];
+    let open = async |path, header, value: &str| {
+        let stream = admins.over_tls(Method::GET, path).header(header, value);
+        let stream = stream.header("accept", "text/event-stream").send().await.unwrap();
+        assert_eq!(stream.status(), 200);
+        stream
+    };
+    let by_token = open("/v1/events", "authorization", &format!("Bearer {lee}")).await;
+    let by_login = open("/", "cookie", &cookies[0]).await;
+    let by_other_login = open("/v1/events", "cookie", &cookies[1]).await;
+    let ends = async |mut stream: reqwest::Response| {
+        let end = async { while let Ok(Some(_)) = stream.chunk().await {} };
+        tokio::time::timeout(Duration::from_secs(60), end).await.is_ok()
+    };
+    let logout = admins.over_tls(Method::POST, "/logout").header("cookie", &cookies[1]);
+    assert_eq!(logout.send().await.unwrap().status(), 204);
+    assert!(ends(by_other_login).await, "it goes on without a login");
+    let remove = admins.over_socket(Method::POST, "/v1/admins/remove");
+    assert_eq!(response(remove.json(&json!({"name": "lee"}))).await.0, 200);
+    assert!(ends(by_token).await && ends(by_login).await, "it goes on without a token");
 }

@@ -2,21 +2,24 @@
 //! for its token.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Extension, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::post;
+use futures_util::StreamExt;
 use provost_record::now;
 use provost_store::Admin;
 use serde::Deserialize;
+use tokio::time::sleep;
 
 use super::actor::Actor;
-use super::sessions;
+use super::sessions::{self, Digest};
 use crate::app::App;
 use crate::connections::Connection;
 use crate::refusal::Refusal;
@@ -26,6 +29,8 @@ use crate::web;
 /// The cookie's name. By its prefix a browser takes it over TLS alone, and from no other host
 /// (RFC 6265bis, section 4.1.3.2).
 const COOKIE: &str = "__Host-provost";
+/// How often it is checked, while an answer goes on, whether who asked is still an admin.
+const CHECK: Duration = Duration::from_secs(1);
 /// The longest body of a login, in bytes.
 const MAX_LOGIN: usize = 4096;
 const NO_TOKEN: &str = "make one on the management node: provostctl admin add NAME --role read; then: provostctl --token-file FILE …";
@@ -50,33 +55,70 @@ async fn authenticate(
     next: Next,
 ) -> Result<Response, Refusal> {
     let headers = request.headers();
-    let token = match (bearer(headers), session(headers)) {
-        (Some(token), _) => Some(digest(token)),
-        (None, Some(session)) => app.sessions.token(&session),
+    let credential = match (bearer(headers), session(headers)) {
+        (Some(token), _) => Some(Credential::Token(digest(token))),
+        (None, Some(session)) => Some(Credential::Session(session)),
         (None, None) => None,
     };
-    let unknown = |error| Refusal::new(StatusCode::UNAUTHORIZED, error, NO_TOKEN);
-    let admin = match token {
-        Some(token) => admin(&app, token).await?.ok_or(UNKNOWN),
-        None => Err(NONE),
+    let known = match credential {
+        Some(credential) => credential.admin(&app).await?.map(|admin| (credential, admin)),
+        None => None,
     };
-    let admin = match admin {
-        Ok(admin) => admin,
-        Err(error) => {
-            // Who only opens the page has done nothing wrong.
-            let wrong = token.and(Some(error));
-            return web::login(headers, wrong).ok_or_else(|| unknown(error));
-        }
+    let Some((credential, admin)) = known else {
+        // Who only opens the page has done nothing wrong.
+        let wrong = credential.map(|_| UNKNOWN);
+        let unknown = || Refusal::new(StatusCode::UNAUTHORIZED, wrong.unwrap_or(NONE), NO_TOKEN);
+        return web::login(headers, wrong).ok_or_else(unknown);
     };
     by.has_token();
     request.extensions_mut().insert(Actor::Admin(admin, by.address().to_string()));
-    Ok(next.run(request).await)
+    let response = next.run(request).await;
+    Ok(response.map(|body| while_known(app, credential, body)))
+}
+
+/// By what a request says whose it is.
+#[derive(Clone, Copy)]
+enum Credential {
+    Token(Digest),
+    Session(Digest),
+}
+
+impl Credential {
+    /// Whose it is, if it still counts.
+    async fn admin(self, app: &App) -> Result<Option<Admin>, Refusal> {
+        let token = match self {
+            Self::Token(token) => Some(token),
+            Self::Session(session) => app.sessions.token(&session),
+        };
+        match token {
+            Some(token) => admin(app, token).await,
+            None => Ok(None),
+        }
+    }
+}
+
+/// An answer that is made as things happen, such as events, ends with the credential that it was asked
+/// for by.
+fn while_known(app: Arc<App>, credential: Credential, body: Body) -> Body {
+    if body.size_hint().exact().is_some() {
+        return body;
+    }
+    let over = async move {
+        loop {
+            sleep(CHECK).await;
+            // A store that doesn't answer just now ends nothing.
+            if let Ok(None) = credential.admin(&app).await {
+                return;
+            }
+        }
+    };
+    Body::from_stream(body.into_data_stream().take_until(Box::pin(over)))
 }
 
 const NONE: &str = "the request has no admin's token";
 const UNKNOWN: &str = "the token is no admin's, or its time is over";
 
-async fn admin(app: &App, token: [u8; 32]) -> Result<Option<Admin>, Refusal> {
+async fn admin(app: &App, token: Digest) -> Result<Option<Admin>, Refusal> {
     Ok(app.store.admin_of_token(token, now()).await?)
 }
 

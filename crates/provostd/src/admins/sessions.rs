@@ -12,7 +12,7 @@ pub(crate) const LASTS: Duration = Duration::from_secs(12 * 3600);
 const MOST: usize = 1024;
 
 /// The SHA-256 of a secret.
-type Digest = [u8; 32];
+pub(crate) type Digest = [u8; 32];
 
 /// Digests of the sessions' secrets, each with that of the token which it stands for.
 #[derive(Default)]
