@@ -44,6 +44,9 @@ pub(crate) enum Benchmark {
         /// How often a daemon or the database is killed meanwhile
         #[arg(long, default_value_t = 0)]
         kills: u32,
+        /// Compare nodes that have identities with nodes that have tokens, at one provostd
+        #[arg(long)]
+        identities: bool,
     },
 }
 
@@ -56,11 +59,15 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
         Benchmark::History => cargo::run("cargo", &["bench", "--quiet", "-p", "provost-store"]),
         Benchmark::Ingest => of_tests("ingest", servers()?, &[]),
         Benchmark::Page { nodes } => of_tests("page", servers()?, &["--nodes", &nodes.to_string()]),
-        Benchmark::Storm { nodes, over, store, daemons, kills } => {
+        Benchmark::Storm { nodes, over, store, daemons, kills, identities } => {
             let [nodes, daemons, kills] = [nodes, daemons, kills].map(|n| n.to_string());
             let args = [["--nodes", &nodes], ["--over", &over], ["--store", &store]];
             let args = [&args[..], &[["--daemons", &daemons], ["--kills", &kills]]].concat();
-            of_tests("storm", servers()?, args.as_flattened())
+            let mut args = args.as_flattened().to_vec();
+            if identities {
+                args.push("--identities");
+            }
+            of_tests("storm", servers()?, &args)
         }
     }
 }

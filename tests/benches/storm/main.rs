@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, reason = "printing is what it does")]
 
 mod gets;
+mod identities;
 mod null_server;
 mod options;
 mod processes;
@@ -35,6 +36,9 @@ fn main() {
     }
     let options = Options::read();
     let network = Network::enter();
+    if options.identities {
+        return identities::compare(&options, &network);
+    }
     let nodes = Nodes::new(options.nodes);
     let range = nodes.range();
     let Some(mut management) = Management::start(&range, options.store, options.daemons, None)
@@ -60,7 +64,7 @@ fn main() {
             storm.join().unwrap()
         })
     });
-    table::compare(&ours, &theirs);
+    table::compare(["provostd", "null"], &ours, &theirs);
     table::course("provostd", &ours);
     table::course("null", &theirs);
     // Those that were killed have taken it along.

@@ -14,16 +14,28 @@ pub(crate) struct Options {
     pub(crate) daemons: usize,
     /// How often a daemon or the database is killed meanwhile.
     pub(crate) kills: usize,
+    /// Whether nodes with identities are compared with nodes that have tokens.
+    pub(crate) identities: bool,
 }
 
 impl Options {
     pub(crate) fn read() -> Self {
-        let mut options =
-            Self { nodes: 1000, over: Duration::ZERO, store: Store::Sqlite, daemons: 1, kills: 0 };
+        let mut options = Self {
+            nodes: 1000,
+            over: Duration::ZERO,
+            store: Store::Sqlite,
+            daemons: 1,
+            kills: 0,
+            identities: false,
+        };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             // Cargo's own.
             if word == "--bench" {
+                continue;
+            }
+            if word == "--identities" {
+                options.identities = true;
                 continue;
             }
             let value = words.next().unwrap_or_else(|| panic!("{word} needs a value"));
@@ -49,6 +61,9 @@ impl Options {
         options.daemons = options.daemons.max(1);
         let shares = options.daemons == 1 || options.store != Store::Sqlite;
         assert!(shares, "many daemons can't share a SQLite file: add --store postgres");
+        // Each daemon has an authority and a port of its own, and a restart would take another port.
+        let is_one = options.daemons == 1 && options.kills == 0;
+        assert!(is_one || !options.identities, "--identities takes one daemon that isn't killed");
         options
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use crate::Measured;
 use crate::usage::Usage;
 
-/// Prints what a storm was like at provostd, beside the null server.
-pub(crate) fn compare(ours: &Measured, theirs: &Measured) {
-    println!("{:<28}{:>10}{:>10} {:<6}{:>6}", "", "provostd", "null", "", "ratio");
+/// Prints what a storm was like, beside another one; `names` says what each of them is.
+pub(crate) fn compare(names: [&str; 2], ours: &Measured, theirs: &Measured) {
+    println!("{:<28}{:>10}{:>10} {:<6}{:>6}", "", names[0], names[1], "", "ratio");
     let line = |what: &str, unit: &str, value: &dyn Fn(&Measured) -> f64| {
         line(what, unit, value(ours), value(theirs));
     };

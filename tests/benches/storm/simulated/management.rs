@@ -49,9 +49,9 @@ impl Management {
             Store::Postgres { syncs: false } => Some(Postgres::start()?),
         };
         let mut cluster = site(range);
-        if let Some(database) = &database {
-            cluster.configure_daemon(&format!("store = {:?}\n", database.database("site")));
-        }
+        let store = database.as_ref().map(|of| format!("store = {:?}\n", of.database("site")));
+        let store = store.unwrap_or_default();
+        cluster.configure_daemon(&format!("{store}[tls]\nlisten = {:?}\n", any_address(0)));
         if let Some(files) = files {
             cluster.limit_daemon_files(files);
         }
@@ -93,6 +93,25 @@ impl Management {
         let lines = self.cluster.ctl(&["token", range]).expect(0).stdout;
         let tokens = lines.lines().filter_map(|line| line.split(' ').nth(1));
         tokens.map(str::to_owned).collect()
+    }
+
+    /// Names TLS in what is published, and lets the nodes of `range` enrol from now on.
+    pub(crate) fn open_window(&self, range: &str) {
+        self.cluster.publish_with(&["--tls", &self.cluster.tls()]).expect(0);
+        self.cluster.ctl(&["enroll", "open", range, "--for", "1h"]).expect(0);
+    }
+
+    /// Names no TLS any more.
+    pub(crate) fn end_tls(&self) {
+        self.cluster.publish_with(&["--tls", "off"]).expect(0);
+    }
+
+    /// How many connections the first daemon's `listener` has accepted so far.
+    pub(crate) fn connections(&self, listener: &str) -> u64 {
+        let text = page(&self.cluster.daemon().admin(), "/metrics");
+        let name = format!("provost_connections_total{{listener={listener:?}}} ");
+        let line = text.lines().find_map(|line| line.strip_prefix(&name));
+        line.map_or(0, |count| count.parse().unwrap())
     }
 
     /// The processes of the daemons.

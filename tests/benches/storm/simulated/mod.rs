@@ -51,6 +51,8 @@ pub(crate) struct Nodes {
 pub(crate) struct Share {
     /// Within which time they are switched on.
     over: Duration,
+    /// Whether they only fetch.
+    only_fetches: bool,
     nodes: Vec<SimulatedNode>,
 }
 
@@ -66,8 +68,8 @@ impl Nodes {
         format!("n[{}-{}]", &self.names[0][1..], &self.names[self.names.len() - 1][1..])
     }
 
-    /// All of them, to boot within `over`, each with its token and with the `settings` for its number,
-    /// divided among so many processes. `name` is the storm's.
+    /// All of them, to boot within `over`, each with its token, if there are some, and with the
+    /// `settings` for its number, divided among so many processes. `name` is the storm's.
     pub(crate) fn shares(
         &self,
         name: &str,
@@ -76,10 +78,11 @@ impl Nodes {
         settings: impl Fn(usize) -> String,
         processes: usize,
     ) -> Vec<Share> {
-        let share = || Share { over, nodes: Vec::new() };
+        let share = || Share { over, only_fetches: false, nodes: Vec::new() };
         let mut shares: Vec<Share> = (0..processes).map(|_| share()).collect();
-        for (n, (node, token)) in self.names.iter().zip(tokens).enumerate() {
+        for (n, node) in self.names.iter().enumerate() {
             let folder = self.memory.path().join(name).join(node);
+            let token = tokens.get(n).map(String::as_str);
             let node = SimulatedNode::new(folder, node, token, &settings(n));
             shares[n % processes].nodes.push(node);
         }
@@ -95,6 +98,11 @@ impl Nodes {
 }
 
 impl Share {
+    /// The same nodes fetch what is published, and boot later.
+    pub(crate) fn only_fetching(self) -> Self {
+        Self { only_fetches: true, ..self }
+    }
+
     /// Boots all of them, divided among so many threads.
     pub(crate) fn boot(self, threads: usize) -> Storm {
         let mut parts: Vec<Vec<SimulatedNode>> = (0..threads).map(|_| Vec::new()).collect();
@@ -104,7 +112,7 @@ impl Share {
         let books = Books::open();
         let begun = Instant::now();
         let boots = thread::scope(|scope| {
-            let boot_all = |part| scope.spawn(move || boot_all(part, self.over));
+            let boot_all = |part| scope.spawn(move || boot_all(part, self.over, self.only_fetches));
             let threads: Vec<_> = parts.into_iter().map(boot_all).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
         });
@@ -121,10 +129,11 @@ impl Storm {
     }
 }
 
-fn boot_all(share: Vec<SimulatedNode>, over: Duration) -> Vec<Boot> {
+fn boot_all(share: Vec<SimulatedNode>, over: Duration, only_fetches: bool) -> Vec<Boot> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let local = tokio::task::LocalSet::new();
-    let boots: Vec<_> = share.into_iter().map(|node| local.spawn_local(node.boot(over))).collect();
+    let boot = |node: SimulatedNode| local.spawn_local(node.boot(over, only_fetches));
+    let boots: Vec<_> = share.into_iter().map(boot).collect();
     local.block_on(&runtime, async {
         let mut ended = Vec::new();
         for boot in boots {

@@ -22,7 +22,8 @@ const SCRIPT: Duration = Duration::from_millis(250);
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SimulatedNode {
     folder: PathBuf,
-    token: String,
+    /// None where the node has an identity, or comes by one.
+    token: Option<String>,
     config: String,
 }
 
@@ -45,27 +46,31 @@ pub(crate) struct Boot {
 
 impl SimulatedNode {
     /// A node in `folder`.
-    pub(crate) fn new(folder: PathBuf, name: &str, token: &str, settings: &str) -> Self {
+    pub(crate) fn new(folder: PathBuf, name: &str, token: Option<&str>, settings: &str) -> Self {
         let path = |name: &str| folder.join(name);
         let names = ["state", "log", "etc", "xcatpost", "xcat", "xcat_log"];
         let paths = names.map(|name| format!("{name} = {:?}\n", path(name))).concat();
+        let token_file = token.map(|_| format!("token_file = {:?}\n", path("token")));
+        let token_file = token_file.unwrap_or_default();
         let config = format!(
-            "node = {name:?}\ntoken_file = {:?}\n{settings}[report]\ndeadline = \"10m\"\n[paths]\n{paths}",
-            path("token")
+            "node = {name:?}\n{token_file}{settings}[report]\ndeadline = \"10m\"\n[paths]\n{paths}"
         );
-        Self { config, token: token.to_owned(), folder }
+        Self { config, token: token.map(str::to_owned), folder }
     }
 
-    /// Makes its folder, which has not been there before.
+    /// Makes its folder. What the node has kept there since another boot stays.
     fn set_up(&self) {
         std::fs::create_dir_all(&self.folder).unwrap();
-        std::fs::write(self.folder.join("token"), &self.token).unwrap();
+        if let Some(token) = &self.token {
+            std::fs::write(self.folder.join("token"), token).unwrap();
+        }
         std::fs::write(self.folder.join("provost.toml"), &self.config).unwrap();
     }
 
-    /// Boots within `over` from now on, as the real node does in its runner. Its folder is there only for
-    /// that: there is no room for a hundred thousand.
-    pub(crate) async fn boot(self, over: Duration) -> Boot {
+    /// Boots within `over` from now on, as the real node does in its runner. Its folder is there only until it
+    /// has: there is no room for a hundred thousand. If it only fetches, it stops after that: it comes by an
+    /// identity, where it has no token, and says nothing.
+    pub(crate) async fn boot(self, over: Duration, only_fetches: bool) -> Boot {
         let begun_all = Instant::now();
         sleep(over.mul_f64(fastrand::f64())).await;
         self.set_up();
@@ -77,6 +82,19 @@ impl SimulatedNode {
         assert!(mistakes.is_empty(), "{}", mistakes[0]);
         let mut source = Published::new(connection.clone());
         source.prefetch().await;
+        let (_orders, mut orders) = watch::channel(Default::default());
+        let mut fetch = async || {
+            let begun = Instant::now();
+            let fetched = source.fetch_published(&mut orders, &mut |_| {}).await;
+            let name = &connection.settings.node;
+            let fetched = fetched.unwrap_or_else(|why| panic!("{name}: {}", why.failure));
+            (fetched, begun.elapsed())
+        };
+        if only_fetches {
+            let (_, fetch) = fetch().await;
+            let (whole, ended) = (on.elapsed(), begun_all.elapsed());
+            return Boot { fetch, whole, ended, run: id, records: 0, unreported: 0 };
+        }
 
         let mut journal = SimulatedJournal::open(&connection.paths.journal(Service::Boot));
         let run = RunContext {
@@ -91,15 +109,11 @@ impl SimulatedNode {
             synced: journal.synced.subscribe(),
         };
         journal.put(&run, Record { attempt: run.attempt, ..Record::new(Phase::ServiceStart) });
-        let mut reporting = Reporting::new(connection);
+        let mut reporting = Reporting::new(connection.clone());
         reporting.run_started(&run).await;
-        let (_orders, mut orders) = watch::channel(Default::default());
 
         journal.put(&run, stage("fetch", Phase::StageStart));
-        let begun = Instant::now();
-        let fetched = source.fetch_published(&mut orders, &mut |_| {}).await;
-        let fetched = fetched.unwrap_or_else(|why| panic!("{}: {}", run.node, why.failure));
-        let fetch = begun.elapsed();
+        let (fetched, fetch) = fetch().await;
         journal.put(&run, end_of_fetch(&fetched, fetch));
         for step in &fetched.plan.postscripts {
             journal.put(&run, stage(&step.script, Phase::StageStart));
