@@ -1,5 +1,4 @@
 //! The web page in a real Chromium. With `PROVOST_SCREENSHOTS=DIR` each test leaves pictures there.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs::File;
 use std::io::Write;
