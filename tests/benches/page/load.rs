@@ -100,7 +100,7 @@ impl Load {
 
 /// The reports of a boot that fails for a cause, or succeeds if that is 0.
 fn reports(cause: usize, records: usize) -> Vec<String> {
-    let stage = |n: usize| format!("s{:02}", n);
+    let stage = |n: usize| format!("s{n:02}");
     let steps = (1..=(records - 4) / 2).flat_map(|n| {
         [
             json!({"phase": "stage start", "stage": stage(n)}),

@@ -74,11 +74,12 @@ fn shown(browser: &Browser, load: &Load, probe: usize, run: usize) -> f64 {
     let stage = format!("probe-{run}");
     browser.run(&format!("window.text = {stage:?}; window.isDrawn = false; window.at = 0;"));
     let message = "mount.nfs: Connection timed out";
+    let begin = json!({"phase": "stage start", "stage": stage});
     let step = json!({"phase": "stage end", "stage": stage, "result": "failure", "cause": "exit",
         "exitCode": 32, "errorMessage": message, "durationMs": 4000});
     let mut wire = load.nodes.connect();
     let reported = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64() * 1e3;
-    wire.send(probe, run, 1, &[begins(), fetched(), step, ends("failure", message)]);
+    wire.send(probe, run, 1, &[begins(), fetched(), begin, step, ends("failure", message)]);
     let mut at = 0.0;
     let is_drawn = processes::until(LIMIT, || {
         at = browser.run("return window.at").as_f64().unwrap();
