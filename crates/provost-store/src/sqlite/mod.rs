@@ -10,6 +10,7 @@ mod ingest;
 #[cfg(feature = "transfer")]
 mod log_files;
 mod logs;
+mod nodes;
 mod notices;
 mod owners;
 mod prune;

@@ -24,7 +24,13 @@ pub(super) fn record_id(run: i64, seq: u64) -> rusqlite::Result<i64> {
 }
 
 pub(super) fn node(row: &Row<'_>) -> rusqlite::Result<Node> {
-    json_column::<NodeState>(row, 0).map(|state| state.node())
+    node_of(row.get_ref(0)?.as_str()?)
+}
+
+/// The node whose state this is, the first column of a row.
+pub(super) fn node_of(state: &str) -> rusqlite::Result<Node> {
+    let state = serde_json::from_str::<NodeState>(state).map_err(|e| unreadable(0, e))?;
+    Ok(state.node())
 }
 
 /// The value that a column has as JSON.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use super::writer::Applied;
-use super::{Sqlite, admins, changes, identities, ingest, prune, rows, runs, steps, tokens};
+use super::{Sqlite, admins, changes, identities, ingest, nodes, prune, rows, runs, steps, tokens};
 use crate::{
     Admin, Answer, AuditEntry, Claim, Event, Ingested, Look, Lost, NewestRuns, Node, Pruned,
     Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Store,
@@ -42,11 +42,7 @@ impl Store for Sqlite {
     }
 
     fn nodes(&self) -> Answer<'_, Vec<Node>> {
-        Box::pin(self.read(|db| {
-            db.prepare_cached("SELECT state FROM node ORDER BY name")?
-                .query_map([], rows::node)?
-                .collect()
-        }))
+        Box::pin(self.read(nodes::all))
     }
 
     fn nodes_named(&self, mut names: Vec<String>) -> Answer<'_, Vec<Node>> {
