@@ -1,7 +1,8 @@
 //! A node made of OpenSSL and curl.
 
+use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use provost_tests::{Cluster, Daemon, Out};
 
@@ -96,6 +97,31 @@ impl Client {
         let (cert, key) = (self.file("crt"), self.file("key"));
         self.curl(&format!("/plans/{node}.toml"), &["--cert", &cert, "--key", &key])
     }
+}
+
+impl Client {
+    /// A connection that stays open.
+    pub(crate) fn connect(&self, more: &[&str]) -> Child {
+        let mut openssl = Command::new("openssl");
+        openssl.args(["s_client", "-quiet", "-connect", &self.at]).args(more);
+        openssl.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+    }
+}
+
+/// The status of a request that is sent on it.
+pub(crate) fn ask(connection: &mut Child) -> String {
+    let request = "GET /plans/cn001.toml HTTP/1.1\r\nHost: x\r\n\r\n";
+    connection.stdin.as_mut().unwrap().write_all(request.as_bytes()).unwrap();
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        connection.stdout.as_mut().unwrap().read_exact(&mut byte).unwrap();
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    connection.stdout.as_mut().unwrap().read_exact(&mut body).unwrap();
+    head.split(' ').nth(1).unwrap().to_owned()
 }
 
 /// A join token for `node`.

@@ -14,7 +14,7 @@ fn cluster_with(more: &str) -> Cluster {
     let mut cluster = Cluster::new();
     cluster.script("one", "#!/bin/sh\necho one\n");
     let site = "[nodes.\"cn[001-003]\"]\npostscripts = [\"one\"]\n\
-                [nodes.cn002.env]\nIPADDR = \"10.9.9.9\"\n[nodes.cn003.env]\nIPADDR = \"127.0.0.1\"\n";
+                [nodes.cn002.env]\nIPADDR = \"10.9.9.9/24\"\n[nodes.cn003.env]\nIPADDR = \"127.0.0.1\"\n";
     let site = site.replace("[nodes.\"cn[001-003]\"]", "[groups.all]\nnodes = \"cn[001-003]\"");
     cluster.site(&site).publish().expect(0);
     cluster.configure_daemon(more);

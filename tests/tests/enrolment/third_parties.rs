@@ -1,13 +1,12 @@
 //! The daemon's side, with OpenSSL and curl as the node.
 
-use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use provost_tests::Postgres;
 use serde_json::json;
 
-use crate::client::{Client, join_token, run};
+use crate::client::{Client, ask, join_token, run};
 use crate::{cluster, cluster_with};
 
 /// The longest that something may take which is waited for.
@@ -240,41 +239,28 @@ fn an_identity_that_has_ended_is_refused_and_one_that_is_half_over_is_to_be_rene
     assert_eq!(node.enroll("cn001", &own).0, 200);
 }
 
-/// A client that has one connection open.
-fn connect(client: &Client) -> std::process::Child {
-    let mut openssl = Command::new("openssl");
-    openssl.args(["s_client", "-quiet", "-connect", &client.at]);
-    openssl.args(["-cert", &client.file("crt"), "-key", &client.file("key")]);
-    openssl.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
-}
-
-/// The status of a request that is sent on it.
-fn ask(connection: &mut std::process::Child) -> String {
-    let request = "GET /plans/cn001.toml HTTP/1.1\r\nHost: x\r\n\r\n";
-    connection.stdin.as_mut().unwrap().write_all(request.as_bytes()).unwrap();
-    let (mut head, mut byte) = (Vec::new(), [0]);
-    while !head.ends_with(b"\r\n\r\n") {
-        connection.stdout.as_mut().unwrap().read_exact(&mut byte).unwrap();
-        head.push(byte[0]);
-    }
-    let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
-    let mut body = vec![0; length.parse().unwrap()];
-    connection.stdout.as_mut().unwrap().read_exact(&mut body).unwrap();
-    head.split(' ').nth(1).unwrap().to_owned()
-}
-
 #[test]
-fn revoke_ends_an_identity_on_open_connections_for_good() {
+fn revoke_ends_an_identity_on_open_connections_and_in_sessions_for_good() {
     let cluster = cluster();
     let node = Client::new(&cluster, "node");
     assert_eq!(node.join("cn001", &join_token(&cluster, "cn001", &[])).0, 200);
     let bearer = cluster.ctl(&["token", "cn001"]).expect(0).stdout;
-    let mut connection = connect(&node);
+    let (cert, key) = (node.file("crt"), node.file("key"));
+    let session = node.file("session");
+    let mut connection = node.connect(&["-cert", &cert, "-key", &key, "-sess_out", &session]);
     assert_eq!((ask(&mut connection), ask(&mut connection)), ("200".into(), "200".into()));
+    // The session alone proves the key, as long as that counts.
+    let resumed = || {
+        let mut connection = node.connect(&["-sess_in", &session]);
+        let status = ask(&mut connection);
+        connection.kill().unwrap();
+        connection.wait().unwrap();
+        status
+    };
+    assert_eq!(resumed(), "200");
     let revoked = cluster.ctl(&["revoke", "cn001"]).expect(0).stdout;
     assert_eq!(revoked, format!("cn001: revoked {}, and its tokens\n", node.fingerprint()));
-    assert_eq!(ask(&mut connection), "401");
+    assert_eq!((ask(&mut connection), resumed()), ("401".into(), "401".into()));
     connection.kill().unwrap();
     connection.wait().unwrap();
     let (status, refusal) = node.plan("cn001");

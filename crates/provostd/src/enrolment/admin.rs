@@ -25,6 +25,8 @@ type Shared = State<Arc<App>>;
 
 /// A request about nodes, and one about a key.
 const NODES: &str = r#"{"nodes": ["cn[001-004]"], "forMs": 1800000}"#;
+const JOIN: &str = "compare the command with: provostctl join --help";
+const PENDING: &str = "copy it from: provostctl pending";
 const KEY: &str = r#"{"node": "cn001", "key": "SHA256:…"}"#;
 
 /// For which nodes, and for how long.
@@ -48,13 +50,12 @@ impl TimeRequest {
         let nodes = published_nodes::checked(&app.www, nodes).await?;
         let time = SignedDuration::from_millis(i64::try_from(request.for_ms).unwrap_or(i64::MAX));
         let until = now().saturating_add(time).unwrap_or(Timestamp::MAX);
-        let from = request.from.as_deref().map(parse::<Network>).transpose()?;
+        let from = request.from.as_deref().map(|from| parse::<Network>(from, JOIN)).transpose()?;
         Ok((nodes, until, from))
     }
 }
 
-fn parse<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, Refusal> {
-    let hint = "compare the command with: provostctl join --help";
+fn parse<T: FromStr<Err: std::fmt::Display>>(text: &str, hint: &str) -> Result<T, Refusal> {
     text.parse()
         .map_err(|e: T::Err| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, e.to_string(), hint))
 }
@@ -126,7 +127,7 @@ struct KeyRequest {
 impl KeyRequest {
     async fn read(app: &App, body: Body) -> Result<(String, Option<Fingerprint>), Refusal> {
         let Self { node, key } = read_json(app, body, KEY).await?;
-        Ok((node, key.as_deref().map(parse).transpose()?))
+        Ok((node, key.as_deref().map(|key| parse(key, PENDING)).transpose()?))
     }
 }
 

@@ -117,7 +117,8 @@ async fn planned_address(app: &App, node: &str) -> Result<Option<IpAddr>, Refusa
     match plan {
         Ok(text) => {
             let plan = Plan::parse(&text).ok();
-            Ok(plan.and_then(|plan| plan.env.get(ADDRESS)?.parse().ok()))
+            // Some sites write it with the length of its network.
+            Ok(plan.and_then(|plan| plan.env.get(ADDRESS)?.split('/').next()?.trim().parse().ok()))
         }
         Err(_) => match app.store.node(node).await? {
             Some(_) => Ok(None),
