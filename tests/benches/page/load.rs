@@ -92,7 +92,7 @@ impl Load {
         number: usize,
         run: usize,
     ) -> impl Iterator<Item = String> + 'a {
-        let cause = if number % FAILS == 0 { number / FAILS % CAUSES + 1 } else { 0 };
+        let cause = if number.is_multiple_of(FAILS) { number / FAILS % CAUSES + 1 } else { 0 };
         let (name, run) = (self.nodes.name(number), Reporters::run(number, run));
         boots[cause].iter().map(move |body| body.replace(NODE, name).replace(RUN, &run))
     }
