@@ -112,6 +112,13 @@ async fn lock(change: &Transaction<'_>, node: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Nor makes the key another node's identity. A node is locked before it.
+async fn lock_key(change: &Transaction<'_>, key: KeyDigest) -> Result<(), Failure> {
+    let lock = "SELECT pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 23))";
+    change.execute(&change.prepare_cached(lock).await?, &[&&key[..]]).await?;
+    Ok(())
+}
+
 pub(super) async fn enrol(
     db: &Database,
     request: EnrolmentRequest,
@@ -121,6 +128,7 @@ pub(super) async fn enrol(
     let tx = client.transaction().await?;
     let (node, key) = (&*request.node, request.key);
     lock(&tx, node).await?;
+    lock_key(&tx, key).await?;
     let (change, answer) = decide(&request, &known(&tx, &request).await?, at);
     match change {
         Change::Nothing => return Ok(answer),
@@ -263,6 +271,7 @@ pub(super) async fn approve(
         Ok(key) => key,
         Err(why) => return Ok(Err(why)),
     };
+    lock_key(&tx, key).await?;
     let owner = tx.query_opt(OF_KEY, &[&&key[..]]).await?;
     let owner = owner.as_ref().map(identity).transpose()?;
     if let Some(other) = owner.filter(|owner| owner.node != node) {

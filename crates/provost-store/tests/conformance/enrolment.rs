@@ -224,4 +224,18 @@ pub(crate) async fn many_at_once(store: Arc<dyn Store>) {
     let names: std::collections::BTreeSet<_> = winners.iter().map(|(name, _)| name).collect();
     assert_eq!((winners.len(), names.len()), (100, 100));
     assert_eq!(store.pending_keys().await.unwrap().len(), 100);
+    one_key_at_once(store).await;
+}
+
+/// A hundred nodes enrol at once by the same key, as from a copied disk: it becomes the identity of one.
+async fn one_key_at_once(store: Arc<dyn Store>) {
+    let names: Vec<String> = (0..100).map(|n| format!("copy{n}")).collect();
+    store.open_windows(names.clone(), later(60)).await.unwrap();
+    let mut tasks = tokio::task::JoinSet::new();
+    for name in names {
+        let store = Arc::clone(&store);
+        tasks.spawn(async move { store.enrol(request(&name, 200), at()).await.unwrap() });
+    }
+    let all = tasks.join_all().await;
+    assert_eq!(all.iter().filter(|enrolled| is_new(enrolled)).count(), 1, "{all:?}");
 }
