@@ -221,8 +221,8 @@ async fn note(
     let note = tx.prepare_cached(note).await?;
     let (by, at) = (request.by.to_string(), at.as_millisecond());
     tx.execute(&note, &[&node, &key, &by, &at, &is_second]).await?;
-    let cut = "DELETE FROM enrolment_request WHERE node = $1 AND key NOT IN (
-             SELECT key FROM enrolment_request WHERE node = $1
+    let cut = "DELETE FROM enrolment_request WHERE node = $1 AND NOT rejected AND key NOT IN (
+             SELECT key FROM enrolment_request WHERE node = $1 AND NOT rejected
              ORDER BY key = $2 DESC, last DESC LIMIT $3)";
     let cut = tx.prepare_cached(cut).await?;
     tx.execute(&cut, &[&node, &key, &(REQUESTS as i64)]).await?;
@@ -325,12 +325,12 @@ pub(super) async fn revoke(
     rows.iter().map(identity).collect::<Result<_, _>>().map(Ok)
 }
 
-/// Removes all that could lead to identities of nodes.
+/// Removes all that could lead to identities of nodes. Keys that an admin has rejected stay so.
 async fn forget(tx: &Transaction<'_>, names: &[String]) -> Result<(), Failure> {
     for delete in [
         "DELETE FROM enrolment_join WHERE node = ANY($1)",
         "DELETE FROM enrolment_window WHERE node = ANY($1)",
-        "DELETE FROM enrolment_request WHERE node = ANY($1)",
+        "DELETE FROM enrolment_request WHERE node = ANY($1) AND NOT rejected",
     ] {
         tx.execute(delete, &[&names]).await?;
     }

@@ -173,8 +173,8 @@ fn note(
     )?
     .execute(params![request.node, request.key, request.by.to_string(), at, is_second])?;
     db.prepare_cached(
-        "DELETE FROM enrolment_request WHERE node = ?1 AND key NOT IN (
-             SELECT key FROM enrolment_request WHERE node = ?1
+        "DELETE FROM enrolment_request WHERE node = ?1 AND NOT rejected AND key NOT IN (
+             SELECT key FROM enrolment_request WHERE node = ?1 AND NOT rejected
              ORDER BY key = ?2 DESC, last DESC LIMIT ?3)",
     )?
     .execute(params![request.node, request.key, REQUESTS as i64])?;
@@ -274,12 +274,12 @@ pub(super) fn revoke(
     Ok(Applied { changes_tokens: true, ..Applied::of(Ok(revoked)) })
 }
 
-/// Removes all that could lead to an identity of the node.
+/// Removes all that could lead to an identity of the node. Keys that an admin has rejected stay so.
 fn forget(db: &Connection, node: &str) -> rusqlite::Result<()> {
     for delete in [
         "DELETE FROM enrolment_join WHERE node = ?",
         "DELETE FROM enrolment_window WHERE node = ?",
-        "DELETE FROM enrolment_request WHERE node = ?",
+        "DELETE FROM enrolment_request WHERE node = ? AND NOT rejected",
     ] {
         db.prepare_cached(delete)?.execute([node])?;
     }
@@ -290,5 +290,6 @@ fn forget(db: &Connection, node: &str) -> rusqlite::Result<()> {
 pub(super) fn remove(db: &Connection, node: &str) -> rusqlite::Result<()> {
     db.prepare_cached("DELETE FROM identity WHERE node = ? AND revoked IS NULL")?
         .execute([node])?;
+    db.prepare_cached("DELETE FROM enrolment_request WHERE node = ?")?.execute([node])?;
     forget(db, node)
 }

@@ -161,9 +161,13 @@ async fn admins(store: &dyn Store) {
     assert_eq!(approve("a1", None).await, Err(NotPending::OtherNodes("a2".into())));
     // When it has ended, an admin has to approve it again.
     assert_eq!(enrol(store, request("a2", 25), 900).await, Enrolled::Pending);
+    assert_eq!(enrol(store, request("a3", 29), 0).await, Enrolled::Pending);
+    assert_eq!(store.reject("a3", None).await.unwrap(), Ok([29; 32]));
     for key in 30..40 {
         enrol(store, request("a3", key), key.into()).await;
     }
+    let rejected = refused(EnrolmentRefusal::Rejected);
+    assert_eq!(enrol(store, request("a3", 29), 40).await, rejected, "others don't push it out");
     let kept: Vec<_> = pending(store).await.into_iter().filter(|key| key.0 == "a3").collect();
     assert_eq!(kept.len(), 4);
     assert!(kept.iter().all(|(_, key, _)| key[0] >= 36), "the newest: {kept:?}");
@@ -183,6 +187,13 @@ async fn revocation(store: &dyn Store) {
     assert_eq!(identity.revoked, Some(later(1)));
     assert_eq!(store.identity("r1").await.unwrap(), Some(identity));
     assert_eq!(store.token_owner([77; 32], at()).await.unwrap(), None);
+    store.open_windows(vec!["r2".into()], later(60)).await.unwrap();
+    assert!(is_new(&enrol(store, request("r2", 45), 0).await));
+    enrol(store, request("r2", 46), 0).await;
+    assert_eq!(store.reject("r2", None).await.unwrap(), Ok([46; 32]));
+    store.revoke(vec!["r2".into()], later(1)).await.unwrap().unwrap();
+    let rejected = refused(EnrolmentRefusal::Rejected);
+    assert_eq!(enrol(store, request("r2", 46), 2).await, rejected, "it stays rejected");
     assert!(store.windows(at()).await.unwrap().is_empty());
     assert!(pending(store).await.iter().all(|key| key.0 != "r1"));
     // Nothing brings the key back.
