@@ -27,7 +27,7 @@ pub(crate) const MAX_HISTORY: usize = 8 * 1024 * 1024;
 pub(crate) const MAX_PART: usize = 1024 * 1024;
 
 /// How many events a subscriber may be behind before it misses some.
-pub const EVENT_BACKLOG: usize = 1024;
+pub const EVENT_BACKLOG: usize = 16 * 1024;
 
 /// A record, and its text as the node sent it: unknown keys are kept.
 #[derive(Clone, Debug)]

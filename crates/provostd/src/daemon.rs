@@ -137,7 +137,7 @@ impl Daemon {
         }
         tasks.spawn(retention::keep(Arc::clone(&app)));
         let (web, until) = (Arc::clone(&app), stopped.clone());
-        tasks.spawn(async move { web.recent.watch(&*web.store, until).await });
+        tasks.spawn(async move { web.recent.watch(&*web.store, &web.fleet, until).await });
         let (web, until) = (Arc::clone(&app), stopped.clone());
         tasks.spawn(async move { web.fleet.keep(&*web.store, until).await });
         tasks.spawn(deliveries.keep(Arc::clone(&app), stopped.clone()));

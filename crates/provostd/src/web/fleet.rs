@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use provost_record::wording::error_chain;
-use provost_store::{Event, Node, Store, StoreError, failure_id};
-use serde::Deserialize;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{Notify, broadcast, watch};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use provost_store::{Node, Store, StoreError, failure_id};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep, timeout};
 
+use super::changed::Changed;
 use crate::listener::Stop;
 use crate::refusal::Refusal;
 
@@ -28,8 +27,6 @@ const AGAIN: Duration = Duration::from_secs(300);
 const FIRST: Duration = Duration::from_secs(60);
 /// The pause after an error of the store.
 const RETRY: Duration = Duration::from_secs(5);
-/// How many changes that are no events wait to be read.
-const TOUCHED: usize = 64;
 
 /// A node, and the failure group that it belongs to.
 #[derive(Debug)]
@@ -105,7 +102,7 @@ pub(crate) struct Fleet {
     /// Somebody looks.
     wake: Notify,
     last_look: Mutex<Instant>,
-    touched: broadcast::Sender<Vec<String>>,
+    changed: Changed,
 }
 
 impl Default for Fleet {
@@ -114,7 +111,7 @@ impl Default for Fleet {
             state: watch::Sender::default(),
             wake: Notify::new(),
             last_look: Mutex::new(Instant::now()),
-            touched: broadcast::Sender::new(TOUCHED),
+            changed: Changed::default(),
         }
     }
 }
@@ -148,8 +145,17 @@ impl Fleet {
 
     /// Nodes have changed by what isn't an event, such as their removal.
     pub(crate) fn touch(&self, names: &[String]) {
-        // Fails where nobody looks.
-        let _ = self.touched.send(names.to_vec());
+        names.iter().for_each(|name| self.changed.note(name));
+    }
+
+    /// An event says that a node has changed.
+    pub(super) fn has_changed(&self, name: &str) {
+        self.changed.note(name);
+    }
+
+    /// Events were missed: any node may have changed.
+    pub(super) fn has_missed(&self) {
+        self.changed.note_any();
     }
 
     /// Keeps the nodes in memory while somebody looks, until the daemon ends.
@@ -163,6 +169,7 @@ impl Fleet {
                     self.state.send_replace(State::Failed(text.into(), error.hint().into()));
                     sleep(RETRY).await;
                 }
+                self.changed.ignore();
                 self.state.send_replace(State::Asleep);
             }
         };
@@ -174,7 +181,7 @@ impl Fleet {
 
     /// Reads the nodes, and those that change, while somebody looks.
     async fn follow(&self, store: &dyn Store) -> Result<(), StoreError> {
-        let (mut events, mut touched) = (store.events(), self.touched.subscribe());
+        self.changed.take();
         // By the clock: it is another one than before the last pause.
         let version = Timestamp::now().as_microsecond().unsigned_abs();
         let all = members(store.nodes().await?, version);
@@ -182,14 +189,18 @@ impl Fleet {
         let mut all_read = Instant::now();
         let mut pause = PACE;
         loop {
-            let changed = changes(&mut events, &mut touched, pause).await;
+            sleep(pause).await;
+            // Or it is time to see whether anybody looks.
+            let _ = timeout(KEPT, self.changed.comes()).await;
             if !self.is_looked_at() {
                 return Ok(());
             }
             let began = Instant::now();
-            let next = match changed {
+            let next = match self.changed.take() {
                 Some(names) if all_read.elapsed() < AGAIN => {
                     if names.is_empty() {
+                        // It came before the last read.
+                        pause = Duration::ZERO;
                         continue;
                     }
                     let found = store.nodes_named(names.iter().cloned().collect()).await?;
@@ -235,45 +246,6 @@ impl Changes {
         match &*self.0.borrow_and_update() {
             State::Ready(snapshot) => Some(Arc::clone(snapshot)),
             State::Asleep | State::Failed(..) => None,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct OfNode {
-    node: String,
-}
-
-/// Collects the names of the nodes that change, for at least `pause` and until there is one, or it is
-/// time to look whether anybody looks. None if it isn't known which have changed.
-async fn changes(
-    events: &mut broadcast::Receiver<Event>,
-    touched: &mut broadcast::Receiver<Vec<String>>,
-    pause: Duration,
-) -> Option<BTreeSet<String>> {
-    let mut names = BTreeSet::new();
-    let mut is_known = true;
-    let earliest = Instant::now() + pause;
-    let latest = earliest + KEPT;
-    loop {
-        let until = if names.is_empty() && is_known { latest } else { earliest };
-        tokio::select! {
-            event = events.recv() => match event {
-                Ok(Event::Record(json)) => match serde_json::from_str::<OfNode>(json.get()) {
-                    Ok(of) => drop(names.insert(of.node)),
-                    Err(_) => is_known = false,
-                },
-                Ok(Event::Lost(lost)) => drop(names.insert(lost.node.clone())),
-                Ok(Event::Claim(claim)) => drop(names.insert(claim.node.clone())),
-                Ok(Event::Missed) | Err(RecvError::Lagged(_)) => is_known = false,
-                // The store has ended, and with it the daemon.
-                Err(RecvError::Closed) => std::future::pending().await,
-            },
-            more = touched.recv() => match more {
-                Ok(more) => names.extend(more),
-                Err(_) => is_known = false,
-            },
-            () = sleep_until(until) => return is_known.then_some(names),
         }
     }
 }

@@ -8,6 +8,7 @@ mod action;
 mod actions;
 mod answer;
 mod assets;
+mod changed;
 mod chart;
 mod events;
 mod fleet;

@@ -1,6 +1,7 @@
 //! What came in of late: the numbers of each second, and the last events. It is kept from the start on,
 //! whether or not somebody looks, because a look at a storm begins in the middle of it.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::fleet::Fleet;
 use crate::listener::Stop;
 
 /// How many seconds are kept.
@@ -55,7 +57,9 @@ pub(super) enum RecentEvent {
 
 /// What of a record counts.
 #[derive(Deserialize)]
-struct Brief {
+struct Brief<'a> {
+    #[serde(borrow)]
+    node: Cow<'a, str>,
     phase: Phase,
     result: Option<Outcome>,
 }
@@ -65,8 +69,9 @@ impl Recent {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what comes in, until the daemon ends.
-    pub(crate) async fn watch(&self, store: &dyn Store, mut stop: Stop) {
+    /// Notes what comes in, and tells `fleet` which nodes have changed, until the daemon ends. It does nothing
+    /// else, so that it misses no event of a storm.
+    pub(crate) async fn watch(&self, store: &dyn Store, fleet: &Fleet, mut stop: Stop) {
         let mut events = store.events();
         loop {
             let event = tokio::select! {
@@ -74,20 +79,21 @@ impl Recent {
                 () = stop.wait() => return,
             };
             match event {
-                Ok(event) => self.note(event, Timestamp::now()),
-                Err(RecvError::Lagged(_)) => {}
+                Ok(event) => self.note(event, fleet, Timestamp::now()),
+                Err(RecvError::Lagged(_)) => fleet.has_missed(),
                 Err(RecvError::Closed) => return,
             }
         }
     }
 
-    fn note(&self, event: Event, at: Timestamp) {
+    fn note(&self, event: Event, fleet: &Fleet, at: Timestamp) {
         let mut kept = self.kept();
         let second = kept.second(at.as_second());
         let event = match event {
             Event::Record(json) => {
                 second.records += 1;
-                if let Ok(brief) = serde_json::from_str::<Brief>(json.get()) {
+                if let Ok(brief) = serde_json::from_str::<Brief<'_>>(json.get()) {
+                    fleet.has_changed(&brief.node);
                     match (brief.phase, brief.result) {
                         (Phase::ServiceStart, _) => second.began += 1,
                         (Phase::ServiceEnd, Some(Outcome::Success)) => second.succeeded += 1,
@@ -99,10 +105,14 @@ impl Recent {
             }
             Event::Lost(lost) => {
                 second.failed += 1;
+                fleet.has_changed(&lost.node);
                 RecentEvent::Lost(lost)
             }
-            Event::Claim(claim) => RecentEvent::Claim(claim),
-            Event::Missed => return,
+            Event::Claim(claim) => {
+                fleet.has_changed(&claim.node);
+                RecentEvent::Claim(claim)
+            }
+            Event::Missed => return fleet.has_missed(),
         };
         if kept.events.len() == EVENTS {
             kept.events.pop_front();
@@ -141,24 +151,32 @@ mod tests {
 
     #[test]
     fn seconds_are_counted_and_old_ones_forgotten() {
-        let recent = Recent::default();
+        let (recent, fleet) = (Recent::default(), Fleet::default());
         let record = |text: &str| {
             let json = RawValue::from_string(text.to_owned()).unwrap();
             Event::Record(Arc::from(json))
         };
         let at = |second| Timestamp::from_second(second).unwrap();
-        recent.note(record(r#"{"phase":"service start"}"#), at(10));
-        recent.note(record(r#"{"phase":"service end","result":"success"}"#), at(10));
-        recent.note(record(r#"{"phase":"service end","result":"failure"}"#), at(11));
+        recent.note(record(r#"{"node":"a","phase":"service start"}"#), &fleet, at(10));
+        recent.note(
+            record(r#"{"node":"a","phase":"service end","result":"success"}"#),
+            &fleet,
+            at(10),
+        );
+        recent.note(
+            record(r#"{"node":"a","phase":"service end","result":"failure"}"#),
+            &fleet,
+            at(11),
+        );
         // The clock was set back.
-        recent.note(record(r#"{"phase":"stage start"}"#), at(5));
+        recent.note(record(r#"{"node":"a","phase":"stage start"}"#), &fleet, at(5));
         let first = Second { at: 10, records: 2, began: 1, succeeded: 1, failed: 0 };
         let second = Second { at: 11, records: 2, began: 0, succeeded: 0, failed: 1 };
         assert_eq!(recent.seconds_after(0), [first, second]);
-        recent.note(record("{}"), at(10 + SECONDS));
+        recent.note(record("{}"), &fleet, at(10 + SECONDS));
         assert_eq!(recent.seconds_after(10).len(), 2);
         assert_eq!(recent.events().len(), 5);
-        (0..EVENTS).for_each(|_| recent.note(record("{}"), at(2000)));
+        (0..EVENTS).for_each(|_| recent.note(record("{}"), &fleet, at(2000)));
         assert_eq!(recent.events().len(), EVENTS);
     }
 }
