@@ -268,7 +268,7 @@ fn without_javascript_all_pages_can_be_read() {
     browser.visit(&at(&cluster, "/nodes"));
     browser.click("[name=failed]");
     browser.click("form.filter button");
-    assert!(browser.text("main").contains("2 of 300 nodes"));
+    browser.until_text("main", "2 of 300 nodes");
     browser.picture("no-javascript");
 }
 
