@@ -4,12 +4,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use provost_store::KeyDigest;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
+
+use crate::client_address::{ClientAddress, ClientKey};
 
 /// After which time without a request a connection may be closed to make room for another address: a node closes it
 /// sooner by itself.
@@ -39,35 +41,6 @@ impl ConnectionLimits {
     /// One address may have all of them.
     pub(crate) const fn whole(all: usize) -> Self {
         Self { all, anonymous_of_address: all }
-    }
-}
-
-/// The address of a client.
-pub(crate) trait ClientAddress {
-    fn ip(&self) -> IpAddr;
-
-    /// Whether nobody in between can read or change what it says.
-    fn is_private(&self) -> bool {
-        false
-    }
-
-    /// The id of the user of this machine who is the client, if that is known.
-    fn user(&self) -> Option<u32> {
-        None
-    }
-
-    /// The key of which the client has the secret part, once it has proved that.
-    fn key(&self) -> ClientKey {
-        ClientKey::default()
-    }
-}
-
-/// A client's key, if it has one and has proved it.
-pub(crate) type ClientKey = Arc<OnceLock<KeyDigest>>;
-
-impl ClientAddress for std::net::SocketAddr {
-    fn ip(&self) -> IpAddr {
-        std::net::SocketAddr::ip(self).to_canonical()
     }
 }
 

@@ -13,6 +13,7 @@ mod body;
 mod bundle;
 mod caller;
 mod cli;
+mod client_address;
 mod config;
 mod connections;
 mod daemon;

@@ -15,7 +15,8 @@ use hyper_util::service::TowerToHyperService;
 use tokio::sync::watch;
 
 use crate::body;
-use crate::connections::{ClientAddress, Connection, ConnectionLimits, Connections};
+use crate::client_address::ClientAddress;
+use crate::connections::{Connection, ConnectionLimits, Connections};
 use crate::metrics::ListenerCounts;
 use crate::pace::Paced;
 use crate::queue::Queue;

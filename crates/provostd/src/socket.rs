@@ -10,7 +10,7 @@ use axum::serve::Listener;
 use provost_fs::Durability;
 use tokio::net::{UnixListener, UnixStream};
 
-use crate::connections::ClientAddress;
+use crate::client_address::ClientAddress;
 use crate::error::DaemonError;
 
 /// The group whose members may operate, if it exists and the configuration names none.

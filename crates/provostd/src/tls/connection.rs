@@ -15,7 +15,7 @@ use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::server::TlsStream;
 use tokio_rustls::{Accept, TlsAcceptor};
 
-use crate::connections::{ClientAddress, ClientKey};
+use crate::client_address::{ClientAddress, ClientKey};
 use crate::listener;
 
 /// A listener whose clients speak TLS.
