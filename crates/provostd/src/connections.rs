@@ -312,8 +312,8 @@ mod tests {
         advance(SILENCE).await;
         let third = stranger(3).unwrap();
         assert!(must_close(&used) && stranger(4).is_none());
-        advance(FIRST_SILENCE).await;
-        assert!(stranger(5).is_some() && must_close(&fresh));
+        advance(FIRST_SILENCE - SILENCE).await;
+        assert!(stranger(5).is_some() && must_close(&fresh) && !must_close(&third));
         drop(third);
     }
 }

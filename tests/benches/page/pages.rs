@@ -1,4 +1,4 @@
-//! How long the server takes for a page.
+//! How long a page takes the server.
 
 use std::time::Instant;
 
