@@ -57,6 +57,8 @@ impl<'a> Server<'a> {
         first: impl Future<Output = Result<A, FetchError>>,
         second: impl Future<Output = Result<B, FetchError>>,
     ) -> Result<(A, B), FetchError> {
+        // On the heap: they are large, and a run may have a small stack.
+        let (first, second) = (Box::pin(first), Box::pin(second));
         match self.one_by_one {
             true => Ok((first.await?, second.await?)),
             false => tokio::try_join!(first, second),
