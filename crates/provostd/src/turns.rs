@@ -15,10 +15,9 @@ const TURN: Duration = Duration::from_millis(1);
 /// The soonest that a client may come again, and the latest: a queue that is longer begins anew.
 const SOONEST: Duration = Duration::from_secs(1);
 const LATEST: Duration = Duration::from_secs(60);
-/// How many reports are stored at once. A report waits no longer for its turn than the time in which
-/// the store writes so many: about a second. A node gives up after ten, and what is stored then is
-/// sent again.
-const REPORTS: usize = 1024;
+/// How many reports are stored at once. A report waits no longer for its turn than the time in which the store writes
+/// so many: a tenth of a second or two, also while thousands of nodes boot.
+const REPORTS: usize = 256;
 
 /// The latest that a node which was served may report again, unless it fails: far less than the time
 /// after which it counts as lost.
