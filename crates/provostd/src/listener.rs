@@ -60,19 +60,21 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
 ) {
     let open = Arc::new(Connections::new(limits));
     let shutdown = GracefulShutdown::new();
-    let queue = Queue::new(limits.all);
+    let mut queue = Queue::new(limits.all);
     loop {
         let (io, address) = tokio::select! {
             accepted = listener.accept() => accepted,
             () = stop.wait() => break,
         };
         let accepted = counts.accepted();
-        // Nothing here waits: while thousands come at once, the next one has to be taken from the kernel's queue
-        // before it gives up.
+        // Nothing here waits for a client: while thousands come at once, the next one has to be taken from the
+        // kernel's queue before it gives up.
         let Some(connection) = open.add(&address) else {
             counts.refused();
-            queue.turn_away(io);
-            continue;
+            tokio::select! {
+                () = queue.turn_away(io) => continue,
+                () = stop.wait() => break,
+            }
         };
         let connection = Arc::new(connection);
         let of_all = Arc::clone(&open);

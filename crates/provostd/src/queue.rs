@@ -1,6 +1,7 @@
 //! Clients for whom there is no place now. Each is refused at once, with a time to come again: one after
 //! the other, instead of all of them in a connect that times out.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,41 +9,74 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::turns::Turns;
 
-/// How long telling one may take.
+/// How long telling one may take, …
 const TELLING: Duration = Duration::from_secs(5);
+/// … and how long if others wait for that.
+const PATIENCE: Duration = Duration::from_millis(100);
 /// How much of a refused request is read, in bytes, so that the client gets to read the answer.
 const DRAIN: usize = 64 * 1024;
 
 /// The turns of those who were turned away.
 pub(crate) struct Queue {
     turns: Turns,
-    telling: Arc<Semaphore>,
+    places: Arc<Semaphore>,
+    most: usize,
+    /// Those who are being told, and since when; the oldest come first.
+    telling: VecDeque<(Instant, AbortHandle)>,
 }
 
 impl Queue {
-    /// The queue of a listener that serves so many clients at once: as many others are told at the same time, and what
-    /// is more is closed without an answer.
+    /// The queue of a listener that serves so many clients at once: as many others are told at the same time.
     pub(crate) fn new(served: usize) -> Self {
-        Self { turns: Turns::new(), telling: Arc::new(Semaphore::new(served)) }
+        let places = Arc::new(Semaphore::new(served));
+        Self { turns: Turns::new(), places, most: served, telling: VecDeque::new() }
     }
 
-    /// Tells the client of `io` when to come again, in a task of its own.
-    pub(crate) fn turn_away<S>(&self, io: S)
+    /// Tells the client of `io` when to come again, in a task of its own. Returns when the next one may be told.
+    pub(crate) async fn turn_away<S>(&mut self, io: S)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let Ok(permit) = Arc::clone(&self.telling).try_acquire_owned() else { return };
+        let Some(place) = self.place().await else { return };
         let answer = busy(self.turns.next());
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             // A client that goes away doesn't need it.
             let _ = timeout(TELLING, tell(io, &answer)).await;
-            drop(permit);
+            drop(place);
         });
+        if self.telling.len() > 2 * self.most {
+            self.telling.retain(|(_, task)| !task.is_finished());
+        }
+        self.telling.push_back((Instant::now(), task.abort_handle()));
+    }
+
+    /// A place to tell one in. If there is none, one that has had its time is closed without an answer: a client that
+    /// sends no request must hold up nobody else.
+    async fn place(&mut self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Some(place);
+        }
+        while self.telling.front().is_some_and(|(_, task)| task.is_finished()) {
+            self.telling.pop_front();
+        }
+        let place = Arc::clone(&self.places).acquire_owned();
+        let Some((since, oldest)) = self.telling.pop_front() else { return place.await.ok() };
+        match timeout_at(since + PATIENCE, place).await {
+            Ok(place) => {
+                self.telling.push_front((since, oldest));
+                place.ok()
+            }
+            Err(_) => {
+                oldest.abort();
+                Arc::clone(&self.places).acquire_owned().await.ok()
+            }
+        }
     }
 }
 
