@@ -138,12 +138,13 @@ struct Wake {
 async fn work(mut delivery: Delivery, mut wake: Wake, problems: Arc<Mutex<Problems>>) {
     let problems = || problems.lock().unwrap_or_else(PoisonError::into_inner);
     let mut failed = 0;
-    // The end of the run waits for nothing.
-    tokio::select! {
-        () = delivery.settled() => {}
-        _ = wake.finish.wait_for(|finish| *finish) => {}
-    }
     loop {
+        // A manifest that comes late may name TLS: a connection from before this node has its identity must not be
+        // there for the plan. The end of the run waits for nothing.
+        tokio::select! {
+            () = delivery.settled() => {}
+            _ = wake.finish.wait_for(|finish| *finish) => {}
+        }
         let reported = *wake.news.borrow_and_update();
         let began = Instant::now();
         let refused = &mut |text: &str| problems().refused.push(text.to_owned());
