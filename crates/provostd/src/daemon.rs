@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
 use crate::config::{Config, StoreKind};
-use crate::connections::ConnectionLimits;
+use crate::connections::{ConnectionLimits, Connections};
 use crate::deliveries::Deliveries;
 use crate::enrolment::Enrolment;
 use crate::error::DaemonError;
@@ -31,7 +31,7 @@ use crate::xcat::{self, Xcat};
 use crate::{admin_api, nodes_api, retention, tls};
 
 /// How many connections the admins' listener over TLS serves at once, which strangers reach.
-const ADMIN_TLS_CONNECTIONS: ConnectionLimits = ConnectionLimits::shared(256);
+const ADMIN_TLS_CONNECTIONS: ConnectionLimits = ConnectionLimits::shared(256, 256);
 /// How many histories of nodes are read and sent at once.
 const HISTORIES: usize = 16;
 /// Where the daemon listens: `DATA/listen.json`.
@@ -85,7 +85,6 @@ impl Daemon {
         let bound = Bound::all(config)?;
         let addresses = bound.addresses;
         let has_tls = bound.nodes_tls.is_some();
-        let listeners = 1 + u64::from(has_tls);
         let authority = has_tls.then(|| tls::authority(config)).transpose();
         let authority = authority.map_err(IdentityError::from)?;
         let AdminSockets { operate, read } =
@@ -125,14 +124,15 @@ impl Daemon {
             app.metrics.certificate(which, *ends);
         }
         let mut tasks = JoinSet::new();
-        bound.serve(&app, config.xcat.dns, node_connections(files, listeners), &mut tasks);
+        bound.serve(&app, config.xcat.dns, node_connections(files), &mut tasks);
         let sockets = [
             (operate.listener, admin_api::over_socket(Arc::clone(&app)), "admin_socket"),
             (read.listener, admin_api::over_read_socket(Arc::clone(&app)), "read_socket"),
         ];
         for (socket, router, name) in sockets {
             let (counts, stop) = (app.metrics.listeners.of(name), stopped.clone());
-            let serving = listener::serve(socket, router, ADMIN_CONNECTIONS, counts, stop);
+            let open = Connections::within(ADMIN_CONNECTIONS);
+            let serving = listener::serve(socket, router, open, counts, stop);
             tasks.spawn(serving);
         }
         tasks.spawn(retention::keep(Arc::clone(&app)));
@@ -240,32 +240,28 @@ impl Bound {
     }
 
     /// Serves each listener in a task of its own.
-    fn serve(
-        self,
-        app: &Arc<App>,
-        dns: bool,
-        connections: ConnectionLimits,
-        tasks: &mut JoinSet<()>,
-    ) {
+    fn serve(self, app: &Arc<App>, dns: bool, limits: ConnectionLimits, tasks: &mut JoinSet<()>) {
         let stop = || app.stop.clone();
         let count = |listener| app.metrics.listeners.of(listener);
         let nodes = self.nodes.tap_io(listener::tune);
         let router = nodes_api::router(Arc::clone(app));
-        let counts = count("nodes");
-        tasks.spawn(listener::serve(nodes, router.clone(), connections, counts, stop()));
+        let (open, counts) = (Connections::within(limits), count("nodes"));
+        let serving = listener::serve(nodes, router.clone(), Arc::clone(&open), counts, stop());
+        tasks.spawn(serving);
         if let Some(listener) = self.nodes_tls {
             let counts = count("nodes_tls");
-            tasks.spawn(listener::serve(listener, router, connections, counts, stop()));
+            tasks.spawn(listener::serve(listener, router, open, counts, stop()));
         }
         if let Some((listener, at)) = self.admin {
             let router = admin_api::read_only(Arc::clone(app), at);
             let (listener, counts) = (listener.tap_io(listener::tune), count("admin"));
-            tasks.spawn(listener::serve(listener, router, ADMIN_CONNECTIONS, counts, stop()));
+            let open = Connections::within(ADMIN_CONNECTIONS);
+            tasks.spawn(listener::serve(listener, router, open, counts, stop()));
         }
         if let Some(listener) = self.admin_tls {
             let router = admin_api::over_tls(Arc::clone(app));
-            let counts = count("admin_tls");
-            tasks.spawn(listener::serve(listener, router, ADMIN_TLS_CONNECTIONS, counts, stop()));
+            let (open, counts) = (Connections::within(ADMIN_TLS_CONNECTIONS), count("admin_tls"));
+            tasks.spawn(listener::serve(listener, router, open, counts, stop()));
         }
         let xcat = Arc::new(Xcat::new(Arc::clone(app), dns));
         if let Some(listener) = self.monitor {

@@ -39,7 +39,6 @@ mod pace;
 mod pending;
 mod program;
 mod published_nodes;
-mod queue;
 mod ranges;
 mod refresher;
 mod refusal;

@@ -16,10 +16,9 @@ use tokio::sync::watch;
 
 use crate::body;
 use crate::client_address::ClientAddress;
-use crate::connections::{Connection, ConnectionLimits, Connections};
+use crate::connections::{Connection, Connections};
 use crate::metrics::ListenerCounts;
 use crate::pace::Paced;
-use crate::queue::Queue;
 
 /// How long a client may take for the head of a request, and how long it may leave a connection
 /// idle.
@@ -48,19 +47,17 @@ impl Stop {
     }
 }
 
-/// Serves `router` within `limits` until `stop`. Idle connections make room for new ones; if none is
-/// idle, further clients are told when to come again, as are those of an address that is over its
-/// limit; `counts` counts all of them. Requests that are running at `stop` are still answered.
+/// Serves `router` until `stop`, to as many as have places among the `open` connections. Idle ones make
+/// room for new ones; if none is idle, further clients are told when to come again, as are those of an address that is
+/// over its limit; `counts` counts all of them. Requests that are running at `stop` are still answered.
 pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
     mut listener: L,
     router: Router,
-    limits: ConnectionLimits,
+    open: Arc<Connections>,
     counts: ListenerCounts,
     mut stop: Stop,
 ) {
-    let open = Arc::new(Connections::new(limits));
     let shutdown = GracefulShutdown::new();
-    let mut queue = Queue::new(limits.all);
     loop {
         let (io, address) = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -72,7 +69,7 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
         let Some(connection) = open.add(&address) else {
             counts.refused();
             tokio::select! {
-                () = queue.turn_away(io) => continue,
+                () = open.turn_away(&address, io) => continue,
                 () = stop.wait() => break,
             }
         };

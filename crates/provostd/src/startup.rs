@@ -17,13 +17,16 @@ use crate::error::DaemonError;
 /// The name of a file in the daemon's folder while `provostctl restore` fills it.
 pub const RESTORING: &str = "restore.partial";
 
-/// How many connections the nodes' listener serves at once, at most. Each uses a file descriptor, and
-/// one more for the file that is sent, or for another client that is told when to come again.
-const NODE_CONNECTIONS: usize = 8192;
+/// How many connections the nodes' listeners serve at once, at most, all together. Each uses a file descriptor, and one
+/// more for the file that is sent.
+const NODE_CONNECTIONS: usize = 4096;
+/// How many clients without a place are told at the same time when to come again, at most: each uses a file
+/// descriptor until its request is there.
+const TOLD: usize = 16_384;
 /// How many connections each of the admins' listeners serves at once.
 pub(crate) const ADMIN_CONNECTIONS: ConnectionLimits = ConnectionLimits::whole(256);
-/// File descriptors for all connections: those of two listeners for nodes.
-const FILES: u64 = 36_864;
+/// File descriptors for all connections.
+const FILES: u64 = OTHER_FILES + (2 * NODE_CONNECTIONS + TOLD) as u64;
 /// File descriptors for what isn't a node's connection: the store, admins, xCAT's nodes.
 const OTHER_FILES: u64 = 2048;
 /// How many clients may wait in the kernel's queue of a listener. Above that the kernel drops their
@@ -80,10 +83,11 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> 
     provost_fs::replace(path, &json, Durability::Crash)
 }
 
-/// The connections of each of the nodes' `listeners` that `files` file descriptors are enough for.
-pub(crate) fn node_connections(files: u64, listeners: u64) -> ConnectionLimits {
-    let enough = files.saturating_sub(OTHER_FILES.min(files / 2)) / 2 / listeners;
-    ConnectionLimits::shared(NODE_CONNECTIONS.min(enough as usize).max(1))
+/// The connections of all nodes' listeners that `files` file descriptors are enough for.
+pub(crate) fn node_connections(files: u64) -> ConnectionLimits {
+    let files = files.saturating_sub(OTHER_FILES.min(files / 2)) as usize;
+    let served = NODE_CONNECTIONS.min(files / 4).max(1);
+    ConnectionLimits::shared(served, TOLD.min(files.saturating_sub(2 * served)).max(1))
 }
 
 /// Asks for as many file descriptors as the connection limits need. Returns how many there are.

@@ -1,4 +1,4 @@
-//! When those may come again who can't be served now: one after the other, instead of all at once.
+//! When reports may come again: one after the other, instead of all at once.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,12 +9,13 @@ use tokio::time::Instant;
 
 use crate::refusal::Refusal;
 
-/// The time between the turns of two clients: the requests of a thousand a second can be served on
-/// two processors.
+/// The time between the turns of two reports that found no place: so many a second can be stored.
 const TURN: Duration = Duration::from_millis(1);
-/// The soonest that a client may come again, and the latest: a queue that is longer begins anew.
+/// The soonest that one may come again, and the latest: a queue that is longer begins anew.
 const SOONEST: Duration = Duration::from_secs(1);
 const LATEST: Duration = Duration::from_secs(60);
+/// The time between two reports of nodes that are served, of which many run: so many take a third of two processors.
+const NEXT_TURN: Duration = Duration::from_millis(2);
 /// How many reports are stored at once. A report waits no longer for its turn than the time in which the store writes
 /// so many: a tenth of a second or two, also while thousands of nodes boot.
 const REPORTS: usize = 256;
@@ -23,10 +24,12 @@ const REPORTS: usize = 256;
 /// after which it counts as lost.
 const LATEST_REPORT: Duration = Duration::from_secs(15);
 
-/// The turns of those who were told to come again.
-pub(crate) struct Turns {
-    /// When the next of them may come.
+/// Turns, one after the other.
+struct Turns {
     next: Mutex<Instant>,
+    /// The time between two.
+    apart: Duration,
+    /// No turn is later than so long from now.
     latest: Duration,
 }
 
@@ -39,30 +42,26 @@ pub(crate) struct ReportPlaces {
 }
 
 impl Turns {
-    pub(crate) fn new() -> Self {
-        Self::until(LATEST)
-    }
-
-    /// No turn is later than `latest` from now.
-    fn until(latest: Duration) -> Self {
-        Self { next: Mutex::new(Instant::now()), latest }
+    fn new(apart: Duration, latest: Duration) -> Self {
+        Self { next: Mutex::new(Instant::now()), apart, latest }
     }
 
     /// Takes the next turn. Returns after which time it is.
-    pub(crate) fn next(&self) -> Duration {
+    fn next(&self) -> Duration {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if *next < now || *next > now + self.latest - SOONEST {
             *next = now;
         }
-        *next += TURN;
+        *next += self.apart;
         SOONEST + (*next - now)
     }
 }
 
 impl Default for ReportPlaces {
     fn default() -> Self {
-        let (turns, next_reports) = (Turns::new(), Turns::until(LATEST_REPORT));
+        let turns = Turns::new(TURN, LATEST);
+        let next_reports = Turns::new(NEXT_TURN, LATEST_REPORT);
         Self { free: Semaphore::new(REPORTS), turns, next_reports }
     }
 }
@@ -78,8 +77,8 @@ impl ReportPlaces {
     }
 
     /// After which time a node whose run goes on may report again: a second, which it waits by itself,
-    /// unless more than a thousand nodes report. Then its reports are fewer, and each has more records:
-    /// that is how a thousand nodes and ten thousand cost the same a second.
+    /// unless more than five hundred nodes report. Then its reports are fewer, and each has more records:
+    /// that is how five hundred nodes and seven thousand cost the same a second.
     pub(crate) fn next_report(&self) -> Option<Duration> {
         let wait = self.next_reports.next();
         (wait.as_secs() > SOONEST.as_secs()).then_some(wait)
@@ -92,7 +91,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn turns_follow_each_other_and_are_free_again_when_their_time_has_come() {
-        let turns = Turns::new();
+        let turns = Turns::new(TURN, LATEST);
         let waits: Vec<u64> = (0..5000).map(|_| turns.next().as_secs()).collect();
         assert_eq!((waits[0], waits[2500], waits[4999]), (1, 3, 6));
         tokio::time::advance(Duration::from_secs(60)).await;
@@ -105,11 +104,11 @@ mod tests {
     async fn those_who_are_served_come_again_after_a_second_unless_thousands_do() {
         let places = ReportPlaces::default();
         let waits: Vec<_> = (0..5000).map(|_| places.next_report()).collect();
-        assert_eq!((waits[0], waits[900]), (None, None));
+        assert_eq!((waits[0], waits[450]), (None, None));
         let seconds = |n: usize| waits[n].map(|wait| wait.as_secs());
-        assert_eq!((seconds(1500), seconds(4999)), (Some(2), Some(6)));
+        assert_eq!((seconds(750), seconds(4999)), (Some(2), Some(11)));
         let longest = (0..50_000).filter_map(|_| places.next_report()).max().unwrap();
-        assert!(longest <= LATEST_REPORT + TURN, "{longest:?}");
+        assert!(longest <= LATEST_REPORT + NEXT_TURN, "{longest:?}");
     }
 
     #[test]

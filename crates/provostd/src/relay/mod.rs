@@ -36,6 +36,7 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::bodies::Bodies;
+use crate::connections::Connections;
 use crate::daemon::Addresses;
 use crate::error::DaemonError;
 use crate::host;
@@ -98,12 +99,13 @@ impl RelayDaemon {
         let AdminSockets { operate, read } = AdminSockets::bind(data, &None, &None)?;
         let (stop, stopped) = Stop::new();
         let mut tasks = JoinSet::new();
-        let connections = node_connections(files, 2);
+        let open = Connections::within(node_connections(files));
         let router = router(Arc::clone(&relay));
         let nodes = nodes.tap_io(listener::tune);
         let count = |listener| relay.metrics.listeners.of(listener);
         let (counts, until) = (count("nodes"), stopped.clone());
-        tasks.spawn(listener::serve(nodes, router.clone(), connections, counts, until));
+        let serving = listener::serve(nodes, router.clone(), Arc::clone(&open), counts, until);
+        tasks.spawn(serving);
         if let Some(address) = config.tls.address(config.listen) {
             let (tcp, at) = bind("tls.listen", address)?;
             addresses.nodes_tls = Some(at);
@@ -112,7 +114,7 @@ impl RelayDaemon {
                     let acceptor = Pair::read(&files.cert, &files.key)?.acceptor()?;
                     let tls = TlsListener { tcp, acceptor };
                     let (counts, until) = (count("nodes_tls"), stopped.clone());
-                    tasks.spawn(listener::serve(tls, router, connections, counts, until));
+                    tasks.spawn(listener::serve(tls, router, open, counts, until));
                 }
                 None => {
                     let targets = urls.iter().map(|url| tunnel::target(url, at.port())).collect();
@@ -123,7 +125,8 @@ impl RelayDaemon {
         let admin = status::router(Arc::clone(&relay));
         for (socket, name) in [(operate.listener, "admin_socket"), (read.listener, "read_socket")] {
             let (admin, counts, until) = (admin.clone(), count(name), stopped.clone());
-            tasks.spawn(listener::serve(socket, admin, ADMIN_CONNECTIONS, counts, until));
+            let open = Connections::within(ADMIN_CONNECTIONS);
+            tasks.spawn(listener::serve(socket, admin, open, counts, until));
         }
         if let Some(address) = config.admin {
             let (tcp, at): (TcpListener, _) = bind("admin", address)?;
@@ -131,7 +134,8 @@ impl RelayDaemon {
             let admin = admin.layer(axum::middleware::from_fn_with_state(at, host::check));
             let tcp = tcp.tap_io(listener::tune);
             let (counts, until) = (count("admin"), stopped.clone());
-            tasks.spawn(listener::serve(tcp, admin, ADMIN_CONNECTIONS, counts, until));
+            let open = Connections::within(ADMIN_CONNECTIONS);
+            tasks.spawn(listener::serve(tcp, admin, open, counts, until));
         }
         tasks.spawn(clean(Arc::clone(&relay), stopped));
         forward_what_is_left(&relay).await?;

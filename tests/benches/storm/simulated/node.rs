@@ -80,6 +80,9 @@ impl SimulatedNode {
         let id = uuid::Uuid::now_v7().to_string();
         let (connection, mistakes) = connect(&input, Service::Boot, id.clone());
         assert!(mistakes.is_empty(), "{}", mistakes[0]);
+        // All have started before the first of them connects: on a processor of its own, a node's request follows its
+        // connect at once, and not after the start of thousands of others.
+        tokio::task::yield_now().await;
         let mut source = Published::new(connection.clone());
         source.prefetch().await;
         let (_orders, mut orders) = watch::channel(Default::default());

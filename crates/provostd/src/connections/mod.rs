@@ -1,5 +1,8 @@
-//! The connections of one listener. A client that leaves its connections idle, or opens thousands of
-//! them, closes the listener for nobody else.
+//! The connections of a listener, or of several that share their places. A client that leaves its connections idle, or
+//! opens thousands of them, closes the listener for nobody else.
+
+mod line;
+mod queue;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -8,10 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use provost_store::KeyDigest;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::client_address::{ClientAddress, ClientKey};
+use line::Line;
+use queue::Queue;
 
 /// After which time without a request a connection may be closed to make room for another address: a node closes it
 /// sooner by itself.
@@ -22,11 +28,13 @@ const FIRST_SILENCE: Duration = Duration::from_secs(10);
 /// How often all connections are gone through for one that is idle.
 const SEARCH: Duration = Duration::from_millis(100);
 
-/// How many connections a listener serves at once.
+/// How many connections are served at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionLimits {
     /// From all clients together.
     pub(crate) all: usize,
+    /// Of clients without a place, who are told when to come again.
+    pub(crate) told: usize,
     /// From one address, of those that have sent no token yet. A connection whose request had a
     /// valid one counts no more: ten thousand nodes may be behind one address.
     pub(crate) anonymous_of_address: usize,
@@ -34,21 +42,24 @@ pub(crate) struct ConnectionLimits {
 
 impl ConnectionLimits {
     /// One address may have an eighth of the connections without a token.
-    pub(crate) const fn shared(all: usize) -> Self {
-        Self { all, anonymous_of_address: all.div_ceil(8) }
+    pub(crate) const fn shared(all: usize, told: usize) -> Self {
+        Self { all, told, anonymous_of_address: all.div_ceil(8) }
     }
 
     /// One address may have all of them.
     pub(crate) const fn whole(all: usize) -> Self {
-        Self { all, anonymous_of_address: all }
+        Self { all, told: all, anonymous_of_address: all }
     }
 }
 
-/// The open connections of one listener.
+/// The open connections, and those for whom there is no place.
 pub(crate) struct Connections {
     limits: ConnectionLimits,
     free: Arc<Semaphore>,
     open: Mutex<Open>,
+    /// The turns of those who were turned away.
+    line: Line,
+    queue: tokio::sync::Mutex<Queue>,
 }
 
 /// The oldest come first: their numbers grow.
@@ -57,6 +68,8 @@ struct Open {
     next: u64,
     anonymous: HashMap<IpAddr, BTreeMap<u64, Arc<State>>>,
     known: BTreeMap<u64, Arc<State>>,
+    /// How many each address has, with a token or without.
+    of_address: HashMap<IpAddr, usize>,
     /// Until then no connection becomes idle: all were gone through.
     none_idle_until: Option<Instant>,
 }
@@ -110,9 +123,11 @@ pub(crate) struct Connection {
 pub(crate) struct RunningRequest(Arc<State>);
 
 impl Connections {
-    pub(crate) fn new(limits: ConnectionLimits) -> Self {
+    /// None yet, and never more than `limits` say.
+    pub(crate) fn within(limits: ConnectionLimits) -> Arc<Self> {
         let free = Arc::new(Semaphore::new(limits.all));
-        Self { limits, free, open: Mutex::default() }
+        let queue = tokio::sync::Mutex::new(Queue::new(limits.told));
+        Arc::new(Self { limits, free, open: Mutex::default(), line: Line::new(), queue })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -125,22 +140,37 @@ impl Connections {
     }
 
     /// Adds a connection. At its address's limit it takes the place of the oldest idle connection of that
-    /// address; without a free place, that of a silent one. If there is none, there is no room.
+    /// address; without a free place, that of a silent one. If there is none, there is no room. The last quarter of the
+    /// places is for addresses that have one: who was let in gets through, instead of as many again that don't.
     pub(crate) fn add(self: &Arc<Self>, client: &impl ClientAddress) -> Option<Connection> {
         let (address, is_private) = (client.ip(), client.is_private());
         let (user, key) = (client.user(), client.key());
         let mut open = self.open();
         let of_address = open.anonymous.get(&address).map_or(0, BTreeMap::len);
         let place = match of_address < self.limits.anonymous_of_address {
+            true if self.is_crowded() && !open.of_address.contains_key(&address) => {
+                open.silent()?.give_up()?
+            }
             true => self.place(&mut open)?,
             false => open.oldest_idle(address)?.give_up()?,
         };
+        self.line.let_in(address);
         let number = open.next;
         open.next += 1;
         let state = Arc::new(State::new(place));
         open.anonymous.entry(address).or_default().insert(number, Arc::clone(&state));
+        *open.of_address.entry(address).or_default() += 1;
         let table = Arc::clone(self);
         Some(Connection { table, address, number, state, is_private, user, key })
+    }
+
+    /// Tells a client without a place when to come again, in a task of its own. Returns when the next one may be told.
+    pub(crate) async fn turn_away<S>(&self, client: &impl ClientAddress, io: S)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let wait = self.line.next(client.ip());
+        self.queue.lock().await.turn_away(wait, io).await;
     }
 
     /// A free place, or that of a silent connection.
@@ -196,6 +226,12 @@ impl Drop for Connection {
         let mut open = self.table.open();
         open.remove_anonymous(self.address, self.number);
         open.known.remove(&self.number);
+        if let Some(count) = open.of_address.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                open.of_address.remove(&self.address);
+            }
+        }
     }
 }
 
@@ -248,72 +284,4 @@ impl Open {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::net::{Ipv4Addr, SocketAddr};
-
-    use futures_util::FutureExt;
-    use tokio::time::advance;
-
-    use super::*;
-
-    const LIMITS: ConnectionLimits = ConnectionLimits { all: 9, anonymous_of_address: 2 };
-    const HERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
-    const THERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 1);
-
-    fn must_close(connection: &Connection) -> bool {
-        connection.must_close().now_or_never().is_some()
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn at_its_limit_an_address_loses_its_oldest_idle_connection() {
-        let table = Arc::new(Connections::new(LIMITS));
-        let add = |address: SocketAddr| table.add(&address);
-        let [first, second] = [add(HERE).unwrap(), add(HERE).unwrap()];
-        let running = first.begin_request();
-        let third = add(HERE).unwrap();
-        assert!(must_close(&second) && !must_close(&first), "the oldest that is idle");
-        let busy = third.begin_request();
-        assert!(add(HERE).is_none() && add(THERE).is_some(), "all of them are busy");
-        drop((running, busy));
-        assert!(add(HERE).is_some() && must_close(&first));
-        drop((first, second, third));
-        assert!(table.open.lock().unwrap().anonymous.is_empty());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_last() {
-        let table = Arc::new(Connections::new(ConnectionLimits { all: 4, ..LIMITS }));
-        let add = |address: SocketAddr| table.add(&address);
-        let stranger = |n: u8| add(SocketAddr::from(([10, 0, 1, n], 1)));
-        let node = add(HERE).unwrap();
-        node.has_token();
-        let others = [add(HERE).unwrap(), add(HERE).unwrap()];
-        let third = add(THERE).unwrap();
-        assert!(add(THERE).is_none(), "the requests of all may be on their way");
-        assert!(table.is_crowded());
-        advance(FIRST_SILENCE).await;
-        let fourth = add(THERE).unwrap();
-        assert!(must_close(&others[0]), "its address has the most");
-        let more = [stranger(2), stranger(3)];
-        assert!(must_close(&others[1]) && must_close(&third) && !must_close(&node));
-        let last = stranger(4).unwrap();
-        assert!(must_close(&node));
-        assert!(stranger(5).is_none(), "the others have just come");
-        drop((fourth, more, last));
-        assert!(!table.is_crowded());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_connection_whose_first_request_may_wait_to_be_read_is_kept_for_longer() {
-        let table = Arc::new(Connections::new(ConnectionLimits { all: 2, ..LIMITS }));
-        let stranger = |n: u8| table.add(&SocketAddr::from(([10, 0, 1, n], 1)));
-        let (used, fresh) = (stranger(1).unwrap(), stranger(2).unwrap());
-        drop(used.begin_request());
-        advance(SILENCE).await;
-        let third = stranger(3).unwrap();
-        assert!(must_close(&used) && stranger(4).is_none());
-        advance(FIRST_SILENCE - SILENCE).await;
-        assert!(stranger(5).is_some() && must_close(&fresh) && !must_close(&third));
-        drop(third);
-    }
-}
+mod tests;

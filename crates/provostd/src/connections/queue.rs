@@ -13,18 +13,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::turns::Turns;
-
 /// How long telling one may take, …
 const TELLING: Duration = Duration::from_secs(5);
-/// … and how long if others wait for that.
+/// … and how long at least if others wait for that. It is longer where many are told at the same time: then so many a
+/// second are told all the same.
 const PATIENCE: Duration = Duration::from_millis(100);
+const TOLD_PER_SECOND: u32 = 4096;
 /// How much of a refused request is read, in bytes, so that the client gets to read the answer.
 const DRAIN: usize = 64 * 1024;
 
-/// The turns of those who were turned away.
-pub(crate) struct Queue {
-    turns: Turns,
+/// Those who are turned away.
+pub(super) struct Queue {
     places: Arc<Semaphore>,
     most: usize,
     /// Those who are being told, and since when; the oldest come first.
@@ -32,19 +31,19 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// The queue of a listener that serves so many clients at once: as many others are told at the same time.
-    pub(crate) fn new(served: usize) -> Self {
-        let places = Arc::new(Semaphore::new(served));
-        Self { turns: Turns::new(), places, most: served, telling: VecDeque::new() }
+    /// A queue of which so many are told at the same time.
+    pub(super) fn new(most: usize) -> Self {
+        let places = Arc::new(Semaphore::new(most));
+        Self { places, most, telling: VecDeque::new() }
     }
 
-    /// Tells the client of `io` when to come again, in a task of its own. Returns when the next one may be told.
-    pub(crate) async fn turn_away<S>(&mut self, io: S)
+    /// Tells the client of `io` to come again after `wait`, in a task of its own. Returns when the next one may be told.
+    pub(super) async fn turn_away<S>(&mut self, wait: Duration, io: S)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let Some(place) = self.place().await else { return };
-        let answer = busy(self.turns.next());
+        let answer = busy(wait);
         let task = tokio::spawn(async move {
             // A client that goes away doesn't need it.
             let _ = timeout(TELLING, tell(io, &answer)).await;
@@ -54,6 +53,10 @@ impl Queue {
             self.telling.retain(|(_, task)| !task.is_finished());
         }
         self.telling.push_back((Instant::now(), task.abort_handle()));
+    }
+
+    fn patience(&self) -> Duration {
+        PATIENCE.max(Duration::from_secs(self.most as u64) / TOLD_PER_SECOND)
     }
 
     /// A place to tell one in. If there is none, one that has had its time is closed without an answer: a client that
@@ -67,7 +70,7 @@ impl Queue {
         }
         let place = Arc::clone(&self.places).acquire_owned();
         let Some((since, oldest)) = self.telling.pop_front() else { return place.await.ok() };
-        match timeout_at(since + PATIENCE, place).await {
+        match timeout_at(since + self.patience(), place).await {
             Ok(place) => {
                 self.telling.push_front((since, oldest));
                 place.ok()
