@@ -14,6 +14,8 @@ const LATEST: Duration = Duration::from_secs(60);
 const SHORTEST: Duration = Duration::from_millis(1);
 /// The longest, where most of those who come back find no place: so many boots a second can be served on one.
 const LONGEST: Duration = Duration::from_millis(4);
+/// So much sooner than its turn a client may come: it is told in whole seconds.
+const EARLY: Duration = Duration::from_secs(1);
 /// By which part the time becomes longer for each client that comes back in vain, and shorter for each that is let
 /// in. Where it is neither the shortest nor the longest, two of three are let in, and no place stays empty for long.
 const LONGER: f64 = 0.002;
@@ -53,12 +55,18 @@ impl Line {
             *sharers += 1;
             return *turn - now;
         }
-        if turns.given.remove(&address).is_some_and(|(turn, _)| turn <= now) {
+        if turns.given.remove(&address).is_some_and(|(turn, _)| turn <= now + EARLY) {
             turns.apart = turns.apart.mul_f64(1.0 + LONGER).min(LONGEST);
         }
         let wait = turns.next(now);
         turns.given.insert(address, (now + wait, 1));
         wait
+    }
+
+    /// Whether the turn of a client at `address` has come.
+    pub(super) fn has_waited(&self, address: IpAddr) -> bool {
+        let now = Instant::now();
+        self.turns().given.get(&address).is_some_and(|(turn, _)| *turn <= now + EARLY)
     }
 
     /// A client at `address` is let in.

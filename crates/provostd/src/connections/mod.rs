@@ -141,16 +141,16 @@ impl Connections {
 
     /// Adds a connection. At its address's limit it takes the place of the oldest idle connection of that
     /// address; without a free place, that of a silent one. If there is none, there is no room. The last quarter of the
-    /// places is for addresses that have one: who was let in gets through, instead of as many again that don't.
+    /// places is for addresses that have one: who was let in gets through, instead of as many again that don't. The
+    /// quarter before that is for those who have waited for their turn: else one of those who have just come has it
+    /// each time.
     pub(crate) fn add(self: &Arc<Self>, client: &impl ClientAddress) -> Option<Connection> {
         let (address, is_private) = (client.ip(), client.is_private());
         let (user, key) = (client.user(), client.key());
         let mut open = self.open();
         let of_address = open.anonymous.get(&address).map_or(0, BTreeMap::len);
         let place = match of_address < self.limits.anonymous_of_address {
-            true if self.is_crowded() && !open.of_address.contains_key(&address) => {
-                open.silent()?.give_up()?
-            }
+            true if self.is_kept_from(address, &open) => open.silent()?.give_up()?,
             true => self.place(&mut open)?,
             false => open.oldest_idle(address)?.give_up()?,
         };
@@ -162,6 +162,13 @@ impl Connections {
         *open.of_address.entry(address).or_default() += 1;
         let table = Arc::clone(self);
         Some(Connection { table, address, number, state, is_private, user, key })
+    }
+
+    /// Whether the places that are free are for others than `address`.
+    fn is_kept_from(&self, address: IpAddr, open: &Open) -> bool {
+        let (free, all) = (self.free.available_permits(), self.limits.all);
+        let kept = if self.line.has_waited(address) { all / 4 } else { all / 2 };
+        free < kept && !open.of_address.contains_key(&address)
     }
 
     /// Tells a client without a place when to come again, in a task of its own. Returns when the next one may be told.

@@ -36,8 +36,8 @@ async fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_la
     let stranger = |n: u8| add(SocketAddr::from(([10, 0, 1, n], 1)));
     let node = add(HERE).unwrap();
     node.has_token();
-    let others = [add(HERE).unwrap(), add(HERE).unwrap()];
     let third = add(THERE).unwrap();
+    let others = [add(HERE).unwrap(), add(HERE).unwrap()];
     assert!(add(THERE).is_none(), "the requests of all may be on their way");
     assert!(table.is_crowded());
     advance(FIRST_SILENCE).await;
@@ -53,13 +53,21 @@ async fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_la
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_quarter_of_the_places_is_for_addresses_that_have_one() {
+async fn half_of_the_places_is_for_who_has_waited_and_half_of_that_for_who_was_let_in() {
     let table = Connections::within(ConnectionLimits { all: 8, ..LIMITS });
-    let add = |n: u8| table.add(&SocketAddr::from(([10, 0, 1, n], 1)));
-    let first: Vec<_> = (1..=7).map(|n| add(n).unwrap()).collect();
+    let client = |n: u8| SocketAddr::from(([10, 0, 1, n], 1));
+    let add = |n: u8| table.add(&client(n));
+    let first: Vec<_> = (1..=5).map(|n| add(n).unwrap()).collect();
+    assert!(add(6).is_none());
+    table.line.next(client(6).ip());
+    table.line.next(client(7).ip());
+    advance(Duration::from_secs(2)).await;
+    let waited = [add(6).unwrap(), add(7).unwrap()];
+    table.line.next(client(8).ip());
+    advance(Duration::from_secs(2)).await;
     assert!(add(8).is_none());
     let again = add(1).unwrap();
-    drop((first, again));
+    drop((first, waited, again));
     assert!(add(8).is_some() && table.open().of_address.is_empty());
 }
 
