@@ -16,14 +16,15 @@ const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(4);
 /// So much sooner than its turn a client may come: it is told in whole seconds.
 const EARLY: Duration = Duration::from_secs(1);
-/// By which part the time becomes longer for each client that comes back in vain, and shorter for each that is let
-/// in. Where it is neither the shortest nor the longest, two of three are let in, and no place stays empty for long.
+/// By which part the time becomes longer for each client that comes back and finds no place, and shorter for each
+/// that is let in. Where it is neither the shortest nor the longest, two of three are let in, and no place stays empty
+/// for long.
 const LONGER: f64 = 0.002;
 const SHORTER: f64 = 0.001;
 /// To how many connections of an address one turn is given. A node that fetches has three at once, and reports by another
 /// one: with a turn for each, those who come last would wait while nobody is served. Many nodes may have one address.
 const SHARERS: u32 = 4;
-/// So many addresses are remembered at the most.
+/// So many addresses are remembered, at most.
 const MOST_ADDRESSES: usize = 1 << 16;
 
 /// The turns of those who were turned away.
