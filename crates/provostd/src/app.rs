@@ -17,8 +17,8 @@ use crate::over_quota::OverQuota;
 use crate::pending::Pending;
 use crate::refresher::Refresher;
 use crate::refusal::Refusal;
+use crate::report_places::ReportPlaces;
 use crate::silence::Silence;
-use crate::turns::ReportPlaces;
 use crate::web::{Fleet, OpenPages, Recent};
 
 /// What the handlers of all listeners share.

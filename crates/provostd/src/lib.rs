@@ -43,6 +43,7 @@ mod ranges;
 mod refresher;
 mod refusal;
 mod relay;
+mod report_places;
 mod retention;
 mod serving;
 mod silence;

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The soonest that a client may come again, and the latest: a line that is longer begins anew.
-const SOONEST: Duration = Duration::from_secs(1);
+use crate::turns::{SOONEST, Turns};
+
+/// The latest that a client may come again.
 const LATEST: Duration = Duration::from_secs(60);
 /// The least time between two turns: the requests of a thousand nodes a second can be served on two processors.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -28,11 +29,10 @@ const SHARERS: u32 = 4;
 const MOST_ADDRESSES: usize = 1 << 16;
 
 /// The turns of those who were turned away.
-pub(super) struct Line(Mutex<Turns>);
+pub(super) struct Line(Mutex<State>);
 
-struct Turns {
-    /// When the next one is.
-    next: Instant,
+struct State {
+    turns: Turns,
     /// The time between two.
     apart: Duration,
     /// The last turn of each address, and to how many connections it was given.
@@ -42,57 +42,48 @@ struct Turns {
 impl Line {
     /// Nobody waits.
     pub(super) fn new() -> Self {
-        let (next, given) = (Instant::now(), HashMap::new());
-        Self(Mutex::new(Turns { next, apart: SHORTEST, given }))
+        let (turns, given) = (Turns::new(LATEST), HashMap::new());
+        Self(Mutex::new(State { turns, apart: SHORTEST, given }))
     }
 
     /// A client at `address` is turned away. Returns after which time its turn is.
     pub(super) fn next(&self, address: IpAddr) -> Duration {
-        let (now, mut turns) = (Instant::now(), self.turns());
-        if let Some((turn, sharers)) = turns.given.get_mut(&address)
+        let (now, mut line) = (Instant::now(), self.state());
+        if let Some((turn, sharers)) = line.given.get_mut(&address)
             && *turn >= now + SOONEST
             && *sharers < SHARERS
         {
             *sharers += 1;
             return *turn - now;
         }
-        if turns.given.remove(&address).is_some_and(|(turn, _)| turn <= now + EARLY) {
-            turns.apart = turns.apart.mul_f64(1.0 + LONGER).min(LONGEST);
+        if line.given.remove(&address).is_some_and(|(turn, _)| turn <= now + EARLY) {
+            line.apart = line.apart.mul_f64(1.0 + LONGER).min(LONGEST);
         }
-        let wait = turns.next(now);
-        turns.given.insert(address, (now + wait, 1));
+        let apart = line.apart;
+        let wait = line.turns.next(apart);
+        if line.given.len() >= MOST_ADDRESSES {
+            line.given.clear();
+        }
+        line.given.insert(address, (now + wait, 1));
         wait
     }
 
     /// Whether the turn of a client at `address` has come.
     pub(super) fn has_waited(&self, address: IpAddr) -> bool {
         let now = Instant::now();
-        self.turns().given.get(&address).is_some_and(|(turn, _)| *turn <= now + EARLY)
+        self.state().given.get(&address).is_some_and(|(turn, _)| *turn <= now + EARLY)
     }
 
     /// A client at `address` is let in.
     pub(super) fn let_in(&self, address: IpAddr) {
-        let mut turns = self.turns();
-        if turns.given.remove(&address).is_some() {
-            turns.apart = turns.apart.mul_f64(1.0 - SHORTER).max(SHORTEST);
+        let mut line = self.state();
+        if line.given.remove(&address).is_some() {
+            line.apart = line.apart.mul_f64(1.0 - SHORTER).max(SHORTEST);
         }
     }
 
-    fn turns(&self) -> MutexGuard<'_, Turns> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Turns {
-    fn next(&mut self, now: Instant) -> Duration {
-        if self.next < now || self.next > now + LATEST - SOONEST {
-            self.next = now;
-        }
-        if self.given.len() >= MOST_ADDRESSES {
-            self.given.clear();
-        }
-        self.next += self.apart;
-        SOONEST + (self.next - now)
     }
 }
 
@@ -115,7 +106,7 @@ mod tests {
         assert_eq!(line.next(address(9999)).as_secs(), 1);
         let longest = (0..200_000).map(|n| line.next(address(n))).max().unwrap();
         assert!(longest <= LATEST + LONGEST, "{longest:?}");
-        assert!(line.turns().given.len() <= MOST_ADDRESSES);
+        assert!(line.state().given.len() <= MOST_ADDRESSES);
     }
 
     #[tokio::test(start_paused = true)]
@@ -140,7 +131,7 @@ mod tests {
                 }
                 line.next(address(node));
             }
-            line.turns().apart
+            line.state().apart
         };
         come(|_| false);
         advance(LATEST).await;
