@@ -2,31 +2,21 @@
 //! opens thousands of them, closes the listener for nobody else.
 
 mod line;
+mod open;
 mod queue;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use provost_store::KeyDigest;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::Instant;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::client_address::{ClientAddress, ClientKey};
 use line::Line;
+use open::{Open, State};
 use queue::Queue;
-
-/// After which time without a request a connection may be closed to make room for another address: a node closes it
-/// sooner by itself.
-const SILENCE: Duration = Duration::from_secs(3);
-/// The same of a connection that has had none yet: while thousands come at once, its request may be here and not yet
-/// read for so long. A node gives up after 15 s.
-const FIRST_SILENCE: Duration = Duration::from_secs(10);
-/// How often all connections are gone through for one that is idle.
-const SEARCH: Duration = Duration::from_millis(100);
 
 /// How many connections are served at once.
 #[derive(Clone, Copy, Debug)]
@@ -62,52 +52,6 @@ pub(crate) struct Connections {
     queue: tokio::sync::Mutex<Queue>,
 }
 
-/// The oldest come first: their numbers grow.
-#[derive(Default)]
-struct Open {
-    next: u64,
-    anonymous: HashMap<IpAddr, BTreeMap<u64, Arc<State>>>,
-    known: BTreeMap<u64, Arc<State>>,
-    /// How many each address has, with a token or without.
-    of_address: HashMap<IpAddr, usize>,
-    /// Until then no connection becomes idle: all were gone through.
-    none_idle_until: Option<Instant>,
-}
-
-struct State {
-    /// Requests whose answers aren't complete.
-    requests: AtomicUsize,
-    /// When it becomes silent, unless another one comes.
-    silent_from: Mutex<Instant>,
-    /// Its place, until it makes room for another one.
-    place: Mutex<Option<OwnedSemaphorePermit>>,
-    close: Notify,
-}
-
-impl State {
-    fn new(place: OwnedSemaphorePermit) -> Self {
-        let silent_from = Mutex::new(Instant::now() + FIRST_SILENCE);
-        let place = Mutex::new(Some(place));
-        Self { requests: AtomicUsize::new(0), silent_from, place, close: Notify::new() }
-    }
-
-    /// Closes the connection. Its place is another one's at once: who comes next doesn't wait for its end.
-    fn give_up(&self) -> Option<OwnedSemaphorePermit> {
-        self.close.notify_one();
-        self.place.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn is_idle(&self) -> bool {
-        self.requests.load(Ordering::SeqCst) == 0
-    }
-
-    /// Whether it has been idle for so long that no request is on its way.
-    fn is_silent(&self, now: Instant) -> bool {
-        let from = || *self.silent_from.lock().unwrap_or_else(PoisonError::into_inner);
-        self.is_idle() && now >= from()
-    }
-}
-
 /// An open connection, until it is dropped.
 pub(crate) struct Connection {
     table: Arc<Connections>,
@@ -141,9 +85,9 @@ impl Connections {
 
     /// Adds a connection. At its address's limit it takes the place of the oldest idle connection of that
     /// address; without a free place, that of a silent one. If there is none, there is no room. The last quarter of the
-    /// places is for addresses that have one: who was let in gets through, instead of as many again that don't. The
-    /// quarter before that is for those who have waited for their turn: else one of those who have just come has it
-    /// each time.
+    /// places is for addresses that have one, or have to come again: who was let in gets through, instead of as many again
+    /// that don't. The quarter before that is for those who have waited for their turn: else one of those who have just
+    /// come has it each time.
     pub(crate) fn add(self: &Arc<Self>, client: &impl ClientAddress) -> Option<Connection> {
         let (address, is_private) = (client.ip(), client.is_private());
         let (user, key) = (client.user(), client.key());
@@ -168,7 +112,7 @@ impl Connections {
     fn is_kept_from(&self, address: IpAddr, open: &Open) -> bool {
         let (free, all) = (self.free.available_permits(), self.limits.all);
         let kept = if self.line.has_waited(address) { all / 4 } else { all / 2 };
-        free < kept && !open.of_address.contains_key(&address)
+        free < kept && !open.has_let_in(address)
     }
 
     /// Tells a client without a place when to come again, in a task of its own. Returns when the next one may be told.
@@ -216,9 +160,18 @@ impl Connection {
         }
     }
 
+    /// It ends with the answer to a report, to make room for others until the node comes with the next one.
+    pub(crate) fn makes_room(&self) {
+        let mut open = self.table.open();
+        // Anybody can send what is refused.
+        if open.known.contains_key(&self.number) {
+            open.expect(self.address);
+        }
+    }
+
     /// A request begins. The connection isn't idle until what this returns is dropped.
     pub(crate) fn begin_request(&self) -> RunningRequest {
-        self.state.requests.fetch_add(1, Ordering::SeqCst);
+        self.state.begin_request();
         RunningRequest(Arc::clone(&self.state))
     }
 
@@ -244,49 +197,7 @@ impl Drop for Connection {
 
 impl Drop for RunningRequest {
     fn drop(&mut self) {
-        let from = Instant::now() + SILENCE;
-        *self.0.silent_from.lock().unwrap_or_else(PoisonError::into_inner) = from;
-        self.0.requests.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl Open {
-    /// Removes the oldest idle connection of an address.
-    fn oldest_idle(&mut self, address: IpAddr) -> Option<Arc<State>> {
-        let of_address = self.anonymous.get_mut(&address)?;
-        let oldest =
-            of_address.iter().find(|(_, state)| state.is_idle()).map(|(number, _)| *number);
-        of_address.remove(&oldest?)
-    }
-
-    /// Removes a connection that has been silent, to make room for another one: the oldest of the address
-    /// that has the most without a token, else the oldest that had one.
-    fn silent(&mut self) -> Option<Arc<State>> {
-        let Open { anonymous, known, none_idle_until, .. } = self;
-        let now = Instant::now();
-        if none_idle_until.is_some_and(|until| now < until) {
-            return None;
-        }
-        let first_silent = |states: &BTreeMap<u64, Arc<State>>| {
-            states.iter().find(|(_, state)| state.is_silent(now)).map(|(number, _)| *number)
-        };
-        let silent =
-            anonymous.values_mut().filter_map(|states| Some((first_silent(states)?, states)));
-        let most = silent.max_by_key(|(_, states)| states.len());
-        let victim = most.or_else(|| Some((first_silent(known)?, known)));
-        let victim = victim.and_then(|(number, states)| states.remove(&number));
-        *none_idle_until = victim.is_none().then(|| now + SEARCH);
-        victim
-    }
-
-    /// Whether it was there.
-    fn remove_anonymous(&mut self, address: IpAddr, number: u64) -> bool {
-        let Some(of_address) = self.anonymous.get_mut(&address) else { return false };
-        let was_there = of_address.remove(&number).is_some();
-        if of_address.is_empty() {
-            self.anonymous.remove(&address);
-        }
-        was_there
+        self.0.end_request();
     }
 }
 

@@ -1,0 +1,135 @@
+//! The connections that are open, and which of them makes room for another one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio::time::Instant;
+
+/// After which time without a request a connection may be closed to make room for another address: a node closes it
+/// sooner by itself.
+pub(super) const SILENCE: Duration = Duration::from_secs(3);
+/// The same of a connection that has had none yet: while thousands come at once, its request may be here and not yet
+/// read for so long. A node gives up after 15 s.
+pub(super) const FIRST_SILENCE: Duration = Duration::from_secs(10);
+/// How often all connections are gone through for one that is idle.
+const SEARCH: Duration = Duration::from_millis(100);
+/// For how long a node that runs keeps its right to a place without a connection: until its next report, about.
+pub(super) const ABSENCE: Duration = Duration::from_secs(30);
+/// So many of them are remembered, at most.
+const MOST_ABSENT: usize = 1 << 16;
+
+/// The oldest come first: their numbers grow.
+#[derive(Default)]
+pub(super) struct Open {
+    pub(super) next: u64,
+    pub(super) anonymous: HashMap<IpAddr, BTreeMap<u64, Arc<State>>>,
+    pub(super) known: BTreeMap<u64, Arc<State>>,
+    /// How many each address has, with a token or without.
+    pub(super) of_address: HashMap<IpAddr, usize>,
+    /// The addresses of nodes that run and have none between two reports, and until when they are expected.
+    absent: HashMap<IpAddr, Instant>,
+    /// Until then no connection becomes idle: all were gone through.
+    none_idle_until: Option<Instant>,
+}
+
+pub(super) struct State {
+    /// Requests whose answers aren't complete.
+    requests: AtomicUsize,
+    /// When it becomes silent, unless another one comes.
+    silent_from: Mutex<Instant>,
+    /// Its place, until it makes room for another one.
+    place: Mutex<Option<OwnedSemaphorePermit>>,
+    pub(super) close: Notify,
+}
+
+impl State {
+    pub(super) fn new(place: OwnedSemaphorePermit) -> Self {
+        let silent_from = Mutex::new(Instant::now() + FIRST_SILENCE);
+        let place = Mutex::new(Some(place));
+        Self { requests: AtomicUsize::new(0), silent_from, place, close: Notify::new() }
+    }
+
+    /// Closes the connection. Its place is another one's at once: who comes next doesn't wait for its end.
+    pub(super) fn give_up(&self) -> Option<OwnedSemaphorePermit> {
+        self.close.notify_one();
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    pub(super) fn begin_request(&self) {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn end_request(&self) {
+        let from = Instant::now() + SILENCE;
+        *self.silent_from.lock().unwrap_or_else(PoisonError::into_inner) = from;
+        self.requests.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.requests.load(Ordering::SeqCst) == 0
+    }
+
+    /// Whether it has been idle for so long that no request is on its way.
+    fn is_silent(&self, now: Instant) -> bool {
+        let from = || *self.silent_from.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_idle() && now >= from()
+    }
+}
+
+impl Open {
+    /// The node at `address` has been let in, and makes room until it comes again.
+    pub(super) fn expect(&mut self, address: IpAddr) {
+        if self.absent.len() >= MOST_ABSENT {
+            self.absent.clear();
+        }
+        self.absent.insert(address, Instant::now() + ABSENCE);
+    }
+
+    /// Whether a client at `address` has a connection, or made room and is expected.
+    pub(super) fn has_let_in(&self, address: IpAddr) -> bool {
+        let is_expected = |until: &Instant| Instant::now() < *until;
+        self.of_address.contains_key(&address) || self.absent.get(&address).is_some_and(is_expected)
+    }
+
+    /// Removes the oldest idle connection of an address.
+    pub(super) fn oldest_idle(&mut self, address: IpAddr) -> Option<Arc<State>> {
+        let of_address = self.anonymous.get_mut(&address)?;
+        let oldest =
+            of_address.iter().find(|(_, state)| state.is_idle()).map(|(number, _)| *number);
+        of_address.remove(&oldest?)
+    }
+
+    /// Removes a connection that has been silent, to make room for another one: the oldest of the address
+    /// that has the most without a token, else the oldest that had one.
+    pub(super) fn silent(&mut self) -> Option<Arc<State>> {
+        let Open { anonymous, known, none_idle_until, .. } = self;
+        let now = Instant::now();
+        if none_idle_until.is_some_and(|until| now < until) {
+            return None;
+        }
+        let first_silent = |states: &BTreeMap<u64, Arc<State>>| {
+            states.iter().find(|(_, state)| state.is_silent(now)).map(|(number, _)| *number)
+        };
+        let silent =
+            anonymous.values_mut().filter_map(|states| Some((first_silent(states)?, states)));
+        let most = silent.max_by_key(|(_, states)| states.len());
+        let victim = most.or_else(|| Some((first_silent(known)?, known)));
+        let victim = victim.and_then(|(number, states)| states.remove(&number));
+        *none_idle_until = victim.is_none().then(|| now + SEARCH);
+        victim
+    }
+
+    /// Whether it was there.
+    pub(super) fn remove_anonymous(&mut self, address: IpAddr, number: u64) -> bool {
+        let Some(of_address) = self.anonymous.get_mut(&address) else { return false };
+        let was_there = of_address.remove(&number).is_some();
+        if of_address.is_empty() {
+            self.anonymous.remove(&address);
+        }
+        was_there
+    }
+}
