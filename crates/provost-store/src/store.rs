@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::{Component, Path};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use tokio::sync::broadcast;
 
 use crate::{
     Admin, Answer, AuditEntry, Claim, Enrolment, Look, Node, Notice, Notices, Pruned, Released,
-    Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing,
+    Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Status,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -212,6 +213,9 @@ pub trait Store: Enrolment + Notices + Send + Sync + 'static {
 
     /// All nodes, by name.
     fn nodes(&self) -> Answer<'_, Vec<Node>>;
+
+    /// How many nodes have each status; none where there is none.
+    fn statuses(&self) -> Answer<'_, BTreeMap<Status, u64>>;
 
     /// Those of `names` that are known, by name.
     fn nodes_named(&self, names: Vec<String>) -> Answer<'_, Vec<Node>>;

@@ -295,9 +295,9 @@ async fn generations(State(app): Shared) -> Result<Response, Refusal> {
 async fn metrics(State(app): Shared) -> Result<Response, Refusal> {
     app.metrics.deliveries.queued(app.store.queue_lengths().await?);
     let begun = Instant::now();
-    let nodes = app.store.nodes().await?;
+    let statuses = app.store.statuses().await?;
     app.metrics.store_took("nodes", begun.elapsed());
-    let page = app.metrics.page(&nodes, app.pending.count()).map_err(|e| {
+    let page = app.metrics.page(&statuses, app.pending.count()).map_err(|e| {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), "report this as a bug")
     })?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -24,6 +24,7 @@ pub(crate) mod transfer;
 mod watch;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -42,7 +43,7 @@ use self::writer::Writer;
 use crate::{
     Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Look, Lost, NewestRuns, Node,
     Pruned, Quotas, Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen,
-    Standing, Store, StoreError, Token, UploadedLog, Watch,
+    Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -128,6 +129,10 @@ impl Store for Postgres {
 
     fn nodes(&self) -> Answer<'_, Vec<Node>> {
         self.read(reads::nodes(&self.database))
+    }
+
+    fn statuses(&self) -> Answer<'_, BTreeMap<Status, u64>> {
+        self.read(reads::statuses(&self.database))
     }
 
     fn nodes_named(&self, names: Vec<String>) -> Answer<'_, Vec<Node>> {

@@ -4,7 +4,8 @@ use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
 
-use crate::{MAX_SEQ, Node, NodeState};
+use crate::status::BriefState;
+use crate::{MAX_SEQ, Node, NodeState, Status};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -31,6 +32,12 @@ pub(super) fn node(row: &Row<'_>) -> rusqlite::Result<Node> {
 pub(super) fn node_of(state: &str) -> rusqlite::Result<Node> {
     let state = serde_json::from_str::<NodeState>(state).map_err(|e| unreadable(0, e))?;
     Ok(state.node())
+}
+
+/// The status of the node whose state this is.
+pub(super) fn status_of(state: &str) -> rusqlite::Result<Status> {
+    let state = serde_json::from_str::<BriefState>(state).map_err(|e| unreadable(0, e))?;
+    Ok(state.status())
 }
 
 /// The value that a column has as JSON.

@@ -1,5 +1,6 @@
 //! The embedded store as a [`Store`]: each call is a job of the writer, or a query on a connection that reads.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
@@ -11,8 +12,8 @@ use super::writer::Applied;
 use super::{Sqlite, admins, changes, identities, ingest, nodes, prune, rows, runs, steps, tokens};
 use crate::{
     Admin, Answer, AuditEntry, Claim, Event, Ingested, Look, Lost, NewestRuns, Node, Pruned,
-    Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Store,
-    StoreError, Token, UploadedLog, Watch,
+    Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Status,
+    Store, StoreError, Token, UploadedLog, Watch,
 };
 
 impl Store for Sqlite {
@@ -43,6 +44,10 @@ impl Store for Sqlite {
 
     fn nodes(&self) -> Answer<'_, Vec<Node>> {
         Box::pin(self.read(nodes::all))
+    }
+
+    fn statuses(&self) -> Answer<'_, BTreeMap<Status, u64>> {
+        Box::pin(self.read(nodes::statuses))
     }
 
     fn nodes_named(&self, mut names: Vec<String>) -> Answer<'_, Vec<Node>> {

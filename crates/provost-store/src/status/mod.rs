@@ -1,9 +1,11 @@
+mod brief;
 mod progress;
 
 use jiff::Timestamp;
 use provost_record::{Cause, Outcome, Phase, Record, Service};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::brief::BriefState;
 use self::progress::Progress;
 use crate::attempts::Attempts;
 use crate::claim::Claims;

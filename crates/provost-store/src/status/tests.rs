@@ -38,8 +38,16 @@ fn new(phase: Phase) -> Record {
     Record { timestamp: "2026-11-20T17:00:00Z".parse().unwrap(), ..Record::new(phase) }
 }
 
+/// The status that is counted.
+fn brief(state: &NodeState) -> Status {
+    let json = serde_json::to_string(state).unwrap();
+    serde_json::from_str::<BriefState>(&json).unwrap().status()
+}
+
 fn status(lines: &[&str]) -> (&'static str, Option<&'static str>) {
-    let node = fold(lines).node();
+    let state = fold(lines);
+    let node = state.node();
+    assert_eq!(brief(&state), node.status);
     (node.status.as_str(), node.updatestatus.map(UpdateStatus::as_str))
 }
 

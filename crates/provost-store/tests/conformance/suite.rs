@@ -1,6 +1,6 @@
 //! What every store must do.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -24,6 +24,7 @@ pub(crate) async fn conforms(store: &dyn Store) {
     attempts(store).await;
     silence(store).await;
     claims(store).await;
+    statuses(store).await;
     steps(store).await;
     removal(store).await;
     admins(store).await;
@@ -329,6 +330,16 @@ async fn logs(store: &dyn Store) {
     }
 }
 
+/// As many nodes are counted for each status as are shown with it.
+async fn statuses(store: &dyn Store) {
+    let mut shown = BTreeMap::new();
+    for node in store.nodes().await.unwrap() {
+        *shown.entry(node.status).or_default() += 1;
+    }
+    assert!(shown.len() > 1, "{shown:?}");
+    assert_eq!(store.statuses().await.unwrap(), shown);
+}
+
 async fn claims(store: &dyn Store) {
     let claim = |content| Claim { node: "old001".into(), by: [10, 0, 0, 1].into(), content };
     let status = |status, message: Option<&str>| {
@@ -358,6 +369,7 @@ async fn claims(store: &dyn Store) {
     for n in 0..100 {
         taken += u32::from(store.claim(program(&n.to_string()), at()).await.unwrap());
     }
+    statuses(store).await;
     assert_eq!((taken, node().await.appstatus.len()), (32, 32), "it doesn't grow for ever");
     assert!(store.claim(program("0"), at()).await.unwrap());
 

@@ -3,6 +3,7 @@ mod listeners;
 mod running;
 mod timings;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
@@ -11,7 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
-use provost_store::{Ingested, Node, Pruned, Status};
+use provost_store::{Ingested, Pruned, Status};
 
 use self::deliveries::Deliveries;
 pub(crate) use self::listeners::{ListenerCounts, Listeners};
@@ -156,10 +157,14 @@ impl Metrics {
     }
 
     /// The page that Prometheus reads.
-    pub(crate) fn page(&self, nodes: &[Node], pending: usize) -> Result<String, std::fmt::Error> {
+    pub(crate) fn page(
+        &self,
+        nodes: &BTreeMap<Status, u64>,
+        pending: usize,
+    ) -> Result<String, std::fmt::Error> {
         self.pending.set(pending as i64);
         for status in Status::ALL {
-            let count = nodes.iter().filter(|node| node.status == status).count();
+            let count = nodes.get(&status).copied().unwrap_or_default();
             self.nodes.get_or_create(&[("status", status.as_str())]).set(count as i64);
         }
         let mut page = String::new();
@@ -233,7 +238,7 @@ mod tests {
         metrics.deliveries.failed("ops");
         metrics.deliveries.dropped("ops", 1);
         metrics.deliveries.queued(vec![("ops".to_owned(), 3)]);
-        metrics.page(&[], 0).unwrap()
+        metrics.page(&BTreeMap::new(), 0).unwrap()
     }
 
     #[test]
