@@ -52,7 +52,7 @@ fn a_thousand_cold_nodes_behind_nginx_cost_the_management_node_what_one_does() {
     let Some((cluster, cache)) = behind_a_cache() else { return };
     boots(&cluster, &node(&cluster, cache.address(), "cn001"), 1);
     let [first, _] = cache.passed_on();
-    assert!((3..10).contains(&first.len()), "{first:?}");
+    assert!((2..10).contains(&first.len()), "{first:?}");
     cold::fetch(cache.address(), &first, 999, &cluster.www());
     let [passed_on, own] = cache.passed_on();
     // Half a minute may have gone by, more than once where the machine is busy.
@@ -70,7 +70,7 @@ fn a_thousand_cold_nodes_behind_varnish_cost_the_management_node_what_one_does()
     let node = node(&cluster, cache.address(), "cn001");
     boots(&cluster, &node, 1);
     let first = cold::files_asked(&upstream);
-    assert!((3..10).contains(&first.len()), "{first:?}");
+    assert!((2..10).contains(&first.len()), "{first:?}");
     cold::fetch(cache.address(), &first, 999, &cluster.www());
     let asked = cold::files_asked(&upstream);
     assert!(asked.len() < 20, "{asked:?}");

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use ct_codecs::{Base64, Encoder};
 use rustix::process::{Resource, getrlimit};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -110,7 +111,12 @@ async fn serve(stream: TcpStream, files: Arc<Files>) -> std::io::Result<()> {
         let answer = acknowledged.as_ref().or_else(|| files.get(path));
         let status = if answer.is_some() { "200 OK" } else { "404 Not Found" };
         let answer = answer.map_or(&[][..], Vec::as_slice);
-        let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", answer.len());
+        // As provostd sends it along.
+        let signature = files.get(&format!("{path}.minisig")).map_or_else(String::new, |bytes| {
+            format!("provost-signature: {}\r\n", Base64::encode_to_string(bytes).unwrap())
+        });
+        let length = answer.len();
+        let head = format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n{signature}\r\n");
         stream.write_all(&[head.as_bytes(), answer].concat()).await?;
     }
 }

@@ -1,5 +1,6 @@
 //! A server's answer that is a text, with the management node's directives in its headers.
 
+use ct_codecs::{Base64, Decoder};
 use jiff::Timestamp;
 use provost_record::Cause;
 use reqwest::StatusCode;
@@ -99,6 +100,13 @@ impl Answer {
         let time = header("date").and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
         let renew = header("provost-identity") == Some("renew");
         Directives { hold, released, bundle, time: time.map(|time| time.timestamp()), renew }
+    }
+
+    /// The text's signature, if it came with it.
+    pub(super) fn signature(&self) -> Option<String> {
+        let base64 = self.header(HeaderName::from_static("provost-signature"))?;
+        let text = String::from_utf8(Base64::decode_to_vec(base64, None).ok()?).ok()?;
+        (text.len() as u64 <= MAX_SIGNATURE).then_some(text)
     }
 
     fn header(&self, name: HeaderName) -> Option<&str> {

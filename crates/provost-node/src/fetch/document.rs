@@ -33,31 +33,33 @@ impl Document {
         kept: Option<&Self>,
     ) -> Result<(Self, Directives), FetchError> {
         let url = source.url(path);
-        let signature = async || match signed {
-            true => {
-                let path = format!("{path}.minisig");
-                let signature = Answer::get(source, &path, MAX_SIGNATURE, HeaderMap::new()).await?;
-                Ok(Some(signature.text))
-            }
-            false => Ok(None),
-        };
-        let Some(kept) = kept.filter(|kept| kept.signature.is_some() == signed) else {
-            let answer = Answer::get(source, path, most, HeaderMap::new());
-            let (answer, signature) = source.both(answer, signature()).await?;
-            return Ok(Self::of(answer, url, signature));
-        };
+        let kept = kept.filter(|kept| kept.signature.is_some() == signed);
         // Another server's ETag means nothing.
-        let conditions = if kept.url == url { kept.version.conditions() } else { HeaderMap::new() };
+        let of_server = kept.filter(|kept| kept.url == url);
+        let conditions = of_server.map(|kept| kept.version.conditions()).unwrap_or_default();
         let answer = Answer::get(source, path, most, conditions).await?;
-        if answer.is_unchanged {
-            return Ok((kept.clone(), answer.directives()));
-        }
-        // From another server or one without ETags, or published again as it was.
-        let signature = match answer.text == kept.text {
-            true => kept.signature.clone(),
-            false => signature().await?,
+        let signature = match kept {
+            Some(kept) if answer.is_unchanged => return Ok((kept.clone(), answer.directives())),
+            _ if !signed => None,
+            // From another server or one without ETags, or published again as it was.
+            Some(kept) if answer.text == kept.text => kept.signature.clone(),
+            _ => Some(Self::signature(source, path, &answer).await?),
         };
         Ok(Self::of(answer, url, signature))
+    }
+
+    /// The signature of the `answer`. provostd sends it along; any other web server has it as a file. To ask
+    /// for both at once would take a connection more, of each of the nodes that boot.
+    async fn signature(
+        source: &Server<'_>,
+        path: &str,
+        answer: &Answer,
+    ) -> Result<String, FetchError> {
+        if let Some(signature) = answer.signature() {
+            return Ok(signature);
+        }
+        let path = format!("{path}.minisig");
+        Ok(Answer::get(source, &path, MAX_SIGNATURE, HeaderMap::new()).await?.text)
     }
 
     /// Whether it is a manifest of the publisher's.

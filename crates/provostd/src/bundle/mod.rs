@@ -3,6 +3,7 @@
 mod cached;
 mod file;
 mod published;
+pub(crate) mod signature;
 
 use std::path::Path;
 

@@ -10,6 +10,7 @@ use provost_bundle::Pack;
 use provost_plan::secret;
 
 use super::file::{FileRequest, IMMUTABLE, read_small};
+use super::signature;
 use crate::refusal::Refusal;
 
 /// For caches: what a publish replaces. A node behind a cache that has an older manifest finds the
@@ -152,6 +153,15 @@ impl Published {
             return absent(self.path()).into_response();
         };
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+        response
+    }
+
+    /// Serves a file that has a signature, which goes along with it.
+    pub(crate) async fn serve_signed(&self, www: &Path, request: Request<Body>) -> Response {
+        let mut response = self.serve(www, request).await;
+        if response.status() == StatusCode::OK {
+            signature::add(response.headers_mut(), &www.join(self.path())).await;
+        }
         response
     }
 

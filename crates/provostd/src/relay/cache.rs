@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::pass;
 use super::shared::{Relay, away};
 use super::upstream::{self, PATIENCE};
-use crate::bundle::Cached;
+use crate::bundle::{Cached, signature};
 use crate::refusal::Refusal;
 
 /// For how long what a publish replaces is served without asking: what provostd allows caches.
@@ -96,6 +96,9 @@ async fn fetch(
         StatusCode::NOT_MODIFIED => {}
         StatusCode::OK => {
             let tag = response.headers().get(header::ETAG).cloned();
+            if path.starts_with("/manifest") && path.ends_with(".toml") {
+                keep_signature(&local, signature::of(response.headers()));
+            }
             if let Err(e) = store(response, &local, sha256.as_deref()).await {
                 return unstored(&relay, &request, &local, e).await;
             }
@@ -111,6 +114,19 @@ async fn fetch(
     }
     state.checked = Some(Instant::now());
     Ok(Outcome::There)
+}
+
+/// Keeps the signature that has come along with the text of the file `signed`.
+fn keep_signature(signed: &Path, signature: Option<Vec<u8>>) {
+    let file = signature::file_of(signed);
+    let kept = signature.and_then(|signature| {
+        provost_fs::create_folder_of(&file).ok()?;
+        provost_fs::replace(&file, &signature, Durability::PowerCut).ok()
+    });
+    if kept.is_none() {
+        // The one that is there is another text's. Who needs one asks for it by its own path.
+        let _ = std::fs::remove_file(&file);
+    }
 }
 
 /// Keeps what an upstream sends, if it is what its name says.
