@@ -76,6 +76,7 @@ impl<'a> Fetch<'a> {
         source: Server<'_>,
         first: Option<impl Future<Output = Option<Result<FirstAnswers, FetchError>>>>,
     ) -> Result<(Verified, Directives), FetchError> {
+        let asking = source.client.way().ask();
         let first = match first {
             Some(first) => first.await,
             None => None,
@@ -90,6 +91,7 @@ impl<'a> Fetch<'a> {
                 source.client.way().assume();
             }
         });
+        drop(asking);
         let FirstAnswers { documents, directives, pack } = first?;
         let error = match self.take(&source, &documents, &directives, pack).await {
             Ok(verified) => return Ok((verified, directives)),

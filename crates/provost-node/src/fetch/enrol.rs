@@ -49,9 +49,8 @@ async fn ask(source: &Server<'_>, settings: &Settings, renews: bool) -> Result<(
     let (request, key) = identity.request().map_err(local)?;
     let url =
         format!("{}v1/nodes/{}/enroll", source.client.way().private(source.base), settings.node);
-    // A connection that proves the key renews it; one without a key must not be used for what is private.
-    let client = if renews { source.client.private() } else { source.client };
-    let mut ask = client.post(&url).body(request);
+    // Its connection proves the key, by which alone an identity is renewed; what is private goes the same way.
+    let mut ask = source.client.private().post(&url).body(request);
     if let Some(join) = settings.join.as_ref().filter(|_| !renews) {
         ask = ask.bearer_auth(&join.0);
     }

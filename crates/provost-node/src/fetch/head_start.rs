@@ -12,15 +12,17 @@ use reqwest::Url;
 use super::download::{Fetch, FirstAnswers};
 use super::error::FetchError;
 use super::server::Server;
-use crate::http::Client;
+use crate::http::{Asking, Client};
 use crate::settings::Settings;
 
-type Asking = Pin<Box<dyn Future<Output = Result<FirstAnswers, FetchError>>>>;
+type Requests = Pin<Box<dyn Future<Output = Result<FirstAnswers, FetchError>>>>;
 
 /// The first requests of a fetch, on their way.
 pub struct HeadStart {
     server: Url,
-    asking: MaybeDone<Asking>,
+    requests: MaybeDone<Requests>,
+    /// Reports wait for their answers.
+    _asking: Asking,
 }
 
 impl HeadStart {
@@ -33,16 +35,17 @@ impl HeadStart {
         run: &str,
     ) -> Option<Self> {
         let server = settings.servers.first()?.clone();
+        let asking = client.way().ask();
         let (settings, client) = (Arc::clone(settings), client.clone());
         let (base, run) = (server.clone(), run.to_owned());
-        let asking: Asking = Box::pin(async move {
+        let requests: Requests = Box::pin(async move {
             let fetch = Fetch::new(&settings, &state).map_err(FetchError::abort)?;
             fetch.ask_first(&Server::published(&settings, &client, &base, &run)).await
         });
-        let mut asking = maybe_done(asking);
+        let mut requests = maybe_done(requests);
         // Sends the requests; what follows needs the network, and is polled later.
-        let _ = poll!(Pin::new(&mut asking));
-        Some(Self { server, asking })
+        let _ = poll!(Pin::new(&mut requests));
+        Some(Self { server, requests, _asking: asking })
     }
 
     /// Whether it is `server` that was asked.
@@ -52,7 +55,7 @@ impl HeadStart {
 
     /// Waits for the answers.
     pub(crate) async fn answers(mut self) -> Option<Result<FirstAnswers, FetchError>> {
-        Pin::new(&mut self.asking).await;
-        Pin::new(&mut self.asking).take_output()
+        Pin::new(&mut self.requests).await;
+        Pin::new(&mut self.requests).take_output()
     }
 }

@@ -1,10 +1,11 @@
-//! A key of Ed25519 and the request for its certificate, as bytes: with this kind of key all lengths
-//! are known.
+//! A key of Ed25519, the request for its certificate, and one of its own making, as bytes: with this kind
+//! of key all lengths are known.
 
 use ct_codecs::{Base64, Encoder};
 use provost_bundle::Fingerprint;
 use rustls::SignatureScheme;
 use rustls::crypto::ring;
+use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::sign::SigningKey;
 
 /// PKCS #8 (RFC 8410) up to the 32 bytes of the key.
@@ -14,6 +15,12 @@ const PKCS8: [u8; 16] = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\
 const REQUEST: [u8; 9] = *b"\x30\x7f\x30\x33\x02\x01\x00\x30\x00";
 /// Where what is signed begins in it.
 const SIGNED: usize = 2;
+/// A certificate (RFC 5280) up to the public key: version 3, number 1, this kind of signature, no issuer,
+/// from 1970 until 2049, no subject. It says nothing: the management node knows the key.
+const CERTIFICATE: [u8; 56] = *b"\x30\x81\xab\x30\x5f\xa0\x03\x02\x01\x02\x02\x01\x01\
+    \x30\x05\x06\x03\x2b\x65\x70\x30\x00\x30\x1e\x17\x0d700101000000Z\x17\x0d491231235959Z\x30\x00";
+/// Where what is signed begins in it.
+const CERTIFIED: usize = 3;
 /// No attributes.
 const ATTRIBUTES: [u8; 2] = *b"\xa0\x00";
 /// The algorithm, and the head of the signature's 64 bytes.
@@ -32,20 +39,38 @@ pub(super) fn new_key() -> Result<String, rustls::Error> {
 
 /// The request for a certificate of `key`, which only its owner can make, and the key's fingerprint.
 pub(super) fn request(key: &dyn SigningKey) -> Result<(Vec<u8>, Fingerprint), rustls::Error> {
-    let unusable = || rustls::Error::General("the key isn't one of Ed25519".to_owned());
-    let public = key.public_key().filter(|public| public.len() == 44).ok_or_else(unusable)?;
-    let signer = key.choose_scheme(&[SignatureScheme::ED25519]).ok_or_else(unusable)?;
-    let mut request = [&REQUEST[..], &public, &ATTRIBUTES].concat();
-    let signature = signer.sign(&request[SIGNED..])?;
-    request.extend_from_slice(&SIGNATURE);
-    request.extend_from_slice(&signature);
+    let public = public(key)?;
+    let request = signed(key, [&REQUEST[..], &public, &ATTRIBUTES].concat(), SIGNED)?;
     Ok((request, Fingerprint::of(&public)))
+}
+
+/// A certificate of `key` that nobody else has signed.
+pub(super) fn own_certificate(key: &dyn SigningKey) -> Result<Vec<u8>, rustls::Error> {
+    signed(key, [&CERTIFICATE[..], &public(key)?].concat(), CERTIFIED)
+}
+
+fn public(key: &dyn SigningKey) -> Result<SubjectPublicKeyInfoDer<'_>, rustls::Error> {
+    key.public_key().filter(|public| public.len() == 44).ok_or_else(unusable)
+}
+
+/// `der` with the signature of what begins at `from` in it.
+fn signed(key: &dyn SigningKey, mut der: Vec<u8>, from: usize) -> Result<Vec<u8>, rustls::Error> {
+    let signer = key.choose_scheme(&[SignatureScheme::ED25519]).ok_or_else(unusable)?;
+    let signature = signer.sign(&der[from..])?;
+    der.extend_from_slice(&SIGNATURE);
+    der.extend_from_slice(&signature);
+    Ok(der)
+}
+
+fn unusable() -> rustls::Error {
+    rustls::Error::General("the key isn't one of Ed25519".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use rustls::pki_types::PrivatePkcs8KeyDer;
     use rustls::pki_types::pem::PemObject;
+    use rustls::sign::CertifiedKey;
 
     use super::*;
 
@@ -58,5 +83,9 @@ mod tests {
         assert_eq!(request.len(), 2 + 0x7f);
         assert_eq!(request[2 + 2 + 0x33..][..2], [0x30, 0x05]);
         assert_ne!(new_key().unwrap(), pem);
+        let certificate = own_certificate(&*key).unwrap();
+        assert_eq!(certificate.len(), 3 + 0xab);
+        let own = CertifiedKey::new(vec![certificate.into()], key);
+        own.keys_match().unwrap();
     }
 }

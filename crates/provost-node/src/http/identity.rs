@@ -28,6 +28,8 @@ struct Shared {
     folder: OnceLock<PathBuf>,
     /// The key with its certificate.
     known: watch::Sender<Option<Arc<CertifiedKey>>>,
+    /// The key with one of its own making, by which it proves itself while it asks for the other.
+    asking: watch::Sender<Option<Arc<CertifiedKey>>>,
 }
 
 /// An identity as it is shown.
@@ -41,7 +43,8 @@ pub struct ShownIdentity {
 
 impl Default for Identity {
     fn default() -> Self {
-        Self(Arc::new(Shared { folder: OnceLock::new(), known: watch::Sender::new(None) }))
+        let [known, asking] = std::array::from_fn(|_| watch::Sender::new(None));
+        Self(Arc::new(Shared { folder: OnceLock::new(), known, asking }))
     }
 }
 
@@ -82,6 +85,9 @@ impl Identity {
                 read_key(folder).ok_or_else(|| io::Error::other("the new key can't be read"))?
             }
         };
+        let certificate = csr::own_certificate(&*key).map_err(io::Error::other)?;
+        let asks = CertifiedKey::new(vec![certificate.into()], Arc::clone(&key));
+        self.0.asking.send_replace(Some(Arc::new(asks)));
         csr::request(&*key).map_err(io::Error::other)
     }
 
@@ -129,12 +135,12 @@ impl std::fmt::Display for ShownIdentity {
 
 impl ResolvesClientCert for Identity {
     fn resolve(&self, _: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        let known = self.0.known.borrow().clone()?;
+        let known = self.0.known.borrow().clone().or_else(|| self.0.asking.borrow().clone())?;
         schemes.contains(&SignatureScheme::ED25519).then_some(known)
     }
 
     fn has_certs(&self) -> bool {
-        self.is_known()
+        self.is_known() || self.0.asking.borrow().is_some()
     }
 }
 

@@ -18,6 +18,7 @@ use crate::http::resolve::Names;
 use crate::settings::Settings;
 pub(crate) use identity::MOST as MOST_CERTIFICATE;
 pub use identity::{Identity, ShownIdentity};
+pub(crate) use way::Asking;
 pub use way::Way;
 
 /// How long an idle connection is kept for the next request: through a run with a report each second, and less than
@@ -48,8 +49,8 @@ impl Client {
         self.way.identity()
     }
 
-    /// The client for what is private. Its connections over TLS prove this node's identity, where it
-    /// has one; before that it must not be used. Without TLS what is private shares the connections of the rest.
+    /// The client for what is private. Its connections over TLS prove this node's key, once it has made one;
+    /// before that it must not be used. Without TLS what is private shares the connections of the rest.
     pub fn private(&self) -> &reqwest::Client {
         if self.way.tls().is_some() { &self.private } else { &self.requests }
     }

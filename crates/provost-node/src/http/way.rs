@@ -3,16 +3,22 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use provost_bundle::{Digest, Tls};
 use reqwest::Url;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::identity::Identity;
 use crate::state::atomic;
 
 /// What is in the file where a manifest named no TLS.
 const OFF: &str = "off";
+
+/// For how long reports wait for the answer to a fetch, whose connection then serves them as well. A server that
+/// takes longer for it may take them.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is known of it, for the whole process.
 #[derive(Clone, Debug)]
@@ -24,6 +30,8 @@ struct Shared {
     /// What remembers it.
     file: OnceLock<PathBuf>,
     identity: Identity,
+    /// Whether a fetch has asked and has no answer yet.
+    is_asked: watch::Sender<bool>,
     /// Whether a token proves who this node is.
     has_token: OnceLock<bool>,
 }
@@ -42,7 +50,8 @@ impl Default for Way {
     fn default() -> Self {
         let known = watch::Sender::new(Known::Nothing);
         let (file, has_token) = (OnceLock::new(), OnceLock::new());
-        Self(Arc::new(Shared { known, file, identity: Identity::default(), has_token }))
+        let (identity, is_asked) = (Identity::default(), watch::Sender::new(false));
+        Self(Arc::new(Shared { known, file, identity, is_asked, has_token }))
     }
 }
 
@@ -100,18 +109,26 @@ impl Way {
         });
     }
 
+    /// A fetch asks a server, and has its answer when what this returns is dropped.
+    pub(crate) fn ask(&self) -> Asking {
+        self.0.is_asked.send_replace(true);
+        Asking(self.clone())
+    }
+
     /// Whether a manifest has said it, now or in an earlier run.
     pub fn is_named(&self) -> bool {
         matches!(*self.0.known.borrow(), Known::Named(_))
     }
 
-    /// Waits until it is known, and by what this node proves who it is, or nothing is left to wait for.
+    /// Waits until it is known, and by what this node proves who it is, or nothing is left to wait for; and a while for
+    /// the answer to a fetch that is on its way.
     pub async fn settled(&self) {
-        // Fails where the sender is gone, which this is.
+        // Each wait fails where the sender is gone, which this is.
         let _ = self.0.known.subscribe().wait_for(|known| *known != Known::Nothing).await;
         if self.tls().is_some() && self.0.has_token.get().is_none() {
             self.0.identity.known().await;
         }
+        let _ = timeout(PATIENCE, self.0.is_asked.subscribe().wait_for(|is_asked| !is_asked)).await;
     }
 
     /// How to reach the management node by TLS, if it is known.
@@ -142,8 +159,19 @@ impl Way {
     }
 }
 
+/// A fetch that has no answer yet.
+pub(crate) struct Asking(Way);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.0.is_asked.send_replace(false);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
     fn tls() -> Tls {
@@ -178,6 +206,16 @@ mod tests {
         assert_eq!(private("http://[fd00::1]/www/"), "https://[fd00::1]:8482/");
         // A proxy of the site's own speaks TLS already.
         assert_eq!(private("https://mn/"), "https://mn/");
+    }
+
+    #[tokio::test]
+    async fn reports_wait_for_the_answer_to_a_fetch() {
+        let way = Way::default();
+        way.learn(None);
+        let asking = way.ask();
+        assert!(way.settled().now_or_never().is_none());
+        drop(asking);
+        way.settled().await;
     }
 
     #[tokio::test]
