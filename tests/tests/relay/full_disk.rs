@@ -47,6 +47,10 @@ impl Relay {
         let full = std::io::copy(&mut std::io::repeat(0), &mut filler);
         assert_eq!(full.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
     }
+
+    fn make_room(&self) {
+        std::fs::remove_file(self.data.join("filler")).unwrap();
+    }
 }
 
 impl Drop for Relay {
@@ -61,18 +65,24 @@ fn on_a_full_disk_nodes_get_from_the_management_node_what_the_relay_can_not_keep
     let mut cluster = cluster();
     let relay = Relay::start(&cluster.path("relay"), &cluster.daemon().nodes());
     let [node, other] = ["cn1", "cn2"].map(|name| node(&cluster, name, &[&relay.address]));
-    boots(&node);
     relay.fill();
-    // The management node takes it, and new files are passed on.
-    cluster.script("one", "#!/bin/sh\necho anew\n").publish().expect(0);
-    boots(&other);
+    // All of it is passed on, and nothing is kept.
     boots(&node);
     let address = cluster.kill_daemon();
-    // What was published last isn't here, and what is here is older.
     let out = node.provost(&["boot"]).expect(3);
     assert!(out.stderr.contains("the management node behind this relay"), "{}", out.stderr);
-    std::fs::remove_file(relay.data.join("filler")).unwrap();
+    relay.make_room();
     cluster.start_at(&address);
+    boots(&node);
+    relay.fill();
+    // What is kept now is older than what is published: nodes get what is passed on.
+    cluster.script("one", "#!/bin/sh\necho anew\n").publish().expect(0);
+    for node in [&other, &node] {
+        boots(node);
+        let log = node.provost(&["log", "one"]).expect(0).stdout;
+        assert!(log.contains("anew"), "{log}");
+    }
+    relay.make_room();
     boots(&node);
     for node in [&node, &other] {
         let is_told = || cluster.status(node.name())["status"] == "booted";
