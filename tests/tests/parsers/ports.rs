@@ -4,12 +4,16 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::process::Command;
 use std::sync::Mutex;
 
 use fastrand::Rng;
+use provost_bundle::Limit;
+use provost_node::http::{Client, ClientOptions};
 use provost_tests::{Cluster, SOON};
+use tokio::runtime::Builder;
 
-use super::survives;
+use super::{survives, survives_all};
 
 const RUN: &str = "01980000-0000-7000-8000-000000000001";
 const BATCH: &str = r#"[{"timestamp":"2026-11-20T17:00:01Z","phase":"service start","service":"boot","node":"cn001","run":"01980000-0000-7000-8000-000000000001","seq":1,"attempt":1},
@@ -138,6 +142,35 @@ fn exchange(mut stream: UnixStream, request: &[u8]) -> String {
         assert!(!e.kind().to_string().contains("time"), "no end of the answer: {e}");
     }
     String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// What asks for an identity, which goes by TLS alone.
+#[test]
+fn requests_for_certificates() {
+    let (cluster, _) = management_node();
+    let limit = Limit::seconds(60);
+    let options = ClientOptions { connect: limit, stall: limit, proxy: None, ca: &[] };
+    let client = Client::new(options).unwrap_or_else(|failure| panic!("{failure}"));
+    client.way().learn(Some(cluster.tls().parse().unwrap()));
+    let base = client.way().private(&"http://127.0.0.1/".parse().unwrap());
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let request = |form| {
+        let args = ["req", "-new", "-newkey", "ed25519", "-nodes", "-keyout", "/dev/null"];
+        let out = Command::new("openssl")
+            .args(args)
+            .args(["-subj", "/CN=x", "-outform", form])
+            .output()
+            .unwrap();
+        assert!(out.status.success(), "{out:?}");
+        out.stdout
+    };
+    survives_all(vec![request("PEM"), request("DER")], |request| {
+        let asked = client.post(format!("{base}v1/nodes/cn001/enroll")).body(request.to_vec());
+        let answer = runtime.block_on(async { asked.send().await.unwrap() });
+        let status = answer.status().as_u16();
+        assert!([202, 403, 413, 422, 429].contains(&status), "{status}");
+    });
+    is_well(&cluster);
 }
 
 #[test]
