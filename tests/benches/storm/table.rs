@@ -36,6 +36,9 @@ pub(crate) fn compare(names: [&str; 2], ours: &Measured, theirs: &Measured) {
         let times = || m.storm.boots.iter().map(|boot| boot.whole).collect();
         percentile(times(), 100) / percentile(times(), 50)
     });
+    line("fetched nothing", "nodes", &|m| {
+        m.storm.boots.iter().filter(|boot| boot.gave_up.is_some()).count() as f64
+    });
     line("not reported in time", "nodes", &|m| {
         m.storm.boots.iter().filter(|boot| boot.unreported > 0).count() as f64
     });
@@ -54,6 +57,9 @@ pub(crate) fn course(what: &str, measured: &Measured) {
     let rates: Vec<String> =
         (0..5).map(|n| format!("{:.0}", in_fifth(n) / fifth.as_secs_f64())).collect();
     println!("{what}: nodes done a second, in each fifth of the time: {}", rates.join(" "));
+    if let Some(why) = measured.storm.boots.iter().find_map(|boot| boot.gave_up.as_ref()) {
+        println!("{what}: a node has fetched nothing: {why}");
+    }
     for (why, count) in &measured.storm.requests.fetches {
         println!("{what}: {count} fetches tried again: {why}");
     }

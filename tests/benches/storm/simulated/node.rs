@@ -42,6 +42,8 @@ pub(crate) struct Boot {
     pub(crate) records: usize,
     /// How many of them weren't acknowledged in time.
     pub(crate) unreported: usize,
+    /// Why it fetched nothing.
+    pub(crate) gave_up: Option<String>,
 }
 
 impl SimulatedNode {
@@ -89,14 +91,13 @@ impl SimulatedNode {
         let mut fetch = async || {
             let begun = Instant::now();
             let fetched = source.fetch_published(&mut orders, &mut |_| {}).await;
-            let name = &connection.settings.node;
-            let fetched = fetched.unwrap_or_else(|why| panic!("{name}: {}", why.failure));
-            (fetched, begun.elapsed())
+            (fetched.map_err(|why| why.failure.to_string()), begun.elapsed())
         };
         if only_fetches {
-            let (_, fetch) = fetch().await;
+            let (fetched, fetch) = fetch().await;
             let (whole, ended) = (on.elapsed(), begun_all.elapsed());
-            return Boot { fetch, whole, ended, run: id, records: 0, unreported: 0 };
+            let gave_up = fetched.err();
+            return Boot { fetch, whole, ended, run: id, records: 0, unreported: 0, gave_up };
         }
 
         let mut journal = SimulatedJournal::open(&connection.paths.journal(Service::Boot));
@@ -117,14 +118,17 @@ impl SimulatedNode {
 
         journal.put(&run, stage("fetch", Phase::StageStart));
         let (fetched, fetch) = fetch().await;
-        journal.put(&run, end_of_fetch(&fetched, fetch));
-        for step in &fetched.plan.postscripts {
-            journal.put(&run, stage(&step.script, Phase::StageStart));
-            let takes = SCRIPT.mul_f64(2.0 * fastrand::f64());
-            sleep(takes).await;
-            journal.put(&run, end(&step.script, takes));
+        if let Ok(fetched) = &fetched {
+            journal.put(&run, end_of_fetch(fetched, fetch));
+            for step in &fetched.plan.postscripts {
+                journal.put(&run, stage(&step.script, Phase::StageStart));
+                let takes = SCRIPT.mul_f64(2.0 * fastrand::f64());
+                sleep(takes).await;
+                journal.put(&run, end(&step.script, takes));
+            }
         }
-        let result = Some(Outcome::Success);
+        let gave_up = fetched.err();
+        let result = Some(if gave_up.is_none() { Outcome::Success } else { Outcome::Failure });
         let took = Some(on.elapsed().as_millis() as u64);
         let last = Record::new(Phase::ServiceEnd);
         journal.put(&run, Record { result, duration_ms: took, ..last });
@@ -133,7 +137,7 @@ impl SimulatedNode {
         let records = journal.seq as usize;
         let (whole, ended) = (on.elapsed(), begun_all.elapsed());
         std::fs::remove_dir_all(&self.folder).unwrap();
-        Boot { fetch, whole, ended, run: run.id, records, unreported }
+        Boot { fetch, whole, ended, run: run.id, records, unreported, gave_up }
     }
 }
 
