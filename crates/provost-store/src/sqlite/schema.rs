@@ -29,7 +29,7 @@ const PAGES: &str = "PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL;"
 /// times since is merged once. 16 MiB.
 const CHECKPOINT: u32 = 16 * 1024;
 /// How much of the file the writer keeps in memory, in KiB.
-const CACHE: u32 = 32 * 1024;
+const CACHE: u32 = 8 * 1024;
 
 /// How long a connection waits for a lock that another program holds.
 const BUSY: Duration = Duration::from_secs(5);
