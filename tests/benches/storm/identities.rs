@@ -29,7 +29,7 @@ pub(crate) fn compare(options: &Options, network: &Network) {
     println!("{options}, by plain HTTP with tokens and over TLS with identities");
     let settings = |n| management.settings(n, network);
     let shares = |name, tokens: &[String]| {
-        nodes.shares(name, options.over, tokens, settings, nodes.processes())
+        nodes.shares(name, options.over, tokens, settings, nodes.processes(options.over))
     };
     // First: a window is for nodes that haven't booted yet.
     management.open_window(&range);

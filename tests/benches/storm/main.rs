@@ -48,8 +48,8 @@ fn main() {
     let tokens = management.tokens(&range);
     println!("{options}, {RECORDS} records of each node");
 
-    let processes = nodes.processes();
-    let null = NullServer::start(&management.www(), options.nodes);
+    let processes = nodes.processes(options.over);
+    let null = NullServer::start(&management.www(), nodes.at_once(options.over));
     let at_null = |n| management.settings_for(&[&network.server(n, null.port())]);
     let shares = nodes.shares("null", options.over, &tokens, at_null, processes);
     let theirs = measured(|| processes::boot(shares));

@@ -28,6 +28,8 @@ pub(crate) const SCRIPTS: usize = 28;
 pub(crate) const RECORDS: usize = 2 + 2 + 2 * SCRIPTS;
 /// File descriptors of a node.
 const FILES: u64 = 12;
+/// Nodes that are switched on one after the other are on for no longer than so, all together: a boot takes a tenth of it.
+const BACKLOG: Duration = Duration::from_secs(120);
 /// What the folder of a node takes, in bytes, and how many there are at once, at most.
 const FOLDER: u64 = 256 << 10;
 const FOLDERS: usize = 20_000;
@@ -89,11 +91,17 @@ impl Nodes {
         shares
     }
 
-    /// How many processes there are file descriptors for, at least.
-    pub(crate) fn processes(&self) -> usize {
+    /// How many may be on at the same time, if they are switched on within `over`.
+    pub(crate) fn at_once(&self, over: Duration) -> usize {
+        let part = BACKLOG.as_secs_f64() / over.max(BACKLOG).as_secs_f64();
+        (self.names.len() as f64 * part).ceil() as usize
+    }
+
+    /// How many processes have file descriptors for so many of them.
+    pub(crate) fn processes(&self, over: Duration) -> usize {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let most = (files.saturating_sub(100) / FILES).max(1) as usize;
-        self.names.len().div_ceil(most)
+        self.at_once(over).div_ceil(most)
     }
 }
 
