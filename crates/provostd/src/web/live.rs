@@ -83,7 +83,8 @@ async fn make(app: &App, page: &impl Page, sender: &watch::Sender<Content>) {
             is_new
         });
     }
-    sleep(PACE.max(began.elapsed() * SHARE)).await;
+    // All pages that are open share that part of the time.
+    sleep(PACE.max(began.elapsed() * SHARE * app.open_pages.count())).await;
     let until = Instant::now() + IDLE;
     loop {
         let now = tokio::select! {

@@ -34,6 +34,11 @@ impl OpenPages {
         (receiver, Some(sender))
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.pages().len()).unwrap_or(u32::MAX)
+    }
+
     /// Whether nobody has the page open any more; then it is forgotten.
     pub(super) fn is_closed(&self, path: &str) -> bool {
         let mut pages = self.pages();
