@@ -64,7 +64,7 @@ type Shared = State<Arc<App>>;
 type By = Extension<Arc<Connection>>;
 
 async fn manifest(State(app): Shared, request: Request<Body>) -> Response {
-    Published::Manifest("manifest.toml").serve_signed(&app.www, request).await
+    Published::Manifest("manifest.toml").serve(&app.www, request).await
 }
 
 async fn manifest_signature(State(app): Shared, request: Request<Body>) -> Response {
@@ -77,7 +77,7 @@ async fn channel_manifest(
     request: Request<Body>,
 ) -> Response {
     match Published::manifest(&name) {
-        Some(manifest) => manifest.serve_signed(&app.www, request).await,
+        Some(manifest) => manifest.serve(&app.www, request).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
@@ -132,7 +132,7 @@ async fn plan(
     }
     let current = guard::current_run(request.headers());
     let standing = app.store.standing(plan.node, current).await?;
-    let mut response = plan.plan.serve_signed(&app.www, request).await;
+    let mut response = plan.plan.serve(&app.www, request).await;
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
         add_newest(response.headers_mut(), &app.www).await;
         guard::add_directive(response.headers_mut(), &standing, app.guard.max_attempts);

@@ -112,6 +112,32 @@ async fn a_publish_between_two_parts_makes_the_whole_file_come() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_signature_goes_along_with_the_whole_of_what_it_signs() {
+    let server = Server::start().await;
+    let token = format!("Bearer {}", server.token("cn001").await);
+    for file in ["manifest.toml", "manifests/7.toml", "plans/cn001.toml"] {
+        let get = |headers: &[(&str, &str)]| {
+            let token = [("Authorization", token.as_str())];
+            get(&server, &format!("/{file}"), &[headers, &token].concat())
+        };
+        let header = |answer: &Answer| answer.header("provost-signature").map(str::to_owned);
+        server.www(file, "0123456789");
+        assert_eq!(header(&get(&[])), None);
+        server.www(&format!("{file}.minisig"), "signed");
+        let whole = get(&[]);
+        assert_eq!(header(&whole).as_deref(), Some("c2lnbmVk"), "in base64");
+        for (name, value, status) in
+            [("If-None-Match", whole.tag(), 304), ("Range", "bytes=6-".to_owned(), 206)]
+        {
+            let answer = get(&[(name, &value)]);
+            assert_eq!((answer.status, header(&answer)), (status, None));
+        }
+        server.www(&format!("{file}.minisig"), &"x".repeat(2049));
+        assert_eq!(header(&get(&[])), None, "too long for a header");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_nodes_program_is_served_by_its_digest_alone() {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("node");

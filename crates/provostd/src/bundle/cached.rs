@@ -47,7 +47,7 @@ impl Cached {
     /// Serves it from the folder `cache`, which has it.
     pub(crate) async fn serve(&self, cache: &Path, request: Request<Body>) -> Response {
         match self {
-            Self::Published(published) => published.serve_signed(cache, request).await,
+            Self::Published(published) => published.serve(cache, request).await,
             Self::Program(sha256) => {
                 let path = cache.join(format!("bin/{sha256}/provost"));
                 let served = serve_immutable(&path, sha256, request).await;

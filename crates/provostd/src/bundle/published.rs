@@ -131,7 +131,8 @@ impl Published {
         }
     }
 
-    /// Serves the file from the published folder `www`, with ranges and a strong tag.
+    /// Serves the file from the published folder `www`, with ranges and a strong tag; a signed one with its
+    /// signature.
     pub(crate) async fn serve(&self, www: &Path, request: Request<Body>) -> Response {
         let path = www.join(self.path());
         let small = match read_small(path.clone()).await {
@@ -153,16 +154,16 @@ impl Published {
             return absent(self.path()).into_response();
         };
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+        if self.is_signed() && response.status() == StatusCode::OK {
+            signature::add(response.headers_mut(), &path).await;
+        }
         response
     }
 
-    /// Serves a file that has a signature, which goes along with it.
-    pub(crate) async fn serve_signed(&self, www: &Path, request: Request<Body>) -> Response {
-        let mut response = self.serve(www, request).await;
-        if response.status() == StatusCode::OK {
-            signature::add(response.headers_mut(), &www.join(self.path())).await;
-        }
-        response
+    /// Whether it is a text that has a signature.
+    fn is_signed(&self) -> bool {
+        let may_be = matches!(self, Self::Manifest(_) | Self::ManifestOf(_) | Self::Plan(_));
+        may_be && self.path().ends_with(".toml")
     }
 
     fn refuse(&self, path: PathBuf, error: io::Error) -> Refusal {
