@@ -3,6 +3,7 @@
 
 mod admins;
 mod changes;
+mod checkpoints;
 mod enrolment;
 mod error;
 mod identities;

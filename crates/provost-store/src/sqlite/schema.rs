@@ -25,9 +25,6 @@ const STEPS: &[&str] = &[
 /// hundred bytes at many places, and each costs a page in the write-ahead log: so pages are small.
 /// What is removed gives its pages back to the file system.
 const PAGES: &str = "PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL;";
-/// Pages of the write-ahead log until they are merged into the file: a page that has changed many
-/// times since is merged once. 16 MiB.
-const CHECKPOINT: u32 = 16 * 1024;
 /// How much of the file the writer keeps in memory, in KiB.
 const CACHE: u32 = 8 * 1024;
 
@@ -92,8 +89,7 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection, SchemaError> {
     }
     // FULL: a commit survives a power cut.
     db.execute_batch(&format!(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-         PRAGMA wal_autocheckpoint = {CHECKPOINT}; PRAGMA cache_size = -{CACHE};"
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -{CACHE};"
     ))?;
     for (version, step) in (1..=known).zip(STEPS).skip(found as usize) {
         let change = db.transaction()?;

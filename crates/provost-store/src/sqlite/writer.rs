@@ -5,6 +5,7 @@ use std::thread::{self, JoinHandle};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use super::checkpoints::Checkpoints;
 use super::error::{failed, has_no_room};
 use super::owners::Owners;
 use super::schema;
@@ -146,7 +147,7 @@ fn write(
     mut jobs: mpsc::Receiver<Box<dyn Job>>,
     audience: &Audience,
 ) {
-    let mut pace = Pace::default();
+    let (mut pace, mut checkpoints) = (Pace::default(), None);
     while let Some(first) = jobs.blocking_recv() {
         let mut group = vec![first];
         let mut gather = |group: &mut Vec<_>| {
@@ -166,7 +167,17 @@ fn write(
             None => schema::open_writer(path),
         };
         match open {
-            Ok(open) => settle(db.insert(open), path, group, audience),
+            Ok(open) => {
+                let db = db.insert(open);
+                settle(db, path, group, audience);
+                if checkpoints.is_none() {
+                    // Without it SQLite merges the log by itself, in the writer.
+                    checkpoints = Checkpoints::of(db, path).ok();
+                }
+                if let Some(checkpoints) = &mut checkpoints {
+                    checkpoints.after_commit(db);
+                }
+            }
             Err(error) => refuse(group, path, &error.to_string(), audience),
         }
         pace.wrote();
