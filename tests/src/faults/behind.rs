@@ -8,6 +8,8 @@ use super::{Answer, Request};
 pub(super) enum Behind {
     /// The server at this address.
     Server(String),
+    /// The same, behind a proxy that drops the headers which it doesn't know.
+    Proxied(String),
     /// This folder, as a plain web server serves it.
     Folder(PathBuf),
     /// This folder for what is published, the server at this address for reports.
@@ -18,6 +20,11 @@ impl Behind {
     pub(super) fn answer(&self, request: &Request) -> io::Result<Answer> {
         match self {
             Self::Server(address) => request.send_on(address),
+            Self::Proxied(address) => {
+                let mut answer = request.send_on(address)?;
+                answer.headers.retain(|(name, _)| name != "provost-signature");
+                Ok(answer)
+            }
             Self::Cache(_, address) if request.path.starts_with("/v1/") => request.send_on(address),
             Self::Folder(folder) | Self::Cache(folder, _) => Ok(file(folder, request)),
         }

@@ -46,6 +46,12 @@ impl Faulty {
         Self::new(Behind::Server(address.into()))
     }
 
+    /// In front of the server at `address`, as a proxy that drops the headers which it doesn't know: signatures
+    /// come by their own paths.
+    pub fn proxy(address: impl Into<String>) -> Self {
+        Self::new(Behind::Proxied(address.into()))
+    }
+
     /// With the files of `folder`, as a plain web server.
     pub fn of(folder: impl AsRef<Path>) -> Self {
         Self::new(Behind::Folder(folder.as_ref().to_owned()))

@@ -73,7 +73,7 @@ impl Ground {
     /// A server that can serve either state.
     fn pair(&self) -> [Faulty; 2] {
         let daemon = self.cluster.daemon().nodes();
-        [Faulty::cache(self.cluster.path("old"), &daemon), Faulty::before(&daemon)]
+        [Faulty::cache(self.cluster.path("old"), &daemon), Faulty::proxy(&daemon)]
     }
 
     /// Has one of the pair go wrong as `server` says.
