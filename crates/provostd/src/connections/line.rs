@@ -22,7 +22,7 @@ const EARLY: Duration = Duration::from_secs(1);
 /// for long.
 const LONGER: f64 = 0.002;
 const SHORTER: f64 = 0.001;
-/// To how many connections of an address one turn is given. A node that fetches has three at once, and reports by another
+/// To how many connections of an address one turn is given. A node that fetches has two at once, and may report by another
 /// one: with a turn for each, those who come last would wait while nobody is served. Many nodes may have one address.
 const SHARERS: u32 = 4;
 /// So many addresses are remembered, at most.
