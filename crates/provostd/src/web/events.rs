@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use provost_record::{Outcome, Phase, Record, wording};
 use provost_store::{Claim, ClaimContent, words};
 
-use super::fleet::Snapshot;
 use super::page::{Page, render};
 use super::recent::RecentEvent;
+use super::snapshot::Snapshot;
 use crate::app::App;
 use crate::refusal::Refusal;
 

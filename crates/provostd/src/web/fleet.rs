@@ -1,94 +1,49 @@
 //! All nodes, in memory while somebody looks at them, so that a look costs the store nothing however
-//! many look. Events say which nodes have changed, and only these are read again.
+//! many look. Events say which nodes have changed, and only these are read again. Many nodes stay in memory:
+//! whoever looks first would wait for them.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use provost_record::wording::error_chain;
-use provost_store::{Node, Store, StoreError, failure_id};
+use provost_store::{Store, StoreError};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::changed::Changed;
+use super::snapshot::Snapshot;
 use crate::listener::Stop;
 use crate::refusal::Refusal;
 
 /// The shortest time between two reads.
-const PACE: Duration = Duration::from_millis(400);
-/// A read that took longer is followed by a pause, so that reading uses a twentieth of the time.
-pub(super) const SHARE: u32 = 20;
-/// How long the nodes are kept after the last look.
-const KEPT: Duration = Duration::from_secs(300);
+const PACE: Duration = Duration::from_millis(500);
+/// A read that took longer is followed by a pause, so that reading uses a fortieth of the time.
+pub(super) const SHARE: u32 = 40;
+/// How long changes are followed after the last look.
+const FOLLOWED: Duration = Duration::from_secs(300);
 /// How often all of them are read again: what another daemon has removed, or defined, is no event.
 const AGAIN: Duration = Duration::from_secs(300);
+/// Where more than one node in so many has changed, all of them are read: it is done sooner.
+const MOST_CHANGED: usize = 4;
+/// From how many nodes on they are kept while nobody looks. Fewer are read in less than 100 ms.
+const MANY: usize = 20_000;
 /// How long the first read may take until a look is refused.
 const FIRST: Duration = Duration::from_secs(60);
 /// The pause after an error of the store.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// A node, and the failure group that it belongs to.
-#[derive(Debug)]
-pub(super) struct Member {
-    pub(super) node: Node,
-    pub(super) group: Option<String>,
-    /// The version of the first snapshot that has it.
-    pub(super) version: u64,
-}
-
-/// All nodes at a time.
-#[derive(Debug, Default)]
-pub(super) struct Snapshot {
-    /// By name.
-    pub(super) members: Vec<Arc<Member>>,
-    /// Another one for each snapshot.
-    pub(super) version: u64,
-}
-
-impl Snapshot {
-    /// The node of that name.
-    pub(super) fn member(&self, name: &str) -> Option<&Arc<Member>> {
-        let at = self.members.binary_search_by(|member| member.node.name.as_str().cmp(name));
-        at.ok().map(|at| &self.members[at])
-    }
-
-    /// The same with what is known now of `names`: `found`, and nothing of the others.
-    fn with(&self, names: BTreeSet<String>, found: Vec<Node>) -> Self {
-        let version = self.version + 1;
-        let mut members = self.members.clone();
-        let mut found = found.into_iter().peekable();
-        let mut new = Vec::new();
-        for name in names {
-            let node = found.next_if(|node| node.name == name);
-            let at = members.binary_search_by(|member| member.node.name.cmp(&name));
-            match (at, node) {
-                (Ok(at), Some(node)) => members[at] = member(node, version),
-                (Err(_), Some(node)) => new.push(member(node, version)),
-                (Ok(at), None) => drop(members.remove(at)),
-                (Err(_), None) => {}
-            }
-        }
-        if !new.is_empty() {
-            members.extend(new);
-            members.sort_by(|a, b| a.node.name.cmp(&b.node.name));
-        }
-        Self { members, version }
-    }
-}
-
-fn members(nodes: Vec<Node>, version: u64) -> Vec<Arc<Member>> {
-    nodes.into_iter().map(|node| member(node, version)).collect()
-}
-
-fn member(node: Node, version: u64) -> Arc<Member> {
-    Arc::new(Member { group: failure_id(&node), node, version })
+/// All nodes as they were last read.
+struct Kept {
+    snapshot: Arc<Snapshot>,
+    /// When all of them were read at once.
+    all_read: Instant,
 }
 
 /// What there is to see.
 #[derive(Clone, Default)]
 enum State {
-    /// Nobody looks.
+    /// Nobody looks: it may be old.
     #[default]
     Asleep,
     Ready(Arc<Snapshot>),
@@ -158,18 +113,24 @@ impl Fleet {
         self.changed.note_any();
     }
 
-    /// Keeps the nodes in memory while somebody looks, until the daemon ends.
+    /// Keeps the nodes in memory, and follows their changes while somebody looks, until the daemon ends.
     pub(crate) async fn keep(&self, store: &dyn Store, mut stop: Stop) {
         let keeping = async {
+            let mut kept = None;
+            // Why that fails is said to whoever looks.
+            let _ = self.refresh(store, &mut kept, AGAIN).await;
             loop {
+                if kept.as_ref().is_none_or(|kept| kept.snapshot.members.len() < MANY) {
+                    kept = None;
+                    self.changed.ignore();
+                }
                 self.wake.notified().await;
-                if let Err(error) = self.follow(store).await {
+                if let Err(error) = self.follow(store, &mut kept).await {
                     let text = error_chain(&error);
                     tracing::error!(hint = error.hint(), "reading nodes for the web page: {text}");
                     self.state.send_replace(State::Failed(text.into(), error.hint().into()));
                     sleep(RETRY).await;
                 }
-                self.changed.ignore();
                 self.state.send_replace(State::Asleep);
             }
         };
@@ -179,53 +140,69 @@ impl Fleet {
         }
     }
 
-    /// Reads the nodes, and those that change, while somebody looks.
-    async fn follow(&self, store: &dyn Store) -> Result<(), StoreError> {
-        self.changed.take();
-        // By the clock: it is another one than before the last pause.
-        let version = Timestamp::now().as_microsecond().unsigned_abs();
-        let all = members(store.nodes().await?, version);
-        let mut snapshot = self.show(Snapshot { members: all, version });
-        let mut all_read = Instant::now();
-        let mut pause = PACE;
+    /// Reads the nodes that have changed, again and again while somebody looks.
+    async fn follow(&self, store: &dyn Store, kept: &mut Option<Kept>) -> Result<(), StoreError> {
+        // However long nobody has looked: whoever looks now needn't wait until all are read.
+        let mut oldest = Duration::MAX;
+        let mut shown = None;
         loop {
-            sleep(pause).await;
-            // Or it is time to see whether anybody looks.
-            let _ = timeout(KEPT, self.changed.comes()).await;
+            let began = Instant::now();
+            let now = self.refresh(store, kept, oldest).await?;
+            if shown.replace(now.snapshot.version) != Some(now.snapshot.version) {
+                self.state.send_replace(State::Ready(Arc::clone(&now.snapshot)));
+            }
+            let is_old = now.all_read.elapsed() >= AGAIN;
+            oldest = AGAIN;
+            sleep(PACE.max(began.elapsed() * SHARE)).await;
+            if !is_old {
+                // Or it is time to see whether anybody looks.
+                let _ = timeout(FOLLOWED, self.changed.comes()).await;
+            }
             if !self.is_looked_at() {
                 return Ok(());
             }
-            let began = Instant::now();
-            let next = match self.changed.take() {
-                Some(names) if all_read.elapsed() < AGAIN => {
-                    if names.is_empty() {
-                        // It came before the last read.
-                        pause = Duration::ZERO;
-                        continue;
-                    }
-                    let found = store.nodes_named(names.iter().cloned().collect()).await?;
-                    snapshot.with(names, found)
-                }
-                _ => {
-                    all_read = began;
-                    let version = snapshot.version + 1;
-                    Snapshot { members: members(store.nodes().await?, version), version }
-                }
-            };
-            snapshot = self.show(next);
-            pause = PACE.max(began.elapsed() * SHARE);
         }
+    }
+
+    /// Reads the nodes that have changed; or all, where they are not known, or not read all at once for
+    /// `oldest`.
+    async fn refresh<'a>(
+        &self,
+        store: &dyn Store,
+        kept: &'a mut Option<Kept>,
+        oldest: Duration,
+    ) -> Result<&'a Kept, StoreError> {
+        // After an error they are not known: what has changed is taken.
+        let (known, changed) = (kept.take(), self.changed.take());
+        let next = match (known, changed) {
+            (Some(known), Some(names))
+                if known.all_read.elapsed() < oldest
+                    && names.len() <= known.snapshot.members.len() / MOST_CHANGED =>
+            {
+                if names.is_empty() {
+                    known
+                } else {
+                    let found = store.nodes_named(names.iter().cloned().collect()).await?;
+                    Kept { snapshot: Arc::new(known.snapshot.with(names, found)), ..known }
+                }
+            }
+            (known, _) => {
+                let all_read = Instant::now();
+                let version = match known {
+                    Some(known) => known.snapshot.version + 1,
+                    // By the clock: it is another one than before.
+                    None => Timestamp::now().as_microsecond().unsigned_abs(),
+                };
+                let snapshot = Arc::new(Snapshot::of(store.nodes().await?, version));
+                Kept { snapshot, all_read }
+            }
+        };
+        Ok(kept.insert(next))
     }
 
     fn is_looked_at(&self) -> bool {
         let last = *self.last_look.lock().unwrap_or_else(PoisonError::into_inner);
-        last.elapsed() < KEPT
-    }
-
-    fn show(&self, snapshot: Snapshot) -> Arc<Snapshot> {
-        let snapshot = Arc::new(snapshot);
-        self.state.send_replace(State::Ready(Arc::clone(&snapshot)));
-        snapshot
+        last.elapsed() < FOLLOWED
     }
 }
 
@@ -252,23 +229,55 @@ impl Changes {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use provost_store::{Claim, ClaimContent, Sqlite, Status};
+
     use super::*;
 
-    fn node(name: &str) -> Node {
-        Node { name: name.to_owned(), ..Node::default() }
+    const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+    async fn claim(store: &Sqlite, node: &str, status: Status) {
+        let by = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let content = ClaimContent::Status { status, message: None };
+        let claim = Claim { node: node.to_owned(), by, content };
+        assert!(store.claim(claim, Timestamp::now()).await.unwrap());
     }
 
-    #[test]
-    fn what_is_new_or_gone_is_seen() {
-        let members = members(["a", "c", "d", "e"].map(node).to_vec(), 0);
-        let snapshot = Snapshot { members, version: 0 };
-        let names = ["b", "c", "d", "f", "x"].map(str::to_owned).into();
-        let changed = Node { program: Some("2".to_owned()), ..node("c") };
-        let snapshot = snapshot.with(names, vec![node("b"), changed, node("f")]);
-        let shown: Vec<&str> =
-            snapshot.members.iter().map(|member| member.node.name.as_str()).collect();
-        assert_eq!(shown, ["a", "b", "c", "e", "f"]);
-        assert!(snapshot.member("c").is_some_and(|member| member.node.program.is_some()));
-        assert!(snapshot.member("d").is_none());
+    fn failed(kept: &Kept) -> Vec<&str> {
+        let members = kept.snapshot.members.iter();
+        let failed = members.filter(|member| member.node.status == Status::Failed);
+        failed.map(|member| member.node.name.as_str()).collect()
+    }
+
+    #[tokio::test]
+    async fn what_has_changed_while_nobody_looked_is_read_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Sqlite::open(folder.path()).unwrap();
+        for name in NAMES {
+            claim(&store, name, Status::Booting).await;
+        }
+        let (fleet, mut kept) = (Fleet::default(), None);
+        let first = fleet.refresh(&store, &mut kept, AGAIN).await.unwrap();
+        assert_eq!(first.snapshot.members.len(), NAMES.len());
+        let version = first.snapshot.version;
+
+        // Of the second no event tells.
+        claim(&store, "b", Status::Failed).await;
+        claim(&store, "d", Status::Failed).await;
+        fleet.has_changed("b");
+        let soon = fleet.refresh(&store, &mut kept, Duration::MAX).await.unwrap();
+        assert_eq!(failed(soon), ["b"], "that one alone was read");
+        assert!(soon.snapshot.version > version);
+        let again = fleet.refresh(&store, &mut kept, Duration::ZERO).await.unwrap();
+        assert_eq!(failed(again), ["b", "d"], "all were read");
+
+        let version = again.snapshot.version;
+        let same = fleet.refresh(&store, &mut kept, Duration::MAX).await.unwrap();
+        assert_eq!(same.snapshot.version, version, "nothing has changed");
+        claim(&store, "a", Status::Failed).await;
+        fleet.has_missed();
+        let missed = fleet.refresh(&store, &mut kept, Duration::MAX).await.unwrap();
+        assert_eq!(failed(missed), ["a", "b", "d"]);
     }
 }

@@ -16,7 +16,7 @@ use super::page::{Page, rendered};
 use crate::app::App;
 
 /// The shortest time between two contents of a page.
-const PACE: Duration = Duration::from_millis(300);
+const PACE: Duration = Duration::from_millis(400);
 /// How often the content is made anew where nothing happens: it says how long ago things were.
 const IDLE: Duration = Duration::from_secs(10);
 

@@ -7,9 +7,9 @@ use provost_store::UploadedLog;
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
-use super::fleet::Snapshot;
 use super::log_text::{self, Line};
 use super::page::{Page, encoded, render};
+use super::snapshot::Snapshot;
 use crate::app::App;
 use crate::refusal::Refusal;
 

@@ -23,6 +23,7 @@ mod page;
 mod published;
 mod recent;
 mod scripts;
+mod snapshot;
 
 use std::sync::Arc;
 

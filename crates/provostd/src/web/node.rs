@@ -9,10 +9,10 @@ use provost_record::step_log::view::Part;
 use provost_record::{Cause, Outcome, Run, Stage, wording};
 use provost_store::{NewestRuns, Node, RunQuery, Status, UpdateStatus, UploadedLog, words};
 
-use super::fleet::Snapshot;
 use super::log_text::{self, Line};
 use super::overview::tone;
 use super::page::{Page, encoded, render};
+use super::snapshot::Snapshot;
 use crate::app::App;
 use crate::history;
 use crate::refusal::Refusal;

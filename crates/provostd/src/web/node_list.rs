@@ -11,9 +11,9 @@ use provost_record::{Cause, wording};
 use provost_store::{Goal, Node, Selection, Status, UpdateStatus, words};
 use serde::{Deserialize, Serialize};
 
-use super::fleet::Member;
 use super::overview::tone;
 use super::page::{Page, encoded, render};
+use super::snapshot::Member;
 use crate::app::App;
 use crate::refusal::Refusal;
 

@@ -7,8 +7,8 @@ use provost_record::{Cause, wording};
 use provost_store::{FailureGroup, Node, Status, UpdateStatus, failure_groups_by, words};
 
 use super::chart::Chart;
-use super::fleet::Snapshot;
 use super::page::{Page, render};
+use super::snapshot::Snapshot;
 use crate::app::App;
 use crate::refusal::Refusal;
 

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use provost_record::terminal::escape;
 
-use super::fleet::Snapshot;
+use super::snapshot::Snapshot;
 use crate::app::App;
 use crate::refusal::Refusal;
 

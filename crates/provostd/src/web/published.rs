@@ -11,8 +11,8 @@ use provost_record::wording;
 use provost_store::{Status, words};
 use tokio::task::spawn_blocking;
 
-use super::fleet::Snapshot;
 use super::page::{Page, encoded, render};
+use super::snapshot::Snapshot;
 use crate::app::App;
 use crate::refusal::Refusal;
 
