@@ -145,16 +145,19 @@ impl Fleet {
         // However long nobody has looked: whoever looks now needn't wait until all are read.
         let mut oldest = Duration::MAX;
         let mut shown = None;
+        // The first read, and those of all nodes because they are old, are rare: however long they took, what
+        // changes next is shown soon.
+        let mut is_rare = true;
         loop {
             let began = Instant::now();
             let now = self.refresh(store, kept, oldest).await?;
             if shown.replace(now.snapshot.version) != Some(now.snapshot.version) {
                 self.state.send_replace(State::Ready(Arc::clone(&now.snapshot)));
             }
-            let is_old = now.all_read.elapsed() >= AGAIN;
-            oldest = AGAIN;
-            sleep(PACE.max(began.elapsed() * SHARE)).await;
-            if !is_old {
+            let pause = if is_rare { PACE } else { PACE.max(began.elapsed() * SHARE) };
+            (oldest, is_rare) = (AGAIN, now.all_read.elapsed() >= AGAIN);
+            sleep(pause).await;
+            if !is_rare {
                 // Or it is time to see whether anybody looks.
                 let _ = timeout(FOLLOWED, self.changed.comes()).await;
             }
