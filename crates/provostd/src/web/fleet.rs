@@ -1,6 +1,6 @@
 //! All nodes, in memory while somebody looks at them, so that a look costs the store nothing however
-//! many look. Events say which nodes have changed, and only these are read again. Many nodes stay in memory:
-//! whoever looks first would wait for them.
+//! many look. Events say which nodes have changed, and only these are read again. Many nodes stay in memory,
+//! because the first look would wait until all of them are read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,9 +24,10 @@ pub(super) const SHARE: u32 = 40;
 const FOLLOWED: Duration = Duration::from_secs(300);
 /// How often all of them are read again: what another daemon has removed, or defined, is no event.
 const AGAIN: Duration = Duration::from_secs(300);
-/// Where more than one node in so many has changed, all of them are read: it is done sooner.
+/// Where more than one node in so many has changed, all of them are read: by one query and on all processors,
+/// instead of by a query for each node.
 const MOST_CHANGED: usize = 4;
-/// From how many nodes on they are kept while nobody looks. Fewer are read in less than 100 ms.
+/// From how many nodes on they are kept while nobody looks. 100,000 are read in 0.4 s, on 2 processors.
 const MANY: usize = 20_000;
 /// How long the first read may take until a look is refused.
 const FIRST: Duration = Duration::from_secs(60);
@@ -43,7 +44,7 @@ struct Kept {
 /// What there is to see.
 #[derive(Clone, Default)]
 enum State {
-    /// Nobody looks: it may be old.
+    /// Nobody looks: what is kept may be old.
     #[default]
     Asleep,
     Ready(Arc<Snapshot>),
@@ -117,7 +118,7 @@ impl Fleet {
     pub(crate) async fn keep(&self, store: &dyn Store, mut stop: Stop) {
         let keeping = async {
             let mut kept = None;
-            // Why that fails is said to whoever looks.
+            // If that fails, the next look says why.
             let _ = self.refresh(store, &mut kept, AGAIN).await;
             loop {
                 if kept.as_ref().is_none_or(|kept| kept.snapshot.members.len() < MANY) {
@@ -142,7 +143,7 @@ impl Fleet {
 
     /// Reads the nodes that have changed, again and again while somebody looks.
     async fn follow(&self, store: &dyn Store, kept: &mut Option<Kept>) -> Result<(), StoreError> {
-        // However long nobody has looked: whoever looks now needn't wait until all are read.
+        // The first look doesn't wait until all are read, however old they are.
         let mut oldest = Duration::MAX;
         let mut shown = None;
         // The first read, and those of all nodes because they are old, are rare: however long they took, what
