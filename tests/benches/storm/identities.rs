@@ -48,6 +48,8 @@ pub(crate) fn compare(options: &Options, network: &Network) {
     table::compare(["enrolled", "tokens"], &tls.first, &plain.first);
     println!("the boot after that");
     table::compare(["TLS", "plain"], &tls.boot, &plain.boot);
+    table::course("TLS", &tls.boot);
+    table::course("plain", &plain.boot);
     for (name, way) in [("provostd over TLS", &tls), ("provostd by plain HTTP", &plain)] {
         table::of_each_boot(name, &way.servers.daemons, options.nodes);
         let [plain, tls] = way.connections.map(|count| count as f64 / options.nodes as f64);

@@ -29,7 +29,7 @@ pub(crate) fn compare(names: [&str; 2], ours: &Measured, theirs: &Measured) {
         m.storm.requests.acks.len() as f64 / m.storm.boots.len() as f64
     });
     line("reports refused (5xx, 429)", "", &|m| m.storm.requests.refused as f64);
-    line("reports failed", "", &|m| m.storm.requests.failed as f64);
+    line("reports tried again", "", &|m| m.storm.requests.reports.values().sum::<usize>() as f64);
     line("fetches tried again", "", &|m| m.storm.requests.fetches.values().sum::<usize>() as f64);
     line("told when to come again", "", &|m| m.storm.requests.told as f64);
     line("boot max, of its median", "", &|m| {
@@ -46,7 +46,7 @@ pub(crate) fn compare(names: [&str; 2], ours: &Measured, theirs: &Measured) {
 }
 
 /// Prints how many nodes were done a second in each fifth of the storm, the first of which has the highest
-/// load, and why fetches were tried again.
+/// load, and why fetches and reports were tried again.
 pub(crate) fn course(what: &str, measured: &Measured) {
     let fifth = measured.storm.took / 5;
     let in_fifth = |n: u32| {
@@ -60,8 +60,11 @@ pub(crate) fn course(what: &str, measured: &Measured) {
     if let Some(why) = measured.storm.boots.iter().find_map(|boot| boot.gave_up.as_ref()) {
         println!("{what}: a node has fetched nothing: {why}");
     }
-    for (why, count) in &measured.storm.requests.fetches {
-        println!("{what}: {count} fetches tried again: {why}");
+    let requests = &measured.storm.requests;
+    for (name, reasons) in [("fetches", &requests.fetches), ("reports", &requests.reports)] {
+        for (why, count) in reasons {
+            println!("{what}: {count} {name} tried again: {why}");
+        }
     }
 }
 

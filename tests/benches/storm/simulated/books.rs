@@ -18,8 +18,8 @@ pub(crate) struct Requests {
     pub(crate) acks: Vec<Duration>,
     /// Reports that the server couldn't take now.
     pub(crate) refused: usize,
-    /// Reports without an answer.
-    pub(crate) failed: usize,
+    /// Reports that were repeated, by the reason.
+    pub(crate) reports: BTreeMap<String, usize>,
     /// Attempts to fetch that were repeated, by the reason.
     pub(crate) fetches: BTreeMap<String, usize>,
     /// Attempts and reports that a server told when to come again.
@@ -30,10 +30,13 @@ impl Requests {
     pub(crate) fn add(&mut self, other: Self) {
         self.acks.extend(other.acks);
         self.refused += other.refused;
-        self.failed += other.failed;
         self.told += other.told;
-        for (why, count) in other.fetches {
-            *self.fetches.entry(why).or_default() += count;
+        for (all, of_other) in
+            [(&mut self.reports, other.reports), (&mut self.fetches, other.fetches)]
+        {
+            for (why, count) in of_other {
+                *all.entry(why).or_default() += count;
+            }
         }
     }
 }
@@ -77,7 +80,9 @@ impl<S: Subscriber> Layer<S> for Listener {
         match (fields.status, fields.took_us) {
             (Some(200), Some(took)) => requests.acks.push(Duration::from_micros(took)),
             (Some(_), _) => requests.refused += 1,
-            _ if target.ends_with("report::reporter") => requests.failed += 1,
+            _ if target.ends_with("report::reporter") => {
+                *requests.reports.entry(fields.why).or_default() += 1;
+            }
             _ if target.ends_with("fetch::retry") => {
                 *requests.fetches.entry(fields.why).or_default() += 1;
             }
