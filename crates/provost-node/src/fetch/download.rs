@@ -85,13 +85,12 @@ impl<'a> Fetch<'a> {
             Some(first) => first,
             None => self.ask_first(&source).await,
         };
-        // Reports of why don't wait for a manifest. A server that says when to come has no place for them either.
-        let first = first.inspect_err(|error| {
-            if error.retry_after().is_none() {
-                source.client.way().assume();
-            }
-        });
         drop(asking);
+        // Reports of why don't wait for a manifest. A server that says when to come has no place for them either.
+        let first = first.inspect_err(|error| match error.retry_after() {
+            None => source.client.way().assume(),
+            Some(_) => source.client.way().ask_later(),
+        });
         let FirstAnswers { documents, directives, pack } = first?;
         let error = match self.take(&source, &documents, &directives, pack).await {
             Ok(verified) => return Ok((verified, directives)),

@@ -19,6 +19,8 @@ const OFF: &str = "off";
 /// For how long reports wait for the answer to a fetch, whose connection then serves them as well. A server that
 /// takes longer for it may take them.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The same where a server has said when to come again: until then it has no place for reports, either.
+const TURN: Duration = Duration::from_secs(60);
 
 /// What is known of it, for the whole process.
 #[derive(Clone, Debug)]
@@ -30,8 +32,7 @@ struct Shared {
     /// What remembers it.
     file: OnceLock<PathBuf>,
     identity: Identity,
-    /// Whether a fetch has asked and has no answer yet.
-    is_asked: watch::Sender<bool>,
+    asked: watch::Sender<Asked>,
     /// Whether a token proves who this node is.
     has_token: OnceLock<bool>,
 }
@@ -46,12 +47,24 @@ enum Known {
     Named(Option<Tls>),
 }
 
+/// How far a fetch is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Asked {
+    /// It has its answer, or hasn't asked.
+    #[default]
+    Nothing,
+    /// It has asked and has no answer yet.
+    Waits,
+    /// It comes again when the server has said.
+    Later,
+}
+
 impl Default for Way {
     fn default() -> Self {
         let known = watch::Sender::new(Known::Nothing);
         let (file, has_token) = (OnceLock::new(), OnceLock::new());
-        let (identity, is_asked) = (Identity::default(), watch::Sender::new(false));
-        Self(Arc::new(Shared { known, file, identity, is_asked, has_token }))
+        let (identity, asked) = (Identity::default(), watch::Sender::default());
+        Self(Arc::new(Shared { known, file, identity, asked, has_token }))
     }
 }
 
@@ -111,8 +124,24 @@ impl Way {
 
     /// A fetch asks a server, and has its answer when what this returns is dropped.
     pub(crate) fn ask(&self) -> Asking {
-        self.0.is_asked.send_replace(true);
+        self.0.asked.send_if_modified(|asked| {
+            let is_first = *asked == Asked::Nothing;
+            if is_first {
+                *asked = Asked::Waits;
+            }
+            is_first
+        });
         Asking(self.clone())
+    }
+
+    /// A server has said when the fetch may ask again.
+    pub(crate) fn ask_later(&self) {
+        self.0.asked.send_replace(Asked::Later);
+    }
+
+    /// The fetch asks no more.
+    pub(crate) fn asked(&self) {
+        self.0.asked.send_replace(Asked::Nothing);
     }
 
     /// Whether a manifest has said it, now or in an earlier run.
@@ -128,7 +157,11 @@ impl Way {
         if self.tls().is_some() && self.0.has_token.get().is_none() {
             self.0.identity.known().await;
         }
-        let _ = timeout(PATIENCE, self.0.is_asked.subscribe().wait_for(|is_asked| !is_asked)).await;
+        let mut asked = self.0.asked.subscribe();
+        let _ = timeout(PATIENCE, asked.wait_for(|asked| *asked != Asked::Waits)).await;
+        if *asked.borrow() == Asked::Later {
+            let _ = timeout(TURN, asked.wait_for(|asked| *asked == Asked::Nothing)).await;
+        }
     }
 
     /// How to reach the management node by TLS, if it is known.
@@ -164,13 +197,14 @@ pub(crate) struct Asking(Way);
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        self.0.0.is_asked.send_replace(false);
+        self.0.asked();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
+    use tokio::time::Instant;
 
     use super::*;
 
@@ -214,8 +248,23 @@ mod tests {
         way.learn(None);
         let asking = way.ask();
         assert!(way.settled().now_or_never().is_none());
+        way.ask_later();
         drop(asking);
         way.settled().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn reports_wait_with_a_fetch_that_was_told_when_to_come_again() {
+        let (way, began) = (Way::default(), Instant::now());
+        way.learn(None);
+        way.ask_later();
+        assert!(way.settled().now_or_never().is_none());
+        let asking = way.ask();
+        way.settled().await;
+        assert_eq!(began.elapsed(), TURN, "asking again changes nothing");
+        drop(asking);
+        way.settled().await;
+        assert_eq!(began.elapsed(), TURN);
     }
 
     #[tokio::test]
