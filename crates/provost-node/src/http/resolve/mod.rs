@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use provost_bundle::Limit;
 use provost_record::order;
-use question::Kind;
+use question::{Kind, Question, Reply};
 use reqwest::dns::{Addrs, Resolve, Resolving};
 
 /// How long one name server may take, and how often each is asked.
@@ -127,6 +127,21 @@ impl Names {
         }
         Err(last)
     }
+}
+
+/// The addresses of `name` in the `reply` to a question of this node, whose number it needn't have; none if it
+/// isn't one, or has none. A name server may say anything.
+pub fn addresses_in(reply: &[u8], name: &str) -> Vec<IpAddr> {
+    let of_kind = |kind| {
+        let question = Question::of(name, kind)?;
+        let mut reply = reply.to_vec();
+        reply.get_mut(..2)?.copy_from_slice(&question.id());
+        match question.read(&reply)? {
+            Reply::Addresses(found) => Some(found),
+            Reply::Code(_) | Reply::Truncated => None,
+        }
+    };
+    [Kind::A, Kind::Aaaa].into_iter().filter_map(of_kind).flatten().collect()
 }
 
 /// The addresses that `server` knows for the first of `names` that has any.
