@@ -83,14 +83,14 @@ fn of_no_nodes() {
     ----- stdout -----
     no nodes
     ----- stderr -----
-      hint: give nodes their tokens: provostctl token NODES
+      hint: let nodes join: provostctl join NODES
     ");
     assert_snapshot!(cluster.ctl(&["nodes", "cn[001-004]"]).transcript(), @"
     exit status 0
     ----- stdout -----
     no nodes
     ----- stderr -----
-      hint: give nodes their tokens: provostctl token NODES
+      hint: let nodes join: provostctl join NODES
     ");
     assert_snapshot!(cluster.ctl(&["show", "cn001"]).transcript(), @r#"
     exit status 1

@@ -101,7 +101,7 @@ impl Nodes {
         };
         output::print(text.as_bytes())?;
         if !knows_any {
-            output::note("  hint: give nodes their tokens: provostctl token NODES");
+            output::note("  hint: let nodes join: provostctl join NODES");
         }
         if !self.nodes.are_named() {
             pending::note(client).await;

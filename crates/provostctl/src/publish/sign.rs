@@ -263,9 +263,11 @@ impl Publish {
         }
         let mut text =
             format!("published generation {generation} to {to}{audience}: {files}, {plans}\n");
-        if changes.from != Some(changes.to) || !changes.plans.is_empty() {
-            text.push_str(&summary);
-        }
+        let is_signed_anew = changes.from == Some(changes.to) && changes.plans.is_empty();
+        text.push_str(match is_signed_anew {
+            true => "  scripts and plans: no change; the manifest is signed anew\n",
+            false => &summary,
+        });
         output::print(text.as_bytes())
     }
 }

@@ -83,6 +83,13 @@ fn of_publishing() {
     ----- stdout -----
     [DIR]/www is up to date: generation 1, 1 file, 1 plan
     ");
+    let tls = format!("8482:{}", "ab".repeat(32));
+    assert_snapshot!(publish_and(&cluster, &["--tls", &tls]).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    published generation 1 to [DIR]/www: 1 file, 1 plan
+      scripts and plans: no change; the manifest is signed anew
+    ");
     cluster.site("[nodes.\"cn[001-002]\"]\npostscripts = [\"hello\", \"hello again\"]\n");
     assert_snapshot!(publish(&cluster), @"
     exit status 0
