@@ -14,7 +14,7 @@ use provost_tests::{Cluster, Out, SOON, program};
 use serde_json::Value;
 
 /// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said.
-const SAMPLES: [&str; 16] = [
+const SAMPLES: [&str; 17] = [
     NODE,
     DROP_IN,
     XCAT_NODE,
@@ -29,6 +29,7 @@ const SAMPLES: [&str; 16] = [
     WAREWULF_BOOT,
     SLURM,
     MAIL,
+    CONTINUE,
     ALERTS,
     DASHBOARD,
 ];
@@ -45,6 +46,8 @@ const WAREWULF_BOOT: &str = "boot/warewulf-join";
 /// In tests/hooks.rs.
 const SLURM: &str = "hooks/slurm";
 const MAIL: &str = "hooks/mail";
+/// In tests/web_actions.rs.
+const CONTINUE: &str = "hooks/continue";
 /// In tests/monitoring.rs.
 const ALERTS: &str = "monitoring/alerts.yml";
 const DASHBOARD: &str = "monitoring/grafana.json";

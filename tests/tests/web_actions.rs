@@ -1,22 +1,32 @@
 //! What an admin changes on the web page, in a real Chromium, and what another site's page can't.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
 
-use provost_tests::Cluster;
 use provost_tests::browser::{Browser, DESKTOP, PHONE, Screen};
+use provost_tests::{Cluster, Network, Out};
 use serde_json::json;
 
 /// A management node with the nodes cn001 and cn002, and a browser that accepts its certificate.
 fn start(screen: Screen) -> Option<(Cluster, Browser)> {
+    start_with(screen, Cluster::new(), "")
+}
+
+/// The same with more of provostd.toml.
+fn start_with(screen: Screen, mut cluster: Cluster, more: &str) -> Option<(Cluster, Browser)> {
     let browser = Browser::start(screen)?;
     browser.devtools("Security.setIgnoreCertificateErrors", &json!({"ignore": true}));
-    let mut cluster = Cluster::new();
-    cluster.script("syslog", "#!/bin/sh\ntrue\n");
+    let broken = cluster.path("broken");
+    cluster.script("syslog", &format!("#!/bin/sh\n[ ! -e {broken:?} ]\n"));
     cluster.site("[groups.all]\nnodes = \"cn[001-002]\"\npostscripts = [\"syslog\"]\n");
     cluster.publish().expect(0);
-    cluster.configure_daemon("[tls]\nlisten = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\n");
+    let tls = "[tls]\nlisten = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\n";
+    cluster.configure_daemon(&format!("{tls}{more}"));
     cluster.start();
     cluster.ctl(&["token", "cn[001-002]"]).expect(0);
     Some((cluster, browser))
@@ -69,6 +79,8 @@ fn an_operator_releases_and_removes_after_a_question() {
     log_in(&cluster, &browser, "lee", "operate");
     browser.is_well_made();
     browser.visit(&at(&cluster, "/nodes/cn001"));
+    let offered = browser.text("nav.actions");
+    assert!(!offered.contains("Continue"), "there is no program for it: {offered}");
     browser.click("nav.actions a[href$=release]");
     browser.until_text("h1", "Release cn001?");
     browser.is_well_made();
@@ -97,6 +109,83 @@ fn an_operator_releases_and_removes_after_a_question() {
     cluster.ctl(&["show", "cn002"]).expect(0);
     let text = browser.text("body");
     assert!(text.contains("another site"), "{text}");
+}
+
+fn write_program(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// The example of a program that continues nodes, and what it says of a node's authorized_keys.
+fn example() -> (String, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let path = root.join("dist/examples/hooks/continue");
+    let text = fs::read_to_string(&path).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("#     restrict,")).unwrap();
+    (path.display().to_string(), format!("restrict,{line}"))
+}
+
+#[test]
+fn an_operator_continues_a_node_by_the_program_of_the_site() {
+    let cluster = Cluster::new();
+    let Some(mut network) = Network::new(&cluster) else { return };
+    let (program, restricted) = example();
+    let folder = cluster.path("ssh");
+    let hook = folder.join("hook");
+    let path = folder.display();
+    write_program(&hook, &format!("#!/bin/sh\nPATH={path}:$PATH exec {program}\n"));
+    let config = format!("[hooks]\non_continue = {hook:?}\n");
+    let Some((cluster, browser)) = start_with(PHONE, cluster, &config) else { return };
+    let node = cluster.node("cn001");
+    network.join(&node);
+    let public = folder.join("admin.pub");
+    fs::write(&public, format!("{restricted} {}", fs::read_to_string(&public).unwrap())).unwrap();
+    // The way to the nodes is the test's, and so is the key.
+    let (off, calls) = (cluster.path("off"), cluster.path("calls"));
+    write_program(
+        &folder.join("ssh"),
+        &format!(
+            "#!/bin/sh\necho \"$*\" >>{calls:?}\nwhile [ \"$1\" != -- ]; do shift; done\n\
+             [ ! -e {off:?} ] || {{ echo 'No route to host' >&2; exit 255; }}\n\
+             exec /usr/bin/ssh -F {} -- \"${{2#root@}}\" \"$3\"\n",
+            network.config()
+        ),
+    );
+    for file in ["broken", "off"] {
+        fs::write(cluster.path(file), "").unwrap();
+    }
+    node.provost(&["boot"]).expect(1);
+
+    log_in(&cluster, &browser, "lee", "operate");
+    let go_on = || {
+        browser.visit(&at(&cluster, "/nodes/cn001"));
+        browser.until_text("h1", "cn001 failed");
+        browser.click("nav.actions a[href$=continue]");
+        browser.until_text("h1", "Continue cn001?");
+        browser.is_well_made();
+        browser.picture("continue");
+        browser.click("main button");
+    };
+    go_on();
+    browser.until_text("main", "hook: exit status 255: No route to host");
+    browser.until_text("main", "provostctl continue cn001");
+    for file in ["broken", "off"] {
+        fs::remove_file(cluster.path(file)).unwrap();
+    }
+    go_on();
+    browser.until("the node's page", |browser| browser.url().ends_with("/nodes/cn001"));
+    browser.until_text("h1", "cn001 booted");
+    let calls = fs::read_to_string(calls).unwrap();
+    let call = calls.lines().last().unwrap();
+    assert!(call.starts_with("-i /etc/provost/continue.key -o BatchMode=yes "), "{call}");
+    assert!(call.ends_with(" -- root@cn001 provost boot --continue"), "{call}");
+    let audit = cluster.ctl(&["audit"]).expect(0).stdout;
+    let is_his = |line: &&str| line.contains("lee") && line.contains("  continue ");
+    assert_eq!(audit.lines().filter(is_his).count(), 2, "{audit}");
+    // What else its key is used for.
+    let mut ssh = Command::new("/usr/bin/ssh");
+    let ssh = ssh.args(["-F", &network.config(), "cn001", "provost boot --continue; id"]);
+    assert_eq!(Out::from(ssh.output().unwrap()).expect(1).stderr.trim(), "refused");
 }
 
 #[test]

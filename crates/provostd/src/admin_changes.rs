@@ -1,5 +1,6 @@
 //! What admins change of nodes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -8,15 +9,21 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
-use provost_record::now;
-use provost_store::{Look, Pruned, Released};
+use provost_record::{Service, now};
+use provost_store::{Look, Pruned, Released, RunQuery};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tokio::task::{JoinError, spawn_blocking};
 
 use crate::admin_request::{absent, expand, read_json, short};
 use crate::app::App;
 use crate::refusal::Refusal;
-use crate::{published_nodes, retention, tokens};
+use crate::{history, published_nodes, retention, tokens};
+
+/// The event of a hook that continues a node.
+const CONTINUE: &str = "continue";
+/// Among how many of a node's newest runs its last kickstart or boot is looked for.
+const LATEST: usize = 100;
 
 /// A request about nodes.
 const EXAMPLE: &str = r#"{"nodes": ["cn[001-004]"]}"#;
@@ -132,6 +139,52 @@ pub(crate) async fn remove(
     tracing::info!("removed {}", short(&nodes));
     nodes.iter().for_each(|node| app.pending.remove(node));
     Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))
+}
+
+/// Has nodes run what they left unfinished, by the program that the site has for it.
+pub(crate) async fn go_on(State(app): Shared, body: Body) -> Result<StatusCode, Refusal> {
+    let nodes = NodesRequest::read(&app, body).await?;
+    let all = short(&nodes);
+    let by_hand = format!("provostctl continue {all}");
+    let Some(hook) = &app.on_continue else {
+        let error = format!("continuing {all}: provostd can't log in to nodes");
+        let hint = format!("{by_hand}; or set on_continue under [hooks] of provostd.toml");
+        return Err(Refusal::new(StatusCode::NOT_FOUND, error, hint));
+    };
+    for node in nodes {
+        let command = unfinished(&app, &node).await?;
+        let message = json!({ "event": CONTINUE, "nodes": node, "count": 1, "command": command });
+        let variables = [
+            ("PROVOST_EVENT", CONTINUE),
+            ("PROVOST_NODES", &node),
+            ("PROVOST_COUNT", "1"),
+            ("PROVOST_COMMAND", command),
+        ];
+        hook.run(&variables, message.to_string().into_bytes()).await.map_err(|failure| {
+            let line = failure.line.map(|line| format!(": {line}")).unwrap_or_default();
+            let error = format!("continuing {node}: {}{line}", failure.why);
+            let hint =
+                format!("see what it printed in provostd's log; or from your machine: {by_hand}");
+            Refusal::new(StatusCode::BAD_GATEWAY, error, hint)
+        })?;
+    }
+    tracing::info!("continued {all}");
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// The command that runs what the last kickstart or boot of `node` left unfinished.
+async fn unfinished(app: &App, node: &str) -> Result<&'static str, Refusal> {
+    if app.store.node(node).await?.is_none() {
+        return Err(Refusal::unknown_node(node));
+    }
+    let query = RunQuery { brief: LATEST, ..RunQuery::newest(1) };
+    let stored = app.store.runs(node, query).await?.runs;
+    let mut runs = stored.iter().flat_map(|run| history::runs_of(run, &BTreeSet::new()));
+    let last = runs.find_map(|run| {
+        let service = Service::ALL.into_iter().find(|service| service.as_str() == run.service);
+        service?.continue_command()
+    });
+    Ok(last.or_else(|| Service::Boot.continue_command()).unwrap_or_default())
 }
 
 /// What of the history would be removed now.

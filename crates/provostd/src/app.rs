@@ -10,6 +10,7 @@ use crate::beats::Beats;
 use crate::bodies::Bodies;
 use crate::config::Guard;
 use crate::enrolment::Enrolment;
+use crate::hook::Hook;
 use crate::listener::Stop;
 use crate::metrics::Metrics;
 use crate::node_program::NodeProgram;
@@ -46,6 +47,8 @@ pub(crate) struct App {
     pub(crate) enrolment: Enrolment,
     /// The nodes that have no valid token and no identity.
     pub(crate) pending: Pending,
+    /// By what nodes are continued on the web page.
+    pub(crate) on_continue: Option<Hook>,
     /// The browsers that have logged in.
     pub(crate) sessions: Sessions,
     pub(crate) metrics: Metrics,

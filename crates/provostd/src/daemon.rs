@@ -112,6 +112,7 @@ impl Daemon {
             plain_tokens: config.tokens.allowed,
             enrolment: Enrolment::new(authority, config.enroll.valid_for.duration()),
             pending: Pending::new(pending_nodes),
+            on_continue: config.hooks.continues(),
             sessions: Default::default(),
             metrics: Default::default(),
             fleet: Default::default(),

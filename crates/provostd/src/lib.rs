@@ -27,6 +27,7 @@ mod follow;
 mod guard;
 mod health;
 mod history;
+mod hook;
 mod host;
 mod ingest;
 mod installer;

@@ -214,7 +214,7 @@ impl ConfigError {
                  records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, \
                  [tokens] allowed, [tls] off, listen, admin, names, cert and key, [enroll] valid_for, \
                  [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, \
-                 on_lost, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, \
+                 on_lost, on_continue, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
                     .into()
             }
@@ -269,6 +269,7 @@ impl Config {
             on_booted: file(config.hooks.on_booted),
             on_failed: file(config.hooks.on_failed),
             on_lost: file(config.hooks.on_lost),
+            on_continue: file(config.hooks.on_continue),
             ..config.hooks
         };
         let (data, www) = (folder.join(config.data), folder.join(config.www));

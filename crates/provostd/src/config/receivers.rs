@@ -10,6 +10,8 @@ use reqwest::Url;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
+use crate::hook::Hook;
+
 /// A receiver over HTTP.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -73,16 +75,27 @@ pub struct HooksConfig {
     pub on_failed: Option<PathBuf>,
     /// Run when nodes have stopped reporting.
     pub on_lost: Option<PathBuf>,
+    /// Run when an admin continues a node on the web page.
+    pub on_continue: Option<PathBuf>,
     /// How long one may take.
     pub timeout: Limit,
     /// For how long nodes are gathered for one call.
     pub window: Limit,
 }
 
+impl HooksConfig {
+    /// The program by which nodes are continued.
+    pub(crate) fn continues(&self) -> Option<Hook> {
+        let program = self.on_continue.clone()?;
+        Some(Hook { key: "on_continue", program, limit: self.timeout })
+    }
+}
+
 impl Default for HooksConfig {
     fn default() -> Self {
         let (timeout, window) = (Limit::seconds(60), Limit::seconds(5));
-        Self { on_booted: None, on_failed: None, on_lost: None, timeout, window }
+        let [on_booted, on_failed, on_lost, on_continue] = Default::default();
+        Self { on_booted, on_failed, on_lost, on_continue, timeout, window }
     }
 }
 

@@ -35,6 +35,7 @@ struct Confirmation {
 
 /// The pages that ask, and the changes.
 pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
+    let go_on = change(app, "continue", May::OPERATE, admin_changes::go_on);
     let release = change(app, "release", May::OPERATE, admin_changes::release);
     let remove = change(app, "remove", May::OPERATE, admin_changes::remove);
     let made = |action: Action| {
@@ -42,6 +43,10 @@ pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
     };
     let ask = |action: Action| get(move |state, path, actor| confirm(action, state, path, actor));
     Router::new()
+        .route(
+            "/nodes/{node}/continue",
+            ask(Action::Continue).merge(go_on.layer(made(Action::Continue))),
+        )
         .route(
             "/nodes/{node}/release",
             ask(Action::Release).merge(release.layer(made(Action::Release))),

@@ -55,7 +55,9 @@ pub(super) async fn answer(app: Arc<App>, page: impl Page, parts: &Parts) -> Res
     }
     let (title, section) = (page.title(), page.section());
     let actor = parts.extensions.get::<Actor>();
-    let actions = page.node().map(|node| action::links(actor, node)).unwrap_or_default();
+    let continues = app.on_continue.is_some();
+    let actions = page.node().map(|node| action::links(actor, node, continues));
+    let actions = actions.unwrap_or_default();
     match rendered(&app, &page).await {
         Ok(content) => {
             let of = Of { admin: actor.and_then(admin), actions, is_live: true };
