@@ -74,9 +74,13 @@ fn on_a_full_disk_nodes_get_from_the_management_node_what_the_relay_can_not_keep
     relay.make_room();
     cluster.start_at(&address);
     boots(&node);
-    relay.fill();
+    // What waits at the relay goes first, which takes room.
+    let last = node.journal("boot").last().unwrap()["run"].clone();
+    let is_told = || cluster.status("cn1")["run"] == last;
+    assert!(processes::until(SOON, is_told), "{:#}", cluster.status("cn1"));
     // What is kept now is older than what is published: nodes get what is passed on.
     cluster.script("one", "#!/bin/sh\necho anew\n").publish().expect(0);
+    relay.fill();
     for node in [&other, &node] {
         boots(node);
         let log = node.provost(&["log", "one"]).expect(0).stdout;
