@@ -169,19 +169,27 @@ fn an_operator_continues_a_node_by_the_program_of_the_site() {
     go_on();
     browser.until_text("main", "hook: exit status 255: No route to host");
     browser.until_text("main", "provostctl continue cn001");
+    // What it reran since is no kickstart.
+    let in_installer = cluster.node("cn002");
+    in_installer.provost(&["kickstart"]).expect(1);
+    in_installer.provost(&["run", "syslog"]).expect(1);
+    browser.visit(&at(&cluster, "/nodes/cn002/continue"));
+    browser.click("main button");
+    browser.until_text("main", "continuing cn002: ");
+    let last_call = || fs::read_to_string(&calls).unwrap().lines().last().unwrap().to_owned();
+    assert!(last_call().ends_with(" -- root@cn002 provost kickstart --continue"));
     for file in ["broken", "off"] {
         fs::remove_file(cluster.path(file)).unwrap();
     }
     go_on();
     browser.until("the node's page", |browser| browser.url().ends_with("/nodes/cn001"));
     browser.until_text("h1", "cn001 booted");
-    let calls = fs::read_to_string(calls).unwrap();
-    let call = calls.lines().last().unwrap();
+    let call = last_call();
     assert!(call.starts_with("-i /etc/provost/continue.key -o BatchMode=yes "), "{call}");
     assert!(call.ends_with(" -- root@cn001 provost boot --continue"), "{call}");
     let audit = cluster.ctl(&["audit"]).expect(0).stdout;
     let is_his = |line: &&str| line.contains("lee") && line.contains("  continue ");
-    assert_eq!(audit.lines().filter(is_his).count(), 2, "{audit}");
+    assert_eq!(audit.lines().filter(is_his).count(), 3, "{audit}");
     // What else its key is used for.
     let mut ssh = Command::new("/usr/bin/ssh");
     let ssh = ssh.args(["-F", &network.config(), "cn001", "provost boot --continue; id"]);

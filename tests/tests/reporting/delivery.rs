@@ -43,6 +43,21 @@ fn a_server_that_says_when_to_come_again_is_not_asked_before() {
 }
 
 #[test]
+fn reports_wait_with_a_fetch_that_has_to_come_again() {
+    let (_cluster, node, proxy) = cluster();
+    // From then on it knows how to report without a manifest.
+    node.provost(&["boot"]).expect(1);
+    let before = proxy.exchanges().len();
+    proxy.fault("/manifest.toml", Times::Next(1), Fault::RetryAfter(503, 1));
+    node.provost(&["boot"]).expect(1);
+    let paths: Vec<String> =
+        proxy.exchanges().split_off(before).into_iter().map(|e| e.request.path).collect();
+    let report = paths.iter().position(|path| path == RECORDS).unwrap();
+    let asked = paths[..report].iter().filter(|path| *path == "/manifest.toml").count();
+    assert_eq!(asked, 2, "{paths:?}");
+}
+
+#[test]
 fn a_server_that_takes_a_report_and_says_when_the_next_may_come_gets_failures_and_the_end_at_once()
 {
     let (cluster, node, proxy) = cluster();

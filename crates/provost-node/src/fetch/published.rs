@@ -80,7 +80,7 @@ impl Published {
             fetch.from(server, head_start.map(HeadStart::answers))
         });
         let served = served.await;
-        client.way().asked();
+        client.way().stop_asking();
         let is_plain = |server| client.way().private(server).scheme() == "http";
         if settings.token.is_some() && settings.servers.iter().any(is_plain) {
             tracing::warn!("{PLAIN_HTTP}");

@@ -140,7 +140,7 @@ impl Way {
     }
 
     /// The fetch asks no more.
-    pub(crate) fn asked(&self) {
+    pub(crate) fn stop_asking(&self) {
         self.0.asked.send_replace(Asked::Nothing);
     }
 
@@ -197,7 +197,7 @@ pub(crate) struct Asking(Way);
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        self.0.asked();
+        self.0.stop_asking();
     }
 }
 
