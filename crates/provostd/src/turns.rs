@@ -20,6 +20,11 @@ impl Turns {
         Self { next: Instant::now(), latest }
     }
 
+    /// For how long all turns that were given have been over.
+    pub(crate) fn unused_for(&self) -> Duration {
+        Instant::now().saturating_duration_since(self.next)
+    }
+
     /// Takes the next turn, which comes so long after the one before it. Returns after which time it is.
     pub(crate) fn next(&mut self, apart: Duration) -> Duration {
         let now = Instant::now();
