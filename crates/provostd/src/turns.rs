@@ -20,9 +20,9 @@ impl Turns {
         Self { next: Instant::now(), latest }
     }
 
-    /// For how long all turns that were given have been over.
-    pub(crate) fn unused_for(&self) -> Duration {
-        Instant::now().saturating_duration_since(self.next)
+    /// For how long nobody has had a turn to wait for.
+    pub(crate) fn empty_for(&self) -> Duration {
+        Instant::now().saturating_duration_since(self.next + SOONEST)
     }
 
     /// Takes the next turn, which comes so long after the one before it. Returns after which time it is.

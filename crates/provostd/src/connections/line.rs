@@ -64,7 +64,7 @@ impl Line {
             line.apart = line.apart.mul_f64(1.0 + LONGER).min(LONGEST);
         }
         // What the last storm has shown isn't true of the next one.
-        if line.turns.unused_for() > LATEST {
+        if line.turns.empty_for() > LATEST {
             line.apart = FIRST;
         }
         let apart = line.apart;
