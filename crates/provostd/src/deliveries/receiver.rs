@@ -111,12 +111,7 @@ impl Receiver {
                 Way::Webhook(webhook) => webhook.deliver(group).await,
                 Way::Hooks(hooks) => hooks.run(group, tries).await,
             };
-            let Err(failed) = tried else {
-                if tries > 1 {
-                    tracing::info!("{} took the message at try {tries}", self.name);
-                }
-                break true;
-            };
+            let Err(failed) = tried else { break true };
             app.metrics.deliveries.failed(&self.name);
             let is_too_old = Timestamp::now().duration_since(group.first().at) > KEEP;
             if is_too_old || failed.is_of_message && tries >= MOST_TRIES {
@@ -153,6 +148,9 @@ impl Receiver {
             sleep(LATER).await;
         }
         if told {
+            if tries > 1 {
+                tracing::info!("{} took the message at try {tries}", self.name);
+            }
             app.metrics.deliveries.delivered(&self.name, count);
         } else {
             app.metrics.deliveries.dropped(&self.name, count);
