@@ -163,6 +163,8 @@ fn causes(target: Target, fault: &Fault) -> BTreeSet<One> {
         // The manifest says how long it is.
         Fault::WrongLength(_) if content => [One::Verify].into(),
         Fault::WrongLength(..0) => [One::Verify].into(),
+        // Each try goes on where the one before ended, and an object is short.
+        Fault::Truncate(_) if target == Target::Object => [One::Late, One::Good].into(),
         _ => [One::Late].into(),
     }
 }
