@@ -56,7 +56,8 @@ fn daemons_and_their_database_are_killed_and_nothing_is_lost_or_stored_twice() {
     all_report(&nodes);
     nodes.iter().for_each(|node| accounts::all_is_told(&cluster, node, "boot"));
     let by_both = |admin: &str| cluster.ctl(&["--admin", admin, "nodes"]).expect(0).stdout;
-    let [one, other] = [cluster.daemon().socket(), another.unwrap().socket()];
+    let another = another.unwrap();
+    let [one, other] = [cluster.daemon().socket(), another.socket()];
     // It shows how long ago things were: the second may end between the two.
     let is_one = || by_both(&one) == by_both(&other);
     assert!(processes::until(SOON, is_one), "{}\n{}", by_both(&one), by_both(&other));
