@@ -15,9 +15,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 /// How long telling one may take, …
 const TELLING: Duration = Duration::from_secs(5);
-/// … and how long at least if others wait for that. It is longer where many are told at the same time: then so many a
-/// second are told all the same.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// … and how long at least if others wait for that: a node that is busy sends its request hundreds of milliseconds after
+/// it has connected. It is longer where many are told at the same time: then so many a second are told all the same.
+const PATIENCE: Duration = Duration::from_secs(1);
 const TOLD_PER_SECOND: u32 = 4096;
 /// How much of a refused request is read, in bytes, so that the client gets to read the answer.
 const DRAIN: usize = 64 * 1024;
