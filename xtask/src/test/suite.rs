@@ -12,7 +12,7 @@ use crate::cargo;
 const MOST_AGAIN: usize = 3;
 
 /// For how many seconds each parser is tried with changed inputs, unless the environment says so.
-const FUZZ: (&str, &str) = ("PROVOST_FUZZ", "20");
+const FUZZ: (&str, &str) = ("PROVOST_FUZZ", "8");
 
 /// What one call of `cargo test` printed of its tests.
 #[derive(Default)]
