@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// The time from the end of a transaction to the begin of the next one, at least, …
 const PAUSE: Duration = Duration::from_millis(10);
 /// … unless so many jobs wait.
-const ENOUGH: usize = 32;
+pub(crate) const ENOUGH: usize = 32;
 
 /// When the last transaction ended.
 #[derive(Default)]

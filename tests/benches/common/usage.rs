@@ -19,7 +19,7 @@ pub(crate) struct Usage {
 impl Usage {
     /// Of all these processes. Each peak is at another time, so that their sum is an upper bound.
     pub(crate) fn of_all(pids: &[u32]) -> Self {
-        pids.iter().map(|pid| Self::of(*pid)).fold(Self::default(), |sum, one| Self {
+        pids.iter().filter_map(|pid| Self::of(*pid)).fold(Self::default(), |sum, one| Self {
             processor: sum.processor + one.processor,
             written: sum.written + one.written,
             calls: sum.calls + one.calls,
@@ -27,25 +27,25 @@ impl Usage {
         })
     }
 
-    /// Of a process, with those of its children that have ended.
-    pub(crate) fn of(pid: u32) -> Self {
-        let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap();
-        let stat = read("stat");
+    /// Of a process, with those of its children that have ended. None if it ends itself: then it has no memory left.
+    fn of(pid: u32) -> Option<Self> {
+        let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).ok();
+        let stat = read("stat")?;
         // What follows the name, which may have blanks.
         let stat: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
         let ticks: u64 = stat[11..15].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
         let per_second = rustix::param::clock_ticks_per_second();
-        let number = |text: &str, key: &str| -> u64 {
+        let number = |text: &str, key: &str| -> Option<u64> {
             let line = text.lines().find_map(|line| line.strip_prefix(key));
-            line.unwrap().split_whitespace().next().unwrap().parse().unwrap()
+            Some(line?.split_whitespace().next().unwrap().parse().unwrap())
         };
-        let io = read("io");
-        Self {
+        let io = read("io")?;
+        Some(Self {
             processor: Duration::from_millis(ticks * 1000 / per_second),
-            written: number(&io, "write_bytes:"),
-            calls: number(&io, "wchar:"),
-            memory: number(&read("status"), "VmHWM:") * 1024,
-        }
+            written: number(&io, "write_bytes:")?,
+            calls: number(&io, "wchar:")?,
+            memory: number(&read("status")?, "VmHWM:")? * 1024,
+        })
     }
 
     /// What was used since `before`; the peak is that of its whole life.

@@ -62,9 +62,9 @@ pub(crate) fn beside_tabs(cluster: &Cluster, load: &Load) -> Table {
 
 fn ingest(cluster: &Cluster, load: &Load, run: usize) -> Ingest {
     let daemon = cluster.daemon().pid();
-    let (before, began) = (Usage::of(daemon), Instant::now());
+    let (before, began) = (Usage::of_all(&[daemon]), Instant::now());
     load.boot(0..NODES.min(load.count), run);
-    Ingest { took: began.elapsed(), processor: Usage::of(daemon).since(&before).processor }
+    Ingest { took: began.elapsed(), processor: Usage::of_all(&[daemon]).since(&before).processor }
 }
 
 /// Addresses of as many different pages as there are tabs.

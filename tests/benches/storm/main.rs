@@ -98,9 +98,9 @@ struct Measured {
 }
 
 fn measured(storm: impl FnOnce() -> Storm) -> Measured {
-    let before = Usage::of(std::process::id());
+    let before = Usage::of_all(&[std::process::id()]);
     let storm = storm();
-    Measured { storm, processor: Usage::of(std::process::id()).since(&before).processor }
+    Measured { storm, processor: Usage::of_all(&[std::process::id()]).since(&before).processor }
 }
 
 /// What the management nodes have used so far.

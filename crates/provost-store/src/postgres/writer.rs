@@ -3,19 +3,23 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::batch::Batch;
 use super::connect::Database;
 use super::error::Failure;
 use super::ingest::ingest;
-use crate::pace::Pace;
+use crate::pace::{ENOUGH, Pace};
 use crate::quota::{OverQuota, Quota};
 use crate::{Ingested, Report, StoreError};
 
 /// How many batches can wait. Above that, those who submit one wait.
 const QUEUE: usize = 1024;
-/// How many batches share one transaction at most, …
+/// How many transactions run at once, at most: while one waits for the disk, the next one is prepared. The second one
+/// begins only for `ENOUGH` batches: two small ones cost more than one that is twice as large.
+const TRANSACTIONS: usize = 2;
+/// How many batches share a transaction at most, …
 const GROUP: usize = 256;
 /// … and how many bytes: PostgreSQL takes no statement of more than 1 GiB.
 const GROUP_BYTES: usize = 64 * 1024 * 1024;
@@ -29,7 +33,8 @@ pub(super) struct Writer(mpsc::Sender<Batch>);
 impl Writer {
     pub(super) fn start(database: Arc<Database>, quota: Quota) -> Self {
         let (queue, batches) = mpsc::channel(QUEUE);
-        tokio::spawn(write(database, quota, batches));
+        let (running, pace) = (JoinSet::new(), Pace::default());
+        tokio::spawn(Transactions { batches, running, pace }.run(database, quota));
         Self(queue)
     }
 
@@ -47,37 +52,64 @@ impl Writer {
     }
 }
 
-/// Ends when the store is dropped and all is written.
-async fn write(database: Arc<Database>, quota: Quota, mut batches: mpsc::Receiver<Batch>) {
-    let mut pace = Pace::default();
-    while let Some(first) = batches.recv().await {
-        let mut bytes = first.bytes();
-        let mut group = vec![first];
-        let mut gather = |group: &mut Vec<Batch>| {
-            while group.len() < GROUP
-                && bytes < GROUP_BYTES
-                && let Ok(batch) = batches.try_recv()
-            {
-                bytes += batch.bytes();
-                group.push(batch);
-            }
-        };
-        gather(&mut group);
-        if let Some(pause) = pace.pause(group.len()) {
-            sleep(pause).await;
-            gather(&mut group);
+/// What waits, and the transactions that run.
+struct Transactions {
+    batches: mpsc::Receiver<Batch>,
+    running: JoinSet<()>,
+    pace: Pace,
+}
+
+impl Transactions {
+    /// Ends when the store is dropped and all is written.
+    async fn run(mut self, database: Arc<Database>, quota: Quota) {
+        while let Some(group) = self.next().await {
+            self.running.spawn(write(Arc::clone(&database), quota, group));
         }
-        match store(&database, quota, &group).await {
-            Err(failure) if group.len() > 1 && failure.is_of_one_batch() => {
-                // One batch that can't be written must not fail the others.
-                for batch in group {
-                    let stored = store(&database, quota, std::slice::from_ref(&batch)).await;
-                    answer(&database, vec![batch], stored);
+        while self.running.join_next().await.is_some() {}
+    }
+
+    /// The batches of the next transaction, when it is to begin. None when no more will come.
+    async fn next(&mut self) -> Option<Vec<Batch>> {
+        let (mut group, mut bytes) = (Vec::new(), 0);
+        loop {
+            let is_full = group.len() >= GROUP || bytes >= GROUP_BYTES;
+            let may_run = if is_full || group.len() >= ENOUGH { TRANSACTIONS } else { 1 };
+            let may_begin = !group.is_empty() && self.running.len() < may_run;
+            let pause = self.pace.pause(group.len());
+            if may_begin && (is_full || pause.is_none()) {
+                return Some(group);
+            }
+            tokio::select! {
+                Some(_) = self.running.join_next() => self.pace.wrote(),
+                batch = self.batches.recv(), if !is_full => {
+                    let Some(batch) = batch else { return Some(group).filter(|group| !group.is_empty()) };
+                    bytes += batch.bytes();
+                    group.push(batch);
+                    while group.len() < GROUP
+                        && bytes < GROUP_BYTES
+                        && let Ok(batch) = self.batches.try_recv()
+                    {
+                        bytes += batch.bytes();
+                        group.push(batch);
+                    }
                 }
+                () = sleep(pause.unwrap_or_default()), if may_begin => {}
             }
-            stored => answer(&database, group, stored),
         }
-        pace.wrote();
+    }
+}
+
+/// Stores batches, and answers each.
+async fn write(database: Arc<Database>, quota: Quota, group: Vec<Batch>) {
+    match store(&database, quota, &group).await {
+        Err(failure) if group.len() > 1 && failure.is_of_one_batch() => {
+            // One batch that can't be written must not fail the others.
+            for batch in group {
+                let stored = store(&database, quota, std::slice::from_ref(&batch)).await;
+                answer(&database, vec![batch], stored);
+            }
+        }
+        stored => answer(&database, group, stored),
     }
 }
 

@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::Arc;
 
 use provost_store::{
@@ -152,6 +153,45 @@ async fn a_node_over_its_quota_keeps_no_other_from_being_stored() {
     let log = UploadedLog { run: "a".into(), name: "01-x".into() };
     let error = store.put_log("cn001", log, b"text".to_vec()).await.unwrap_err();
     assert!(error.retry_after().is_some(), "a small log counts as 64 KiB");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_one_transaction_waits_many_nodes_are_stored_by_another() {
+    let Some(server) = Server::start() else { return };
+    let store = Arc::new(open(&server.database("waits")).await);
+    let ingest = |node: String| {
+        let store = Arc::clone(&store);
+        let start = vec![report(&node, "a", 1, json!({"phase": "service start"}))];
+        tokio::spawn(async move { store.ingest(&node, start, at()).await.unwrap().fresh })
+    };
+    assert_eq!(ingest("cn000".to_owned()).await.unwrap(), 1);
+    let lock = "BEGIN; SELECT FROM provost.node FOR UPDATE; SELECT pg_sleep(3600)";
+    let mut lock = server.client("waits", lock).stderr(Stdio::null()).spawn().unwrap();
+    let until = async |condition: &str| {
+        let waits = format!("SELECT count(*) FROM pg_stat_activity WHERE {condition}");
+        while server.sql("waits", &waits) == "0" {
+            tokio::task::yield_now().await;
+        }
+    };
+    until("wait_event = 'PgSleep'").await;
+    let waiting = tokio::spawn({
+        let (store, end) =
+            (Arc::clone(&store), json!({"phase": "service end", "result": "success"}));
+        async move { store.ingest("cn000", vec![report("cn000", "a", 2, end)], at()).await }
+    });
+    until("wait_event_type = 'Lock'").await;
+    // As many as a transaction of their own begins for.
+    let others: Vec<_> = (1..=32).map(|n| ingest(format!("cn{n:03}"))).collect();
+    for other in others {
+        assert_eq!(other.await.unwrap(), 1);
+    }
+    assert!(!waiting.is_finished());
+    server.sql(
+        "waits",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'",
+    );
+    assert!(!lock.wait().unwrap().success());
+    assert_eq!(waiting.await.unwrap().unwrap().fresh, 1);
 }
 
 #[tokio::test]
