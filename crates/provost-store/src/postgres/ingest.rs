@@ -141,18 +141,22 @@ impl Runs {
                 (*first, *last) = ((*first).min(record.seq), (*last).max(record.seq));
             }
         }
+        // Each by the index (LATERAL, LIMIT), however few runs the planner believes there are: it counts them
+        // once a minute, and a storm adds thousands meanwhile.
         let select = "WITH named AS (
-                 SELECT * FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (node, run, n)
+                 SELECT id, node, run, pruned, n
+                 FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS named (node, run, n)
+                 LEFT JOIN LATERAL (
+                     SELECT id, pruned FROM run WHERE (run.node, run.run) = (named.node, named.run) LIMIT 1
+                 ) AS known ON true
              ), added AS (
                  INSERT INTO run (node, run, began)
-                 SELECT node, run, $3 FROM named
-                 WHERE NOT EXISTS (SELECT FROM run WHERE (run.node, run.run) = (named.node, named.run))
-                 ORDER BY n
+                 SELECT node, run, $3 FROM named WHERE id IS NULL ORDER BY n
                  RETURNING id, node, run
              )
              SELECT id, node, run, true, false FROM added
              UNION ALL
-             SELECT id, node, run, false, pruned FROM named JOIN run USING (node, run)";
+             SELECT id, node, run, false, pruned FROM named WHERE id IS NOT NULL";
         let select = change.prepare_cached(select).await?;
         let began = batches.first().map_or(0, |(_, batch)| batch.at.as_millisecond());
         let mut runs = Self::default();
