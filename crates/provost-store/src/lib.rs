@@ -10,6 +10,7 @@ mod answer;
 mod attempts;
 mod claim;
 mod enrolment;
+mod event;
 mod failures;
 mod goal;
 mod node;
@@ -42,6 +43,7 @@ pub use enrolment::{
     Enrolled, Enrolment, EnrolmentRefusal, EnrolmentRequest, Identity, Join, KeyDigest, Network,
     NotPending, PendingKey,
 };
+pub use event::{Arrival, Arrivals, EVENT_BACKLOG, Event, Lost, ServiceChange, ServiceChangeKind};
 pub use failures::{
     FailureGroup, failed_at, failure_groups, failure_groups_by, failure_id, has_failed,
 };
@@ -59,6 +61,6 @@ pub use sqlite::Sqlite;
 pub use status::NodeState;
 pub use step::{MOST_STEPS, ScriptReport, ScriptSummary, Step};
 pub use store::{
-    EVENT_BACKLOG, Event, Ingested, Lost, MAX_RECORD, MAX_SEQ, NewestRuns, Report, Sent, Store,
-    StoredRun, Token, UploadedLog, Watch,
+    Ingested, MAX_RECORD, MAX_SEQ, NewestRuns, Report, Sent, Store, StoredRun, Token, UploadedLog,
+    Watch,
 };

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use provost_record::Record;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Enrolment, Look, Node, Notice, Notices, Pruned, Released,
-    Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Status,
+    Admin, Answer, AuditEntry, Claim, Enrolment, Event, Look, Lost, Node, Notice, Notices, Pruned,
+    Released, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Status,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -26,9 +25,6 @@ pub(crate) const MAX_HISTORY: usize = 8 * 1024 * 1024;
 
 /// When a part of a run's records is long enough, in bytes.
 pub(crate) const MAX_PART: usize = 1024 * 1024;
-
-/// How many events a subscriber may be behind before it misses some.
-pub const EVENT_BACKLOG: usize = 16 * 1024;
 
 /// A record, and its text as the node sent it: unknown keys are kept.
 #[derive(Clone, Debug)]
@@ -84,32 +80,6 @@ pub struct Ingested {
     pub due: Option<Timestamp>,
     /// What its new records tell of the node.
     pub notices: Vec<Notice>,
-}
-
-/// What subscribers get.
-#[derive(Clone, Debug)]
-pub enum Event {
-    /// A record was stored; its text.
-    Record(Arc<RawValue>),
-    /// A node was lost.
-    Lost(Arc<Lost>),
-    /// A claim was accepted.
-    Claim(Arc<Claim>),
-    /// Some events, it isn't known how many, didn't come.
-    Missed,
-}
-
-/// A node that has stopped reporting.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lost {
-    /// Its name.
-    pub node: String,
-    /// The stage that it was in, if it was in one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stage: Option<String>,
-    /// When it last reported, by the server's clock.
-    #[serde(rename = "lastSeen", skip_serializing_if = "Option::is_none")]
-    pub last_seen: Option<Timestamp>,
 }
 
 /// Who watches for nodes that are silent.

@@ -3,10 +3,11 @@ use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt as _, stream};
 use provost_store::Event as StoreEvent;
 use serde::Deserialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -21,50 +22,58 @@ pub(crate) struct Wanted {
 
 /// A stream of what is stored from now on: one `record` event per record, one `lost` event per lost
 /// node, one `claim` event per claim that is accepted. A client that reads too slowly gets a `missed`
-/// event with the number of events that were dropped, where it is known. With `?beats=true` there is also a `beat` event per
-/// beat, with `node` alone.
+/// event, it isn't known for how many. With `?beats=true` there is also a `beat` event per beat, with `node` alone.
 pub(crate) async fn stream(
     State(app): State<Arc<App>>,
     Query(wanted): Query<Wanted>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let beats = wanted.beats.then(|| app.beats.news());
     let start = (app.store.events(), beats, app.stop.clone());
-    let events = stream::unfold(start, |(mut records, mut beats, mut stop)| async {
-        let record = tokio::select! {
-            record = records.recv() => record,
-            beat = next(&mut beats) => {
-                let event = match beat {
-                    Ok(node) => Event::default().event("beat").data(json!({ "node": *node }).to_string()),
-                    Err(missed) => self::missed(missed),
-                };
-                return Some((Ok(event), (records, beats, stop)));
-            }
+    let events = stream::unfold(start, |(mut stored, mut beats, mut stop)| async {
+        let events = tokio::select! {
+            event = stored.recv() => match event {
+                Ok(event) => told(event).await,
+                Err(RecvError::Lagged(_)) => vec![missed()],
+                Err(RecvError::Closed) => return None,
+            },
+            beat = next(&mut beats) => vec![match beat {
+                Some(node) => Event::default().event("beat").data(json!({ "node": *node }).to_string()),
+                None => missed(),
+            }],
             () = stop.wait() => return None,
         };
-        let event = match record {
-            Ok(StoreEvent::Record(json)) => Event::default().event("record").data(json.get()),
-            Ok(StoreEvent::Lost(lost)) => {
-                Event::default().event("lost").data(json!(*lost).to_string())
-            }
-            Ok(StoreEvent::Claim(claim)) => {
-                Event::default().event("claim").data(json!(*claim).to_string())
-            }
-            Ok(StoreEvent::Missed) => Event::default().event("missed").data("{}"),
-            Err(RecvError::Lagged(missed)) => self::missed(missed),
-            Err(RecvError::Closed) => return None,
-        };
-        Some((Ok(event), (records, beats, stop)))
+        Some((stream::iter(events).map(Ok), (stored, beats, stop)))
     });
     // Also shows the client that the daemon is alive: a comment every 15 s.
-    Sse::new(events).keep_alive(KeepAlive::default())
+    Sse::new(events.flatten()).keep_alive(KeepAlive::default())
 }
 
-/// The node of the next beat; or how many were missed. Without `beats` it never comes.
-async fn next(beats: &mut Option<broadcast::Receiver<Arc<str>>>) -> Result<Arc<str>, u64> {
+/// What a client is told of an event of the store.
+async fn told(event: StoreEvent) -> Vec<Event> {
+    let named = |name: &str, data: serde_json::Value| {
+        vec![Event::default().event(name).data(data.to_string())]
+    };
+    match event {
+        StoreEvent::Records(arrivals) => match arrivals.texts().await {
+            Ok(texts) => {
+                let record =
+                    |json: &Arc<RawValue>| Event::default().event("record").data(json.get());
+                texts.iter().map(record).collect()
+            }
+            Err(_) => vec![missed()],
+        },
+        StoreEvent::Lost(lost) => named("lost", json!(*lost)),
+        StoreEvent::Claim(claim) => named("claim", json!(*claim)),
+        StoreEvent::Missed => vec![missed()],
+    }
+}
+
+/// The node of the next beat; none if some were missed. Without `beats` it never comes.
+async fn next(beats: &mut Option<broadcast::Receiver<Arc<str>>>) -> Option<Arc<str>> {
     match beats {
         Some(beats) => match beats.recv().await {
-            Ok(node) => Ok(node),
-            Err(RecvError::Lagged(missed)) => Err(missed),
+            Ok(node) => Some(node),
+            Err(RecvError::Lagged(_)) => None,
             // The daemon ends.
             Err(RecvError::Closed) => std::future::pending().await,
         },
@@ -72,6 +81,6 @@ async fn next(beats: &mut Option<broadcast::Receiver<Arc<str>>>) -> Result<Arc<s
     }
 }
 
-fn missed(missed: u64) -> Event {
-    Event::default().event("missed").data(json!({ "missed": missed }).to_string())
+fn missed() -> Event {
+    Event::default().event("missed").data("{}")
 }

@@ -8,7 +8,8 @@ use tokio_postgres::types::ToSql;
 
 use super::connect::Database;
 use super::error::Failure;
-use super::events::{Note, notify};
+use super::events::notify;
+use super::note::Note;
 use super::{nodes, notices};
 use crate::{Claim, Lost, NodeState, Notice, NoticeKind, Released, Token};
 

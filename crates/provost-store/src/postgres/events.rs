@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Transaction;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::sleep;
@@ -14,54 +13,12 @@ use tokio_postgres::{AsyncMessage, Client};
 
 use super::connect::Database;
 use super::error::Failure;
+use super::note::{Note, Part};
 use super::records::texts;
-use crate::{Claim, EVENT_BACKLOG, Event, Lost};
+use crate::{Answer, Arrivals, EVENT_BACKLOG, Event};
 
-/// The longest note, in bytes (PostgreSQL's limit is 8000).
-const MOST: usize = 7999;
-/// How many runs' records a note is about at most: each takes 40 bytes.
-const RUNS: usize = 150;
 /// The pause before the next try of a connection.
 const RETRY: Duration = Duration::from_secs(1);
-
-/// What was stored, as it is told to all daemons.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Note {
-    /// Records: the id of a run, the first and the last seq.
-    Records(Vec<(i64, i32, i32)>),
-    Lost(Lost),
-    Claim(Claim),
-}
-
-impl Note {
-    /// Adds a record to the last of `notes`, or in a new one.
-    pub(super) fn add_record(notes: &mut Vec<Self>, run: i64, seq: i32) {
-        if let Some(Self::Records(parts)) = notes.last_mut() {
-            if let Some((of, _, last)) = parts.last_mut()
-                && (*of, *last + 1) == (run, seq)
-            {
-                return *last = seq;
-            }
-            if parts.len() < RUNS {
-                return parts.push((run, seq, seq));
-            }
-        }
-        notes.push(Self::Records(vec![(run, seq, seq)]));
-    }
-
-    /// Its text. What makes it too long is left out.
-    fn text(&self) -> serde_json::Result<String> {
-        let text = serde_json::to_string(self)?;
-        match self {
-            Self::Lost(lost) if text.len() > MOST => {
-                Self::Lost(Lost { stage: None, ..lost.clone() }).text()
-            }
-            Self::Claim(claim) if text.len() > MOST => Self::Claim(claim.clone().cut()).text(),
-            _ => Ok(text),
-        }
-    }
-}
 
 /// Tells all daemons, when `change` is committed.
 pub(super) async fn notify(change: &Transaction<'_>, notes: &[Note]) -> Result<(), Failure> {
@@ -110,7 +67,7 @@ impl Listener {
         loop {
             if let Some(mut listener) = listener {
                 while let Some(note) = listener.notes.recv().await {
-                    publish(&database, &note, &events).await;
+                    publish(&database, &note, &events);
                 }
             }
             // What comes until there is a new one is missed. Fails where nobody has subscribed.
@@ -124,33 +81,34 @@ impl Listener {
     }
 }
 
-async fn publish(database: &Database, note: &str, events: &broadcast::Sender<Event>) {
-    if events.receiver_count() == 0 {
-        return;
-    }
-    let send = |event| {
-        // Fails where the last one has just gone away.
-        let _ = events.send(event);
+fn publish(database: &Arc<Database>, note: &str, events: &broadcast::Sender<Event>) {
+    let event = match serde_json::from_str(note) {
+        Ok(Note::Lost(lost)) => Event::Lost(Arc::new(lost)),
+        Ok(Note::Claim(claim)) => Event::Claim(Arc::new(claim)),
+        Ok(Note::Arrivals(parts)) => Event::Records(Arc::new(arrivals(database, parts))),
+        // A note of a newer daemon may be unknown.
+        Err(_) => Event::Missed,
     };
-    // A note of a newer daemon may be unknown.
-    match serde_json::from_str(note) {
-        Ok(Note::Lost(lost)) => send(Event::Lost(Arc::new(lost))),
-        Ok(Note::Claim(claim)) => send(Event::Claim(Arc::new(claim))),
-        Ok(Note::Records(parts)) => match records(database, &parts).await {
-            Ok(records) => records.into_iter().for_each(|json| send(Event::Record(json.into()))),
-            Err(_) => send(Event::Missed),
-        },
-        Err(_) => send(Event::Missed),
-    }
+    // Fails where nobody has subscribed.
+    let _ = events.send(event);
 }
 
-async fn records(
-    database: &Database,
-    parts: &[(i64, i32, i32)],
-) -> Result<Vec<Box<RawValue>>, Failure> {
-    let runs: Vec<i64> = parts.iter().map(|part| part.0).collect();
-    let firsts: Vec<i32> = parts.iter().map(|part| part.1).collect();
-    let lasts: Vec<i32> = parts.iter().map(|part| part.2).collect();
+fn arrivals(database: &Arc<Database>, parts: Vec<Part>) -> Arrivals {
+    let (database, arrivals) = (Arc::clone(database), parts.iter().map(Part::arrival).collect());
+    let parts: Arc<[Part]> = parts.into();
+    let read = move || -> Answer<'static, _> {
+        let (database, parts) = (Arc::clone(&database), Arc::clone(&parts));
+        Box::pin(async move {
+            texts_of(&database, &parts).await.map_err(|e| e.of("reading", &database.name))
+        })
+    };
+    Arrivals::to_read(arrivals, Box::new(read))
+}
+
+async fn texts_of(database: &Database, parts: &[Part]) -> Result<Vec<Arc<RawValue>>, Failure> {
+    let runs: Vec<i64> = parts.iter().map(|part| part.run).collect();
+    let firsts: Vec<i32> = parts.iter().map(|part| part.first).collect();
+    let lasts: Vec<i32> = parts.iter().map(|part| part.last).collect();
     let client = database.client().await?;
     let select = "SELECT part.first, part.last, record.seq, bytes, body
              FROM unnest($1::bigint[], $2::integer[], $3::integer[])
@@ -168,7 +126,7 @@ async fn records(
         for (seq, text) in (row.try_get::<_, i32>(2)?..).zip(texts(&row, 3)?.iter()) {
             let text = text?;
             if part.contains(&seq) {
-                found.push(text.to_owned());
+                found.push(text.to_owned().into());
             }
         }
     }

@@ -7,7 +7,8 @@ use deadpool_postgres::Transaction;
 use super::batch::Batch;
 use super::connect::Database;
 use super::error::Failure;
-use super::events::{Note, notify};
+use super::events::notify;
+use super::note::{Note, Part};
 use super::{nodes, notices, records, steps};
 use crate::packed::Known;
 use crate::quota::{OverQuota, Quota};
@@ -61,7 +62,7 @@ async fn store(
     let names: Vec<&str> = names.into_iter().collect();
     let mut states = nodes::lock_or_add(change, &names, first.at).await?;
     let mut runs = Runs::of(change, batches).await?;
-    let (mut notes, mut ends) = (Vec::new(), Ends::default());
+    let (mut parts, mut ends) = (Vec::new(), Ends::default());
     let mut fresh = Vec::<(i64, Vec<&Report>)>::new();
     for (index, batch) in batches {
         let Some(state) = states.get_mut(&batch.node) else { continue };
@@ -87,7 +88,7 @@ async fn store(
                         Some((_, reports)) => reports.push(report),
                         None => fresh.push((id, vec![report])),
                     }
-                    Note::add_record(&mut notes, id, record.seq as i32);
+                    Part::add_record(&mut parts, &batch.node, id, record);
                     ingested.fresh += 1;
                 }
                 None => ingested.repeats += 1,
@@ -100,6 +101,7 @@ async fn store(
         stored.insert(*index, ingested);
     }
     if refused.is_empty() {
+        let notes = Note::of(parts);
         // Sent one after the other, without waiting for answers.
         tokio::try_join!(
             records::add(change, &fresh),

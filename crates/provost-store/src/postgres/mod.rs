@@ -11,6 +11,7 @@ mod identities;
 mod ingest;
 mod logs;
 mod nodes;
+mod note;
 mod notices;
 mod prune;
 mod queues;

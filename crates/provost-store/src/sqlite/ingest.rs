@@ -12,7 +12,7 @@ use crate::notice::Subscriptions;
 use crate::packed::Known;
 use crate::quota::{OverQuota, Quota};
 use crate::step::Ends;
-use crate::{Event, Ingested, MAX_SEQ, NodeState, Report};
+use crate::{Arrival, Arrivals, Event, Ingested, MAX_SEQ, NodeState, Report};
 
 /// Nothing is written of a batch that is over its node's quota.
 pub(super) fn ingest(
@@ -24,7 +24,8 @@ pub(super) fn ingest(
     at: Timestamp,
 ) -> rusqlite::Result<Applied<Result<Ingested, OverQuota>>> {
     let mut state = state_of(db, node)?.unwrap_or_else(|| NodeState::new(node, at));
-    let (mut runs, mut ingested, mut events) = (Vec::<OfRun>::new(), Ingested::default(), vec![]);
+    let (mut runs, mut ingested) = (Vec::<OfRun>::new(), Ingested::default());
+    let (mut arrival, mut texts) = (Arrival::new(node), Vec::new());
     let came = Report::came(batch, at);
     let mut bytes = 0;
     for report in batch {
@@ -43,7 +44,8 @@ pub(super) fn ingest(
             let kind = state.apply(record, is_first.then_some(came));
             let notice = kind.map(|kind| state.notice(kind, &record.run, at));
             ingested.notices.extend(notice);
-            events.push(Event::Record(Arc::from(report.json.clone())));
+            arrival.add(record);
+            texts.push(Arc::from(report.json.clone()));
             bytes += report.json.get().len() as u64;
             of.fresh.push(report);
             of.bundle = state.seen().bundle;
@@ -65,6 +67,8 @@ pub(super) fn ingest(
     notices::add(db, subscriptions, &ingested.notices)?;
     ingested.standing = state.standing(batch.last().map(|report| report.record.run.as_str()));
     ingested.due = state.due();
+    let came = || Event::Records(Arc::new(Arrivals::of(vec![arrival], texts)));
+    let events = (ingested.fresh > 0).then(came).into_iter().collect();
     Ok(Applied { answer: Ok(ingested), events, changes_tokens: false })
 }
 

@@ -106,7 +106,8 @@ async fn daemons_that_start_at_once_make_the_tables_once_and_share_all() {
     for seq in 1..=2 {
         let events = [next(&mut heard.0).await, next(&mut heard.1).await];
         for event in events {
-            let Event::Record(json) = event else { panic!("{event:?}") };
+            let Event::Records(arrivals) = event else { panic!("{event:?}") };
+            let [json] = arrivals.texts().await.unwrap() else { panic!("{arrivals:?}") };
             assert!(json.get().contains(&format!("\"seq\":{seq}")), "{json}");
         }
     }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use provost_record::Cause;
 use provost_store::{
-    Admin, AuditEntry, Claim, ClaimContent, Event, Lost, Released, Role, RunQuery, ScriptReport,
-    Standing, Status, Step, Store, StoredRun, Token, UploadedLog,
+    Admin, Arrival, AuditEntry, Claim, ClaimContent, Event, Lost, Released, Role, RunQuery,
+    ScriptReport, ServiceChange, ServiceChangeKind, Standing, Status, Step, Store, StoredRun,
+    Token, UploadedLog,
 };
 use serde_json::json;
 
@@ -156,14 +157,17 @@ async fn records(store: &dyn Store) {
     assert_eq!(records.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(records[0].1.get(), first[0].json.get(), "unknown keys are kept");
     assert_eq!(store.records("a", 2).await.unwrap().len(), 1);
-    for seq in 1..=3 {
-        let event = next(&mut events).await;
-        let Event::Record(json) = event else {
-            panic!("one event for each that was new: {event:?}")
+    let mut told = Vec::new();
+    for (count, kind) in [(2, ServiceChangeKind::Began), (1, ServiceChangeKind::Failed)] {
+        let Event::Records(arrivals) = next(&mut events).await else {
+            panic!("those that were new")
         };
-        assert!(json.get().contains(&format!("\"seq\":{seq}")), "{json}");
-        assert!(seq > 1 || json.get() == first[0].json.get());
+        let services = vec![ServiceChange { kind, is_run: false }];
+        assert_eq!(arrivals.parts, [Arrival { node: "cn001".into(), records: count, services }]);
+        told.extend(arrivals.texts().await.unwrap().iter().map(|json| json.get().to_owned()));
     }
+    let stored: Vec<&str> = records.iter().map(|(_, json)| json.get()).collect();
+    assert_eq!(told, stored);
 
     // What can't be stored takes nothing else with it, and is said.
     let bad = vec![
@@ -381,7 +385,11 @@ async fn claims(store: &dyn Store) {
     assert_eq!((node().await.status, node().await.claimed_by), (Status::Netbooting, None));
     let end = json!({"phase": "service end", "result": "failure", "cause": "fetch"});
     store.ingest("old001", vec![record("c1", 2, end)], at()).await.unwrap();
-    while !matches!(next(&mut events).await, Event::Record(json) if json.get().contains("end")) {}
+    let has_ended = |event: &Event| match event {
+        Event::Records(arrivals) => arrivals.parts[0].services[0].kind == ServiceChangeKind::Failed,
+        _ => false,
+    };
+    while !has_ended(&next(&mut events).await) {}
     let before = node().await;
     assert!(!store.claim(status(Status::Booted, None), at()).await.unwrap());
     assert!(!store.claim(program("0"), at()).await.unwrap());
@@ -389,7 +397,7 @@ async fn claims(store: &dyn Store) {
     let more = json!({"phase": "service start"});
     store.ingest("old001", vec![record("c2", 1, more)], at()).await.unwrap();
     let event = next(&mut events).await;
-    assert!(matches!(event, Event::Record(_)), "what doesn't count isn't told: {event:?}");
+    assert!(matches!(event, Event::Records(_)), "what doesn't count isn't told: {event:?}");
 }
 
 async fn steps(store: &dyn Store) {

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use provost_record::Cause;
 use provost_record::wording::error_chain;
-use provost_record::{Cause, Outcome, Phase};
-use provost_store::{Event, Node, Notice, NoticeKind, Status, Store, StoreError, Storm};
-use serde::Deserialize;
+use provost_store::{
+    Event, Node, Notice, NoticeKind, ServiceChangeKind, Status, Store, StoreError, Storm,
+};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::sleep;
@@ -30,15 +31,6 @@ struct Watch {
     seen: HashSet<String>,
     /// Whether so many ran at once that it is a storm.
     is_storm: bool,
-}
-
-/// What is read of a record.
-#[derive(Deserialize)]
-struct Brief {
-    phase: Phase,
-    service: String,
-    node: String,
-    result: Option<Outcome>,
 }
 
 /// Watches for ever, while this daemon is who delivers.
@@ -123,27 +115,26 @@ impl Watch {
     }
 
     fn note(&mut self, event: &Event, at: Timestamp) {
-        let ended = match event {
-            Event::Record(json) => {
-                let Ok(brief) = serde_json::from_str::<Brief>(json.get()) else { return };
-                if brief.service == "run" {
-                    return;
+        match event {
+            Event::Records(arrivals) => {
+                for arrival in &arrivals.parts {
+                    for change in arrival.services.iter().filter(|change| !change.is_run) {
+                        self.service(&arrival.node, change.kind, at);
+                    }
                 }
-                match (brief.phase, brief.result) {
-                    (Phase::ServiceStart, _) => return self.begin(&brief.node, at),
-                    (Phase::ServiceEnd, Some(Outcome::Success)) => self.storm.succeeded += 1,
-                    (Phase::ServiceEnd, _) => self.storm.failed += 1,
-                    _ => return,
-                }
-                brief.node
             }
-            Event::Lost(lost) if self.running.contains(&lost.node) => {
-                self.storm.lost += 1;
-                lost.node.clone()
-            }
-            _ => return,
-        };
-        self.running.remove(&ended);
+            Event::Lost(lost) if self.running.remove(&lost.node) => self.storm.lost += 1,
+            _ => {}
+        }
+    }
+
+    fn service(&mut self, node: &str, change: ServiceChangeKind, at: Timestamp) {
+        match change {
+            ServiceChangeKind::Began => return self.begin(node, at),
+            ServiceChangeKind::Succeeded => self.storm.succeeded += 1,
+            ServiceChangeKind::Failed => self.storm.failed += 1,
+        }
+        self.running.remove(node);
     }
 }
 
@@ -151,18 +142,15 @@ impl Watch {
 mod tests {
     use std::sync::Arc;
 
-    use provost_store::Lost;
-    use serde_json::value::RawValue;
+    use provost_store::ServiceChangeKind::{Began, Failed, Succeeded};
+    use provost_store::{Arrival, Arrivals, Lost, ServiceChange};
 
     use super::*;
 
-    fn record(node: u32, more: &str) -> Event {
-        let text = format!(r#"{{"service":"boot","node":"cn{node}",{more}}}"#);
-        Event::Record(Arc::from(RawValue::from_string(text).unwrap()))
-    }
-
-    fn end(result: &str) -> String {
-        format!(r#""phase":"service end","result":"{result}""#)
+    fn boot(node: u32, kind: ServiceChangeKind) -> Event {
+        let services = vec![ServiceChange { kind, is_run: false }];
+        let arrival = Arrival { node: format!("cn{node}"), records: 1, services };
+        Event::Records(Arc::new(Arrivals::of(vec![arrival], Vec::new())))
     }
 
     #[test]
@@ -170,14 +158,13 @@ mod tests {
         let done = |watch: &Watch| watch.is_storm && watch.running.is_empty();
         let at = |second| Timestamp::from_second(second).unwrap();
         let mut watch = Watch::default();
-        let start = r#""phase":"service start""#;
         for n in 0..12 {
-            watch.note(&record(n, start), at(n.into()));
+            watch.note(&boot(n, Began), at(n.into()));
         }
         for n in 0..10 {
-            watch.note(&record(n, &end("success")), at(50));
+            watch.note(&boot(n, Succeeded), at(50));
         }
-        watch.note(&record(10, &end("failure")), at(60));
+        watch.note(&boot(10, Failed), at(60));
         assert!(!done(&watch));
         let lost =
             Event::Lost(Arc::new(Lost { node: "cn11".into(), stage: None, last_seen: None }));
@@ -186,10 +173,10 @@ mod tests {
         assert!(done(&watch));
         assert_eq!(watch.told(), storm);
         for n in 0..9 {
-            watch.note(&record(n, start), at(100));
+            watch.note(&boot(n, Began), at(100));
         }
         for n in 0..9 {
-            watch.note(&record(n, &end("success")), at(110));
+            watch.note(&boot(n, Succeeded), at(110));
             assert!(!done(&watch), "too few");
         }
     }
@@ -211,7 +198,7 @@ mod tests {
         ];
         let mut watch = Watch::of(&nodes, Some(at(100)), at(200));
         assert!(watch.is_storm && !watch.running.is_empty());
-        watch.note(&record(1, &end("success")), at(210));
+        watch.note(&boot(1, Succeeded), at(210));
         let storm = Storm { nodes: 3, succeeded: 2, failed: 1, lost: 0, began: at(100) };
         assert!(watch.running.is_empty());
         assert_eq!(watch.told(), storm);

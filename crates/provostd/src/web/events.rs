@@ -3,10 +3,11 @@
 use askama::Template;
 use jiff::Timestamp;
 use provost_record::{Outcome, Phase, Record, wording};
-use provost_store::{Claim, ClaimContent, words};
+use provost_store::{Claim, ClaimContent, Lost, words};
+use serde_json::value::RawValue;
 
 use super::page::{Page, render};
-use super::recent::RecentEvent;
+use super::recent::{EVENTS, RecentEvent};
 use super::snapshot::Snapshot;
 use crate::app::App;
 use crate::refusal::Refusal;
@@ -46,40 +47,52 @@ impl Page for Events {
     }
 
     async fn content(&self, app: &App) -> Result<String, Refusal> {
-        let now = Timestamp::now();
-        let rows = app.recent.events().into_iter().filter_map(|(at, event)| {
-            let row = Row::of(&event)?;
-            Some(Row { at: format!("{at:.0}"), ago: words::ago(at, now), ..row })
-        });
-        render(&Content { rows: rows.collect() })
+        let (now, mut rows) = (Timestamp::now(), Vec::new());
+        for (at, event) in app.recent.events() {
+            let at_once = match event {
+                RecentEvent::Records(arrivals) => {
+                    let texts = arrivals.texts().await?;
+                    texts.iter().rev().filter_map(|json| Row::of_record(json)).collect()
+                }
+                RecentEvent::Lost(lost) => vec![Row::of_lost(&lost)],
+                RecentEvent::Claim(claim) => vec![Row::of_claim(&claim)],
+            };
+            let (at, ago) = (format!("{at:.0}"), words::ago(at, now));
+            rows.extend(at_once.into_iter().map(|row| Row {
+                at: at.clone(),
+                ago: ago.clone(),
+                ..row
+            }));
+            if rows.len() >= EVENTS as usize {
+                break;
+            }
+        }
+        rows.truncate(EVENTS as usize);
+        render(&Content { rows })
     }
 }
 
 impl Row {
-    fn of(event: &RecentEvent) -> Option<Self> {
-        let row = |node: &str, what: String, tone, message: Option<&str>| Self {
-            at: String::new(),
-            ago: String::new(),
-            node: node.to_owned(),
-            what,
-            tone,
-            message: message.unwrap_or_default().to_owned(),
-        };
-        Some(match event {
-            RecentEvent::Record(json) => {
-                let record: Record = serde_json::from_str(json.get()).ok()?;
-                let (what, tone) = words(&record);
-                let message = record.error_message.as_deref().and_then(|m| m.lines().last());
-                row(&record.node, what, tone, message)
-            }
-            RecentEvent::Lost(lost) => {
-                let stage = lost.stage.as_deref().unwrap_or("no stage");
-                row(&lost.node, format!("lost in {stage}"), "bad", None)
-            }
-            RecentEvent::Claim(claim) => {
-                row(&claim.node, format!("claims {}", claimed(claim)), "faint", None)
-            }
-        })
+    fn new(node: &str, what: String, tone: &'static str) -> Self {
+        let (at, ago, message) = Default::default();
+        Self { at, ago, node: node.to_owned(), what, tone, message }
+    }
+
+    fn of_record(json: &RawValue) -> Option<Self> {
+        let record: Record = serde_json::from_str(json.get()).ok()?;
+        let (what, tone) = words(&record);
+        let message = record.error_message.as_deref().and_then(|m| m.lines().last());
+        let message = message.unwrap_or_default().to_owned();
+        Some(Self { message, ..Self::new(&record.node, what, tone) })
+    }
+
+    fn of_lost(lost: &Lost) -> Self {
+        let stage = lost.stage.as_deref().unwrap_or("no stage");
+        Self::new(&lost.node, format!("lost in {stage}"), "bad")
+    }
+
+    fn of_claim(claim: &Claim) -> Self {
+        Self::new(&claim.node, format!("claims {}", claimed(claim)), "faint")
     }
 }
 

@@ -1,15 +1,11 @@
 //! What came in of late: the numbers of each second, and the last events. It is kept from the start on,
 //! whether or not somebody looks, because a look at a storm begins in the middle of it.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use provost_record::{Outcome, Phase};
-use provost_store::{Claim, Event, Lost, Store};
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use provost_store::{Arrivals, Claim, Event, Lost, ServiceChangeKind, Store};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::fleet::Fleet;
@@ -17,8 +13,8 @@ use crate::listener::Stop;
 
 /// How many seconds are kept.
 pub(super) const SECONDS: i64 = 600;
-/// How many events are kept.
-const EVENTS: usize = 200;
+/// How many events are kept, a record each; older ones that came with the oldest of them, too.
+pub(super) const EVENTS: u64 = 200;
 
 /// What came in.
 #[derive(Default)]
@@ -30,6 +26,8 @@ struct Kept {
     seconds: VecDeque<Second>,
     /// The oldest first.
     events: VecDeque<(Timestamp, RecentEvent)>,
+    /// How many events these are.
+    count: u64,
 }
 
 /// What came in within one second, by the server's clock.
@@ -47,21 +45,21 @@ pub(super) struct Second {
     pub(super) failed: u64,
 }
 
-/// One event.
+/// What came at once.
 #[derive(Clone, Debug)]
 pub(super) enum RecentEvent {
-    Record(Arc<RawValue>),
+    Records(Arc<Arrivals>),
     Lost(Arc<Lost>),
     Claim(Arc<Claim>),
 }
 
-/// What of a record counts.
-#[derive(Deserialize)]
-struct Brief<'a> {
-    #[serde(borrow)]
-    node: Cow<'a, str>,
-    phase: Phase,
-    result: Option<Outcome>,
+impl RecentEvent {
+    fn count(&self) -> u64 {
+        match self {
+            Self::Records(arrivals) => arrivals.records(),
+            Self::Lost(_) | Self::Claim(_) => 1,
+        }
+    }
 }
 
 impl Recent {
@@ -90,18 +88,19 @@ impl Recent {
         let mut kept = self.kept();
         let second = kept.second(at.as_second());
         let event = match event {
-            Event::Record(json) => {
-                second.records += 1;
-                if let Ok(brief) = serde_json::from_str::<Brief<'_>>(json.get()) {
-                    fleet.has_changed(&brief.node);
-                    match (brief.phase, brief.result) {
-                        (Phase::ServiceStart, _) => second.began += 1,
-                        (Phase::ServiceEnd, Some(Outcome::Success)) => second.succeeded += 1,
-                        (Phase::ServiceEnd, _) => second.failed += 1,
-                        _ => {}
+            Event::Records(arrivals) => {
+                for arrival in &arrivals.parts {
+                    fleet.has_changed(&arrival.node);
+                    second.records += arrival.records;
+                    for change in &arrival.services {
+                        match change.kind {
+                            ServiceChangeKind::Began => second.began += 1,
+                            ServiceChangeKind::Succeeded => second.succeeded += 1,
+                            ServiceChangeKind::Failed => second.failed += 1,
+                        }
                     }
                 }
-                RecentEvent::Record(json)
+                RecentEvent::Records(arrivals)
             }
             Event::Lost(lost) => {
                 second.failed += 1;
@@ -114,10 +113,7 @@ impl Recent {
             }
             Event::Missed => return fleet.has_missed(),
         };
-        if kept.events.len() == EVENTS {
-            kept.events.pop_front();
-        }
-        kept.events.push_back((at, event));
+        kept.add(at, event);
     }
 
     /// The seconds after `at` in which something came in.
@@ -132,6 +128,17 @@ impl Recent {
 }
 
 impl Kept {
+    fn add(&mut self, at: Timestamp, event: RecentEvent) {
+        self.count += event.count();
+        self.events.push_back((at, event));
+        while let Some(oldest) = self.events.front().map(|(_, event)| event.count())
+            && self.count - oldest >= EVENTS
+        {
+            self.events.pop_front();
+            self.count -= oldest;
+        }
+    }
+
     /// The second `at`, or the newest one if the clock was set back.
     fn second(&mut self, at: i64) -> &mut Second {
         if self.seconds.back().is_none_or(|last| last.at < at) {
@@ -147,36 +154,44 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
+    use provost_store::{Arrival, ServiceChange};
+
     use super::*;
+
+    fn records(count: u64, services: &[ServiceChangeKind]) -> Event {
+        let services = services.iter().map(|kind| ServiceChange { kind: *kind, is_run: false });
+        let arrival = Arrival { node: "a".into(), records: count, services: services.collect() };
+        Event::Records(Arc::new(Arrivals::of(vec![arrival], Vec::new())))
+    }
 
     #[test]
     fn seconds_are_counted_and_old_ones_forgotten() {
         let (recent, fleet) = (Recent::default(), Fleet::default());
-        let record = |text: &str| {
-            let json = RawValue::from_string(text.to_owned()).unwrap();
-            Event::Record(Arc::from(json))
-        };
         let at = |second| Timestamp::from_second(second).unwrap();
-        recent.note(record(r#"{"node":"a","phase":"service start"}"#), &fleet, at(10));
-        recent.note(
-            record(r#"{"node":"a","phase":"service end","result":"success"}"#),
-            &fleet,
-            at(10),
-        );
-        recent.note(
-            record(r#"{"node":"a","phase":"service end","result":"failure"}"#),
-            &fleet,
-            at(11),
-        );
+        let (began, succeeded) = (ServiceChangeKind::Began, ServiceChangeKind::Succeeded);
+        recent.note(records(2, &[began, succeeded]), &fleet, at(10));
+        recent.note(records(1, &[ServiceChangeKind::Failed]), &fleet, at(11));
         // The clock was set back.
-        recent.note(record(r#"{"node":"a","phase":"stage start"}"#), &fleet, at(5));
+        recent.note(records(1, &[]), &fleet, at(5));
         let first = Second { at: 10, records: 2, began: 1, succeeded: 1, failed: 0 };
         let second = Second { at: 11, records: 2, began: 0, succeeded: 0, failed: 1 };
         assert_eq!(recent.seconds_after(0), [first, second]);
-        recent.note(record("{}"), &fleet, at(10 + SECONDS));
+        recent.note(records(1, &[]), &fleet, at(10 + SECONDS));
         assert_eq!(recent.seconds_after(10).len(), 2);
-        assert_eq!(recent.events().len(), 5);
-        (0..EVENTS).for_each(|_| recent.note(record("{}"), &fleet, at(2000)));
-        assert_eq!(recent.events().len(), EVENTS);
+        assert_eq!(recent.events().len(), 4);
+    }
+
+    #[test]
+    fn of_old_events_so_many_are_kept_that_enough_can_be_shown() {
+        let (recent, fleet) = (Recent::default(), Fleet::default());
+        let kept = || -> u64 { recent.events().iter().map(|(_, event)| event.count()).sum() };
+        for count in [500, 60, 60, 60] {
+            recent.note(records(count, &[]), &fleet, Timestamp::UNIX_EPOCH);
+        }
+        assert_eq!((recent.events().len(), kept()), (4, 680));
+        recent.note(records(20, &[]), &fleet, Timestamp::UNIX_EPOCH);
+        assert_eq!((recent.events().len(), kept()), (4, EVENTS));
+        (0..EVENTS).for_each(|_| recent.note(records(1, &[]), &fleet, Timestamp::UNIX_EPOCH));
+        assert_eq!(kept(), EVENTS);
     }
 }
