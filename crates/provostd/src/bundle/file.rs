@@ -3,12 +3,11 @@
 use std::fs::Metadata;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use tokio::task::spawn_blocking;
 use tower_http::services::ServeFile;
 
 /// For caches: a file that is named after its content.
@@ -118,18 +117,15 @@ pub(super) struct SmallFile {
 
 /// Opens a file, and reads it if it is a small one. It is only ever replaced, so that what is open has
 /// one content and one tag.
-pub(super) async fn read_small(path: PathBuf) -> io::Result<Option<SmallFile>> {
-    let read = move || {
-        let mut file = std::fs::File::open(path)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() || metadata.len() > SMALL {
-            return Ok(None);
-        }
-        let mut bytes = Vec::with_capacity(metadata.len() as usize);
-        file.read_to_end(&mut bytes)?;
-        Ok(Some(SmallFile { tag: tag_of(&metadata)?, bytes }))
-    };
-    spawn_blocking(read).await.map_err(io::Error::other)?
+pub(super) fn read_small(path: &Path) -> io::Result<Option<SmallFile>> {
+    let mut file = std::fs::File::open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > SMALL {
+        return Ok(None);
+    }
+    let mut bytes = Vec::with_capacity(metadata.len() as usize);
+    file.read_to_end(&mut bytes)?;
+    Ok(Some(SmallFile { tag: tag_of(&metadata)?, bytes }))
 }
 
 /// The tag of a file that is only ever replaced.

@@ -5,11 +5,13 @@ mod file;
 mod published;
 pub(crate) mod signature;
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
-use tokio::io::AsyncReadExt as _;
+use tokio::task::spawn_blocking;
 
 use crate::refusal::Refusal;
 pub(crate) use cached::Cached;
@@ -24,9 +26,13 @@ const HEAD: u64 = 256;
 /// Adds the generation of the bundle for all nodes to the answer with a plan, which no cache keeps:
 /// plans stay as they are where only scripts change.
 pub(crate) async fn add_newest(headers: &mut HeaderMap, www: &Path) {
-    let mut head = String::new();
-    if let Ok(file) = tokio::fs::File::open(www.join("manifest.toml")).await
-        && file.take(HEAD).read_to_string(&mut head).await.is_ok()
+    let path = www.join("manifest.toml");
+    let read = move || -> io::Result<String> {
+        let mut head = String::new();
+        File::open(path)?.take(HEAD).read_to_string(&mut head)?;
+        Ok(head)
+    };
+    if let Ok(Ok(head)) = spawn_blocking(read).await
         && let Some(number) = head.lines().find_map(|line| line.strip_prefix("generation = "))
         && let Ok(number) = HeaderValue::from_str(number)
     {

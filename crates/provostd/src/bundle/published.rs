@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use provost_bundle::Pack;
 use provost_plan::secret;
+use tokio::task::spawn_blocking;
 
 use super::file::{FileRequest, IMMUTABLE, read_small};
 use super::signature;
@@ -135,8 +136,14 @@ impl Published {
     /// signature.
     pub(crate) async fn serve(&self, www: &Path, request: Request<Body>) -> Response {
         let path = www.join(self.path());
-        let small = match read_small(path.clone()).await {
-            Ok(small) => small,
+        let (file, is_signed) = (path.clone(), self.is_signed());
+        // Both in one turn of a thread, which costs more than a read.
+        let read = spawn_blocking(move || {
+            let small = read_small(&file)?;
+            Ok((small, if is_signed { signature::read(&file) } else { None }))
+        });
+        let (small, signature) = match read.await.map_err(io::Error::other).flatten() {
+            Ok(read) => read,
             Err(error) => return self.refuse(path, error).into_response(),
         };
         let asked = FileRequest::of(&request);
@@ -154,8 +161,10 @@ impl Published {
             return absent(self.path()).into_response();
         };
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
-        if self.is_signed() && response.status() == StatusCode::OK {
-            signature::add(response.headers_mut(), &path).await;
+        if let Some(signature) = signature
+            && response.status() == StatusCode::OK
+        {
+            response.headers_mut().insert(signature::HEADER, signature);
         }
         response
     }
