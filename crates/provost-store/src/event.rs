@@ -11,8 +11,9 @@ use tokio::sync::OnceCell;
 
 use crate::{Answer, Claim, StoreError};
 
-/// How many events a subscriber may be behind before it misses some.
-pub const EVENT_BACKLOG: usize = 4 * 1024;
+/// How many events a subscriber may be behind before it misses some: as many as there are in two seconds of a storm.
+/// Those that it hasn't taken stay in memory.
+pub const EVENT_BACKLOG: usize = 1024;
 
 /// What subscribers get.
 #[derive(Clone, Debug)]
@@ -139,5 +140,33 @@ impl ServiceChange {
             _ => return None,
         };
         Some(Self { kind, is_run: record.service == Service::Run.as_str() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn texts_are_read_when_somebody_asks_and_once_for_all() {
+        let reads = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&reads);
+        let read = move || -> Answer<'static, Vec<Arc<RawValue>>> {
+            let is_first = counted.fetch_add(1, Ordering::Relaxed) == 0;
+            Box::pin(async move {
+                tokio::task::yield_now().await;
+                let text = RawValue::from_string("{}".into()).unwrap();
+                let gone = || StoreError::new("reading", "wait", "the database is gone");
+                if is_first { Err(gone()) } else { Ok(vec![text.into()]) }
+            })
+        };
+        let arrivals = Arrivals::to_read(vec![Arrival::new("a")], Box::new(read));
+        assert_eq!((arrivals.parts.len(), reads.load(Ordering::Relaxed)), (1, 0));
+        assert!(arrivals.texts().await.is_err());
+        let both = tokio::join!(arrivals.texts(), arrivals.texts());
+        assert_eq!((both.0.unwrap().len(), both.1.unwrap().len()), (1, 1));
+        assert_eq!(reads.load(Ordering::Relaxed), 2, "again after the error, and once for both");
     }
 }
