@@ -126,7 +126,7 @@ impl Failure {
                 "let the user of `store` own the database: ALTER DATABASE NAME OWNER TO USER".into()
             }
             (_, Some(code)) if *code == SqlState::TOO_MANY_CONNECTIONS => {
-                "raise max_connections in postgresql.conf: each provostd needs ten".into()
+                "raise max_connections in postgresql.conf: each provostd needs eleven".into()
             }
             _ => "check that PostgreSQL runs and can be reached: systemctl status postgresql, and \
                   `store` in provostd.toml"

@@ -65,7 +65,7 @@ impl Part {
     }
 }
 
-/// A great one for the service `run`.
+/// A capital letter for the service `run`.
 fn letter(change: ServiceChange) -> char {
     let letter = match change.kind {
         ServiceChangeKind::Began => 'b',
