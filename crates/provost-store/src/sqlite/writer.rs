@@ -9,7 +9,7 @@ use super::checkpoints::Checkpoints;
 use super::error::{failed, has_no_room};
 use super::owners::Owners;
 use super::schema;
-use crate::pace::Pace;
+use crate::pace::{ENOUGH, Pace};
 use crate::{EVENT_BACKLOG, Event, StoreError};
 
 /// How many jobs can wait for the writer. Above that, those who submit one wait.
@@ -126,6 +126,12 @@ impl Writer {
         let queue = self.queue.as_ref().ok_or_else(gone)?;
         let job = Box::new(PendingJob { work, applied: None, answer });
         queue.send(job).await.map_err(|_| gone())?;
+        // It may be in a pause, which isn't for so many.
+        if queue.max_capacity() - queue.capacity() >= ENOUGH
+            && let Some(writer) = &self.thread
+        {
+            writer.thread().unpark();
+        }
         answered.await.map_err(|_| gone())?
     }
 }
@@ -149,18 +155,14 @@ fn write(
 ) {
     let (mut pace, mut checkpoints) = (Pace::default(), None);
     while let Some(first) = jobs.blocking_recv() {
+        while let Some(pause) = pace.pause(1 + jobs.len()) {
+            thread::park_timeout(pause);
+        }
         let mut group = vec![first];
-        let mut gather = |group: &mut Vec<_>| {
-            while group.len() < GROUP
-                && let Ok(job) = jobs.try_recv()
-            {
-                group.push(job);
-            }
-        };
-        gather(&mut group);
-        if let Some(pause) = pace.pause(group.len()) {
-            thread::sleep(pause);
-            gather(&mut group);
+        while group.len() < GROUP
+            && let Ok(job) = jobs.try_recv()
+        {
+            group.push(job);
         }
         let open = match db.take() {
             Some(db) => Ok(db),
