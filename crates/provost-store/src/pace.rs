@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 /// The time from the end of a transaction to the begin of the next one, at least, …
-const PAUSE: Duration = Duration::from_millis(10);
+const PAUSE: Duration = Duration::from_millis(20);
 /// … unless so many jobs wait.
 pub(crate) const ENOUGH: usize = 32;
 
