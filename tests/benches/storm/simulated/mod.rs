@@ -11,7 +11,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, getrlimit, nice};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -26,6 +26,8 @@ use node::SimulatedNode;
 pub(crate) const SCRIPTS: usize = 28;
 /// Records of a node's boot: of the service, of `fetch`, and of the scripts.
 pub(crate) const RECORDS: usize = 2 + 2 + 2 * SCRIPTS;
+/// How much lower the priority of nodes is than that of the servers.
+const GIVES_WAY: i32 = 10;
 /// File descriptors of a node.
 const FILES: u64 = 12;
 /// Nodes that are switched on one after the other are on for no longer than so, all together: a boot takes a tenth of it.
@@ -138,6 +140,8 @@ impl Storm {
 }
 
 fn boot_all(share: Vec<SimulatedNode>, over: Duration, only_fetches: bool) -> Vec<Boot> {
+    // Of this thread: real nodes have processors of their own, and a daemon that has to wait for one is slow by that.
+    nice(GIVES_WAY).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let local = tokio::task::LocalSet::new();
     let boot = |node: SimulatedNode| local.spawn_local(node.boot(over, only_fetches));
