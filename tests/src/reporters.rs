@@ -1,6 +1,6 @@
 //! Nodes that report without the node's program.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
@@ -88,23 +88,29 @@ impl Wire<'_> {
     /// Sends a report of the node, an array of records as JSON.
     #[track_caller]
     pub fn post(&mut self, number: usize, body: &str) {
+        let answer = self.try_post(number, body).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
+
+    /// The same to a daemon that may refuse it, or be gone. Returns its answer.
+    pub fn try_post(&mut self, number: usize, body: &str) -> io::Result<String> {
         let (node, token) = &self.nodes.tokens[number];
         let request = format!(
             "POST /v1/nodes/{node}/records HTTP/1.1\r\nHost: provostd\r\nAuthorization: Bearer \
              {token}\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );
-        self.stream.get_mut().write_all(request.as_bytes()).unwrap();
+        self.stream.get_mut().write_all(request.as_bytes())?;
         let (mut head, mut length) = (String::new(), 0);
-        while self.stream.read_line(&mut head).unwrap() > 2 {
+        while self.stream.read_line(&mut head)? > 2 {
             let line = head.lines().last().unwrap_or_default().to_lowercase();
             if let Some(n) = line.strip_prefix("content-length:") {
                 length = n.trim().parse().unwrap();
             }
         }
         let mut answer = vec![0; length];
-        self.stream.read_exact(&mut answer).unwrap();
-        assert!(head.starts_with("HTTP/1.1 200 "), "{head}{}", String::from_utf8_lossy(&answer));
+        self.stream.read_exact(&mut answer)?;
+        Ok(head + &String::from_utf8_lossy(&answer))
     }
 }
 

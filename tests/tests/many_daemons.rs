@@ -1,10 +1,15 @@
 //! Two daemons over one PostgreSQL database, which are one to nodes.
 
+use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use fastrand::Rng;
 use provost_tests::killing::{self, UNGUARDED, all_report, boot_while};
+use provost_tests::reporters::{Reporters, begins, ends};
 use provost_tests::{Cluster, Node, Postgres, accounts, pipe, processes, seed};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
 /// How many nodes report at once.
 const NODES: usize = 4;
@@ -117,4 +122,68 @@ fn a_node_is_lost_and_comes_back_where_the_daemon_that_it_reported_to_is_gone() 
     let shown = at_the_other(&["show", "cn001", "--format", "json"]).expect(0).json();
     assert_eq!(shown["runs"].as_array().unwrap().len(), 2);
     assert_eq!(shown["runs"][0]["attempt"], 2, "the first one counts: {shown:#}");
+}
+
+/// Whether somebody watches for nodes that are silent.
+const WATCHED: &str = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted
+     AND (classid::bigint << 32) + objid::bigint = x'70726f766f737402'::bigint";
+/// The node's row, unless a transaction holds it.
+const ITS_ROW: &str = "SELECT name FROM provost.node WHERE name = 'cn1' FOR UPDATE SKIP LOCKED";
+
+#[test]
+fn a_daemon_that_is_frozen_within_a_transaction_holds_up_neither_the_watch_nor_another_daemon() {
+    let Some(server) = Postgres::start() else { return };
+    let mut cluster = Cluster::new();
+    cluster
+        .configure_daemon(&format!("store = {:?}\nlost_after = \"1s\"\n", server.database("site")));
+    cluster.script("s", "#!/bin/sh\n");
+    cluster.site("[groups.all]\nnodes = \"cn[1-2]\"\npostscripts = [\"s\"]\n").publish().expect(0);
+    cluster.start();
+    let reporters = Reporters::new(&cluster, "cn[1-2]");
+    let is_watched = || server.sql("site", WATCHED) == "1";
+    assert!(processes::until(SOON, is_watched), "{}", server.sql("site", "TABLE pg_locks"));
+    let another = cluster.start_another("127.0.0.1:0");
+    // The row is there, so that a transaction can hold it.
+    reporters.boots(0);
+    let body = |run: usize| {
+        let record = |seq, own| Reporters::record("cn1", &Reporters::run(0, run), seq, own);
+        Value::from_iter([record(1, begins()), record(2, ends("success", ""))]).to_string()
+    };
+    let reporters = Arc::new(reporters);
+    let reporting = Arc::clone(&reporters);
+    thread::spawn(move || {
+        let mut wire = reporting.connect();
+        // Until the daemon is gone.
+        (1..).all(|run| wire.try_post(0, &body(run)).is_ok())
+    });
+
+    let pid = Pid::from_raw(cluster.daemon().pid() as i32).unwrap();
+    let signal = |signal| kill_process(pid, signal).unwrap();
+    let mut rng = Rng::with_seed(seed());
+    let holds_its_row = processes::until(SOON, || {
+        processes::until(Duration::from_millis(50).mul_f64(rng.f64()), || false);
+        signal(Signal::STOP);
+        // What PostgreSQL has in hand ends.
+        let holds = (0..3).all(|_| server.sql("site", ITS_ROW).is_empty());
+        if !holds {
+            signal(Signal::CONT);
+        }
+        holds
+    });
+    assert!(holds_its_row, "it is never within a transaction");
+    let is_acknowledged = |address: &str| {
+        let answer = reporters.at(address).connect().try_post(0, &body(0)).unwrap();
+        answer.starts_with("HTTP/1.1 200 ")
+    };
+    let other = another.nodes();
+    assert!(processes::until(SOON, || is_acknowledged(&other)), "a report to the other daemon");
+    let silent = json!({"phase": "stage start", "stage": "disk", "limitMs": 1000});
+    reporters.at(&other).send(1, 1, &[begins(), silent]);
+    let waits = ["wait-for", "cn2", "--timeout", "60s", "--status", "booted"];
+    let out = cluster.ctl(&[&waits[..], &["--admin", &another.socket()]].concat()).expect(1);
+    assert!(out.stderr.contains("cn2 failed: disk: lost"), "{}", out.stderr);
+    signal(Signal::CONT);
+    // It has lost its connections, and makes new ones.
+    let here = cluster.daemon().nodes();
+    assert!(processes::until(SOON, || is_acknowledged(&here)), "a report to it when it goes on");
 }

@@ -25,10 +25,12 @@ use crate::notice::Subscriptions;
 const CONNECTIONS: usize = 8;
 /// After what time without an answer from the server's machine a connection is given up.
 const DEAD: Duration = Duration::from_secs(15);
-/// Tables have a schema of their own; nobody waits for another's lock for ever; and a prepared statement is planned
-/// once. PostgreSQL would plan one anew for each short list of nodes, which cost up to a third of its processor time.
-const OPTIONS: &str =
-    "-c search_path=provost -c lock_timeout=20s -c plan_cache_mode=force_generic_plan";
+/// Tables have a schema of their own; nobody waits for another's lock for ever, and a daemon that is frozen within a
+/// transaction, or whose machine is gone, loses it with its locks; and a prepared statement is planned once. PostgreSQL
+/// would plan one anew for each short list of nodes, which cost up to a third of its processor time.
+const OPTIONS: &str = "-c search_path=provost -c lock_timeout=20s \
+                       -c idle_in_transaction_session_timeout=10s \
+                       -c plan_cache_mode=force_generic_plan";
 
 /// Where the database is: `postgres://USER@HOST:PORT/NAME`. Its password isn't shown.
 #[derive(Clone, PartialEq, Eq)]

@@ -17,6 +17,9 @@ const LOCK: i64 = 0x7072_6f76_6f73_7402;
 /// The server gives up a daemon whose machine is gone after 6 s. When it last watched needs no sync.
 pub(super) const SESSION: &str = "SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1;
      SET tcp_keepalives_count = 3; SET synchronous_commit = off";
+/// It gives up a daemon that is frozen, and so doesn't ask again, after 6 s as well. PostgreSQL before 14 can't.
+const ENDS_IDLE: &str = "SELECT set_config(name, '6s', false) FROM pg_settings
+     WHERE name = 'idle_session_timeout'";
 
 /// This daemon's connection for the watch.
 #[derive(Default)]
@@ -54,6 +57,7 @@ impl Session {
         let (client, connection) = database.connect().await?;
         tokio::spawn(connection);
         client.batch_execute(SESSION).await?;
+        client.batch_execute(ENDS_IDLE).await?;
         Ok(Self { client, watches: false, was_unwatched: false })
     }
 
