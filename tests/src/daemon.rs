@@ -98,14 +98,20 @@ impl Daemon {
     /// The body of the admins' page at `path`, which there has to be.
     #[track_caller]
     pub fn get(&self, path: &str) -> String {
+        let answer = self.answer(path);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.split(' ').nth(1) == Some("200"), "{path}: {head}");
+        body.to_owned()
+    }
+
+    /// What the admins' listener answers to a GET of `path`, with its head.
+    pub fn answer(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(self.admin()).unwrap();
         let request = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.split(' ').nth(1) == Some("200"), "{path}: {head}");
-        body.to_owned()
+        answer
     }
 
     /// What `provostctl --admin` takes.

@@ -137,6 +137,20 @@ impl Postgres {
         }
     }
 
+    /// Freezes all of its processes, or lets them go on: it takes connections and requests, and answers none.
+    pub fn freeze(&self, is_frozen: bool) {
+        let first = Pid::from_raw(self.pid() as i32).unwrap();
+        let signal = if is_frozen { Signal::STOP } else { Signal::CONT };
+        // It makes no others once it stands still.
+        kill_process(first, signal).unwrap();
+        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.pid()));
+        for child in children.unwrap().split_whitespace() {
+            let child = Pid::from_raw(child.parse().unwrap()).unwrap();
+            // One may have ended.
+            let _ = kill_process(child, signal);
+        }
+    }
+
     /// Starts it after a kill.
     pub fn start_again(&mut self) {
         let log = File::options().create(true).append(true).open(self.log()).unwrap();

@@ -187,3 +187,19 @@ fn a_daemon_that_is_frozen_within_a_transaction_holds_up_neither_the_watch_nor_a
     let here = cluster.daemon().nodes();
     assert!(processes::until(SOON, || is_acknowledged(&here)), "a report to it when it goes on");
 }
+
+#[test]
+fn a_database_that_is_frozen_is_told_to_admins_instead_of_an_answer() {
+    let Some(server) = Postgres::start() else { return };
+    let mut cluster = Cluster::new();
+    cluster.configure_daemon(&format!("store = {:?}\n", server.database("site")));
+    cluster.start();
+    server.freeze(true);
+    let out = cluster.ctl(&["nodes"]).expect(1);
+    let why = "the database didn't answer within 30s";
+    assert!(out.stderr.contains(why) && out.stderr.contains("hint: "), "{}", out.stderr);
+    let health = cluster.daemon().answer("/healthz");
+    assert!(health.starts_with("HTTP/1.0 503 ") && health.contains("within 5s"), "{health}");
+    server.freeze(false);
+    cluster.ctl(&["nodes"]).expect(0);
+}

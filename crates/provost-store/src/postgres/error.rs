@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use deadpool_postgres::{PoolError, TimeoutType};
 use provost_record::wording::error_chain;
+use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 
 use crate::StoreError;
@@ -41,6 +42,18 @@ pub(super) enum Failure {
 /// How long a connection may take to be made, and how long one waits for a free one.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
 pub(super) const WAIT: Duration = Duration::from_secs(10);
+
+/// How long anything but pruning may take, where the server takes requests and answers none: less than admins'
+/// programs wait, and longer than one waits for a lock.
+pub(super) const ANSWER: Duration = Duration::from_secs(30);
+
+/// What `work` comes to, if it does within `limit`.
+pub(super) async fn within<T>(
+    limit: Duration,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    timeout(limit, work).await.unwrap_or(Err(Failure::Slow(limit)))
+}
 
 impl From<PoolError> for Failure {
     fn from(error: PoolError) -> Self {

@@ -37,7 +37,7 @@ use tokio::task::JoinSet;
 pub use self::connect::{PostgresFiles, PostgresUrl};
 
 use self::connect::Database;
-use self::error::Failure;
+use self::error::{ANSWER, CONNECT, Failure, within};
 use self::events::Listener;
 use self::watch::Turn;
 use self::writer::Writer;
@@ -99,10 +99,19 @@ impl Postgres {
         &'a self,
         work: impl Future<Output = Result<T, Failure>> + Send + 'a,
     ) -> Answer<'a, T> {
+        let work = within(ANSWER, work);
         Box::pin(async { work.await.map_err(|e| e.of("reading", &self.database.name)) })
     }
 
     fn write<'a, T: 'a>(
+        &'a self,
+        work: impl Future<Output = Result<T, Failure>> + Send + 'a,
+    ) -> Answer<'a, T> {
+        self.write_unlimited(within(ANSWER, work))
+    }
+
+    /// A write that may take long: nobody waits for it.
+    fn write_unlimited<'a, T: 'a>(
         &'a self,
         work: impl Future<Output = Result<T, Failure>> + Send + 'a,
     ) -> Answer<'a, T> {
@@ -162,8 +171,10 @@ impl Store for Postgres {
 
     fn put_log<'a>(&'a self, node: &'a str, log: UploadedLog, bytes: Vec<u8>) -> Answer<'a, ()> {
         Box::pin(async move {
-            let stored = logs::put(&self.database, node, &log, &bytes, self.quotas.logs).await;
-            let stored = stored.map_err(|e| e.of("writing to", &self.database.name))?;
+            let stored = logs::put(&self.database, node, &log, &bytes, self.quotas.logs);
+            let stored = within(ANSWER, stored)
+                .await
+                .map_err(|e| e.of("writing to", &self.database.name))?;
             stored.map_err(|over| StoreError::over_quota(node, "logs", over))
         })
     }
@@ -213,7 +224,7 @@ impl Store for Postgres {
     }
 
     fn prune(&self, keep: Retention, look: Look, at: Timestamp) -> Answer<'_, Pruned> {
-        self.write(async move {
+        self.write_unlimited(async move {
             if look == Look::Everywhere {
                 return prune::everywhere(&self.database, keep, at).await;
             }
@@ -286,10 +297,10 @@ impl Store for Postgres {
     }
 
     fn check(&self) -> Answer<'_, ()> {
-        self.read(async {
+        self.read(within(CONNECT, async {
             let client = self.database.client().await?;
             let row = client.query_one("SELECT pg_is_in_recovery()", &[]).await?;
             if row.try_get(0)? { Err(Failure::Standby) } else { Ok(()) }
-        })
+        }))
     }
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::batch::Batch;
 use super::connect::Database;
-use super::error::Failure;
+use super::error::{Failure, within};
 use super::ingest::ingest;
 use crate::pace::{ENOUGH, Pace};
 use crate::quota::{OverQuota, Quota};
@@ -116,8 +116,7 @@ async fn write(database: Arc<Database>, quota: Quota, group: Vec<Batch>) {
 type Stored = Result<Vec<Result<Ingested, OverQuota>>, Failure>;
 
 async fn store(database: &Database, quota: Quota, group: &[Batch]) -> Stored {
-    let stored = timeout(SLOW, ingest(database, quota, group)).await;
-    stored.unwrap_or(Err(Failure::Slow(SLOW)))
+    within(SLOW, ingest(database, quota, group)).await
 }
 
 fn answer(database: &Database, group: Vec<Batch>, stored: Stored) {
