@@ -133,6 +133,8 @@ impl Postgres {
             // It ends all others, and writes nothing more (an immediate shutdown).
             let pid = Pid::from_child(&child);
             kill_process(pid, Signal::QUIT).unwrap();
+            // It may be frozen, and so may those that it ends: those it kills in the end.
+            kill_process(pid, Signal::CONT).unwrap();
             child.wait().unwrap();
         }
     }
@@ -141,8 +143,11 @@ impl Postgres {
     pub fn freeze(&self, is_frozen: bool) {
         let first = Pid::from_raw(self.pid() as i32).unwrap();
         let signal = if is_frozen { Signal::STOP } else { Signal::CONT };
-        // It makes no others once it stands still.
         kill_process(first, signal).unwrap();
+        // It makes no others once it stands still.
+        let is_as_asked =
+            || processes::look(self.pid() as i32).is_some_and(|p| p.is_stopped() == is_frozen);
+        assert!(processes::until(START, is_as_asked), "the server still runs");
         let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.pid()));
         for child in children.unwrap().split_whitespace() {
             let child = Pid::from_raw(child.parse().unwrap()).unwrap();

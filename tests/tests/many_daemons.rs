@@ -196,7 +196,8 @@ fn a_database_that_is_frozen_is_told_to_admins_instead_of_an_answer() {
     cluster.start();
     server.freeze(true);
     let out = cluster.ctl(&["nodes"]).expect(1);
-    let why = "the database didn't answer within 30s";
+    // Sooner where it takes a new connection.
+    let why = "the database didn't answer within ";
     assert!(out.stderr.contains(why) && out.stderr.contains("hint: "), "{}", out.stderr);
     let health = cluster.daemon().answer("/healthz");
     assert!(health.starts_with("HTTP/1.0 503 ") && health.contains("within 5s"), "{health}");
