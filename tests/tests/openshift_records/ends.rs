@@ -10,8 +10,12 @@ fn a_sigterm_is_a_failure() {
         for whole_group in [true, false] {
             let service = Service::new(way);
             // Alone, and outside of a unit, bash handles it once the foreground command has ended.
-            let nap = if whole_group { "sleep 600" } else { "while :; do :; done" };
-            let body = format!("record_service_stage_start s\necho ready\n{nap}\n");
+            let nap = match whole_group {
+                // It is there before the signal, which a child of bash that is none yet could lose.
+                true => "sh -c 'echo ready; exec sleep 600'",
+                false => "echo ready\nwhile :; do :; done",
+            };
+            let body = format!("record_service_stage_start s\n{nap}\n");
             let mut child = service.start(&body);
             let pid = Pid::from_child(&child);
             let kill = if whole_group { kill_process_group } else { kill_process };
