@@ -1,6 +1,6 @@
 //! How many records a second a real provostd takes over HTTP, in reports of several sizes, beside the floor of
-//! its store: the same records as indexed rows, which one client puts into a table by the store's fastest way, with
-//! nothing else to do.
+//! its store: the same records as rows with two indexes, which one client puts into a table by the store's fastest
+//! way, with nothing else to do.
 //!
 //! `cargo xtask bench ingest` runs it. Reporters, daemon and store share the machine: compare what a record costs
 //! of the processor.
@@ -15,6 +15,7 @@ mod reporters;
 
 use std::time::{Duration, Instant};
 
+use floor::Rows;
 use provost_tests::{Cluster, Postgres};
 use reporters::Reports;
 use usage::{Usage, with_children};
@@ -36,13 +37,16 @@ struct Taken {
 }
 
 fn main() {
-    println!("{:<34}{:>12}{:>16}{:>12}", "", "records/s", "us a record", "of the floor");
-    let floor = floor::sqlite(&Reports::new(NODES / BATCHES.len(), 0).records());
-    floor.print("SQLite: indexed rows", &floor);
+    println!("{:<34}{:>12}{:>16}{:>16}", "", "records/s", "us a record", "of the floor");
+    let records = Reports::new(NODES / BATCHES.len(), 0).records();
+    let floor = floor::sqlite(&records, Rows::Indexed);
+    floor.print("SQLite: rows, two indexes", &floor);
+    floor::sqlite(&records, Rows::Plain).print("SQLite: rows, no index", &floor);
     compare("SQLite", None, &floor);
     let Some(server) = Postgres::start_synced() else { return };
-    let floor = floor::postgres(&server, &Reports::new(NODES / BATCHES.len(), 0).records());
-    floor.print("PostgreSQL: COPY of indexed rows", &floor);
+    let floor = floor::postgres(&server, &records, Rows::Indexed);
+    floor.print("PostgreSQL: COPY, two indexes", &floor);
+    floor::postgres(&server, &records, Rows::Plain).print("PostgreSQL: COPY, no index", &floor);
     compare("PostgreSQL", Some(&server), &floor);
 }
 
@@ -86,6 +90,6 @@ impl Taken {
         let a_second = |taken: &Self| taken.records as f64 / taken.time.as_secs_f64();
         let of_processor = self.processor.as_secs_f64() * 1e6 / self.records as f64;
         let (rate, ratio) = (a_second(self), a_second(self) / a_second(floor));
-        println!("{what:<34}{rate:>12.0}{of_processor:>16.2}{ratio:>12.2}");
+        println!("{what:<34}{rate:>12.0}{of_processor:>16.2}{ratio:>16.2}");
     }
 }
