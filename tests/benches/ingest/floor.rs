@@ -2,6 +2,8 @@
 
 use std::io::Write;
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use provost_tests::Postgres;
 
@@ -78,6 +80,8 @@ pub(crate) fn postgres(server: &Postgres, records: &[String], kind: Rows) -> Tak
         format!("{run}\t{seq}\t{time}\t{}\n", json.replace('\\', "\\\\"))
     };
     let lines = records.iter().enumerate().map(line).collect::<Vec<_>>().concat();
+    let processes = || with_children(server.pid()).len();
+    let before = processes();
     Taken::measured(
         records.len(),
         || with_children(server.pid()),
@@ -86,6 +90,10 @@ pub(crate) fn postgres(server: &Postgres, records: &[String], kind: Rows) -> Tak
             let mut client = client.stdin(Stdio::piped()).spawn().unwrap();
             client.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
             assert!(client.wait().unwrap().success(), "{database}");
+            // What the client's server process used is counted when it has ended.
+            while processes() > before {
+                thread::sleep(Duration::from_millis(1));
+            }
         },
     )
 }
