@@ -189,11 +189,12 @@ fn a_daemon_that_is_frozen_within_a_transaction_holds_up_neither_the_watch_nor_a
 }
 
 #[test]
-fn a_database_that_is_frozen_is_told_to_admins_instead_of_an_answer() {
+fn a_database_that_is_frozen_is_told_to_admins_and_nodes_instead_of_an_answer() {
     let Some(server) = Postgres::start() else { return };
     let mut cluster = Cluster::new();
     cluster.configure_daemon(&format!("store = {:?}\n", server.database("site")));
     cluster.start();
+    let reporters = Reporters::new(&cluster, "cn1");
     server.freeze(true);
     let out = cluster.ctl(&["nodes"]).expect(1);
     // Sooner where it takes a new connection.
@@ -201,6 +202,9 @@ fn a_database_that_is_frozen_is_told_to_admins_instead_of_an_answer() {
     assert!(out.stderr.contains(why) && out.stderr.contains("hint: "), "{}", out.stderr);
     let health = cluster.daemon().answer("/healthz");
     assert!(health.starts_with("HTTP/1.0 503 ") && health.contains("within 5s"), "{health}");
+    // Before the node gives up.
+    let answer = reporters.connect().try_post(0, "[]").unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("within 5s"), "{answer}");
     server.freeze(false);
     cluster.ctl(&["nodes"]).expect(0);
 }

@@ -1,5 +1,6 @@
 use jiff::Timestamp;
 
+use super::error::{CONNECT, within};
 use super::{Postgres, identities};
 use crate::{
     Answer, Enrolled, Enrolment, EnrolmentRequest, Identity, Join, KeyDigest, NotPending,
@@ -58,7 +59,7 @@ impl Enrolment for Postgres {
     }
 
     fn identity_of_key(&self, key: KeyDigest) -> Answer<'_, Option<Identity>> {
-        self.read(identities::of_key(&self.database, key))
+        self.read(within(CONNECT, identities::of_key(&self.database, key)))
     }
 
     fn identity<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Identity>> {

@@ -253,7 +253,8 @@ impl Store for Postgres {
     }
 
     fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
-        self.read(reads::token_owner(&self.database, sha256, at))
+        // A node that waits for it hears why, before it gives up.
+        self.read(within(CONNECT, reads::token_owner(&self.database, sha256, at)))
     }
 
     fn add_admin(&self, admin: Admin, sha256: [u8; 32]) -> Answer<'_, bool> {
