@@ -102,7 +102,7 @@ fn of_a_configuration_that_is_missing() {
     exit status 2
     ----- stderr -----
     provostd: reading /nowhere: No such file or directory (os error 2)
-      hint: name a readable provostd.toml: provostd --config FILE
+      hint: name a readable provostd.toml with --config
     ");
 }
 

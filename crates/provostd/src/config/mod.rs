@@ -206,7 +206,7 @@ impl ConfigError {
                  upstream_ca, data, listen, admin, [tls] off, listen, cert and key, and [guard] max_attempts"
                     .into()
             }
-            Self::Unreadable { .. } => "name a readable provostd.toml: provostd --config FILE".into(),
+            Self::Unreadable { .. } => "name a readable provostd.toml with --config".into(),
             Self::Invalid { .. } => {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
