@@ -94,10 +94,14 @@ impl Document {
         Ok(())
     }
 
+    pub(super) fn generation(&self) -> u64 {
+        number(&self.text, "generation = ").unwrap_or_default()
+    }
+
     /// The generation, and when it was signed.
     fn age(&self) -> (u64, Option<Timestamp>) {
         let made = value(&self.text, "made = ").and_then(|made| made.parse().ok());
-        (number(&self.text, "generation = ").unwrap_or_default(), made)
+        (self.generation(), made)
     }
 
     fn of(answer: Answer, url: String, signature: Option<String>) -> (Self, Directives) {

@@ -35,9 +35,6 @@ pub(crate) struct Fetch<'a> {
     pub(crate) bundles: Bundles,
     pub(crate) kept: Option<Documents>,
     pub(crate) state: &'a Path,
-    /// The newest generation of the bundle that a server is known to offer, where this node
-    /// remembers none.
-    pub(crate) newest: u64,
 }
 
 /// The answers to the first requests to a server.
@@ -59,7 +56,7 @@ impl<'a> Fetch<'a> {
     pub(crate) fn new(settings: &'a Settings, state: &'a Path) -> Result<Self, Failure> {
         let (bundles, kept) = (Bundles::open(state)?, Documents::kept(state));
         let trust = Documents::trust_after(kept.as_ref(), settings);
-        Ok(Self { settings, trust, bundles, kept, state, newest: 0 })
+        Ok(Self { settings, trust, bundles, kept, state })
     }
 
     /// Sends the first requests: for the documents, and for the newest pack.
@@ -130,18 +127,23 @@ impl<'a> Fetch<'a> {
         source: &Server<'_>,
         documents: &Documents,
         directives: &Directives,
-        newest: Option<Response>,
+        pack: Option<Response>,
     ) -> Result<Verified, FetchError> {
         let (trust, kept) = ((self.settings, &self.trust), self.kept.as_ref());
         let of_channel = documents.of_channel(source, trust, kept, directives).await?;
         let documents = of_channel.as_ref().unwrap_or(documents);
         // That is the pack of the bundle for all nodes.
-        let newest = newest.filter(|_| of_channel.is_none());
+        let pack = pack.filter(|_| of_channel.is_none());
         let mut verified =
             documents.verify(self.settings, &self.trust).map_err(FetchError::inconsistent)?;
         let Verified { manifest, plan, .. } = &mut verified;
         let from = source.base.as_str();
-        let seen = self.bundles.check_generations(from, self.newest, manifest, plan)?;
+        // Each server may have another one, and a node without a memory couldn't tell which is older.
+        let newest = match self.bundles.remembers_none() {
+            true => fresh::newest_elsewhere(self.settings, source).await,
+            false => 0,
+        };
+        let seen = self.bundles.check_generations(from, newest, manifest, plan)?;
         let at = |failure: Failure| failure.reworded(|text| format!("{text}, from {from}"));
         fresh::belongs(self.settings, manifest, plan)
             .map_err(|failure| FetchError::inconsistent(at(failure)))?;
@@ -154,7 +156,7 @@ impl<'a> Fetch<'a> {
         };
         checked.map_err(|failure| FetchError::give_up(at(failure)))?;
         secrets::add(source, plan).await?;
-        self.files(source, manifest, newest).await?;
+        self.files(source, manifest, pack).await?;
         self.bundles.remember_generations(manifest, plan).map_err(FetchError::abort)?;
         if self.kept.as_ref() != Some(documents) {
             let kept = documents.keep(self.state);

@@ -9,15 +9,15 @@ use provost_bundle::{Manifest, Refresh, Validity};
 use provost_plan::Plan;
 use provost_record::Cause;
 use reqwest::header::HeaderMap;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
-use super::answer::{Answer, MAX_SIGNATURE};
+use super::answer::Answer;
+use super::document::Document;
 use super::server::Server;
 use crate::failure::Failure;
-use crate::http::Client;
 use crate::settings::Settings;
 
-/// How long servers have to say what they offer, from the start of the fetch on.
+/// How long the other servers have to say what they offer.
 const OFFER: Duration = Duration::from_secs(1);
 
 /// Refuses a plan of another publication than the bundle's.
@@ -98,24 +98,20 @@ pub async fn refreshed(server: &Server<'_>, manifest: &Manifest, text: &str) -> 
     verified.inspect_err(|why| tracing::warn!("{}: {why}", server.url(Refresh::PATH))).ok()
 }
 
-/// The newest generation that a server offers and a trusted key has signed, of those servers that
-/// answer soon. A node that remembers none would run any that was ever signed.
-pub(super) async fn newest_offered(settings: &Settings, client: &Client, run: &str) -> u64 {
-    let until = Instant::now() + OFFER;
-    let offers = settings.servers.iter().map(|base| {
-        let server = Server::published(settings, client, base, run);
-        async move { timeout_at(until, offered(settings, &server)).await.ok().flatten() }
+/// The newest generation that a server besides `source` offers and a trusted key has signed, of those servers
+/// that answer soon. A node that remembers none would run any that was ever signed.
+pub(super) async fn newest_elsewhere(settings: &Settings, source: &Server<'_>) -> u64 {
+    let others = settings.servers.iter().filter(|base| *base != source.base);
+    let offers = others.map(|base| {
+        let server = Server::published(settings, source.client, base, source.run);
+        async move { timeout(OFFER, offered(settings, &server)).await.ok().flatten() }
     });
     join_all(offers).await.into_iter().flatten().max().unwrap_or_default()
 }
 
 async fn offered(settings: &Settings, server: &Server<'_>) -> Option<u64> {
-    let get = async |path, most| Answer::get(server, path, most, HeaderMap::new()).await.ok();
-    let (manifest, signature) = tokio::join!(
-        get("manifest.toml", Manifest::MAX_BYTES),
-        get("manifest.toml.minisig", MAX_SIGNATURE)
-    );
-    let (text, signature) = (manifest?.text, signature.map(|signature| signature.text));
-    settings.trust.check_manifest(text.as_bytes(), signature.as_deref()).ok()?;
-    Some(Manifest::parse(text.as_bytes()).ok()?.generation)
+    let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
+    let (manifest, _) = Document::fetch(server, "manifest.toml", limits, None).await.ok()?;
+    manifest.is_trusted(&settings.trust).ok()?;
+    Some(manifest.generation())
 }

@@ -15,7 +15,6 @@ use super::answer::Directives;
 use super::documents::Verified;
 use super::download::{Fetch, LastGood};
 use super::error::NotFetched;
-use super::fresh;
 use super::head_start::HeadStart;
 use super::retry::{self, RetryLimits, Served, StillTrying};
 use super::server::Server;
@@ -66,11 +65,7 @@ impl Published {
         still_trying: &mut dyn FnMut(StillTrying),
     ) -> Result<Fetched, NotFetched> {
         let Connection { settings, client, paths, run, .. } = &self.connection;
-        let mut fetch = Fetch::new(settings, &paths.state)?;
-        // Each server may have another one, and this node couldn't tell which is older.
-        if fetch.bundles.remembers_none() && settings.servers.len() > 1 {
-            fetch.newest = fresh::newest_offered(settings, client, run).await;
-        }
+        let fetch = Fetch::new(settings, &paths.state)?;
         let limits = RetryLimits::of(settings, fetch.kept.is_some());
         let (head_start, mut has_failed) = (&mut self.head_start, false);
         let served = retry::try_servers(&settings.servers, limits, still_trying, |server| {
