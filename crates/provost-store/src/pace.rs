@@ -3,8 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-/// The time from the end of a transaction to the begin of the next one, at least, …
+/// The time from the end of a transaction to the begin of the next one, at least, for each daemon that writes to the
+/// same store, …
 const PAUSE: Duration = Duration::from_millis(20);
+/// … up to so many of them, or else the nodes would wait too long, …
+const MOST_DAEMONS: u32 = 4;
 /// … unless so many jobs wait.
 pub(crate) const ENOUGH: usize = 32;
 
@@ -13,11 +16,12 @@ pub(crate) const ENOUGH: usize = 32;
 pub(crate) struct Pace(Option<Instant>);
 
 impl Pace {
-    /// For how long to gather more than `waiting` jobs before the next transaction. A job that comes after a
-    /// pause doesn't wait.
-    pub(crate) fn pause(&self, waiting: usize) -> Option<Duration> {
+    /// For how long to gather more than `waiting` jobs before the next transaction, as one of so many `daemons`. A
+    /// job that comes after a pause doesn't wait.
+    pub(crate) fn pause(&self, waiting: usize, daemons: u32) -> Option<Duration> {
         let since = self.0?.elapsed();
-        (waiting < ENOUGH).then(|| PAUSE.checked_sub(since)).flatten()
+        let pause = PAUSE * daemons.min(MOST_DAEMONS);
+        (waiting < ENOUGH).then(|| pause.checked_sub(since)).flatten()
     }
 
     /// A transaction has ended.

@@ -218,6 +218,9 @@ pub trait Store: Enrolment + Notices + Send + Sync + 'static {
     /// Whether this daemon watches for nodes that are silent: of many daemons one does.
     fn watch(&self) -> Answer<'_, Watch>;
 
+    /// How many daemons have this store, as [`watch`](Self::watch) last saw.
+    fn daemons(&self) -> u32;
+
     /// When the next node may count as lost if it reports nothing: not later than it does, but sooner if
     /// it has reported since, which [`lose`](Self::lose) finds out. The caller adds its margin, here and
     /// there.

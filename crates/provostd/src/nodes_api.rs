@@ -177,7 +177,10 @@ async fn records(
     let (program, waited) = (program::version(&headers), waited(&headers));
     let sent = Sent { program, plain_http: !by.is_private(), waited };
     let acknowledgement = ingest::ingest(&app, &node, &body.bytes, sent).await?;
-    let wait = acknowledgement.goes_on.then(|| app.report_places.next_report()).flatten();
+    let wait = acknowledgement
+        .goes_on
+        .then(|| app.report_places.next_report(app.store.daemons()))
+        .flatten();
     let wait = wait.map(|wait| [(header::RETRY_AFTER, wait.as_secs())]);
     Ok((wait, Json(acknowledgement)).into_response())
 }

@@ -13,7 +13,8 @@ use crate::turns::{SOONEST, Turns};
 const TURN: Duration = Duration::from_millis(1);
 /// The latest that one may come again.
 const LATEST: Duration = Duration::from_secs(60);
-/// The time between two reports of nodes that are served, of which many run: so many take a third of two processors.
+/// The time between two reports of nodes that are served, of which many run: so many take a third of two processors. All
+/// daemons of a store together let them come so.
 const NEXT_TURN: Duration = Duration::from_millis(2);
 /// How many reports are stored at once. A report waits no longer for its turn than the time in which the store writes
 /// so many: a tenth of a second or two, also while thousands of nodes boot.
@@ -50,11 +51,11 @@ impl ReportPlaces {
         })
     }
 
-    /// After which time a node whose run goes on may report again: a second, which it waits by itself,
-    /// unless more than five hundred nodes report. Then its reports are fewer, and each has more records:
-    /// that is how five hundred nodes and seven thousand cost the same a second.
-    pub(crate) fn next_report(&self) -> Option<Duration> {
-        let wait = next(&self.next_reports, NEXT_TURN);
+    /// After which time a node whose run goes on may report again to one of so many `daemons`: a second, which it
+    /// waits by itself, unless more than five hundred nodes report. Then its reports are fewer, and each has more
+    /// records: that is how five hundred nodes and seven thousand cost the same a second.
+    pub(crate) fn next_report(&self, daemons: u32) -> Option<Duration> {
+        let wait = next(&self.next_reports, NEXT_TURN * daemons);
         (wait.as_secs() > SOONEST.as_secs()).then_some(wait)
     }
 }
@@ -70,12 +71,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn those_who_are_served_come_again_after_a_second_unless_thousands_do() {
         let places = ReportPlaces::default();
-        let waits: Vec<_> = (0..5000).map(|_| places.next_report()).collect();
+        let waits: Vec<_> = (0..5000).map(|_| places.next_report(1)).collect();
         assert_eq!((waits[0], waits[450]), (None, None));
         let seconds = |n: usize| waits[n].map(|wait| wait.as_secs());
         assert_eq!((seconds(750), seconds(4999)), (Some(2), Some(11)));
-        let longest = (0..50_000).filter_map(|_| places.next_report()).max().unwrap();
+        let longest = (0..50_000).filter_map(|_| places.next_report(1)).max().unwrap();
         assert!(longest <= LATEST_REPORT + NEXT_TURN, "{longest:?}");
+        let of_two = ReportPlaces::default();
+        let last = (0..2500).filter_map(|_| of_two.next_report(2)).last();
+        assert_eq!(last.map(|wait| wait.as_secs()), Some(11), "each has half of the nodes");
     }
 
     #[test]

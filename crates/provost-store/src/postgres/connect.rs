@@ -2,6 +2,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
@@ -81,6 +82,8 @@ pub(super) struct Database {
     pub(super) name: String,
     migrated: OnceCell<()>,
     pub(super) subscriptions: Subscriptions,
+    /// How many daemons it has, when this one last looked.
+    pub(super) daemons: AtomicU32,
 }
 
 impl Database {
@@ -121,8 +124,9 @@ impl Database {
             .create_timeout(Some(CONNECT))
             .build()
             .map_err(|e| Failure::Pool(e.to_string()).of("connecting to", &name))?;
-        let (migrated, subscriptions) = Default::default();
-        Ok(Self { config, tls, pool, name, migrated, subscriptions })
+        let (migrated, subscriptions, daemons) =
+            (<_>::default(), <_>::default(), AtomicU32::new(1));
+        Ok(Self { config, tls, pool, name, migrated, subscriptions, daemons })
     }
 
     /// A connection that is free. The first one brings the database to the present version.

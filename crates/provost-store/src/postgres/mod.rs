@@ -191,6 +191,10 @@ impl Store for Postgres {
         self.write(self.turn.ask(&self.database))
     }
 
+    fn daemons(&self) -> u32 {
+        self.database.daemons.load(Ordering::Relaxed)
+    }
+
     fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
         self.read(reads::next_due(&self.database))
     }

@@ -1,6 +1,7 @@
 //! Which daemon watches for nodes that are silent: the one whose connection has an advisory lock. The
-//! lock is free again when that connection ends.
+//! lock is free again when that connection ends. By another lock, which they share, daemons are counted.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -14,6 +15,8 @@ use crate::Watch;
 const AGAIN: Duration = Duration::from_secs(3);
 /// Of who watches: the bytes of "provost", and a number.
 const LOCK: i64 = 0x7072_6f76_6f73_7402;
+/// Of who is up.
+const UP_LOCK: i64 = 0x7072_6f76_6f73_7404;
 /// The server gives up a daemon whose machine is gone after 6 s. When it last watched needs no sync.
 pub(super) const SESSION: &str = "SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1;
      SET tcp_keepalives_count = 3; SET synchronous_commit = off";
@@ -32,9 +35,12 @@ struct Session {
     was_unwatched: bool,
 }
 
-/// Says that this daemon is up. Returns whether none was for a while.
+/// Says that this daemon is up. Returns whether none was for a while, and how many are.
 const UP: &str = "UPDATE watch SET at = clock_timestamp() FROM watch AS last
-     RETURNING watch.at - last.at > interval '10 s'";
+     RETURNING watch.at - last.at > interval '10 s', (
+         SELECT count(*) FROM pg_locks
+         WHERE locktype = 'advisory' AND (classid::bigint << 32) + objid::bigint = $1
+             AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
 
 impl Turn {
     /// Whether this daemon watches from now on.
@@ -44,7 +50,8 @@ impl Turn {
             Some(session) if !session.client.is_closed() => session,
             _ => Session::connect(database).await?,
         };
-        let watch = session.ask().await?;
+        let (watch, daemons) = session.ask().await?;
+        database.daemons.store(daemons, Ordering::Relaxed);
         *turn = Some(session);
         Ok(watch)
     }
@@ -58,21 +65,25 @@ impl Session {
         tokio::spawn(connection);
         client.batch_execute(SESSION).await?;
         client.batch_execute(ENDS_IDLE).await?;
+        client.query_one("SELECT pg_advisory_lock_shared($1)", &[&UP_LOCK]).await?;
         Ok(Self { client, watches: false, was_unwatched: false })
     }
 
-    async fn ask(&mut self) -> Result<Watch, Failure> {
-        self.was_unwatched |= self.client.query_one(UP, &[]).await?.try_get::<_, bool>(0)?;
+    async fn ask(&mut self) -> Result<(Watch, u32), Failure> {
+        let up = self.client.query_one(UP, &[&UP_LOCK]).await?;
+        let (was_unwatched, daemons): (bool, i64) = (up.try_get(0)?, up.try_get(1)?);
+        self.was_unwatched |= was_unwatched;
         if !self.watches {
             let lock = self.client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await?;
             self.watches = lock.try_get(0)?;
         }
-        Ok(match self.watches {
+        let watch = match self.watches {
             true => {
                 let was_unwatched = std::mem::take(&mut self.was_unwatched);
                 Watch::Here { was_unwatched, again: Some(AGAIN) }
             }
             false => Watch::Elsewhere { again: AGAIN },
-        })
+        };
+        Ok((watch, daemons.try_into().unwrap_or(u32::MAX)))
     }
 }

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -62,20 +63,20 @@ struct Transactions {
 impl Transactions {
     /// Ends when the store is dropped and all is written.
     async fn run(mut self, database: Arc<Database>, quota: Quota) {
-        while let Some(group) = self.next().await {
+        while let Some(group) = self.next(&database.daemons).await {
             self.running.spawn(write(Arc::clone(&database), quota, group));
         }
         while self.running.join_next().await.is_some() {}
     }
 
     /// The batches of the next transaction, when it is to begin. None when no more will come.
-    async fn next(&mut self) -> Option<Vec<Batch>> {
+    async fn next(&mut self, daemons: &AtomicU32) -> Option<Vec<Batch>> {
         let (mut group, mut bytes) = (Vec::new(), 0);
         loop {
             let is_full = group.len() >= GROUP || bytes >= GROUP_BYTES;
             let may_run = if is_full || group.len() >= ENOUGH { TRANSACTIONS } else { 1 };
             let may_begin = !group.is_empty() && self.running.len() < may_run;
-            let pause = self.pace.pause(group.len());
+            let pause = self.pace.pause(group.len(), daemons.load(Ordering::Relaxed));
             if may_begin && (is_full || pause.is_none()) {
                 return Some(group);
             }

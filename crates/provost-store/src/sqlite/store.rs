@@ -168,6 +168,10 @@ impl Store for Sqlite {
         Box::pin(async move { Ok(Watch::Here { was_unwatched, again: None }) })
     }
 
+    fn daemons(&self) -> u32 {
+        1
+    }
+
     fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
         Box::pin(self.read(|db| {
             let due: Option<i64> = db

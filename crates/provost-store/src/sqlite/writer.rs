@@ -155,7 +155,7 @@ fn write(
 ) {
     let (mut pace, mut checkpoints) = (Pace::default(), None);
     while let Some(first) = jobs.blocking_recv() {
-        while let Some(pause) = pace.pause(1 + jobs.len()) {
+        while let Some(pause) = pace.pause(1 + jobs.len(), 1) {
             thread::park_timeout(pause);
         }
         let mut group = vec![first];

@@ -119,6 +119,7 @@ async fn daemons_that_start_at_once_make_the_tables_once_and_share_all() {
     assert!(matches!(one.watch().await.unwrap(), Watch::Here { was_unwatched: true, .. }));
     assert!(matches!(one.watch().await.unwrap(), Watch::Here { was_unwatched: false, .. }));
     assert!(matches!(two.watch().await.unwrap(), Watch::Elsewhere { .. }));
+    assert_eq!((one.daemons(), two.daemons()), (1, 2), "when each last looked");
     drop(one);
     let taken_over = async {
         while matches!(two.watch().await.unwrap(), Watch::Elsewhere { .. }) {
@@ -127,6 +128,12 @@ async fn daemons_that_start_at_once_make_the_tables_once_and_share_all() {
     };
     tokio::time::timeout(SOON, taken_over).await.unwrap();
     assert!(matches!(two.watch().await.unwrap(), Watch::Here { was_unwatched: false, .. }));
+    let counted = async {
+        while two.daemons() > 1 {
+            two.watch().await.unwrap();
+        }
+    };
+    tokio::time::timeout(SOON, counted).await.unwrap();
 }
 
 #[tokio::test]
