@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use provost_bundle::SecretKey;
+use provost_tests::faults::{Fault, Faulty, Times};
 use provost_tests::{Cluster, Node, Out};
 
 /// Serves the files below `folder` as any web server does, and names `date` as the time. Returns its
@@ -231,6 +232,23 @@ fn the_newest_of_what_the_servers_offer_is_run() {
     let lies = serve(lies, "");
     boot(&cluster, &[&lies, &old, &new], "").1.expect(0);
     boot(&cluster, &[&old, &lies], "").1.expect(0);
+}
+
+#[test]
+fn another_server_is_asked_once_and_not_before_its_time_if_it_is_busy() {
+    let cluster = cluster();
+    let (old, new) = (publish(&cluster, "old"), publish(&cluster, "new"));
+    let [old, new] = [old, new].map(Faulty::of);
+    let boot = || {
+        let (node, out) = boot(&cluster, &[new.address(), old.address()], "");
+        out.expect(0);
+        node.provost(&["log", "say", "--output"]).stdout
+    };
+    assert!(boot().contains("new"));
+    assert_eq!((new.asked("/manifest.toml"), old.asked("/manifest.toml")), (1, 1));
+    new.fault("/", Times::Always, Fault::RetryAfter(503, 60));
+    assert!(boot().contains("old"));
+    assert_eq!((new.asked("/manifest.toml"), old.asked("/manifest.toml")), (2, 2));
 }
 
 #[test]
