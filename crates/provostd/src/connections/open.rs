@@ -15,7 +15,7 @@ pub(super) const SILENCE: Duration = Duration::from_secs(3);
 /// The same of a connection that has had none yet: while thousands come at once, its request may be here and not yet
 /// read for so long. A node gives up after 15 s.
 pub(super) const FIRST_SILENCE: Duration = Duration::from_secs(10);
-/// How often all connections are gone through for one that is idle.
+/// How often all connections are gone through for those that are silent, at most.
 const SEARCH: Duration = Duration::from_millis(100);
 /// For how long a node that runs keeps its right to a place without a connection: until its next report, about.
 pub(super) const ABSENCE: Duration = Duration::from_secs(30);
@@ -32,8 +32,9 @@ pub(super) struct Open {
     pub(super) of_address: HashMap<IpAddr, usize>,
     /// The addresses of nodes that run and have none between two reports, and until when they are expected.
     absent: HashMap<IpAddr, Instant>,
-    /// Until then no connection becomes idle: all were gone through.
-    none_idle_until: Option<Instant>,
+    /// Those that were silent when all were gone through, and when that was; the first to make room come last.
+    silent: Vec<(Option<IpAddr>, u64)>,
+    searched: Option<Instant>,
 }
 
 pub(super) struct State {
@@ -106,21 +107,36 @@ impl Open {
     /// Removes a connection that has been silent, to make room for another one: the oldest of the address
     /// that has the most without a token, else the oldest that had one.
     pub(super) fn silent(&mut self) -> Option<Arc<State>> {
-        let Open { anonymous, known, none_idle_until, .. } = self;
         let now = Instant::now();
-        if none_idle_until.is_some_and(|until| now < until) {
-            return None;
+        if self.silent.is_empty() && self.searched.is_none_or(|at| now >= at + SEARCH) {
+            self.search(now);
         }
-        let first_silent = |states: &BTreeMap<u64, Arc<State>>| {
-            states.iter().find(|(_, state)| state.is_silent(now)).map(|(number, _)| *number)
+        while let Some((address, number)) = self.silent.pop() {
+            let states = match address {
+                Some(address) => self.anonymous.get_mut(&address),
+                None => Some(&mut self.known),
+            };
+            let Some(states) = states else { continue };
+            if states.get(&number).is_some_and(|state| state.is_silent(now)) {
+                return states.remove(&number);
+            }
+        }
+        None
+    }
+
+    /// Goes through all connections for those that are silent.
+    fn search(&mut self, now: Instant) {
+        let of = |address: Option<IpAddr>, states: &BTreeMap<u64, Arc<State>>| {
+            let silent = states.iter().rev().filter(|(_, state)| state.is_silent(now));
+            silent.map(|(number, _)| (address, *number)).collect::<Vec<_>>()
         };
-        let silent =
-            anonymous.values_mut().filter_map(|states| Some((first_silent(states)?, states)));
-        let most = silent.max_by_key(|(_, states)| states.len());
-        let victim = most.or_else(|| Some((first_silent(known)?, known)));
-        let victim = victim.and_then(|(number, states)| states.remove(&number));
-        *none_idle_until = victim.is_none().then(|| now + SEARCH);
-        victim
+        let mut anonymous: Vec<_> = self.anonymous.iter().collect();
+        anonymous.sort_by_key(|(_, states)| states.len());
+        let anonymous =
+            anonymous.into_iter().flat_map(|(address, states)| of(Some(*address), states));
+        self.silent = of(None, &self.known);
+        self.silent.extend(anonymous);
+        self.searched = Some(now);
     }
 
     /// Whether it was there.
