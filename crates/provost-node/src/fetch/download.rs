@@ -1,18 +1,17 @@
 //! What was published for this node, from one server after the other.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use futures_util::{StreamExt, TryStreamExt};
 use provost_bundle::{FileEntry, Manifest, Pack, Trust};
 use provost_record::{Cause, wording};
 use reqwest::header::HeaderMap;
-use reqwest::{Response, StatusCode, Url};
-use tokio::time::Instant;
+use reqwest::{Response, StatusCode};
 
 use super::answer::Directives;
 use super::bundles::Bundles;
+use super::busy::Busy;
 use super::documents::{Documents, Verified};
 use super::error::{FetchError, NotFetched};
 use super::fresh;
@@ -37,8 +36,7 @@ pub(crate) struct Fetch<'a> {
     pub(crate) bundles: Bundles,
     pub(crate) kept: Option<Documents>,
     pub(crate) state: &'a Path,
-    /// Until when each server is busy that has said so.
-    busy: RefCell<HashMap<Url, Instant>>,
+    busy: Busy,
 }
 
 /// The answers to the first requests to a server.
@@ -60,7 +58,7 @@ impl<'a> Fetch<'a> {
     pub(crate) fn new(settings: &'a Settings, state: &'a Path) -> Result<Self, Failure> {
         let (bundles, kept) = (Bundles::open(state)?, Documents::kept(state));
         let trust = Documents::trust_after(kept.as_ref(), settings);
-        Ok(Self { settings, trust, bundles, kept, state, busy: RefCell::default() })
+        Ok(Self { settings, trust, bundles, kept, state, busy: Busy::default() })
     }
 
     /// Sends the first requests: for the documents, and for the newest pack.
@@ -92,8 +90,7 @@ impl<'a> Fetch<'a> {
             None => source.client.way().assume(),
             Some(wait) => {
                 source.client.way().ask_later();
-                let until = Instant::now().checked_add(wait);
-                self.busy.borrow_mut().extend(until.map(|until| (source.base.clone(), until)));
+                self.busy.note(source.base, wait);
             }
         });
         let FirstAnswers { documents, directives, pack } = first?;
@@ -116,14 +113,6 @@ impl<'a> Fetch<'a> {
         };
         let verified = self.take(&source, &again, &directives, None).await?;
         Ok((verified, directives))
-    }
-
-    /// The servers besides `source`, without those that are busy: they have said when to come.
-    fn others(&self, source: &Server<'_>) -> Vec<&'a Url> {
-        let (now, busy) = (Instant::now(), self.busy.borrow());
-        let is_free = |base: &Url| busy.get(base).is_none_or(|until| *until <= now);
-        let others = self.settings.servers.iter().filter(|base| *base != source.base);
-        others.filter(|base| is_free(base)).collect()
     }
 
     /// Requests the newest pack while the documents are on their way, where nothing is there yet:
@@ -156,7 +145,7 @@ impl<'a> Fetch<'a> {
         let from = source.base.as_str();
         // Each server may have another one, and a node without a memory couldn't tell which is older.
         let newest = match self.bundles.remembers_none() {
-            true => fresh::newest_of(self.settings, source, self.others(source)).await,
+            true => fresh::newest_elsewhere(self.settings, source, &self.busy).await,
             false => 0,
         };
         let seen = self.bundles.check_generations(from, newest, manifest, plan)?;

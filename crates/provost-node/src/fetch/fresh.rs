@@ -8,11 +8,11 @@ use jiff::Timestamp;
 use provost_bundle::{Manifest, Refresh, Validity};
 use provost_plan::Plan;
 use provost_record::Cause;
-use reqwest::Url;
 use reqwest::header::HeaderMap;
 use tokio::time::timeout;
 
 use super::answer::Answer;
+use super::busy::Busy;
 use super::document::Document;
 use super::server::Server;
 use crate::failure::Failure;
@@ -99,10 +99,11 @@ pub async fn refreshed(server: &Server<'_>, manifest: &Manifest, text: &str) -> 
     verified.inspect_err(|why| tracing::warn!("{}: {why}", server.url(Refresh::PATH))).ok()
 }
 
-/// The newest generation that one of these `others` besides `source` offers and a trusted key has signed, of those
-/// that answer soon. A node that remembers none would run any that was ever signed.
-pub(super) async fn newest_of(settings: &Settings, source: &Server<'_>, others: Vec<&Url>) -> u64 {
-    let offers = others.into_iter().map(|base| {
+/// The newest generation that a server besides `source` offers and a trusted key has signed, of those that answer soon
+/// and aren't `busy`. A node that remembers none would run any that was ever signed.
+pub(super) async fn newest_elsewhere(settings: &Settings, source: &Server<'_>, busy: &Busy) -> u64 {
+    let others = settings.servers.iter().filter(|base| *base != source.base && !busy.is_busy(base));
+    let offers = others.map(|base| {
         let server = Server::published(settings, source.client, base, source.run);
         async move { timeout(OFFER, offered(settings, &server)).await.ok().flatten() }
     });

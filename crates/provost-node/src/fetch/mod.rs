@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod bundles;
+mod busy;
 mod document;
 pub mod documents;
 pub mod download;

@@ -32,8 +32,10 @@ pub(super) struct Open {
     pub(super) of_address: HashMap<IpAddr, usize>,
     /// The addresses of nodes that run and have none between two reports, and until when they are expected.
     absent: HashMap<IpAddr, Instant>,
-    /// Those that were silent when all were gone through, and when that was; the first to make room come last.
+    /// Those that were silent when all were gone through, by address if they had no token. The first to make room
+    /// come last.
     silent: Vec<(Option<IpAddr>, u64)>,
+    /// When all were gone through.
     searched: Option<Instant>,
 }
 
@@ -108,20 +110,24 @@ impl Open {
     /// that has the most without a token, else the oldest that had one.
     pub(super) fn silent(&mut self) -> Option<Arc<State>> {
         let now = Instant::now();
-        if self.silent.is_empty() && self.searched.is_none_or(|at| now >= at + SEARCH) {
+        loop {
+            while let Some((address, number)) = self.silent.pop() {
+                let states = match address {
+                    Some(address) => self.anonymous.get_mut(&address),
+                    None => Some(&mut self.known),
+                };
+                // It may be gone, or have had a request since.
+                if let Some(states) = states
+                    && states.get(&number).is_some_and(|state| state.is_silent(now))
+                {
+                    return states.remove(&number);
+                }
+            }
+            if self.searched.is_some_and(|at| now < at + SEARCH) {
+                return None;
+            }
             self.search(now);
         }
-        while let Some((address, number)) = self.silent.pop() {
-            let states = match address {
-                Some(address) => self.anonymous.get_mut(&address),
-                None => Some(&mut self.known),
-            };
-            let Some(states) = states else { continue };
-            if states.get(&number).is_some_and(|state| state.is_silent(now)) {
-                return states.remove(&number);
-            }
-        }
-        None
     }
 
     /// Goes through all connections for those that are silent.

@@ -106,3 +106,16 @@ async fn a_connection_whose_first_request_may_wait_to_be_read_is_kept_for_longer
     assert!(stranger(5).is_some() && must_close(&fresh) && !must_close(&third));
     drop(third);
 }
+
+#[tokio::test(start_paused = true)]
+async fn one_that_was_silent_and_is_no_more_hides_no_other() {
+    let table = Connections::within(ConnectionLimits { all: 2, ..LIMITS });
+    let stranger = |n: u8| table.add(&SocketAddr::from(([10, 0, 1, n], 1)));
+    let [first, second] = [stranger(1).unwrap(), stranger(2).unwrap()];
+    advance(FIRST_SILENCE).await;
+    let third = stranger(3).unwrap();
+    let kept = if must_close(&first) { second } else { first };
+    let _running = kept.begin_request();
+    advance(FIRST_SILENCE).await;
+    assert!(stranger(4).is_some() && must_close(&third) && !must_close(&kept));
+}
