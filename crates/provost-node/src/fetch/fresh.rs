@@ -1,25 +1,16 @@
-//! Whether what a server offers isn't older than what this node may run: it must fit together, must
-//! not have expired, and no server may offer a newer one.
+//! Whether what a server offers isn't older than what this node may run: it must fit together, and
+//! must not have expired.
 
-use std::time::Duration;
-
-use futures_util::future::join_all;
 use jiff::Timestamp;
 use provost_bundle::{Manifest, Refresh, Validity};
 use provost_plan::Plan;
 use provost_record::Cause;
 use reqwest::header::HeaderMap;
-use tokio::time::timeout;
 
 use super::answer::Answer;
-use super::busy::Busy;
-use super::document::Document;
 use super::server::Server;
 use crate::failure::Failure;
 use crate::settings::Settings;
-
-/// How long the other servers have to say what they offer.
-const OFFER: Duration = Duration::from_secs(1);
 
 /// Refuses a plan of another publication than the bundle's.
 pub fn belongs(settings: &Settings, manifest: &Manifest, plan: &Plan) -> Result<(), Failure> {
@@ -97,22 +88,4 @@ pub async fn refreshed(server: &Server<'_>, manifest: &Manifest, text: &str) -> 
     let refresh = refresh?.text;
     let verified = Refresh::verify(refresh.as_bytes(), &signature?.text, text.as_bytes(), key);
     verified.inspect_err(|why| tracing::warn!("{}: {why}", server.url(Refresh::PATH))).ok()
-}
-
-/// The newest generation that a server besides `source` offers and a trusted key has signed, of those that answer soon
-/// and aren't `busy`. A node that remembers none would run any that was ever signed.
-pub(super) async fn newest_elsewhere(settings: &Settings, source: &Server<'_>, busy: &Busy) -> u64 {
-    let others = settings.servers.iter().filter(|base| *base != source.base && !busy.is_busy(base));
-    let offers = others.map(|base| {
-        let server = Server::published(settings, source.client, base, source.run);
-        async move { timeout(OFFER, offered(settings, &server)).await.ok().flatten() }
-    });
-    join_all(offers).await.into_iter().flatten().max().unwrap_or_default()
-}
-
-async fn offered(settings: &Settings, server: &Server<'_>) -> Option<u64> {
-    let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
-    let (manifest, _) = Document::fetch(server, "manifest.toml", limits, None).await.ok()?;
-    manifest.is_trusted(&settings.trust).ok()?;
-    Some(manifest.generation())
 }

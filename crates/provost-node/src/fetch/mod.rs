@@ -6,6 +6,7 @@ mod busy;
 mod document;
 pub mod documents;
 pub mod download;
+mod elsewhere;
 mod enrol;
 pub mod error;
 pub mod folder;
