@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use provost_tests::faults::{Fault, Times};
+use provost_tests::faults::{Fault, Faulty, Times};
 use provost_tests::{pipe, processes};
 use serde_json::Value;
 
@@ -40,6 +40,17 @@ fn a_server_that_says_when_to_come_again_is_not_asked_before() {
     proxy.repair();
     node.provost(&["report"]).expect(0);
     all_is_stored(&cluster, &node, &["boot"]);
+}
+
+#[test]
+fn a_busy_server_holds_no_report_up_that_another_one_takes() {
+    let (cluster, node, busy) = cluster();
+    let free = Faulty::before(cluster.daemon().nodes());
+    configure(&cluster, &node, &[busy.address(), free.address()]);
+    busy.fault(RECORDS, Times::Always, Fault::RetryAfter(503, 60));
+    node.provost(&["boot"]).expect(1);
+    all_is_stored(&cluster, &node, &["boot"]);
+    assert_eq!(busy.asked(RECORDS), 1, "not before its time");
 }
 
 #[test]

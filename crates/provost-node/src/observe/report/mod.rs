@@ -15,6 +15,7 @@ mod rest;
 mod servers;
 mod spool;
 mod timer;
+mod turns;
 
 pub use flush::flush as last_time;
 pub use logs::waiting_runs;

@@ -6,6 +6,7 @@ use provost_record::Cause;
 use reqwest::{RequestBuilder, StatusCode, Url};
 
 use super::error::ReportError;
+use super::turns::Turns;
 use crate::failure::Failure;
 use crate::http::{Client, ErrorBody, body, reason, retry_after};
 use crate::settings::{Settings, Token};
@@ -28,10 +29,7 @@ pub(super) enum Response {
 /// The servers of one management node, which are tried in turn.
 pub(super) struct Servers {
     client: Client,
-    /// At least one.
-    urls: Vec<Url>,
-    /// The server that took the last request, or is next to be tried.
-    at: usize,
+    turns: Turns,
     node: String,
     token: Option<Token>,
     /// For how long the server that took the last report asked for no other one.
@@ -42,8 +40,7 @@ impl Servers {
     pub(super) fn new(settings: &Settings, client: &Client) -> Self {
         Self {
             client: client.clone(),
-            urls: settings.servers.clone(),
-            at: 0,
+            turns: Turns::new(&settings.servers),
             node: settings.node.clone(),
             token: settings.token.clone(),
             pause: Duration::ZERO,
@@ -57,7 +54,7 @@ impl Servers {
 
     /// How many there are.
     pub(super) fn count(&self) -> usize {
-        self.urls.len()
+        self.turns.count()
     }
 
     /// Sends a JSON array of records.
@@ -100,7 +97,7 @@ impl Servers {
     }
 
     fn server(&self) -> Url {
-        self.client.way().private(&self.urls[self.at])
+        self.client.way().private(self.turns.server())
     }
 
     fn url(&self, path: &[&str]) -> Url {
@@ -113,13 +110,7 @@ impl Servers {
     }
 
     fn pass_on(&mut self, failure: Failure) -> ReportError {
-        self.come_back(failure, Duration::ZERO)
-    }
-
-    /// The next server has its turn. Each of them is asked again after the `wait` of its own, about.
-    fn come_back(&mut self, failure: Failure, wait: Duration) -> ReportError {
-        self.at = (self.at + 1) % self.urls.len();
-        ReportError::Retry(failure, wait.min(MOST_WAIT) / self.urls.len() as u32)
+        ReportError::Retry(failure, self.turns.pass_on(Duration::ZERO))
     }
 
     async fn send(&mut self, request: RequestBuilder) -> Result<Response, ReportError> {
@@ -159,11 +150,14 @@ impl Servers {
         let failure = Failure::new(Cause::Fetch, message, hint);
         let is_transient = !status.is_client_error() || matches!(status.as_u16(), 408 | 425 | 429);
         // Another server may be the right one for reports: a cache serves files alone.
-        if is_transient || self.at + 1 < self.urls.len() {
-            return Err(self.come_back(failure, wait));
-        }
-        self.at = 0;
-        Err(ReportError::Abort(failure))
+        let turn = match is_transient {
+            true => Some(self.turns.pass_on(wait.min(MOST_WAIT))),
+            false => self.turns.refused(),
+        };
+        Err(match turn {
+            Some(wait) => ReportError::Retry(failure, wait),
+            None => ReportError::Abort(failure),
+        })
     }
 }
 
