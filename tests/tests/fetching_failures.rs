@@ -107,6 +107,8 @@ fn what_may_pass_is_tried_until_it_does_and_a_wish_to_wait_is_heeded() {
         node.provost(&["boot"]).expect(0).says(&[&status.to_string(), "still trying, for up to"]);
         assert!(begun.elapsed() >= Duration::from_secs(1));
         assert_eq!(server.asked("/manifest.toml"), 2);
+        // A second connection at the same time isn't asked of a server that had no place.
+        assert!(server.asked("/packs/newest.tar.zst") <= 1);
     }
 }
 

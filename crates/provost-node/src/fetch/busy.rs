@@ -18,6 +18,11 @@ impl Busy {
         self.0.borrow_mut().extend(until.map(|until| (base.clone(), until)));
     }
 
+    /// Whether a server has asked for that.
+    pub(super) fn is_any(&self) -> bool {
+        !self.0.borrow().is_empty()
+    }
+
     /// Whether the server at `base` wants to be left alone now.
     pub(super) fn is_busy(&self, base: &Url) -> bool {
         self.0.borrow().get(base).is_some_and(|until| Instant::now() < *until)

@@ -118,9 +118,9 @@ impl<'a> Fetch<'a> {
 
     /// Requests the newest pack while the documents are on their way, where nothing is there yet:
     /// that saves a cold start a round trip. Its body isn't read before the manifest says by which
-    /// digest to verify it.
+    /// digest to verify it. It takes a connection of its own: not where a server had no place for one.
     async fn newest_pack(&self, source: &Server<'_>) -> Result<Option<Response>, FetchError> {
-        if !self.bundles.are_none() {
+        if !self.bundles.are_none() || self.busy.is_any() {
             return Ok(None);
         }
         // No error: the pack is then requested by its digest.
