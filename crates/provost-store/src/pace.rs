@@ -29,3 +29,19 @@ impl Pace {
         self.0 = Some(Instant::now());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_grows_with_the_daemons_and_ends_for_a_crowd() {
+        // A transaction of the future, since which no time passes while the test runs.
+        let pace = Pace(Some(Instant::now() + Duration::from_secs(3600)));
+        assert_eq!(pace.pause(1, 1), Some(PAUSE));
+        assert_eq!(pace.pause(1, 2), Some(PAUSE * 2));
+        assert_eq!(pace.pause(1, 1000), Some(PAUSE * MOST_DAEMONS));
+        assert_eq!(pace.pause(ENOUGH, 2), None);
+        assert_eq!(Pace::default().pause(1, 2), None, "the first job waits for nothing");
+    }
+}
