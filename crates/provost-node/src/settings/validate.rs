@@ -121,7 +121,8 @@ impl Input {
 
     fn servers(&self, note: &mut impl FnMut(Failure)) -> Vec<Url> {
         let servers = &self.fragment.servers;
-        if servers.is_empty() && !self.is_folder() {
+        // Where there are mistakes, a key with a typing error may be why none is known.
+        if servers.is_empty() && !self.is_folder() && self.mistakes.is_empty() {
             note(Failure::config(
                 "no server is configured to fetch from",
                 "set `servers` in provost.toml, e.g. servers = [\"http://10.0.0.1:8480\"]",

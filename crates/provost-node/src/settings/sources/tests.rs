@@ -228,6 +228,15 @@ fn drop_ins_add_to_the_file_and_mistakes_name_their_line() {
 }
 
 #[test]
+fn a_key_with_a_typing_error_is_the_only_failure_and_not_also_that_its_value_is_missing() {
+    let text = "node = \"a\"\nsevrers = [\"http://f\"]\n[trust]\nunsigned = true\n";
+    let ground = Ground::new(&[("etc/provost.toml", text)]);
+    let (_, failures) = ground.read(&[]).usable();
+    let failures = failures.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert!(failures.len() == 1 && failures[0].contains(":2: sevrers: unknown"), "{failures:?}");
+}
+
+#[test]
 fn the_other_lines_of_a_file_that_is_no_toml_are_used_and_only_its_first_mistake_is_reported() {
     let text = "node = \"a\"\nservers = [\"http://f\"]\n[trust\nkeys = []\n[run]\ngrace = \"3s\"\n";
     let ground = Ground::new(&[("etc/provost.toml", text)]);
