@@ -23,7 +23,8 @@ pub enum Event {
 pub struct Outcome {
     /// How the program ended.
     pub end: EndCause,
-    /// Where in the script it failed, where that is known.
+    /// Where in the script it failed, where that is known; or the command for which it waited when its
+    /// time was over.
     pub place: Option<Place>,
     /// How many processes began a command, if commands were traced.
     pub commands: u64,

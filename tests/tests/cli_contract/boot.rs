@@ -152,6 +152,7 @@ fn of_a_script_that_takes_too_long() {
     provost: [1/1] slow: terminating (SIGTERM)
     provost: [1/1] slow: FAILED (time-out, [DURATION])
     provost: error: slow: time-out
+    provost:   command: sleep 600
     provost:   | it printed nothing
     provost: hint: see where it hangs: provost log slow; fix it or raise its `timeout` ([DURATION] now), then: provost boot --continue
     provost: boot FAILED after [DURATION]
@@ -200,8 +201,6 @@ fn of_an_unknown_configuration_key() {
     exit status 2
     ----- stderr -----
     provost: boot of cn001 begins, run [ID]
-    provost: error: no server is configured to fetch from
-    provost: hint: set `servers` in provost.toml, e.g. servers = ["http://10.0.0.1:8480"]
     provost: error: [trust] is empty: there is no key to verify a bundle by
     provost: hint: set [trust] keys = ["RW…"] to the line that `provostctl key new` printed (`unsigned = true` would run anything)
     provost: fetch: FAILED

@@ -1,6 +1,7 @@
 //! What the kernel says of a process in `/proc/PID/status`.
 
 use std::ffi::CStr;
+use std::path::PathBuf;
 
 use rustix::process::Pid;
 
@@ -30,6 +31,12 @@ pub(crate) fn is_stopped(pid: Pid, wanted: &CStr) -> bool {
         field(&status, "State:").is_some_and(|state| state.starts_with('T'))
             && field(&status, "Name:").map(str::as_bytes) != Some(wanted.to_bytes())
     })
+}
+
+/// The pipe that a process has as this descriptor, if it is one: its name in `/proc`.
+pub(crate) fn pipe(pid: i32, descriptor: u32) -> Option<PathBuf> {
+    let target = std::fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).ok()?;
+    target.to_string_lossy().starts_with("pipe:").then_some(target)
 }
 
 /// What the kernel says of a process. Not by `/proc/PID/stat`: to read that of a process that

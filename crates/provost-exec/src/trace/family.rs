@@ -19,6 +19,8 @@ pub(super) struct Family {
     threads: HashMap<i32, Thread>,
     /// Whether any of them may be one of several of its process.
     has_threads: bool,
+    /// How many starts were noted.
+    starts: u64,
 }
 
 /// A thread, which is most often all of a process.
@@ -26,6 +28,8 @@ pub(super) struct Family {
 struct Thread {
     /// The thread that started it. 0 where that isn't known.
     parent: i32,
+    /// The place of its start among all.
+    start: u64,
     /// Whether it may belong to another thread's process.
     is_clone: bool,
     /// Whether its end matters to the script: no other command stands between them.
@@ -80,7 +84,9 @@ impl Family {
         self.has_threads |= is_clone;
         let parent_thread = self.threads.get(&parent);
         let is_near = parent_thread.is_some_and(|p| p.is_near && p.command.is_none());
+        self.starts += 1;
         let added = self.threads.entry(thread).or_default();
+        added.start = self.starts;
         (added.parent, added.is_clone, added.is_near) = (parent, is_clone, is_near);
     }
 
@@ -167,6 +173,35 @@ impl Family {
         let child = last.or_else(|| thread.last_failed.as_ref().filter(is_the_same))?;
         let text = child.text.as_deref().filter(|_| child.at.elapsed() < JUST_BEFORE);
         text.map(str::to_owned)
+    }
+
+    /// What the script waits for: what it has become by an exec, or the command that was started last,
+    /// with those whose output it reads, as they stand in a pipeline.
+    pub(super) fn awaited(&self, script: i32) -> Option<String> {
+        let own = self.threads.get(&script).and_then(|thread| thread.command.as_ref());
+        if let Some(command) = own {
+            return command.text.as_deref().map(str::to_owned);
+        }
+        let last = self.near_commands().max_by_key(|(pid, _)| self.threads[pid].start)?;
+        let (mut pid, mut text) = (last.0, last.1.text.as_deref()?.to_owned());
+        let mut met = vec![pid];
+        while let Some(pipe) = status::pipe(pid, 0)
+            && let Some((before, command)) =
+                self.near_commands().find(|(pid, _)| status::pipe(*pid, 1) == Some(pipe.clone()))
+            && !met.contains(&before)
+        {
+            text.insert_str(0, " | ");
+            text.insert_str(0, command.text.as_deref().unwrap_or_default());
+            met.push(before);
+            pid = before;
+        }
+        Some(text)
+    }
+
+    /// The commands that run and that the script or a subshell of it has started.
+    fn near_commands(&self) -> impl Iterator<Item = (i32, &Command)> {
+        let near = self.threads.iter().filter(|(_, thread)| thread.is_near && !thread.is_clone);
+        near.filter_map(|(pid, thread)| Some((*pid, thread.command.as_ref()?)))
     }
 }
 

@@ -97,8 +97,10 @@ pub(crate) struct Tracer {
     /// How many processes began a command, and how many of these failed.
     processes: u64,
     failed: u64,
-    /// The command whose failure ended the script.
+    /// The command whose failure ended the script, or for which it waited when it was ended.
     culprit: Option<String>,
+    /// Whether the script is ended, and doesn't end by itself.
+    is_ended: bool,
     /// Whether what stops is detached from.
     releases: bool,
 }
@@ -127,7 +129,7 @@ impl Log<'_, '_> {
 pub(crate) struct Commands {
     pub(crate) begun: u64,
     pub(crate) failed: u64,
-    /// The one whose failure ended the script.
+    /// The one whose failure ended the script, or for which it waited when it was ended.
     pub(crate) culprit: Option<String>,
 }
 
@@ -144,6 +146,7 @@ impl Tracer {
             processes: 0,
             failed: 0,
             culprit: None,
+            is_ended: false,
             releases: false,
         }
     }
@@ -169,13 +172,19 @@ impl Tracer {
         Served::Busy
     }
 
+    /// The script is about to be ended.
+    pub(crate) fn ending(&mut self) {
+        self.is_ended = true;
+        self.culprit = self.family.awaited(self.script);
+    }
+
     /// The script has ended so, and was waited for.
     pub(crate) fn script_ended(&mut self, status: i32, log: &mut Log<'_, '_>) {
         let ending = match libc::WIFSIGNALED(status) {
             true => Ending::Signal(libc::WTERMSIG(status)),
             false => Ending::Exit(libc::WEXITSTATUS(status)),
         };
-        if ending != Ending::Exit(0) {
+        if ending != Ending::Exit(0) && !self.is_ended {
             self.culprit = self.family.culprit(self.script, ending);
         }
         self.ended(self.script, ending, log);

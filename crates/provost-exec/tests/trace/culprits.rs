@@ -1,6 +1,8 @@
 //! Which command's failure ended a script, in any language, and which failures it ignored.
 
-use provost_exec::Trace;
+use std::time::Duration;
+
+use provost_exec::{EndCause, Trace};
 
 use crate::{Bench, has};
 
@@ -73,4 +75,33 @@ fn of_a_compiled_program() {
     let ran = bench.run_file(Trace::Commands);
     assert_eq!((&*ran.seen().0, &*ran.command()), ("9", "sh -c 'ls /nowhere'"), "{}", ran.log);
     assert!(ran.lines().contains(&"exit 22".to_owned()), "{}", ran.log);
+}
+
+/// The command for which a script is said to have waited when its time was over.
+#[track_caller]
+fn awaits(tool: &str, script: &str, expected: &str) {
+    if !has(tool) {
+        return;
+    }
+    let mut bench = Bench::new();
+    bench.limits.timeout = Duration::from_millis(500);
+    let ran = bench.run(Trace::Commands, script);
+    assert!(matches!(ran.outcome.end, EndCause::TimedOut(_)), "{ran:?}");
+    assert_eq!(ran.command(), expected, "{}", ran.log);
+}
+
+#[test]
+fn of_a_script_that_hangs() {
+    let bash = |rest: &str| format!("#!/bin/bash\n{IGNORED}\n{rest}\n");
+    awaits("true", &bash("sleep 100"), "sleep 100");
+    awaits("true", &bash("sleep 90 &\nsleep 100"), "sleep 100");
+    awaits("true", &bash("sleep 100 &\nwait"), "sleep 100");
+    awaits("true", &bash("(cd /; x=$(sleep 100))"), "sleep 100");
+    awaits("true", &bash("sleep 100 | tail -n 1 | tee x"), "sleep 100 | tail -n 1 | tee x");
+    awaits("true", &bash("sh -c 'sleep 100; :'"), "sh -c 'sleep 100; :'");
+    awaits("true", &bash("exec sleep 100"), "sleep 100");
+    awaits("true", &bash("while :; do :; done"), "");
+    awaits("dash -c true", &format!("#!/bin/dash\n{IGNORED}\nsleep 100\n"), "sleep 100");
+    let python = "#!/usr/bin/python3\nimport subprocess\nsubprocess.run(['sleep', '100'])\n";
+    awaits("/usr/bin/python3 -c pass", python, "sleep 100");
 }

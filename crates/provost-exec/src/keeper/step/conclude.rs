@@ -55,6 +55,9 @@ impl Running<'_, '_> {
                 let place = place.map(|place| place.without(&self.step.secrets));
                 Place::or_command(place, commands.culprit)
             }
+            EndCause::TimedOut(_) | EndCause::Interrupted(_) => {
+                Place::or_command(None, commands.culprit)
+            }
             _ => None,
         };
         let log_error = log_error.map(|e| e.to_string());

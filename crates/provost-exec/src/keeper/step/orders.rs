@@ -53,6 +53,9 @@ impl Running<'_, '_> {
             return;
         }
         self.ending = Some(why);
+        if let Some(tracer) = self.tracer.as_mut().filter(|_| self.status.is_none()) {
+            tracer.ending();
+        }
         self.clock.leak = None;
         tree::terminate(self.pid);
         wire.send(&Report::Event(Event::Terminating));
