@@ -2,7 +2,9 @@
 //! alone: it must pass then, and is named, so that a race is seen and blocks no other change.
 
 use std::io::{self, BufRead, BufReader, Write};
+use std::num::NonZero;
 use std::process::{ExitStatus, Stdio};
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 
@@ -13,6 +15,9 @@ const MOST_AGAIN: usize = 3;
 
 /// For how many seconds each parser is tried with changed inputs, unless the environment says so.
 const FUZZ: (&str, &str) = ("PROVOST_FUZZ", "8");
+
+/// Tests that run at the same time, for each processor: most of them wait, for a time-out or a daemon.
+const TESTS_OF_PROCESSOR: usize = 2;
 
 /// What one call of `cargo test` printed of its tests.
 #[derive(Default)]
@@ -48,9 +53,11 @@ fn cargo_test(args: &[&str]) -> Result<(Ran, ExitStatus)> {
     // Each file of tests would ask cargo whether they are new.
     let programs = cargo::build(&["--workspace", "--bins"], &[])?;
     let provost = programs.get("provost").context("cargo build made no program provost")?;
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let mut child = cargo::command("cargo")
         .args(["test", "--workspace"])
         .env(name, seconds)
+        .env("RUST_TEST_THREADS", (processors * TESTS_OF_PROCESSOR).to_string())
         .env("PROVOST_PROGRAMS", provost.with_file_name(""))
         .args(args)
         .stdout(Stdio::piped())
