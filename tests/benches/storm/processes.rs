@@ -13,8 +13,10 @@ pub(crate) const SHARE: &str = "--share";
 const READY: &str = "ready\n";
 const GO: &[u8] = b"go\n";
 
-/// Boots each of `shares` in a process of its own, all at the same time.
-pub(crate) fn boot(shares: Vec<Share>) -> Storm {
+/// Boots each of `shares` in a process of its own, all at the same time; a few of the nodes are apart.
+pub(crate) fn boot(mut shares: Vec<Share>) -> Storm {
+    let apart = Share::take_apart(&mut shares);
+    shares.push(apart);
     let mut processes: Vec<(Child, BufReader<ChildStdout>)> =
         shares.into_iter().map(start).collect();
     for (_, out) in &mut processes {

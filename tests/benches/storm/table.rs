@@ -20,6 +20,9 @@ pub(crate) fn compare(names: [&str; 2], ours: &Measured, theirs: &Measured) {
             percentile(m.storm.boots.iter().map(|boot| boot.fetch).collect(), per)
         });
         line(&format!("ack {name}"), "ms", &|m| percentile(m.storm.requests.acks.clone(), per));
+        line(&format!("ack {name}, nodes apart"), "ms", &|m| {
+            percentile(m.storm.acks_apart.clone(), per)
+        });
     }
     line("records", "/s", &|m| {
         let records: usize = m.storm.boots.iter().map(|boot| boot.records).sum();

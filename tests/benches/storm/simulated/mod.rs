@@ -28,6 +28,12 @@ pub(crate) const SCRIPTS: usize = 28;
 pub(crate) const RECORDS: usize = 2 + 2 + 2 * SCRIPTS;
 /// How much lower the priority of nodes is than that of the servers.
 const GIVES_WAY: i32 = 10;
+/// One of so many nodes is apart, and no more of them than so.
+const ONE_OF: usize = 100;
+const MOST_APART: usize = 100;
+/// They are switched on within so much for each node of the storm, which it takes at least: what they see is
+/// all of it.
+const OF_EACH: Duration = Duration::from_millis(2);
 /// File descriptors of a node.
 const FILES: u64 = 12;
 /// Nodes that are switched on one after the other are on for no longer than so, all together: a boot takes a tenth of it.
@@ -42,6 +48,8 @@ pub(crate) struct Storm {
     pub(crate) took: Duration,
     pub(crate) boots: Vec<Boot>,
     pub(crate) requests: Requests,
+    /// How long each acknowledged report took of the nodes that were apart.
+    pub(crate) acks_apart: Vec<Duration>,
 }
 
 /// The nodes of a storm, and where their folders are.
@@ -57,6 +65,9 @@ pub(crate) struct Share {
     over: Duration,
     /// Whether they only fetch.
     only_fetches: bool,
+    /// Whether they have the servers' priority, and are so few that none waits for the others. What they see is
+    /// what a node with a processor of its own sees.
+    is_apart: bool,
     nodes: Vec<SimulatedNode>,
 }
 
@@ -82,7 +93,7 @@ impl Nodes {
         settings: impl Fn(usize) -> String,
         processes: usize,
     ) -> Vec<Share> {
-        let share = || Share { over, only_fetches: false, nodes: Vec::new() };
+        let share = || Share { over, only_fetches: false, is_apart: false, nodes: Vec::new() };
         let mut shares: Vec<Share> = (0..processes).map(|_| share()).collect();
         for (n, node) in self.names.iter().enumerate() {
             let folder = self.memory.path().join(name).join(node);
@@ -113,6 +124,15 @@ impl Share {
         Self { only_fetches: true, ..self }
     }
 
+    /// Takes some of the nodes of all `shares` to be apart.
+    pub(crate) fn take_apart(shares: &mut [Self]) -> Self {
+        let all: usize = shares.iter().map(|share| share.nodes.len()).sum();
+        let first = &mut shares[0];
+        let count = all.div_ceil(ONE_OF).min(MOST_APART).min(first.nodes.len());
+        let nodes = first.nodes.split_off(first.nodes.len() - count);
+        Self { is_apart: true, over: first.over.max(OF_EACH * all as u32), nodes, ..*first }
+    }
+
     /// Boots all of them, divided among so many threads.
     pub(crate) fn boot(self, threads: usize) -> Storm {
         let mut parts: Vec<Vec<SimulatedNode>> = (0..threads).map(|_| Vec::new()).collect();
@@ -122,11 +142,22 @@ impl Share {
         let books = Books::open();
         let begun = Instant::now();
         let boots = thread::scope(|scope| {
-            let boot_all = |part| scope.spawn(move || boot_all(part, self.over, self.only_fetches));
+            let boot_all = |part| {
+                scope.spawn(move || {
+                    if !self.is_apart {
+                        // Of this thread: real nodes have processors of their own, and a daemon that has to wait
+                        // for one is slow by that.
+                        nice(GIVES_WAY).unwrap();
+                    }
+                    boot_all(part, self.over, self.only_fetches)
+                })
+            };
             let threads: Vec<_> = parts.into_iter().map(boot_all).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
         });
-        Storm { took: begun.elapsed(), boots, requests: books.close() }
+        let (took, requests) = (begun.elapsed(), books.close());
+        let acks_apart = if self.is_apart { requests.acks.clone() } else { Vec::new() };
+        Storm { took, boots, requests, acks_apart }
     }
 }
 
@@ -136,12 +167,11 @@ impl Storm {
         self.took = self.took.max(other.took);
         self.boots.extend(other.boots);
         self.requests.add(other.requests);
+        self.acks_apart.extend(other.acks_apart);
     }
 }
 
 fn boot_all(share: Vec<SimulatedNode>, over: Duration, only_fetches: bool) -> Vec<Boot> {
-    // Of this thread: real nodes have processors of their own, and a daemon that has to wait for one is slow by that.
-    nice(GIVES_WAY).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let local = tokio::task::LocalSet::new();
     let boot = |node: SimulatedNode| local.spawn_local(node.boot(over, only_fetches));
