@@ -12,6 +12,8 @@ use crate::process::status;
 const NAMED: usize = 1024;
 /// How long before the script's end the command may have failed whose failure ended it.
 const JUST_BEFORE: Duration = Duration::from_secs(2);
+/// How many commands of a pipeline are named: each is looked for among all that run, and a script may have thousands.
+const MOST_PIPED: usize = 10;
 
 /// The traced threads, by their numbers.
 #[derive(Default)]
@@ -184,16 +186,14 @@ impl Family {
         }
         let last = self.near_commands().max_by_key(|(pid, _)| self.threads[pid].start)?;
         let (mut pid, mut text) = (last.0, last.1.text.as_deref()?.to_owned());
-        let mut met = vec![pid];
-        while let Some(pipe) = status::pipe(pid, 0)
-            && let Some((before, command)) =
-                self.near_commands().find(|(pid, _)| status::pipe(*pid, 1) == Some(pipe.clone()))
-            && !met.contains(&before)
-        {
-            text.insert_str(0, " | ");
-            text.insert_str(0, command.text.as_deref().unwrap_or_default());
-            met.push(before);
-            pid = before;
+        for _ in 1..MOST_PIPED {
+            let Some(pipe) = status::pipe(pid, 0) else { break };
+            let writes =
+                |other: i32| other != pid && status::pipe(other, 1).as_ref() == Some(&pipe);
+            let before = self.near_commands().find(|(other, _)| writes(*other));
+            let Some((other, command)) = before else { break };
+            text = format!("{} | {text}", command.text.as_deref().unwrap_or_default());
+            pid = other;
         }
         Some(text)
     }

@@ -98,6 +98,8 @@ fn of_a_script_that_hangs() {
     awaits("true", &bash("sleep 100 &\nwait"), "sleep 100");
     awaits("true", &bash("(cd /; x=$(sleep 100))"), "sleep 100");
     awaits("true", &bash("sleep 100 | tail -n 1 | tee x"), "sleep 100 | tail -n 1 | tee x");
+    let cats = ["cat"; 30].join(" | ");
+    awaits("true", &bash(&format!("sleep 100 | {cats}")), &["cat"; 10].join(" | "));
     awaits("true", &bash("sh -c 'sleep 100; :'"), "sh -c 'sleep 100; :'");
     awaits("true", &bash("exec sleep 100"), "sleep 100");
     awaits("true", &bash("while :; do :; done"), "");
