@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use provost_tests::faults::{Fault, Faulty, Times};
 use provost_tests::{Cluster, Node, processes, program};
 use serde_json::Value;
 
@@ -138,6 +139,21 @@ fn a_run_does_not_notice_that_the_daemon_is_killed_and_its_beats_come_to_the_nex
     comes(&lines, "got fail");
     assert_eq!((ends(&mut follower), ends(&mut boot)), (Some(0), Some(1)));
     assert_eq!(cluster.status("cn001")["exitCode"], 7);
+}
+
+#[test]
+fn a_busy_server_gets_no_beat_before_its_time() {
+    let (cluster, node) = cluster();
+    let busy = Faulty::before(cluster.daemon().nodes());
+    node.configure(&cluster.settings_for(&[busy.address()]));
+    busy.fault("/v1/nodes/cn001/runs/", Times::Next(1), Fault::RetryAfter(503, 2));
+    let mut gate = gate(&cluster);
+    let mut boot = boot(&node);
+    shows(&cluster, |node| last_line(node) == "begun");
+    let elapsed = cluster.status("cn001")["runningFor"]["elapsedMs"].as_u64();
+    assert!(elapsed >= Some(2000), "{elapsed:?}");
+    writeln!(gate, "end").unwrap();
+    assert_eq!(ends(&mut boot), Some(0));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use provost_record::{Beat, Growth};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use super::error::ReportError;
 use super::servers::{Response, Servers};
 use crate::fetch::Connection;
 use crate::observe::observer::StepContext;
@@ -100,6 +101,7 @@ impl Step {
             if has_ended {
                 return;
             }
+            let asked = answer.as_ref().err().map_or(Duration::ZERO, ReportError::wait);
             let answer = match answer {
                 Ok(Response::Taken(answer)) => serde_json::from_slice::<Answer>(&answer).ok(),
                 Ok(Response::Refused(_)) | Err(_) => None,
@@ -107,8 +109,8 @@ impl Step {
             (self.sent, wait) = match answer {
                 Some(Answer { follow: true }) => (Some(sent), FOLLOWED.min(interval)),
                 Some(Answer { follow: false }) => (None, jittered()),
-                // What wasn't taken goes with the next one.
-                None => (self.sent, (wait * 2).min(jittered())),
+                // What wasn't taken goes with the next one, for which a busy server says when to come.
+                None => (self.sent, (wait * 2).min(jittered()).max(asked)),
             };
         }
     }
