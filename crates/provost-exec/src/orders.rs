@@ -56,10 +56,15 @@ pub(crate) async fn interrupted(
 pub(crate) async fn wait_for_continue(orders: &watch::Receiver<Orders>) -> Duration {
     process_signals().await;
     let since = Instant::now();
-    let current = *orders.borrow();
-    if current.pauses != current.resumed {
-        awake::pause();
+    let is_paused = || orders.borrow().pauses != orders.borrow().resumed;
+    if is_paused() {
+        awake::begin_pause();
         process_signals().await;
+        if is_paused() {
+            awake::stop();
+            process_signals().await;
+        }
+        awake::end_pause();
     }
     since.elapsed()
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use provost_tests::processes::{Process, look, open, ready, until};
 use provost_tests::{Ground, World};
+use rustix::io::Errno;
 use rustix::process::{Signal, pidfd_send_signal};
 use serde_json::json;
 
@@ -68,7 +69,9 @@ fn a_signal_to_script_and_runner_at_once_is_an_interruption() {
                 run.signal(Signal::STOP);
             }
             run.signal(Signal::TERM);
-            pidfd_send_signal(&script, Signal::TERM).unwrap();
+            // A quick runner has ended it already.
+            let sent = pidfd_send_signal(&script, Signal::TERM);
+            assert!(matches!(sent, Ok(()) | Err(Errno::SRCH)), "{sent:?}");
             if is_slow {
                 assert!(ready(&script, SOON));
                 run.signal(Signal::CONT);

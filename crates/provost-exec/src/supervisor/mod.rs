@@ -16,7 +16,7 @@ use crate::outcome::{EndCause, Event, Outcome};
 use crate::output::Writes;
 use crate::process::cgroup::Leaf;
 use crate::process::file_watch::FileWatches;
-use crate::process::{oom, tree};
+use crate::process::{awake, oom, tree};
 use crate::step::{Limits, Step};
 
 /// The runner's side of its keeper.
@@ -60,6 +60,7 @@ impl Supervisor {
         let footing = Footing { runner, writes: Writes::new(), watches: FileWatches::new() };
         let wire = Wire::new(order_reader, report_writer);
         let (keeper, ends) = keeper::fork(wire, footing, (orders, reports))?;
+        awake::unpause_by_signal();
         // Scripts have the score of the keeper, which is too small to be chosen.
         oom::protect();
         Ok(Self {
