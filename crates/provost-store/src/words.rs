@@ -38,6 +38,11 @@ impl Detail {
         let has_failed = cause.is_some() || exit_code.is_some() || signal.is_some();
         has_failed.then(|| wording::outcome(*cause, *exit_code, signal.as_deref()))
     }
+
+    /// The command, where no line of a script says which one it was: one that hung, for example.
+    pub fn command_without_line(&self) -> Option<&str> {
+        self.command.as_deref().filter(|_| self.error_line.is_none())
+    }
 }
 
 impl RunningFor {
@@ -55,19 +60,18 @@ impl RunningFor {
 }
 
 impl Node {
-    /// For how long its stage has run; or where it failed, and its last line of output.
+    /// For how long its stage has run; or the line or command that failed, and the last line of output.
     pub fn what(&self, now: Timestamp) -> String {
         if let Some(running) = &self.running_for {
             return running.words(now);
         }
         let detail = &self.detail;
-        let place = detail.error_line.as_deref().and_then(|line| line.split(' ').next());
+        let line = detail.error_line.as_deref().and_then(|line| line.split(' ').next());
+        let line = line.map(|number| format!("line {number}"));
+        let command = detail.command_without_line();
         let last = detail.error_message.as_deref().and_then(|message| message.lines().last());
-        match (place, last) {
-            (Some(place), Some(last)) => format!("line {place}: {last}"),
-            (Some(place), None) => format!("line {place}"),
-            (None, last) => last.unwrap_or_default().to_owned(),
-        }
+        let parts: Vec<&str> = [line.as_deref(), command, last].into_iter().flatten().collect();
+        parts.join(": ")
     }
 }
 
@@ -159,6 +163,24 @@ mod tests {
         assert_eq!(running.words(at(180)), "for 4 min, 3 min ago: copying");
         let running = RunningFor { line: None, ..running };
         assert_eq!(running.words(at(0)), "for 4 min");
+    }
+
+    #[test]
+    fn a_failure_shows_its_line_or_the_command_that_hung() {
+        let text = |text: &str| Some(text.to_owned());
+        let failed = |error_line, command| Node {
+            detail: Detail {
+                error_line,
+                command,
+                error_message: text("a\nb"),
+                ..Detail::default()
+            },
+            ..Node::default()
+        };
+        let what = |line, command| failed(line, command).what(at(0));
+        assert_eq!(what(text("12 main disk"), text("mkfs /dev/sdb")), "line 12: b");
+        assert_eq!(what(None, text("mkfs /dev/sdb")), "mkfs /dev/sdb: b");
+        assert_eq!(what(None, None), "b");
     }
 
     #[test]

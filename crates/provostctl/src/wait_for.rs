@@ -265,14 +265,15 @@ fn why(failed: &[&Node]) -> Failure {
     Failure::new(lines.join("\n"), format!("provostctl show {}", failed[0].name))
 }
 
-/// `: STAGE: CAUSE: LINE`, and the hint on a line of its own.
+/// `: STAGE: CAUSE: LINE or COMMAND`, and the hint on a line of its own.
 fn way(node: &Node) -> String {
     let ending = node.detail.ending();
-    let parts =
-        [node.detail.stage.as_deref(), ending.as_deref(), node.detail.error_line.as_deref()];
+    let detail = &node.detail;
+    let place = detail.error_line.as_deref().or(detail.command.as_deref());
+    let parts = [detail.stage.as_deref(), ending.as_deref(), place];
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
     let mut way: String = parts.map(|part| format!(": {}", escape_cell(part))).collect();
-    if let Some(hint) = &node.detail.hint {
+    if let Some(hint) = &detail.hint {
         way.push_str(&format!("\n  hint: {}", escape_cell(hint)));
     }
     way

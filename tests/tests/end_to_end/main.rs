@@ -248,7 +248,11 @@ fn a_script_that_takes_too_long_fails_by_its_own_limit() {
     assert!(begun.elapsed() < Duration::from_secs(20));
     let told = cluster.status("cn001");
     assert_eq!((&told["status"], &told["cause"]), (&json!("failed"), &json!("timeout")));
-    assert_eq!(told["errorMessage"], "waiting");
+    assert_eq!((&told["errorMessage"], &told["command"]), (&json!("waiting"), &json!("sleep 300")));
+    let nodes = cluster.ctl(&["nodes"]).expect(0).stdout;
+    assert!(nodes.contains("  sleep 300: waiting\n"), "{nodes}");
+    let group = cluster.ctl(&["nodes", "--group"]).expect(0).stdout;
+    assert!(group.contains("\n    command: sleep 300\n    waiting\n"), "{group}");
 }
 
 #[test]

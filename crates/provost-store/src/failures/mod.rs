@@ -28,11 +28,17 @@ pub struct FailureGroup {
 }
 
 impl FailureGroup {
-    /// What its first node printed, without progress where a line says why it failed.
+    /// What its first node printed, without progress where a line says why it failed; before it the
+    /// command, where no line of a script says which one it was.
     pub fn message(&self) -> String {
         let message = self.detail.error_message.as_deref().unwrap_or_default();
-        let reasons = normal::reasons(message);
-        if reasons.is_empty() { message.to_owned() } else { reasons.join("\n") }
+        let command =
+            self.detail.command_without_line().map(|command| format!("command: {command}"));
+        let mut lines = normal::reasons(message);
+        if lines.is_empty() {
+            lines = message.lines().collect();
+        }
+        command.as_deref().into_iter().chain(lines).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -74,6 +74,8 @@ struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
 
@@ -250,6 +252,7 @@ impl Failure {
             signal: record.signal.clone(),
             error_line: record.error_line.clone(),
             error_message: record.error_message.clone(),
+            command: record.command.clone(),
             hint: record.hint.clone(),
         }
     }
@@ -263,6 +266,7 @@ impl Failure {
             signal: failure.signal,
             error_line: failure.error_line,
             error_message: failure.error_message,
+            command: failure.command,
             hint: failure.hint,
         }
     }

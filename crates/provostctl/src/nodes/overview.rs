@@ -119,7 +119,8 @@ impl<'a> Overview<'a> {
                 "first": group.first, "last": group.last, "stage": group.detail.stage,
                 "cause": group.detail.cause, "exitCode": group.detail.exit_code,
                 "signal": group.detail.signal, "errorLine": group.detail.error_line,
-                "errorMessage": group.detail.error_message, "hint": group.detail.hint,
+                "errorMessage": group.detail.error_message, "command": group.detail.command,
+                "hint": group.detail.hint,
             })
         };
         let status = |(status, nodes): (&Status, &Vec<String>)| json!({ "status": status, "count": nodes.len(), "nodes": fold(nodes) });

@@ -79,11 +79,14 @@ impl Row {
         format!("{}: {outcome} after {duration}{colon}{why}", self.node)
     }
 
-    /// `STAGE: OUTCOME at line N of FILE: MESSAGE` on one line, escaped; empty if all is well.
+    /// `STAGE: OUTCOME at line N of FILE: MESSAGE` or `STAGE: OUTCOME: COMMAND: MESSAGE` on one line,
+    /// escaped; empty if all is well.
     fn why(&self) -> String {
         let last = self.detail.error_message.as_deref().and_then(|text| text.lines().last());
-        let parts = [head(&self.detail), last.unwrap_or_default().to_owned()];
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let head = head(&self.detail);
+        let parts = [Some(head.as_str()), self.detail.command_without_line(), last];
+        let parts: Vec<&str> =
+            parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         escape_cell(&parts.join(": "))
     }
 
@@ -148,6 +151,10 @@ mod tests {
             why(report).as_deref(),
             Some("disk: exit status 7 at line 12 of /x/disk: no space\\u{1b}[2J")
         );
+        let hung = r#"{"stages": [
+            {"stage": "disk", "result": "failure", "cause": "timeout", "command": "mkfs /dev/sdb",
+             "errorMessage": "12 %"}]}"#;
+        assert_eq!(why(hung).as_deref(), Some("disk: time-out: mkfs /dev/sdb: 12 %"));
         let held = r#"{"stages": [], "cause": "held", "errorMessage": "this node is held"}"#;
         assert_eq!(why(held).as_deref(), Some("this node is held"));
         assert_eq!(why("Killed\n"), None);

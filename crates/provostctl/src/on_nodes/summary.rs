@@ -42,9 +42,11 @@ fn groups(rows: &[Row], outcome: Outcome) -> Vec<FailureGroup> {
     failure_groups(&nodes)
 }
 
-/// A failure: where, its last lines of output, and what to do.
+/// A failure: where or in which command, its last lines of output, and what to do.
 fn lines(detail: &Detail) -> Vec<String> {
     let mut lines = vec![escape_cell(&head(detail))];
+    let command = detail.command_without_line();
+    lines.extend(command.map(|command| format!("command: {}", escape_cell(command))));
     lines.extend(detail.error_message.iter().flat_map(|message| text::lines(message)));
     lines.extend(detail.hint.iter().map(|hint| format!("hint: {}", escape_cell(hint))));
     lines.retain(|line| !line.is_empty());

@@ -86,9 +86,10 @@ impl Message {
     pub(super) fn reason(&self) -> String {
         let ending = self.detail.ending();
         let stage = self.detail.stage.as_deref();
+        let command = self.detail.command_without_line();
         let line = self.detail.error_message.as_deref().and_then(|text| text.lines().last());
-        let parts: Vec<&str> = [stage, ending.as_deref(), line].into_iter().flatten().collect();
-        line_of(&parts.join(": "))
+        let parts = [stage, ending.as_deref(), command, line].into_iter().flatten();
+        line_of(&parts.collect::<Vec<_>>().join(": "))
     }
 }
 
@@ -123,11 +124,15 @@ fn what(group: &Group, count: usize) -> String {
         NoticeKind::Failed | NoticeKind::Held | NoticeKind::Lost => {
             let groups = failure_groups(node);
             let title = groups.first().map_or("failed".to_owned(), |group| group.title());
+            let command = groups.first().and_then(|group| group.detail.command_without_line());
             let message = groups.first().map(|group| group.message()).unwrap_or_default();
             match message.lines().last() {
                 Some(line) if line.starts_with(&title) => line.to_owned(),
-                Some(line) => format!("{title}: {line}"),
-                None => title,
+                line => [Some(title.as_str()), command, line]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(": "),
             }
         }
     };
