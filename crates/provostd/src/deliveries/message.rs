@@ -259,6 +259,28 @@ mod tests {
     }
 
     #[test]
+    fn a_time_out_names_the_command_that_hung() {
+        let mut group = group(NoticeKind::Failed, &["cn001"]);
+        let node = group.0[0].notice.node.as_mut().unwrap();
+        node.detail = Detail {
+            stage: Some("mount".into()),
+            cause: Some(Cause::Timeout),
+            error_message: Some("mounting".into()),
+            command: Some("mount /scratch".into()),
+            ..Detail::default()
+        };
+        let message = body(&group, Template::Json);
+        let text = "cn001 failed in mount: time-out: mount /scratch: mounting";
+        assert_eq!(
+            (&message["text"], &message["command"]),
+            (&text.into(), &"mount /scratch".into())
+        );
+        let alert = body(&group, Template::Alertmanager);
+        let reason = "mount: time-out: mount /scratch: mounting";
+        assert_eq!(alert[0]["annotations"]["description"], reason);
+    }
+
+    #[test]
     fn what_a_script_printed_mentions_nobody() {
         let message = body(&group(NoticeKind::Failed, &["cn001"]), Template::Slack);
         let text = message["text"].as_str().unwrap();
