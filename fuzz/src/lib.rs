@@ -1,7 +1,7 @@
 //! The parsers that meet bytes from outside, as functions that take any bytes. Each neither panics nor
 //! takes long, and what it accepts it can say again.
 //!
-//! cargo-fuzz runs one of them for as long as one likes; `tests/tests/parsers`, which has this file as a
+//! cargo-fuzz runs one of them for as long as one likes; `tests/tests/it/parsers`, which has this file as a
 //! module, runs all of them with inputs that are made of the corpus.
 #![allow(clippy::unwrap_used, reason = "to fail is what they are for")]
 

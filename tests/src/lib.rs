@@ -17,9 +17,11 @@ mod packages;
 mod postgres;
 pub mod processes;
 mod receiver;
+mod repeats;
 pub mod reporters;
 mod round_trips;
 mod seed;
+mod skipping;
 mod sshd;
 mod told;
 mod transcript;
@@ -37,8 +39,10 @@ pub use own_network::enter_own_network;
 pub use packages::Packages;
 pub use postgres::Postgres;
 pub use receiver::Receiver;
+pub use repeats::repeats;
 pub use round_trips::RoundTrips;
 pub use seed::seed;
+pub use skipping::{skip, skip_part};
 pub use sshd::Network;
 pub use told::{SOON, Waiting};
 pub use varnish::Varnish;
@@ -59,7 +63,11 @@ pub fn program(name: &str) -> PathBuf {
             }
             let test = std::env::current_exe().unwrap();
             let folder = test.parent().and_then(Path::parent).unwrap().to_owned();
-            // Cargo builds for a test only what its own package has: see that the rest is new.
+            if std::env::var_os("NEXTEST").is_some() {
+                // Its setup script has built them.
+                return folder;
+            }
+            // Cargo builds for a test or a benchmark only what its own package has.
             let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
             let build = Command::new(cargo)
                 .args(["build", "--quiet", "--workspace", "--bins"])

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 
+use crate::test::tools;
 use crate::{cargo, dist};
 
 #[derive(Subcommand)]
@@ -50,8 +51,43 @@ pub(crate) enum Benchmark {
     },
 }
 
+impl Benchmark {
+    /// The programs that it can't run without, each with Debian's package of it.
+    fn programs(&self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Boot => {
+                &[("nginx", "nginx-light"), ("curl", "curl"), ("tar", "tar"), ("zstd", "zstd")]
+            }
+            Self::Exec => &[("cc", "gcc"), ("dash", "dash")],
+            Self::Record => &[("jq", "jq"), ("bash", "bash")],
+            Self::History => &[("initdb", "postgresql")],
+            Self::Ingest => &[("initdb", "postgresql")],
+            Self::Page { .. } => &[("chromium", "chromium"), ("chromedriver", "chromium-driver")],
+            Self::Storm { store, .. } if store == "postgres" => &[("initdb", "postgresql")],
+            Self::Storm { .. } => &[],
+        }
+    }
+
+    /// Ends with one line where something is missing.
+    fn check_programs(&self) -> Result<()> {
+        let missing = self.programs().iter().filter(|(program, _)| !tools::is_there(program));
+        let (programs, packages): (Vec<_>, Vec<_>) = missing.copied().unzip();
+        if !programs.is_empty() {
+            let (programs, packages) = (programs.join(", "), packages.join(" "));
+            bail!("this benchmark needs {programs}, not found; hint: apt-get install {packages}");
+        }
+        if matches!(self, Self::Boot) && !rustix::process::geteuid().is_root() {
+            bail!(
+                "this benchmark starts nginx as another user, which takes root; hint: run it as root"
+            );
+        }
+        Ok(())
+    }
+}
+
 /// Runs one benchmark.
 pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
+    benchmark.check_programs()?;
     match benchmark {
         Benchmark::Boot => of_programs("boot"),
         Benchmark::Exec => of_programs("exec"),

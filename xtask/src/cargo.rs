@@ -59,6 +59,19 @@ pub(crate) fn build(args: &[&str], env: &[(&str, &str)]) -> Result<BTreeMap<Stri
     Ok(programs)
 }
 
+/// The folder that cargo builds in, wherever the user has set it.
+pub(crate) fn target() -> Result<PathBuf> {
+    let out = command("cargo")
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .output()
+        .context("starting cargo")?;
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&out.stdout).context("reading what cargo metadata prints")?;
+    let folder =
+        metadata["target_directory"].as_str().context("cargo metadata names no target folder")?;
+    Ok(folder.into())
+}
+
 /// Whether `program` is on the PATH.
 pub(crate) fn is_there(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();

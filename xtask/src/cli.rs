@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::bench::{self, Benchmark};
+use crate::test::LongGroup;
 use crate::{demo, dist, manual, test};
 
 /// What a developer does with the workspace.
@@ -24,9 +25,13 @@ enum Command {
     },
     /// Run everything that decides whether a change may go in: format, lints, tests, the demo
     Test {
-        /// Run only the tests that boot virtual machines under QEMU; takes root
-        #[arg(long)]
-        vm: bool,
+        /// Run what a change is tried with first: format, lints, unit and crate tests, the command
+        /// lines' contract and one boot
+        #[arg(long, conflicts_with = "long")]
+        quick: bool,
+        /// Run only tests that repeat much more, at most an hour each group; all groups by default
+        #[arg(long, value_name = "GROUP", num_args = 0..)]
+        long: Option<Vec<LongGroup>>,
     },
     /// Find files of a crate that import each other in a loop
     Cycles,
@@ -53,8 +58,9 @@ impl Cli {
     pub(crate) fn run(self) -> Result<()> {
         match self.command {
             Command::Demo { keep } => demo::run(keep),
-            Command::Test { vm: false } => test::run(),
-            Command::Test { vm: true } => test::machines::run(),
+            Command::Test { quick: true, .. } => test::quick(),
+            Command::Test { long: Some(groups), .. } => test::long(&groups),
+            Command::Test { .. } => test::full(),
             Command::Cycles => test::cycles::check(),
             Command::Dist { programs, to } => dist::run(programs.as_deref(), to.as_deref()),
             Command::Manual => manual::write(),

@@ -8,15 +8,16 @@ use serde_json::{Value, json};
 
 use crate::disk::Disk;
 use crate::image::{Image, from_inside};
+use crate::machine::required;
 use crate::site::{ended, site, site_of_identities, waits_for};
 
 /// Notes that it has run.
 const NOTES: &str = "#!/bin/sh\necho \"$PROVOST_STAGE\" >>/root/ran\n";
 
 #[test]
-#[ignore = "boots a machine: cargo xtask test --vm"]
 fn a_run_goes_on_after_the_reboot_that_a_script_asks_for() {
     let asks = format!("{NOTES}. provost.sh\nreboot_and_continue new firmware\n");
+    required();
     let Some(database) = Postgres::start() else { return };
     let scripts = [("first", NOTES), ("asks", &*asks), ("last", NOTES)];
     let cluster = site_of_identities(&scripts, Some(&database));
@@ -51,7 +52,6 @@ const HANGS_ONCE: &str = "#!/bin/sh\n[ -e /root/hung ] && exit\n\
     : >/root/hung && sync && echo 'in the middle' >/dev/console\nsleep 54321\n";
 
 #[test]
-#[ignore = "boots a machine: cargo xtask test --vm"]
 fn a_run_that_a_power_cut_ends_is_recorded_and_the_next_one_completes() {
     let once = NOTES.replacen('\n', "\n# /// provost\n# when = \"once\"\n# ///\n", 1);
     let cluster = site(&[("once", &once), ("middle", HANGS_ONCE), ("last", NOTES)]);
@@ -82,7 +82,6 @@ fn a_run_that_a_power_cut_ends_is_recorded_and_the_next_one_completes() {
 }
 
 #[test]
-#[ignore = "boots a machine: cargo xtask test --vm"]
 fn what_a_kickstart_installs_boots_and_finishes() {
     let cluster = site_of_identities(&[("setup", NOTES), ("greet", NOTES)], None);
     // The installer sees the first of the two, the machine the second.

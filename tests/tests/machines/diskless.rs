@@ -20,7 +20,6 @@ const FIRST: &str = "#!/bin/bash\necho \"first on $NODE\" >/etc/first\n";
 const LAST: &str = "#!/bin/sh\n[ -s /etc/first ] && echo last >/etc/last\n";
 
 #[test]
-#[ignore = "boots a machine: cargo xtask test --vm"]
 fn a_node_boots_and_runs_its_scripts() {
     let cluster = site_of_identities(&[("first", FIRST), ("last", LAST)], None);
     // As its boot server asks for one at each boot.
@@ -60,7 +59,6 @@ const SETUPNTP: &str = "#!/bin/bash\ninstall_keys() {\n    install -m 0640 \
     /srv/ntp/chrony.keys /etc/chrony.keys\n}\ninstall_keys\n";
 
 #[test]
-#[ignore = "boots a machine: cargo xtask test --vm"]
 fn a_script_that_fails_is_told_everywhere() {
     let scripts = [("hostname", "#!/bin/sh\n"), ("setupntp", SETUPNTP), ("motd", LAST)];
     let (cluster, mut machine) = boot(&scripts);
@@ -110,7 +108,6 @@ const HANGS: &str = "#!/bin/bash\n# /// provost\n# timeout = \"3s\"\n# ///\n\
     trap '' TERM\nsetsid sleep 54321 &\nsleep 54321\n";
 
 #[test]
-#[ignore = "boots a machine: cargo xtask test --vm"]
 fn a_script_that_hangs_ends_at_its_timeout() {
     let (cluster, mut machine) = boot(&[("hangs", HANGS), ("last", LAST)]);
     machine.says("hangs: FAILED (time-out");
@@ -126,7 +123,6 @@ fn a_script_that_hangs_ends_at_its_timeout() {
 const NOTES: &str = "#!/bin/sh\necho \"$PROVOST_STAGE\" >>/etc/ran\n";
 
 #[test]
-#[ignore = "boots a machine: cargo xtask test --vm"]
 fn what_is_stamped_in_the_image_is_skipped_at_every_boot() {
     let once = NOTES.replacen('\n', "\n# /// provost\n# when = \"once\"\n# ///\n", 1);
     let cluster = site(&[("stamped", &once), ("always", NOTES)]);

@@ -7,7 +7,6 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
 use provost_tests::{Cluster, program};
 use tempfile::{NamedTempFile, TempDir};
@@ -162,31 +161,31 @@ fn sh(script: &str, args: &[&Path]) {
 }
 
 /// The folder of the kernel and of the root that all have in common, made once and kept.
-fn base() -> &'static Path {
-    static BASE: OnceLock<PathBuf> = OnceLock::new();
-    BASE.get_or_init(|| {
-        let base = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("vm");
-        let recipe = fs::read(MAKE).unwrap();
-        if fs::read(base.join("made-by")).is_ok_and(|made_by| made_by == recipe) {
-            return base;
-        }
-        let new = base.with_extension("new");
-        for old in [&base, &new] {
-            let _ = fs::remove_dir_all(old);
-        }
-        let log = File::create(base.with_extension("log")).unwrap();
-        let made = Command::new("bash")
-            .arg(MAKE)
-            .arg(&new)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .status()
-            .unwrap();
-        let said = || fs::read_to_string(base.with_extension("log")).unwrap();
-        assert!(made.success(), "making the image: {made}; it said\n{}", said());
-        fs::write(new.join("made-by"), recipe).unwrap();
-        fs::rename(&new, &base).unwrap();
-        base
-    })
+fn base() -> PathBuf {
+    let base = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("vm");
+    // One process makes it; the others wait.
+    let lock = File::create(base.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    let recipe = fs::read(MAKE).unwrap();
+    if fs::read(base.join("made-by")).is_ok_and(|made_by| made_by == recipe) {
+        return base;
+    }
+    let new = base.with_extension("new");
+    for old in [&base, &new] {
+        let _ = fs::remove_dir_all(old);
+    }
+    let log = File::create(base.with_extension("log")).unwrap();
+    let made = Command::new("bash")
+        .arg(MAKE)
+        .arg(&new)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .status()
+        .unwrap();
+    let said = || fs::read_to_string(base.with_extension("log")).unwrap();
+    assert!(made.success(), "making the image: {made}; it said\n{}", said());
+    fs::write(new.join("made-by"), recipe).unwrap();
+    fs::rename(&new, &base).unwrap();
+    base
 }

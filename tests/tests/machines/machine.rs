@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use provost_tests::skip;
 use tempfile::NamedTempFile;
 
 /// The longest that a machine may take to say what is waited for: a boot takes 15 s of a processor
@@ -38,6 +39,31 @@ struct Serial {
 struct Line {
     bytes: Vec<u8>,
     off: bool,
+}
+
+/// What making an image and booting it takes.
+const PROGRAMS: [&str; 5] = ["qemu-system-x86_64", "debootstrap", "cpio", "zstd", "mke2fs"];
+
+/// Ends the test where no machine can be booted.
+pub(crate) fn required() {
+    if !rustix::process::geteuid().is_root() {
+        skip("making a node's image takes root");
+    }
+    // A container's root may mount nothing.
+    let unshared = Command::new("unshare").args(["--mount", "true"]).status();
+    if !unshared.is_ok_and(|status| status.success()) {
+        skip("making a node's image takes the right to mount");
+    }
+    let is_there = |name: &&str| {
+        Command::new("sh")
+            .args(["-c", "command -v $0", name])
+            .stdout(Stdio::null())
+            .status()
+            .is_ok_and(|s| s.success())
+    };
+    if let Some(name) = PROGRAMS.iter().find(|name| !is_there(name)) {
+        skip(&format!("no {name}"));
+    }
 }
 
 impl Machine {

@@ -1,5 +1,5 @@
 //! Machines that really boot: Debian with systemd under an emulator, whose management node is on
-//! this host's loopback. They take root, QEMU and minutes: `cargo xtask test --vm`.
+//! this host's loopback. They take root, QEMU and minutes.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod disk;

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::image::Image;
-use crate::machine::Machine;
+use crate::machine::{Machine, required};
 
 const SITE: &str = "[nodes.cn001]\npostscripts = [\"first\"]\n";
 const NODE: &str = "node = \"cn001\"\nservers = [\"http://127.0.0.1:8480\"]\n\
@@ -12,6 +12,7 @@ const NODE: &str = "node = \"cn001\"\nservers = [\"http://127.0.0.1:8480\"]\n\
 
 /// A management node that is on, with its daemon started by hand.
 fn switched_on() -> Machine {
+    required();
     let image = Image::of_management_node();
     image.add("etc/provost/provostd.toml", b"www = \"/srv/provost/www\"\n", 0o644);
     image.add("root/site.toml", SITE.as_bytes(), 0o644);
@@ -32,7 +33,6 @@ fn runs(machine: &mut Machine, command: &str) -> String {
 }
 
 #[test]
-#[ignore = "boots a machine: cargo xtask test --vm"]
 fn the_daemon_serves_as_its_own_user_and_each_group_may_do_its_part() {
     let mut machine = switched_on();
     let machine = &mut machine;

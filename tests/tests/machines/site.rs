@@ -3,6 +3,8 @@
 use provost_tests::{Cluster, Postgres};
 use serde_json::Value;
 
+use crate::machine::required;
+
 /// A management node whose only node runs `scripts`, the last of them as its postbootscript, and
 /// reports by its token.
 pub(crate) fn site(scripts: &[(&str, &str)]) -> Cluster {
@@ -19,6 +21,7 @@ pub(crate) fn site_of_identities(scripts: &[(&str, &str)], database: Option<&Pos
 }
 
 fn site_with(scripts: &[(&str, &str)], more: &str) -> Cluster {
+    required();
     let mut cluster = Cluster::new();
     let (last, first) = scripts.split_last().unwrap();
     for (name, text) in scripts {

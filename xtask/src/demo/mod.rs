@@ -18,6 +18,7 @@ use ground::{Ended, Ground};
 
 /// Tells the story and checks that it goes as it should. With `keep` the server stays up.
 pub(crate) fn run(keep: bool) -> Result<()> {
+    ensure!(cargo::is_there("make"), "the build needs make, not found; hint: apt-get install make");
     println!("Building provost, provostd and provostctl.");
     let bins = ["--workspace", "--bin", "provost", "--bin", "provostd", "--bin", "provostctl"];
     let demo = Demo { programs: cargo::build(&bins, &[])?, ground: Ground::new()? };

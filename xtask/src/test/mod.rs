@@ -1,54 +1,133 @@
-//! `cargo xtask test`: all that decides whether a change may go in.
+//! `cargo xtask test`: what decides whether a change may go in, and a quick and a long part of it.
 
 pub(crate) mod cycles;
 mod dependencies;
-pub(crate) mod machines;
+mod nextest;
 mod shell;
+mod skips;
 mod steps;
-mod suite;
-mod tools;
+pub(crate) mod tools;
 
 use anyhow::{Result, bail};
+use clap::ValueEnum;
 
 use crate::{cargo, demo, dist, manual};
+use nextest::{LONG, Run};
+use skips::Skips;
 use steps::Steps;
 
-/// Runs every step; the first that fails ends it.
-pub(crate) fn run() -> Result<()> {
-    let mut steps = Steps::default();
+/// A group of tests that repeat for up to an hour what `cargo xtask test` repeats a few times.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LongGroup {
+    /// Many nodes that boot at once while daemons and databases are killed
+    Storms,
+    /// Nodes and daemons that are killed at any point of their lives
+    Kills,
+}
+
+impl LongGroup {
+    /// Which tests those are, for nextest.
+    fn filter(self) -> &'static str {
+        match self {
+            Self::Storms => "package(provost-tests) & binary(storms)",
+            Self::Kills => "package(provost-tests) & test(/^kills::/)",
+        }
+    }
+}
+
+/// All that decides whether a change may go in.
+pub(crate) fn full() -> Result<()> {
+    let (mut steps, skips) = (Steps::default(), Skips::begin()?);
+    let missing = install_tools(&mut steps)?;
+    check_sources(&mut steps)?;
+    steps.run("check without xCAT", || {
+        cargo::run("cargo", &["check", "--quiet", "-p", "provost", "--no-default-features"])
+    })?;
+    build(&mut steps)?;
+    // Before the tests: machines boot it, and one of them looks at how much memory it needs.
+    steps.run("the node's program", dist::node)?;
+    steps.run("manual", manual::check)?;
+    let mut tests = Vec::new();
+    steps.run("tests", || {
+        tests = nextest::run(&Run { profile: "default", skips: &skips, filter: None })?;
+        Ok(())
+    })?;
+    steps.run("demo", || demo::run(false))?;
+    steps.run("dependencies", || dependencies::check(&skips))?;
+    finish(&steps, &tests, &skips, &missing)
+}
+
+/// What a change is tried with first.
+pub(crate) fn quick() -> Result<()> {
+    let (mut steps, skips) = (Steps::default(), Skips::begin()?);
+    let missing = install_tools(&mut steps)?;
+    check_sources(&mut steps)?;
+    build(&mut steps)?;
+    let mut tests = Vec::new();
+    steps.run("tests", || {
+        tests = nextest::run(&Run { profile: "quick", skips: &skips, filter: None })?;
+        Ok(())
+    })?;
+    finish(&steps, &tests, &skips, &missing)
+}
+
+/// The long groups that are named, or all, one after the other.
+pub(crate) fn long(groups: &[LongGroup]) -> Result<()> {
+    let groups = if groups.is_empty() { LongGroup::value_variants() } else { groups };
+    let (mut steps, skips) = (Steps::default(), Skips::begin()?);
+    let missing = install_tools(&mut steps)?;
+    build(&mut steps)?;
+    let mut tests = Vec::new();
+    for group in groups {
+        let name = group.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+        steps.run(&name, || {
+            let run = Run { profile: LONG, skips: &skips, filter: Some(group.filter()) };
+            tests.extend(nextest::run(&run)?);
+            Ok(())
+        })?;
+    }
+    finish(&steps, &tests, &skips, &missing)
+}
+
+fn install_tools(steps: &mut Steps) -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     steps.run("tools", || {
         missing = tools::install_missing();
         Ok(())
     })?;
+    Ok(missing)
+}
+
+/// What is checked without running anything of ours.
+fn check_sources(steps: &mut Steps) -> Result<()> {
     steps.run("format", || cargo::run("cargo", &["fmt", "--all", "--check"]))?;
     steps.run("lints", || {
         let args = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
         cargo::run("cargo", &args)
     })?;
     steps.run("import cycles", cycles::check)?;
-    steps.run("shell lints", shell::lint)?;
-    steps.run("check without xCAT", || {
-        cargo::run("cargo", &["check", "-p", "provost", "--no-default-features"])
-    })?;
-    steps.run("build", || cargo::run("cargo", &["build", "--workspace"]))?;
-    // Before the tests: one of them looks at how much memory it needs.
-    steps.run("the node's binary", dist::node)?;
-    steps.run("manual", manual::check)?;
-    steps.run("tests", suite::run)?;
-    steps.run("machines", || match machines::hindrance() {
-        None => machines::boot(),
-        Some(why) => {
-            println!("SKIPPED: no machine is booted here: {why}");
-            Ok(())
-        }
-    })?;
-    steps.run("demo", || demo::run(false))?;
-    steps.run("dependencies", dependencies::check)?;
-    steps.summary();
+    steps.run("shell lints", shell::lint)
+}
 
+/// Builds programs and tests, each for itself, so that the table shows what each takes.
+fn build(steps: &mut Steps) -> Result<()> {
+    steps.run("build the programs", || {
+        cargo::run("cargo", &["build", "--quiet", "--workspace", "--bins"])
+    })?;
+    steps.run("build the tests", nextest::build)
+}
+
+fn finish(
+    steps: &Steps,
+    tests: &[nextest::TestTime],
+    skips: &Skips,
+    missing: &[&str],
+) -> Result<()> {
+    steps.summary();
+    nextest::print_slow(tests);
+    skips.finish()?;
     if !missing.is_empty() {
-        bail!("all that could be run is well, but these tools are missing: {}", missing.join(" "));
+        bail!("all that could be run passed, but these tools are missing: {}", missing.join(" "));
     }
     Ok(())
 }

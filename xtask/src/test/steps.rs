@@ -1,23 +1,21 @@
+//! The steps of a run, each with its time.
+
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 /// What has been run, and how long each took.
 #[derive(Default)]
-pub(crate) struct Steps(Vec<(&'static str, Duration)>);
+pub(crate) struct Steps(Vec<(String, Duration)>);
 
 impl Steps {
     /// Runs one step under a heading.
-    pub(crate) fn run(
-        &mut self,
-        name: &'static str,
-        step: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
+    pub(crate) fn run(&mut self, name: &str, step: impl FnOnce() -> Result<()>) -> Result<()> {
         println!("\n=== {}: {name}", self.0.len() + 1);
         let start = Instant::now();
         let ended = step();
         let took = start.elapsed();
-        self.0.push((name, took));
+        self.0.push((name.to_owned(), took));
         println!(
             "=== {name}: {} after {}",
             if ended.is_ok() { "ok" } else { "FAILED" },

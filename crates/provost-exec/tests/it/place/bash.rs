@@ -1,0 +1,434 @@
+//! Bash scripts.
+
+use std::path::Path;
+
+use crate::place::Bench;
+
+const LIB: &str = "in_lib() {\n  cat /nowhere 2>/dev/null\n}\n";
+
+/// The cases have their script without its first line, and `LINE FUNCTION FILE | COMMAND`.
+#[test]
+fn of_an_exit() {
+    let mut bench = Bench::new();
+    bench.write("exits", "exit() {\n  echo library >&2\n  builtin exit \"$@\"\n}\n");
+    bench.places(
+        "/bin/bash",
+        &[
+            ("exit", "true\nif true; then\n  exit 3\nfi", "4 main x | exit 3"),
+            ("exit in a function", "f() {\n  exit 3\n}\nf", "3 f x | exit 3"),
+            ("exit without argument", "(exit 4) || exit", "2 main x | exit"),
+            ("exit after a failure", "false\nexit", "3 main x | exit"),
+            ("exit of a variable", "rc=6\nexit $rc", "3 main x | exit 6"),
+            ("exit beyond a byte", "exit 300", "2 main x | exit 300"),
+            ("exit below zero", "exit -1", "2 main x | exit -1"),
+            ("exit with a bad argument", "true\nexit abc", "3 main x | exit abc"),
+            ("exit with two arguments", "true\nf() { exit 1 2; }\nf\nexit 7", "5 main x | exit 7"),
+            ("exit in a subshell", "(\n exit 3\n)", "4 main x | ( exit 3 )"),
+            ("exit in a substitution", "x=$(exit 3)\nexit $?", "3 main x | exit 3"),
+            ("exit in a pipe", "set -o pipefail\nexit 3 | cat", "3 main x | exit 3 | cat"),
+            ("exit with lastpipe", "shopt -s lastpipe\ntrue | exit 3", "3 main x | exit 3"),
+            (
+                "exit in an EXIT trap",
+                "trap 'rc=$?; echo bye; exit $rc' EXIT\nexit 3",
+                "3 main x | exit 3",
+            ),
+            ("exit in a TERM trap", "trap 'echo term; exit 9' TERM\nkill $$\ntrue", " | exit 9"),
+            (
+                "exit, EXIT's arguments",
+                "set -u -- a b\ntrap 'echo $1 ${2} $# \"$*\"' EXIT\nexit",
+                " | ",
+            ),
+            ("exit, return in EXIT", "trap 'return 4' EXIT\nexit 3", "3 main x | exit 3"),
+            (
+                "exit, EXIT of many lines",
+                "set -- a\ntrap '\n  echo $1\n' EXIT\nexit 3",
+                "6 main x | exit 3",
+            ),
+            (
+                "failure in an EXIT trap",
+                "set -e\ntrap 'true; false; echo bye' EXIT\nls /nowhere 2>&-",
+                "4 main x | ls /nowhere 2>&-",
+            ),
+            ("exit with -e", "set -e\nfalse || exit 5", "3 main x | exit 5"),
+            ("exit with -x", "set -x\nf() { exit 3; }\nf", "3 f x | exit 3"),
+            ("exit with -x, EXIT", "set -x\ntrap 'echo bye' EXIT\nexit 3", " | "),
+            (
+                "exit of its own",
+                "exit() { echo mine; builtin exit 4; }\nexit 3",
+                "3 main x | exit 3",
+            ),
+            ("exit of a library", "f() {\n  exit 3\n}\n. ./exits\ntrue\nf", "3 f x | exit 3"),
+            (
+                "exit of a library, in a condition",
+                ". ./exits\nif true; then\n  false || exit 3\nfi",
+                "4 main x | exit",
+            ),
+            (
+                "exit of a library, a subshell",
+                ". ./exits\n(exit 3)\ntrue\nexit 5",
+                "5 main x | exit 5",
+            ),
+            ("exit unset", "unset -f exit\nexit 3", "3 main x | exit 3"),
+        ],
+    );
+}
+
+#[test]
+fn of_errexit_and_traps() {
+    let mut bench = Bench::new();
+    bench.places(
+        "/bin/bash",
+        &[
+            ("-e", "set -e\ntrue\nls /nowhere 2>/dev/null", "4 main x | ls /nowhere 2> /dev/null"),
+            ("-e in a function", "set -e\nf() {\n false\n true\n}\nf\ntrue", "4 f x | false"),
+            ("-e, EXIT", "set -e\ntrap 'rm -f /nowhere' EXIT\nfalse\ntrue", "4 main x | false"),
+            (
+                "-e, EXIT with exit",
+                "set -e\ntrap 'exit $?' EXIT\ntrue\nfalse\ntrue",
+                "5 main x | false",
+            ),
+            ("-e, posix", "set -e\nset -o posix\nfalse\ntrue", "4 main x | false"),
+            (
+                "-e, own ERR",
+                "set -e\ntrap 'echo $LINENO' ERR\nf() { false; }\nf\ntrue",
+                "4 f x | false",
+            ),
+            (
+                "own ERR, inherited",
+                "set -eE\ntrap 'echo $LINENO' ERR\nf() { false; }\nf",
+                "4 f x | false",
+            ),
+            (
+                "own ERR, functions",
+                "trap 'echo err' ERR\nf() { false; true; }\nf\nexit 2",
+                "5 main x | exit 2",
+            ),
+            (
+                "loop, own ERR, -e",
+                "set -e\ntrap 'echo err' ERR\nf() {\n for x in a; do\n  [ -e /nowhere ] && true\n done\n}\nf",
+                "9 main x | f",
+            ),
+            (
+                "in two functions, own ERR, -e",
+                "set -e\ntrap 'echo err' ERR\nf() {\n true\n}\nfunction g {\n true; ls /nowhere 2>&-\n}\n\
+                 h() ( ls /nowhere 2>&- )\ng",
+                "8 g x | ls /nowhere 2>&-",
+            ),
+            ("own DEBUG", "trap 'echo $BASH_COMMAND' DEBUG\nfalse\nexit 2", " | "),
+            ("own RETURN", "trap 'echo ret' RETURN\nf() { :; }\nf\nexit 2", " | "),
+            ("traps listed", "trap\ntrap -p EXIT\nfalse", " | "),
+            ("+E", "set +E\nset -e\nf() {\n false\n}\nf", "5 f x | false"),
+        ],
+    );
+}
+
+#[test]
+fn of_the_last_command_and_what_it_is_in() {
+    let mut bench = Bench::new();
+    bench.write("lib.sh", LIB);
+    bench.write("fails.sh", "true\nfalse\n");
+    bench.write("broken.sh", "true\nif true\n");
+    bench.places(
+        "/bin/bash",
+        &[
+            ("condition", "set -e\nif false; then :; fi\nwhile false; do :; done\n! true\nfalse || true\nfalse", "7 main x | false"),
+            ("last && list", "[ -e /nowhere ] && true", "2 main x | [ -e /nowhere ]"),
+            ("stale", "test -e /nowhere\ntrue\ntest -e /nowhere && true", " | test -e /nowhere"),
+            ("last", "true\n(exit 9)\n\n# end", "3 main x | ( exit 9 )"),
+            ("last, twice", "ls /nowhere 2>&-\ntrue\nls /nowhere 2>&-", "4 main x | ls /nowhere 2>&-"),
+            ("last, own EXIT", "trap 'echo bye' EXIT\ntrue\nls /nowhere 2>&-", "4 main x | ls /nowhere 2>&-"),
+            ("last in a function", "f() {\n true\n cat /nowhere 2>&-\n}\nf", "4 f x | cat /nowhere 2>&-"),
+            ("two deep", "g() {\n false\n}\nf() {\n g\n}\nf", "3 g x | false"),
+            ("return", "f() {\n false\n return 4\n}\nf", "6 main x | f"),
+            ("sourced", ". ./lib.sh\nset -e\nin_lib", "2 in_lib lib.sh | cat /nowhere 2> /dev/null"),
+            ("sourced, top", "set -e\n. ./fails.sh\ntrue", "2 main fails.sh | false"),
+            ("sourced, syntax", "set -e\n. ./broken.sh", "2 main broken.sh | if true"),
+            ("arithmetic", "set -e\nx=0\n((x))\ntrue", "4 main x | ((x))"),
+            ("let", "set -e\nlet x=0", "3 main x | let x=0"),
+            ("[[", "set -e\n[[ a == b ]]\ntrue", "3 main x | [[ a == b ]]"),
+            ("pipefail", "set -eo pipefail\nfalse |\n cat\ntrue", "3 main x | false | cat"),
+            ("inherit_errexit", "set -e\nshopt -s inherit_errexit\nx=$(false; true)\ntrue", "4 main x | x=$(false; true)"),
+            ("wait", "set -e\n(exit 3) &\nwait $!\ntrue", "4 main x | wait $!"),
+            ("coproc", "set -e\ncoproc { exit 3; }\nwait $!\ntrue", "4 main x | wait $!"),
+            ("many lines", "set -e\nls \\\n /nowhere \\\n 2>/dev/null", "3 main x | ls /nowhere 2> /dev/null"),
+            ("here document", "set -e\ncat - /nowhere 2>/dev/null <<X\na\nX\ntrue", "3 main x | cat - /nowhere 2> /dev/null <<X"),
+        ],
+    );
+}
+
+#[test]
+fn of_what_ends_a_shell() {
+    let mut bench = Bench::new();
+    bench.places(
+        "/bin/bash",
+        &[
+            ("unbound", "set -u\ntrue\necho \"$NONE\"\ntrue", "4 main x | echo \"$NONE\""),
+            ("unbound in a function", "set -u\nf() {\n echo $NONE\n}\nf", "4 - x | echo $NONE"),
+            (
+                "unbound, own EXIT",
+                "set -u\ntrap 'echo bye >&2' EXIT\necho $NONE",
+                "4 main x | echo $NONE",
+            ),
+            ("needed", "true\n: ${NONE:?is needed}\ntrue", "3 main x | : ${NONE:?is needed}"),
+            ("division", "true\necho $((1/0))", "3 main x | echo $((1/0))"),
+            ("read-only", "set -e\nreadonly A=1\nA=2\ntrue", "4 main x | A=2"),
+            ("syntax", "true\nif true; then\n  fi fi\nfi", "4 main x | fi fi"),
+            ("end of file", "true\nif true; then\n  true", "4 main x | true"),
+            ("open quote", "true\necho \"abc", "3 main x | echo \"abc"),
+            ("not found", "true\nno_such arg", "3 main x | no_such arg"),
+            ("not found, went on", "no_such\ntrue\n[ -e /nowhere ]", "4 main x | [ -e /nowhere ]"),
+            ("not found by exec", "false\nexec no_such", "3 main x | exec no_such"),
+            ("exec", "false\nexec sh -c 'exit 1'", " | "),
+            (
+                "exec of a group",
+                "set -e\ntrue\nwhile read x; do :; done < /nowhere\ntrue",
+                "4 main x | while read x; do :; done < /nowhere",
+            ),
+            ("redirected", "set -e\ncat < /nowhere\ntrue", "3 main x | cat < /nowhere"),
+            ("no directory", "set -e\ncd /nowhere\ntrue", "3 main x | cd /nowhere"),
+            ("went on, then unbound", "false\nset -u\nx=$NONE", "4 main x | x=$NONE"),
+            ("eval", "set -e\neval 'true; no_such'\ntrue", "3 main x | no_such"),
+            ("its own stdin", "read x\nset -e\nread y\ntrue", "4 main x | read y"),
+            (
+                "arguments",
+                "echo \"$@\" $# \"$0\"\nset -- a 'b c'\nset -e\n[ $# -eq 3 ]",
+                "5 main x | [ $# -eq 3 ]",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn of_a_script_that_sees_its_surroundings() {
+    let mut bench = Bench::new();
+    bench.places(
+        "/bin/bash",
+        &[
+            ("what it sees", "false foo\necho \"$_\"\nfalse | true | false\necho ${PIPESTATUS[*]} $? ${#BASH_SOURCE[@]} $BASH_SUBSHELL\nexit 3", "6 main x | exit 3"),
+            ("variables", "set -a\nx=1\nfalse\nenv | sort | grep -v '^_='\nexport -p\nexit 3", "7 main x | exit 3"),
+            ("IFS", "IFS=\nset -e -o pipefail\nfalse | true", "4 main x | false | true"),
+            ("noclobber", "set -Ceuo pipefail\nset -f\nfalse", "4 main x | false"),
+            ("verbose", "set -v\nfalse\nexit 3", " | "),
+            ("xtrace", "set -x\nfalse\n(exit 4) || true\nset -e\nf() { false; }\nf", "6 f x | false"),
+            ("restricted", "set -r\nfalse\nexit 3", " | "),
+            ("stderr closed", "exec 2>&-\nset -e\nfalse", "4 main x | false"),
+            ("output in one", "exec 2>&1\nset -u\necho $NONE", "4 main x | echo $NONE"),
+            ("killed", "set -e\nkill -KILL $$", " | "),
+            ("killed child", "exec 2>/dev/null\nset -e\nsh -c 'kill -KILL $$'\ntrue", "4 main x | sh -c 'kill -KILL $$'"),
+            ("well", "false\ntrue", " | "),
+        ],
+    );
+}
+
+#[test]
+fn of_a_bash_script_with_options() {
+    let mut bench = Bench::new();
+    for (first, expected) in [
+        ("/bin/bash -eu", "3 main x | false"),
+        ("/bin/bash -x", "3 main x | false"),
+        ("/usr/bin/env -S bash -e -u", "3 main x | false"),
+        ("/usr/bin/env bash", "3 main x | false"),
+        ("/bin/bash --posix", " | "),
+        ("/bin/bash -p", " | "),
+        ("/bin/bash -r", " | "),
+        ("/bin/bash -v", " | "),
+        ("/bin/bash -a", " | "),
+    ] {
+        let text = "case $(env) in *[Pp]rovost*|*PROVOST*|*BASH_ENV*|*FUNC*) echo;; esac\nfalse";
+        bench.places(first, &[(first, text, expected)]);
+    }
+    bench.write("env.sh", "echo \"read first: $BASH_ENV\"\nset -e\n");
+    bench.env.push(("BASH_ENV".into(), "./env.sh".into()));
+    let text = "echo \"$BASH_ENV\"\nbash -c 'echo \"$BASH_ENV\"'\nfalse\ntrue";
+    bench.places("/bin/bash", &[("its own BASH_ENV", text, "4 main x | false")]);
+    bench.env.push(("POSIXLY_CORRECT".into(), "1".into()));
+    bench.places("/bin/bash", &[("posix by the environment", text, " | ")]);
+}
+
+#[test]
+fn of_a_script_in_an_odd_folder() {
+    let mut bench = Bench::in_folder("a b\nc'\"$x");
+    let place = bench.place("#!/bin/bash\nset -e\nfalse\n");
+    assert_eq!(place, "3 main x | false");
+}
+
+#[test]
+fn a_million_failures_don_t_fill_the_memory() {
+    let mut bench = Bench::new();
+    let notes = "for fd in /proc/$PPID/fd/*; do [[ $(readlink $fd) != *provost-notes* ]] || \
+                 stat -Lc %s $fd; done";
+    bench.write(
+        "x",
+        &format!(
+            "#!/bin/bash\nfor ((i = 0; i < 1000000; i++)); do\n  false\ndone\n{notes}\nexit 3\n"
+        ),
+    );
+    let (seen, outcome) = bench.watched();
+    let bytes: u64 = seen.stdout.trim().parse().unwrap();
+    assert!((1..64 * 1024).contains(&bytes), "{seen:?}");
+    let line = outcome.place.unwrap().line.unwrap();
+    assert_eq!(Path::new(&line).file_name().unwrap(), "x");
+    assert!(line.starts_with("6 main "), "{line}");
+}
+
+/// What bash names isn't always what failed, nor where.
+#[test]
+fn of_a_bash_script_that_bash_tells_little_of() {
+    let mut bench = Bench::new();
+    let there = bench.dir.path().join("there");
+    std::fs::create_dir(&there).unwrap();
+    for name in ["inner.sh", "other.sh"] {
+        std::fs::write(there.join(name), "true\nls /nowhere 2>&-\n").unwrap();
+    }
+    bench.write("inner.sh", "true\ntrue\n");
+    bench.write("list", "/nowhere\n");
+    bench.env.push(("THERE".into(), there.display().to_string()));
+    let other = format!("2 main {} | ls /nowhere 2>&-", there.join("other.sh").display());
+    let run = "f() {\n \"$@\" && return 0\n return 1\n}\nf ls /nowhere 2>&- || true\nexit 3";
+    bench.places(
+        "/bin/bash",
+        &[
+            ("sourced elsewhere", "set -e\ncd \"$THERE\"\n. ./other.sh", &*other),
+            ("sourced, which", "set -e\ncd \"$THERE\"\n. ./inner.sh", " | ls /nowhere 2>&-"),
+            (
+                "loop in a line",
+                "while read -r x; do ls \"$x\" 2>&-; done < list",
+                "2 main x | ls \"$x\" 2>&-",
+            ),
+            (
+                "loop",
+                "while read -r x; do\n ls \"$x\" 2>&-\ndone < list",
+                "3 main x | ls \"$x\" 2>&-",
+            ),
+            (
+                "loop, counting",
+                "for ((i=0;i<2;i++)); do ls /nowhere$i 2>&-; done",
+                "2 main x | ls /nowhere$i 2>&-",
+            ),
+            (
+                "loop, stale",
+                "for ((i=0;i<2;i++)); do\n test -e /nowhere$i\n [ -f /nowhere ] && true; done",
+                " | ",
+            ),
+            ("loop, list", "while read -r x; do\n [ -e \"$x\" ] && true\ndone < list", " | "),
+            (
+                "substitution",
+                "set -e\nx=$(\n ls /nowhere 2>&-\n)",
+                "5 main x | x=$(ls /nowhere 2>&-)",
+            ),
+            (
+                "pipeline",
+                "set -eo pipefail\nls /nowhere 2>&- |\n sort |\n cat",
+                "3 main x | ls /nowhere 2>&- | sort | cat",
+            ),
+            (
+                "pipeline, backslash",
+                "set -eo pipefail\nfalse \\\n | sort \\\n | cat\ntrue",
+                "3 main x | false | sort | cat",
+            ),
+            (
+                "quoted lines",
+                "set -e\nls \\\n 2>&- \"/nowhere\n x\" \\\n y\ntrue",
+                "3 main x | ls \"/nowhere x\" y 2>&-",
+            ),
+            ("retry", run, "7 main x | exit 3"),
+            ("exit of nothing", "true\nrc=\nexit \"$rc\"", "4 main x | exit \"$rc\""),
+            (
+                "exit of too much",
+                "true\nexit 99999999999999999999",
+                "3 main x | exit 99999999999999999999",
+            ),
+            (
+                "command in EXIT",
+                "trap 'echo \"failed: $BASH_COMMAND\"' EXIT\nexit 4",
+                "3 main x | exit 4",
+            ),
+            ("last list", "true\nls /nowhere 2>&- && true\n", "3 main x | ls /nowhere 2>&-"),
+            (
+                "own ERR",
+                "set -e\ntrap 'echo $LINENO' ERR\nls /nowhere 2>&-\ntrue",
+                "4 main x | ls /nowhere 2>&-",
+            ),
+            ("own builtin", "builtin() { true; }\nexit 3", " | "),
+        ],
+    );
+}
+
+const LIBRARY: &str = "\
+on_error() {
+  echo \"error $? at $1: $2\" >&2
+}
+at_exit() {
+  echo \"ends with $? in $PWD\"
+}
+";
+
+/// A library's traps for ERR and EXIT take the place of ours.
+#[test]
+fn of_a_script_whose_library_traps_and_exits() {
+    let mut bench = Bench::new();
+    let err = "trap 'on_error \"$LINENO\" \"$BASH_COMMAND\"' ERR\n";
+    let exit = "trap at_exit EXIT\n";
+    let own = "exit() {\n  echo \"$? $#\"\n  builtin exit \"$@\"\n}\n";
+    let fatal = "trap 'on_error $LINENO \"$BASH_COMMAND\"; exit 9' ERR\n";
+    let multi = "trap '\n  at_exit\n  exit 7\n' EXIT\n";
+    let begin = "begin() {\n  trap 'on_error \"$LINENO\" x' ERR\n  trap 'at_exit' INT EXIT TERM\n}\nbegin\n";
+    let all = [
+        ("ERR", err.to_owned()),
+        ("EXIT", exit.to_owned()),
+        ("exit()", own.to_owned()),
+        ("ERR, EXIT", [err, exit].concat()),
+        ("ERR, exit()", [err, own].concat()),
+        ("EXIT, exit()", [exit, own].concat()),
+        ("all", [err, exit, own].concat()),
+        ("all, -E", ["set -E\n", err, exit, own].concat()),
+        ("all, -eE", ["set -eEuo pipefail\n", err, exit, own].concat()),
+        ("ERR ends", fatal.to_owned()),
+        ("ERR ends, EXIT", [fatal, exit].concat()),
+        ("ERR ends, all, -E", ["set -E\n", fatal, exit, own].concat()),
+        ("EXIT ends", multi.to_owned()),
+        ("in a function", begin.to_owned()),
+        ("in one trap", "trap 'at_exit' ERR EXIT\n".to_owned()),
+        ("ignored", "trap '' ERR EXIT\n".to_owned()),
+        ("removed", [err, exit, "trap - ERR 0\n"].concat()),
+        ("removed, without dash", [err, exit, "trap ERR\ntrap EXIT\n"].concat()),
+        (
+            "ERR, EXIT with its stack",
+            [err, "trap 'on_error \"$(caller)\" \"${FUNCNAME[*]} ${BASH_LINENO[*]}\"' EXIT\n"]
+                .concat(),
+        ),
+        ("by number", "trap -- 'echo \"$? $LINENO $_\"' 0 1 2 15\n".to_owned()),
+    ];
+    let scripts = [
+        ("set -e\ntrue\nls /nowhere 2>&-\ntrue", "5 main x | ls /nowhere 2>&-"),
+        (
+            "set -e\nf() {\n  true\n  ls /nowhere 2>&-\n  true\n}\nf a\ntrue",
+            "6 f x | ls /nowhere 2>&-",
+        ),
+        ("set -eu\ng() {\n  false $1\n}\nf() {\n  g \"$@\"\n  true\n}\nf a", "5 g x | false $1"),
+        (
+            "set -e\nif ! false; then\n  x=$(ls /nowhere 2>&-)\nfi",
+            "5 main x | x=$(ls /nowhere 2>&-)",
+        ),
+        ("true\nls /nowhere 2>&-", "4 main x | ls /nowhere 2>&-"),
+    ];
+    let exits = [
+        ("true\nif true; then\n  exit 3\nfi", "5 main x | exit 3"),
+        ("f() {\n  exit 3\n}\nf\nexit 4", "4 f x | exit 3"),
+    ];
+    for (name, library) in &all {
+        bench.write("library", &format!("{LIBRARY}{library}"));
+        // Such a trap has another status, or sees that `exit` is a function.
+        let has_exits = !name.contains("EXIT ends") && !library.contains("$_");
+        let exits = exits.iter().filter(|_| has_exits);
+        for (at, (text, expected)) in scripts.iter().chain(exits).enumerate() {
+            let source = if at == 1 {
+                "\"$(cd \"$(dirname \"$0\")\" && pwd)/library\""
+            } else {
+                "./library"
+            };
+            let text = format!(". {source}\n{text}");
+            bench.places("/bin/bash", &[(&format!("{name}: {text}"), &text, expected)]);
+        }
+    }
+}

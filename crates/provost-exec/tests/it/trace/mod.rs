@@ -1,0 +1,167 @@
+//! Every command of a step in its log, and that scripts can't tell.
+
+mod culprits;
+mod log;
+mod refused;
+mod released;
+mod unseen;
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use provost_exec::{
+    EndCause, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace,
+};
+use tokio::sync::watch;
+
+/// Runs scripts in one folder, traced and not.
+struct Bench {
+    folder: tempfile::TempDir,
+    limits: Limits,
+    secrets: Secrets,
+    trace_lines: bool,
+    // The last to go: a supervisor that goes reaps every child of this process.
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        static ONE: Mutex<()> = Mutex::new(());
+        let alone = ONE.lock().unwrap_or_else(|e| e.into_inner());
+        let limits = Limits {
+            timeout: Duration::from_secs(60),
+            slow: Duration::from_secs(60),
+            grace: Duration::from_millis(300),
+            leak: Duration::from_millis(300),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        Self { _alone: alone, folder, limits, secrets: Secrets::default(), trace_lines: false }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    /// Makes `program` of a C source. Says so where there is no compiler.
+    fn compile(&self, source: &str) -> bool {
+        let path = self.path().join("program.c");
+        std::fs::write(&path, source).unwrap();
+        let mut cc = Command::new("cc");
+        let args = ["-pthread", "-o", "program", "program.c"];
+        match cc.args(args).current_dir(self.path()).status() {
+            Ok(status) => assert!(status.success()),
+            Err(_) => {
+                eprintln!("SKIPPED: no C compiler here");
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Runs a script.
+    fn run(&self, trace: Trace, script: &str) -> Ran {
+        self.write("script", script);
+        self.run_file(trace)
+    }
+
+    /// Runs the file `script`.
+    fn run_file(&self, trace: Trace) -> Ran {
+        let step = Step {
+            name: "script".into(),
+            args: Vec::new(),
+            folder: self.path().to_owned(),
+            env: vec![("PATH".into(), "/usr/sbin:/usr/bin:/sbin:/bin".into())],
+            log: self.path().join("01-script.log"),
+            trace,
+            digest: None,
+            bash_trace: true,
+            trace_lines: self.trace_lines,
+            limits: self.limits,
+            leak: LeakPolicy::Warn,
+            xtrace: false,
+            lines: false,
+            secrets: self.secrets.clone(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (_order, mut orders) = watch::channel(Orders::default());
+        let mut supervisor = Supervisor::start().unwrap();
+        let outcome = runtime.block_on(supervisor.execute(&step, &mut orders, |_| {}));
+        let log = std::fs::read(&step.log).unwrap();
+        Ran { outcome, log: String::from_utf8_lossy(&log).into_owned() }
+    }
+}
+
+/// Whether a command can be had here. Says so where it can't.
+fn has(command: &str) -> bool {
+    let mut words = command.split(' ');
+    let mut tried = Command::new(words.next().unwrap());
+    tried.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let has = tried.status().is_ok_and(|status| status.success());
+    if !has {
+        eprintln!("SKIPPED: no {command} here");
+    }
+    has
+}
+
+/// A line of bash's own, which may name a process, without the number.
+fn without_pids(line: &str) -> String {
+    let Some((head, tail)) = line.split_once(": line ") else { return line.to_owned() };
+    let is_pid = |word: &&str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_digit());
+    let words = tail.split_ascii_whitespace();
+    let words = words.map(|word| if is_pid(&word) { "PID" } else { word });
+    format!("{head}: line {}", words.collect::<Vec<_>>().join(" "))
+}
+
+/// How a script went.
+#[derive(Debug)]
+struct Ran {
+    outcome: Outcome,
+    log: String,
+}
+
+impl Ran {
+    /// The log's lines without their times, process ids and durations.
+    fn lines(&self) -> Vec<String> {
+        let untimed = self.log.lines().map(|line| line.split_once("Z ").unwrap().1);
+        let plain = untimed.map(|line| match line.split_once(" F ") {
+            Some(("exec", rest)) => format!("exec {}", rest.splitn(3, ' ').nth(2).unwrap()),
+            Some(("exit", rest)) => format!("exit {}", rest.split(' ').nth(1).unwrap()),
+            Some(("line", rest)) => format!("line {}", rest.split_once(' ').unwrap().1),
+            _ => line.to_owned(),
+        });
+        plain.collect()
+    }
+
+    /// What a reader sees of it who doesn't know of commands.
+    fn seen(&self) -> (String, Vec<String>, Vec<String>) {
+        let ended = match &self.outcome.end {
+            EndCause::Exit(status) => status.to_string(),
+            EndCause::Signal { name, .. } => name.clone(),
+            other => format!("{other:?}"),
+        };
+        let of = |stream: &str| {
+            let mut text = String::new();
+            for line in self.log.lines().map(|line| line.split_once("Z ").unwrap().1) {
+                if let Some(rest) = line.strip_prefix(stream) {
+                    text.push_str(&rest[3..]);
+                    text.push_str(if rest.starts_with(" F") { "\n" } else { "" });
+                }
+            }
+            text.lines().map(without_pids).collect()
+        };
+        (ended, of("stdout"), of("stderr"))
+    }
+
+    fn command(&self) -> String {
+        self.outcome.place.clone().unwrap_or_default().command.unwrap_or_default()
+    }
+}

@@ -1,0 +1,138 @@
+//! The product as its users see it. One program, so that a change links few; nextest runs each test in a
+//! process of its own. Machines and storms have programs of their own.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod admins;
+mod analyze;
+mod any_mix_of_faults;
+mod backup;
+mod beats;
+mod caches;
+mod changed;
+mod channels;
+mod check;
+mod cli_contract;
+mod clock_steps;
+mod commands;
+mod configuration_page;
+mod daemon_log;
+mod end_to_end;
+mod ended_between;
+mod enrolment;
+mod examples;
+mod failed_nodes;
+mod false_alarms;
+mod faulty_server;
+mod fetching;
+mod fetching_again;
+mod fetching_failures;
+mod fetching_names;
+mod fetching_offline;
+mod few_resources;
+mod following;
+mod from_node;
+mod gather;
+mod going_on;
+mod groups;
+mod guard;
+mod hooks;
+mod hostile;
+mod inner_stages;
+mod install_page;
+mod json_page;
+mod keys;
+mod kickstart;
+mod kickstart_fetch;
+mod kickstart_page;
+mod kills;
+mod limits;
+mod links;
+mod logging;
+mod lost;
+mod lying_servers;
+mod many_daemons;
+mod messages;
+mod migrate_page;
+mod monitoring;
+mod node_life;
+mod odd_values;
+mod old_logs;
+mod openshift_records;
+mod parsers;
+mod pending;
+mod planted;
+mod policies;
+mod postscripts;
+mod publishing;
+mod readme;
+mod reboots;
+mod relay;
+mod reporting;
+mod rerun;
+mod retention;
+mod rights;
+mod round_trips;
+mod secrets;
+mod security_page;
+mod shell_library;
+mod shell_library_run;
+mod stale;
+mod store_copy;
+mod stories;
+mod tls;
+mod tutorial;
+mod twelve_stages;
+mod web_actions;
+mod web_page;
+mod webhooks;
+mod workstation;
+mod xcat_failures;
+mod xcat_install;
+mod xcat_library;
+mod xcat_modes;
+mod xcat_mypostscript;
+mod xcat_nodes;
+mod xcat_ports;
+mod xcat_scripts;
+mod xcat_source;
+mod xcat_status;
+mod xcat_status_words;
+
+use std::path::Path;
+
+/// A file that no `mod` line names isn't compiled, and its tests are lost without a word.
+#[test]
+fn no_file_of_tests_is_forgotten() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let crates = std::fs::read_dir(workspace.join("crates")).unwrap();
+    let packages = crates.map(|entry| entry.unwrap().path()).chain([workspace.join("tests")]);
+    let mut programs = 0;
+    for folder in packages.map(|package| package.join("tests")).filter(|tests| tests.exists()) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let program = entry.unwrap().path();
+            if program.join("main.rs").exists() {
+                each_file_is_named(&program, "main.rs");
+                programs += 1;
+            }
+        }
+    }
+    assert!(programs > 5, "{programs}");
+}
+
+/// The files of `folder`, and of the folders below, are modules of its file `parent`.
+fn each_file_is_named(folder: &Path, parent: &str) {
+    let text = std::fs::read_to_string(folder.join(parent)).unwrap();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_file = path.extension().is_some_and(|extension| extension == "rs");
+        if !(is_file && !path.ends_with(parent) || path.join("mod.rs").exists()) {
+            continue;
+        }
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let line = format!("mod {name};");
+        assert!(text.lines().any(|l| l == line), "{}: no `{line}` names it", path.display());
+        if !is_file {
+            each_file_is_named(&path, "mod.rs");
+        }
+    }
+}

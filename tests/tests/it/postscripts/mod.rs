@@ -1,0 +1,12 @@
+//! The postscripts that come with the product, each run for real.
+
+mod debian;
+mod disk;
+mod files;
+mod host;
+mod network;
+mod packages;
+mod prefix;
+mod root;
+mod runner;
+mod services;

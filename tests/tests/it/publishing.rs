@@ -1,0 +1,99 @@
+//! What is published, what nodes have seen of it, and what the management node knows of them.
+
+use provost_tests::{Cluster, Node};
+
+const HELLO: &str = "#!/bin/sh\necho hello\n";
+
+fn cluster() -> (Cluster, Node) {
+    let mut cluster = Cluster::new();
+    cluster.script("hello", HELLO).site("[nodes.cn001]\npostscripts = [\"hello\"]\n");
+    cluster.publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    (cluster, node)
+}
+
+/// The management node was restored from an older backup: the folder, and what stands beside the key.
+fn lose(cluster: &Cluster) {
+    std::fs::remove_dir_all(cluster.www()).unwrap();
+    std::fs::remove_file(cluster.path("key/provost.published.toml")).unwrap();
+}
+
+#[test]
+fn a_node_says_beforehand_that_a_run_would_refuse_an_older_generation() {
+    let (mut cluster, node) = cluster();
+    cluster.script("hello", "#!/bin/sh\necho two\n").publish().expect(0);
+    node.provost(&["boot"]).expect(0);
+    node.provost(&["check"]).expect(0);
+    lose(&cluster);
+    // Without the daemon nothing knows what nodes have seen.
+    let address = cluster.kill_daemon();
+    let out = cluster.publish().expect(0);
+    assert!(out.stdout.contains("published generation 1 "), "{}", out.stdout);
+    cluster.start_at(&address);
+    let why = ["is generation 1, older than 2", "--generation-above 2"];
+    let checked = node.provost(&["check"]).expect(3).stdout;
+    assert!(why.iter().all(|text| checked.contains(text)), "{checked}");
+    node.provost(&["boot"]).expect(3).says(&why);
+}
+
+#[test]
+fn the_daemon_knows_what_nodes_have_seen() {
+    let (cluster, node) = cluster();
+    cluster.script("hello", "#!/bin/sh\necho two\n").publish().expect(0);
+    node.provost(&["boot"]).expect(0);
+    lose(&cluster);
+    let out = cluster.publish().expect(0).says(&["2 was published before"]);
+    assert!(out.stdout.contains("published generation 3 "), "{}", out.stdout);
+    node.provost(&["boot"]).expect(0);
+}
+
+#[test]
+fn a_node_that_was_mistyped_can_be_removed() {
+    let (cluster, node) = cluster();
+    cluster.script("hello", "#!/bin/sh\nexit 7\n").publish().expect(0);
+    node.provost(&["boot"]).expect(1);
+    cluster.ctl(&["token", "--force", "typo1"]).expect(0);
+    cluster.ctl(&["remove", "typo1,cn001,cn999"]).expect(1).says(&["unknown cn999"]);
+    assert_eq!(cluster.status("cn001")["status"], "failed");
+    let out = cluster.ctl(&["remove", "typo1,cn001"]).expect(0);
+    assert_eq!(out.stdout, "typo1: removed\ncn001: removed\n");
+    cluster.ctl(&["show", "cn001"]).expect(1).says(&["unknown node"]);
+    assert!(!cluster.path("provostd/logs/cn001").exists());
+
+    // It isn't told what was known of it, and starts anew with a new token.
+    node.provost(&["boot"]).says(&["401"]);
+    let token = cluster.ctl(&["token", "cn001"]).expect(0).stdout;
+    std::fs::write(node.path("token"), token).unwrap();
+    cluster.script("hello", HELLO).publish().expect(0);
+    node.provost(&["boot"]).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booted");
+}
+
+#[test]
+fn a_long_publish_shows_on_a_terminal_how_far_it_is() {
+    let cluster = Cluster::new();
+    cluster.script("hello", HELLO).site("[nodes.\"cn[001-250]\"]\npostscripts = [\"hello\"]\n");
+    let [site, scripts, key, www] = ["site.toml", "scripts", "key/provost.key", "www"]
+        .map(|name| cluster.path(name).display().to_string());
+    let program = provost_tests::program("provostctl").display().to_string();
+    let command = format!(
+        "{program} publish --site {site} --scripts {scripts} --key {key} --to {www} </dev/null"
+    );
+    let log = cluster.path("typescript");
+    let status = std::process::Command::new("script")
+        .args(["-qec", &command])
+        .arg(&log)
+        .stdout(std::process::Stdio::null())
+        .status();
+    assert!(status.unwrap().success());
+    let text = String::from_utf8(std::fs::read(log).unwrap()).unwrap();
+    for step in ["signed 0 of 250 plans", "signed 200 of 250 plans"] {
+        assert!(text.contains(&format!("\r{step}\x1b[K")), "{step}: {text:?}");
+    }
+    // The line is gone before anything else is there.
+    let (_, told) = text.split_once("\rwriting and syncing\x1b[K\r\x1b[K").unwrap();
+    assert!(told.contains("published generation 1 ") && !told.contains('\x1b'), "{text:?}");
+    cluster.script("hello", "#!/bin/sh\n");
+    assert_eq!(cluster.publish().expect(0).stderr, "", "a pipe gets none of it");
+}

@@ -1,0 +1,83 @@
+//! `provost status` and `provost log` of a user who may not read what they show: they say so, and
+//! nothing that isn't true.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use provost_tests::{Cluster, Node, Out};
+
+/// A user without any rights.
+const NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+
+fn mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+}
+
+/// A node that has booted, as another user may look at it; none where this isn't root.
+fn node(cluster: &mut Cluster) -> Option<Node> {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: only root can become another user");
+        return None;
+    }
+    cluster.script("hello", "#!/bin/sh\necho hello\n");
+    cluster.site("[nodes.cn001]\npostscripts = [\"hello\"]\n").publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    node.provost(&["boot"]).expect(0);
+    for path in [cluster.path(""), cluster.path("nodes"), node.path("")] {
+        mode(&path, 0o755);
+    }
+    Some(node)
+}
+
+fn by_nobody(node: &Node, args: &[&str]) -> Out {
+    node.command_by(&NOBODY, args).output().unwrap().into()
+}
+
+#[track_caller]
+fn refused(node: &Node, args: &[&str], what: &str) {
+    let out = by_nobody(node, args).expect(2);
+    assert_eq!(out.stdout, "", "{args:?} {what}");
+    let error = format!("reading {}: Permission denied", node.path(what).display());
+    out.says(&[&error, "hint: run it as root"]);
+}
+
+#[test]
+fn what_a_user_may_not_read_is_said_and_not_guessed() {
+    let mut cluster = Cluster::new();
+    let Some(node) = node(&mut cluster) else { return };
+    // Which records are reported is for root alone.
+    for args in [&["status"][..], &["status", "--format", "json"]] {
+        refused(&node, args, "state/report/boot.json");
+    }
+    let out = by_nobody(&node, &["log", "hello"]).expect(0);
+    assert!(out.stdout.contains("hello"), "{}", out.stdout);
+    for (path, hides) in [
+        ("log/scripts", "log/scripts/"),
+        ("log/services", "log/services/kickstart.json"),
+        ("log/services/boot.json", "log/services/boot.json"),
+        ("log", "log/services/kickstart.json"),
+    ] {
+        let before = std::fs::metadata(node.path(path)).unwrap().permissions().mode();
+        mode(&node.path(path), 0o600);
+        let run = node.status()["run"].as_str().unwrap().to_owned();
+        let hides = if path == "log/scripts" { format!("{hides}{run}") } else { hides.to_owned() };
+        refused(&node, &["log"], &hides);
+        refused(&node, &["log", "hello"], &hides);
+        by_nobody(&node, &["status"]).expect(2);
+        mode(&node.path(path), before);
+    }
+}
+
+/// Without its configuration it would look at other folders.
+#[test]
+fn a_configuration_that_a_user_may_not_read_is_an_error() {
+    let mut cluster = Cluster::new();
+    let Some(node) = node(&mut cluster) else { return };
+    mode(&node.path("provost.toml"), 0o600);
+    for args in [&["status"][..], &["log", "hello"], &["analyze"]] {
+        let out = by_nobody(&node, args).expect(2);
+        assert_eq!(out.stdout, "", "{args:?}");
+        out.says(&["provost.toml", "Permission denied"]);
+    }
+}

@@ -1,0 +1,170 @@
+//! `provost try`: a script on a machine that isn't a node, with no management node.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use provost_tests::{Out, program};
+use tempfile::TempDir;
+
+const SITE: &str = r#"
+[groups.compute]
+nodes = "cn[001-003]"
+env = { MASTER = "10.0.0.1", ROOTPASSWD = "verysecret" }
+postscripts = ["syslog", "show one 'two three'", "twice a"]
+postbootscripts = ["twice b"]
+[scripts.show]
+timeout = "3m"
+"#;
+
+const SHOW: &str = "#!/bin/bash\n# for PROVOST_ROOT\necho \"$NODE of $MASTER: $# $2, $ROOTPASSWD\"\n\
+    echo \"root $PROVOST_ROOT stage $PROVOST_STAGE left ${LEFT-nothing}\"\nid -u\n. ./helper\nhelp\n";
+
+/// A workstation: a site, scripts, an empty root, and a folder for what is temporary.
+struct Workstation(TempDir);
+
+impl Workstation {
+    fn new() -> Self {
+        let station = Self(TempDir::new().unwrap());
+        for folder in ["scripts", "root", "tmp"] {
+            fs::create_dir(station.path(folder)).unwrap();
+        }
+        fs::write(station.path("site.toml"), SITE).unwrap();
+        station
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn script(&self, name: &str, text: &str) -> &Self {
+        fs::write(self.path("scripts").join(name), text).unwrap();
+        self
+    }
+
+    fn command(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(["try", "--site", "site.toml", "--node", "cn001"]).args(args);
+        command.current_dir(self.0.path()).stdin(Stdio::null());
+        // What configures a node that this machine may be.
+        command.env("PROVOST_NODE", "cn999").env("PROVOST_SERVER", "http://192.0.2.1:9");
+        command.env("TMPDIR", self.path("tmp")).env("LEFT", "over");
+        command
+    }
+
+    /// Runs `provost try ARGS` for cn001.
+    fn attempt(&self, args: &[&str]) -> Out {
+        self.command(&program("provost"), args).output().unwrap().into()
+    }
+
+    fn temporary(&self) -> Vec<PathBuf> {
+        fs::read_dir(self.path("tmp")).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+#[test]
+fn a_script_runs_as_on_the_node_and_leaves_nothing() {
+    let station = Workstation::new();
+    station.script("show", SHOW).script("helper", "help() { echo helped; }\n");
+    let out = station.attempt(&["scripts/show", "--root", "root"]).expect(0);
+    let root = fs::canonicalize(station.path("root")).unwrap();
+    for line in [
+        "| cn001 of 10.0.0.1: 2 two three, [redacted:ROOTPASSWD]",
+        &format!("| root {} stage show left nothing", root.display()),
+        "$ id -u",
+        "| helped",
+    ] {
+        assert!(out.stdout.lines().any(|shown| shown == line), "{line}: {out:?}");
+    }
+    out.says(&["run of cn001 begins", "[1/1] show: ok", "run succeeded"]);
+    assert_eq!(station.temporary(), [] as [PathBuf; 0]);
+
+    let out = station.attempt(&["show", "--scripts", "scripts", "--keep", "--", "x"]).expect(0);
+    assert!(out.stdout.contains("cn001 of 10.0.0.1: 1 ,"), "{out:?}");
+    assert_eq!(station.temporary().len(), 1);
+}
+
+#[test]
+fn a_failure_names_the_line_and_the_command_and_its_log_is_kept() {
+    let station = Workstation::new();
+    let text = "#!/bin/bash\nset -e\necho begin\nfail() {\n    cat /nonexistent\n}\nfail\n";
+    station.script("bad", text);
+    let out = station.attempt(&["scripts/bad"]).expect(1);
+    let out = out.says(&[
+        "note: the plan of cn001 doesn't run bad",
+        "exit status 1 at line 5 fail ",
+        "command: cat /nonexistent",
+        "cat: /nonexistent: No such file or directory",
+    ]);
+    let place = |text: &str| out.stderr.find(text).unwrap_or_else(|| panic!("{text}: {out:?}"));
+    assert!(place("run of cn001 begins") < place("bad: FAILED"));
+    let [kept] = &station.temporary()[..] else { panic!("{:?}", station.temporary()) };
+    let config = kept.join("provost.toml").display().to_string();
+    let out = out.says(&[&format!("provost --config {config} log bad")]);
+    let log = Command::new(program("provost")).args(["--config", &config, "log", "bad"]).output();
+    assert!(Out::from(log.unwrap()).expect(0).stdout.contains("cat /nonexistent FAILED"));
+
+    // Its output was shown before that.
+    assert!(out.stdout.starts_with("| begin\n$ cat /nonexistent\n"), "{out:?}");
+}
+
+#[test]
+fn what_is_printed_is_shown_before_the_script_ends() {
+    use std::io::{BufRead, BufReader};
+    let station = Workstation::new();
+    let gate = station.path("gate");
+    provost_tests::pipe(&gate);
+    station.script("waits", &format!("#!/bin/sh\necho early\nread -r _ <{}\n", gate.display()));
+    let mut command = station.command(&program("provost"), &["scripts/waits"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "| early\n");
+    fs::write(&gate, "go\n").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_signal_ends_the_script_and_removes_the_folder() {
+    use std::io::{BufRead, BufReader};
+    let station = Workstation::new();
+    station.script("sleeps", "#!/bin/sh\necho $$\nexec sleep 600\n");
+    let mut command = station.command(&program("provost"), &["scripts/sleeps"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let script: i32 = line.trim_start_matches("| ").trim().parse().unwrap();
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    assert!(!Path::new(&format!("/proc/{script}")).exists());
+    assert_eq!(station.temporary(), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn what_cannot_be_tried_is_said_with_what_to_type() {
+    let station = Workstation::new();
+    station.script("plain", "#!/bin/sh\ntouch /tmp/changed-the-host\n").script("twice", SHOW);
+    for (args, says) in [
+        (&["scripts/nosuch"][..], &["reading scripts/nosuch", "--scripts DIR"][..]),
+        (&["scripts/plain", "--root", "nodir"], &["using nodir: No such file"]),
+        (&["scripts/plain", "--root", "site.toml"], &["it isn't a folder"]),
+        (&["scripts/plain", "--root", "root"], &["plain doesn't mention PROVOST_ROOT"]),
+        (&["scripts/twice"], &["cn001 runs `twice a` and `twice b`", "-- a"]),
+        (&["scripts/plain", "--nosuch"], &["unexpected argument '--nosuch'"]),
+    ] {
+        station.attempt(args).expect(2).says(says);
+    }
+    assert!(!Path::new("/tmp/changed-the-host").exists());
+    station.script("broken", "#!/bin/sh\r\n");
+    station.attempt(&["scripts/broken"]).expect(2).says(&["CRLF", "can't be published"]);
+    fs::write(station.path("site.toml"), "[nodes.cn002]\n").unwrap();
+    station.attempt(&["scripts/plain"]).expect(2).says(&["site.toml names no node cn001"]);
+    assert_eq!(station.temporary(), [] as [PathBuf; 0]);
+
+    // Where only the node's program is installed.
+    let alone = station.path("provost");
+    fs::copy(program("provost"), &alone).unwrap();
+    let out = station.command(&alone, &["scripts/plain"]).env("PATH", "/nowhere").output();
+    Out::from(out.unwrap()).expect(2).says(&["running provostctl", "the package provost-server"]);
+}
