@@ -20,7 +20,7 @@ use crate::cargo;
 const MOST_AGAIN: usize = 3;
 
 /// Tests that run at the same time, for each processor: most of them wait, for a time-out or a daemon.
-const TESTS_OF_PROCESSOR: usize = 2;
+const TESTS_OF_PROCESSOR: usize = 3;
 
 /// Tests that take longer are listed at the end.
 const SLOW: Duration = Duration::from_secs(3);
