@@ -10,7 +10,7 @@ use ct_codecs::{Base64, Decoder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::processes;
+use crate::{missing, processes, skip_if};
 
 /// How long the browser may take to do one thing.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -64,10 +64,16 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts one. None where there is no Chromium, which it says.
-    pub fn start(screen: Screen) -> Option<Self> {
+    /// What is missing here to start one.
+    pub fn missing() -> Option<String> {
+        missing::program("chromedriver", "chromium-driver")
+    }
+
+    /// Starts one. It skips the test where there is no Chromium.
+    pub fn start(screen: Screen) -> Self {
+        skip_if(Self::missing());
         let folder = TempDir::new().unwrap();
-        let driver = Command::new("chromedriver")
+        let mut driver = Command::new("chromedriver")
             .arg("--port=0")
             // What it keeps goes with the test.
             .env("TMPDIR", folder.path())
@@ -75,11 +81,8 @@ impl Browser {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .spawn();
-        let Ok(mut driver) = driver else {
-            eprintln!("SKIPPED: there is no chromedriver (Debian's package chromium-driver)");
-            return None;
-        };
+            .spawn()
+            .unwrap();
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
         let port = lines.find_map(|line| {
             let line = line.unwrap();
@@ -90,7 +93,7 @@ impl Browser {
         let port = port.expect("chromedriver says its port");
         let mut browser = Self { driver, port, session: String::new(), folder };
         browser.open(screen);
-        Some(browser)
+        browser
     }
 
     fn open(&mut self, screen: Screen) {

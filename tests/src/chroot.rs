@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::{Cluster, Out};
+use tempfile::TempDir;
+
+use crate::{Cluster, Out, skip};
 
 /// A copy of a root, in which everything may be changed; it is seen in a mount namespace of its
 /// own, and gone with it. As in an installer, no systemd runs, no name can be looked up, /proc and
@@ -11,6 +13,8 @@ use crate::{Cluster, Out};
 pub struct Chroot {
     holder: Child,
     folder: PathBuf,
+    /// That folder, if it is the root's own.
+    _own: Option<TempDir>,
 }
 
 /// Lays a layer that can be written over the root `$2`, and waits until its standard input ends.
@@ -35,15 +39,31 @@ echo ready
 exec cat >/dev/null
 "#;
 
+impl Default for Chroot {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Chroot {
-    /// This machine's root as a new root below `folder`; none, said aloud, where this process may
-    /// make none.
-    pub fn new(folder: &Path) -> Option<Self> {
-        Self::of("/".as_ref(), folder)
+    /// This machine's root as a new root. It skips the test where this process may make none.
+    pub fn new() -> Self {
+        let own = TempDir::new().unwrap();
+        match Self::of("/".as_ref(), own.path()) {
+            Ok(mut root) => {
+                root._own = Some(own);
+                root
+            }
+            Err(why) => {
+                drop(own);
+                skip(&why)
+            }
+        }
     }
 
-    /// The same of the root at `lower`.
-    pub fn of(lower: &Path, folder: &Path) -> Option<Self> {
+    /// The same of the root at `lower`, below `folder`; an error, with the reason, where this process
+    /// may make none.
+    pub fn of(lower: &Path, folder: &Path) -> Result<Self, String> {
         std::fs::create_dir_all(folder).unwrap();
         let mut unshare = Command::new("unshare");
         unshare.args(["--mount", "--propagation", "private", "sh", "-c", MAKE, "sh"]);
@@ -55,10 +75,9 @@ impl Chroot {
         std::io::BufRead::read_line(&mut stdout, &mut said).unwrap();
         if said != "ready\n" {
             let out: Out = holder.wait_with_output().unwrap().into();
-            eprintln!("SKIPPED: no root can be made here: {}", out.stderr.trim());
-            return None;
+            return Err(format!("no root can be made: {}", out.stderr.trim()));
         }
-        Some(Self { holder, folder: folder.to_owned() })
+        Ok(Self { holder, folder: folder.to_owned(), _own: None })
     }
 
     /// Runs `script` by sh in the root, with the environment that an installer gives.

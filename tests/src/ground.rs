@@ -3,6 +3,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use crate::faults::Faulty;
 use crate::processes::{self, Process};
-use crate::{Cluster, Node};
+use crate::{Cluster, Node, skip_part};
 
 /// How long a keeper may take to go after its runner and its last script.
 const PARTING: Duration = Duration::from_secs(1);
@@ -35,11 +36,14 @@ pub enum World {
 impl World {
     /// Those that this machine has.
     pub fn all() -> Vec<Self> {
-        if cgroup_can_kill() {
-            return vec![Self::Cgroup, Self::Walk];
-        }
-        eprintln!("SKIPPED with cgroups: this machine lets us make no cgroup v2 that can kill");
-        vec![Self::Walk]
+        static ALL: LazyLock<Vec<World>> = LazyLock::new(|| {
+            if cgroup_can_kill() {
+                return vec![World::Cgroup, World::Walk];
+            }
+            skip_part("with cgroups: no cgroup v2 can be made that can kill");
+            vec![World::Walk]
+        });
+        ALL.clone()
     }
 }
 
@@ -51,9 +55,7 @@ fn cgroup_can_kill() -> bool {
     let (Some(mount), Some(group)) = (mount, group) else { return false };
     let Some(mount) = mount.split(' ').nth(1) else { return false };
     let probe = Path::new(mount).join(group).join(format!("probe-{}", std::process::id()));
-    let made = std::fs::create_dir(&probe).is_ok() || probe.exists();
-    let can_kill = made && probe.join("cgroup.kill").exists();
-    // Another test may be looking there, too, and remove it first.
+    let can_kill = std::fs::create_dir(&probe).is_ok() && probe.join("cgroup.kill").exists();
     let _ = std::fs::remove_dir(&probe);
     can_kill
 }

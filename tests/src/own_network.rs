@@ -5,13 +5,22 @@ use std::process::{Command, Stdio};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
+use crate::skip;
+
 /// Says what there is when it is there, and waits until nobody needs it any more.
 const MAKE: &str = r#"ip link set lo up && ip address add "$1" dev lo && echo ready && exec cat"#;
 
 /// Moves this thread, with all that it starts from now on, into a network of its own in which this
-/// machine has `address`: what a page says can be typed as it stands, on any port. Returns whether
-/// this process may; if not, that is said.
-pub fn enter_own_network(address: &str) -> bool {
+/// machine has `address`: what a page says can be typed as it stands, on any port. It skips the
+/// test where this process may not.
+pub fn enter_own_network(address: &str) {
+    if let Err(why) = try_own_network(address) {
+        skip(&why)
+    }
+}
+
+/// The same; an error, with the reason, where this process may not.
+pub fn try_own_network(address: &str) -> Result<(), String> {
     let mut unshare = Command::new("unshare");
     unshare.args(["--net", "sh", "-c", MAKE, "sh", address]);
     let unshare = unshare.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -25,8 +34,8 @@ pub fn enter_own_network(address: &str) -> bool {
     }
     // This closes its standard input, which ends it.
     let out = holder.wait_with_output().unwrap();
-    if !made {
-        eprintln!("SKIPPED: no network can be made here: {}", String::from_utf8_lossy(&out.stderr));
+    if made {
+        return Ok(());
     }
-    made
+    Err(format!("no network can be made: {}", String::from_utf8_lossy(&out.stderr).trim()))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
-use crate::{Out, processes};
+use crate::{Out, processes, skip_if};
 
 /// The longest that a server may take to serve: it may have to repair what a kill has left.
 const START: Duration = Duration::from_secs(60);
@@ -32,21 +32,24 @@ impl Postgres {
     /// The password of the databases' owner. Over the socket it isn't needed.
     pub const PASSWORD: &str = "a b/c:@%'\"";
 
-    /// Starts one that syncs nothing. None where there is no PostgreSQL, which it says.
-    pub fn start() -> Option<Self> {
+    /// What is missing here to start one.
+    pub fn missing() -> Option<String> {
+        programs().is_none().then(|| "no PostgreSQL (Debian's postgresql)".to_owned())
+    }
+
+    /// Starts one that syncs nothing. It skips the test where there is no PostgreSQL.
+    pub fn start() -> Self {
         Self::start_that(false)
     }
 
     /// Starts one that syncs what it writes, as a real one does.
-    pub fn start_synced() -> Option<Self> {
+    pub fn start_synced() -> Self {
         Self::start_that(true)
     }
 
-    fn start_that(syncs: bool) -> Option<Self> {
-        let Some(programs) = programs() else {
-            eprintln!("SKIPPED: there is no PostgreSQL (Debian's package postgresql)");
-            return None;
-        };
+    fn start_that(syncs: bool) -> Self {
+        skip_if(Self::missing());
+        let programs = programs().unwrap();
         let folder = TempDir::new().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let own = folder.path().join("server");
@@ -72,7 +75,7 @@ impl Postgres {
         server.start_again();
         let password = Self::PASSWORD.replace('\'', "''");
         server.sql("postgres", &format!("CREATE ROLE {OWNER} LOGIN PASSWORD '{password}'"));
-        Some(server)
+        server
     }
 
     /// Makes a database. Returns its address, by the server's socket.

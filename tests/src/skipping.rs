@@ -19,6 +19,13 @@ pub fn skip(reason: &str) -> ! {
     std::process::exit(0)
 }
 
+/// Skips the test if something is missing (see [`crate::missing`]).
+pub fn skip_if(missing: Option<String>) {
+    if let Some(missing) = missing {
+        skip(&missing)
+    }
+}
+
 /// Notes that a part of the test can't run here; the test continues with the others.
 pub fn skip_part(reason: &str) {
     let binary = std::env::var("NEXTEST_BINARY_ID").unwrap_or_default();

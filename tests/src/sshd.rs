@@ -6,38 +6,49 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{Cluster, Node, program};
+use tempfile::TempDir;
+
+use crate::{Node, program, skip};
 
 const SSHD: &str = "/usr/sbin/sshd";
 
 /// An ssh client's way to the nodes of a cluster: each name leads to an sshd of its own.
 pub struct Network {
-    folder: PathBuf,
+    folder: TempDir,
     config: String,
 }
 
+impl Default for Network {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Network {
-    /// A network without nodes; none, said aloud, where this machine has no sshd.
-    pub fn new(cluster: &Cluster) -> Option<Self> {
+    /// A network without nodes. It skips the test where this machine has no sshd.
+    pub fn new() -> Self {
         if !Path::new(SSHD).exists() {
-            eprintln!("SKIPPED: there is no {SSHD}");
-            return None;
+            skip(&format!("no {SSHD} (Debian's openssh-server)"))
         }
-        let folder = cluster.path("ssh");
-        std::fs::create_dir(&folder).unwrap();
+        let folder = TempDir::new().unwrap();
         // sshd insists on it where it is started as root.
         let _ = std::fs::create_dir_all("/run/sshd");
         for name in ["host", "admin"] {
             let mut keygen = Command::new("ssh-keygen");
-            keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(folder.join(name));
+            keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(folder.path().join(name));
             assert!(keygen.status().unwrap().success());
         }
         let config = format!(
             "Host *\nHostName 127.0.0.1\nIdentityFile {}\nIdentitiesOnly yes\n\
              StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n",
-            folder.join("admin").display()
+            folder.path().join("admin").display()
         );
-        Some(Self { folder, config })
+        Self { folder, config }
+    }
+
+    /// A path below the folder of the client's files.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 
     /// Lets `node` be reached, with its own configuration and programs.
@@ -48,15 +59,14 @@ impl Network {
             "HostKey {host}\nAuthorizedKeysFile {admin}.pub\nStrictModes no\nUsePAM no\n\
              PermitRootLogin yes\nPasswordAuthentication no\nPidFile none\n\
              SetEnv PROVOST_CONFIG={toml} PATH={fakes}:{programs}:/usr/bin:/bin\n",
-            host = self.folder.join("host").display(),
-            admin = self.folder.join("admin").display(),
+            host = self.path("host").display(),
+            admin = self.path("admin").display(),
             toml = node.path("provost.toml").display(),
             fakes = node.path("fakes").display(),
         );
-        let config = self.folder.join(format!("{name}.conf"));
+        let config = self.path(&format!("{name}.conf"));
         std::fs::write(&config, text).unwrap();
-        std::fs::set_permissions(self.folder.join("host"), PermissionsExt::from_mode(0o600))
-            .unwrap();
+        std::fs::set_permissions(self.path("host"), PermissionsExt::from_mode(0o600)).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         self.lead(name, &listener);
         // Ends with the test's process.
@@ -83,7 +93,7 @@ impl Network {
 
     /// The client's configuration file.
     pub fn config(&self) -> String {
-        let path = self.folder.join("config");
+        let path = self.path("config");
         std::fs::write(&path, &self.config).unwrap();
         path.display().to_string()
     }

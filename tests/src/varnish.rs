@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::processes;
+use crate::{missing, processes};
 
 /// How long it may take to start: it compiles its configuration.
 const START: Duration = Duration::from_secs(60);
@@ -17,9 +17,13 @@ pub struct Varnish {
 }
 
 impl Varnish {
-    /// Starts one before `daemon`, with its own files in `folder`. None where there is no varnish.
-    pub fn start(folder: &Path, daemon: &str) -> Option<Self> {
-        Command::new("varnishd").arg("-V").stderr(Stdio::null()).status().ok()?;
+    /// What is missing here to start one.
+    pub fn missing() -> Option<String> {
+        missing::program("varnishd", "varnish")
+    }
+
+    /// Starts one before `daemon`, with its own files in `folder`.
+    pub fn start(folder: &Path, daemon: &str) -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let sample = std::fs::read_to_string(root.join("dist/examples/varnish-cache.vcl")).unwrap();
         let (host, port) = daemon.split_once(':').unwrap();
@@ -43,7 +47,7 @@ impl Varnish {
         let answers = processes::until(START, || TcpStream::connect(&server.address).is_ok());
         let log = || std::fs::read_to_string(folder.join("varnish.log")).unwrap();
         assert!(answers, "varnish doesn't start: {}", log());
-        Some(server)
+        server
     }
 
     /// Where it is, `ADDRESS:PORT`.

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::processes;
+use crate::{missing, processes};
 
 /// How long it may take to start.
 const START: Duration = Duration::from_secs(20);
@@ -16,9 +16,15 @@ pub struct WebServer {
 }
 
 impl WebServer {
+    /// What is missing here to start one.
+    pub fn missing() -> Option<String> {
+        let program = missing::program("nginx", "nginx-light");
+        program.or_else(|| missing::root("start nginx as nobody"))
+    }
+
     /// Starts one that serves the files of `www`, passes reports on to `daemon`, and has its own
-    /// files in `folder`. None where there is no nginx, or where this isn't root.
-    pub fn start(folder: &Path, www: &Path, daemon: &str) -> Option<Self> {
+    /// files in `folder`.
+    pub fn start(folder: &Path, www: &Path, daemon: &str) -> Self {
         let www = www.display();
         Self::with_sites(folder, |address| {
             format!(
@@ -29,7 +35,7 @@ impl WebServer {
     }
 
     /// Starts a cache before `daemon`, by the sample of its configuration; otherwise the same.
-    pub fn cache(folder: &Path, daemon: &str) -> Option<Self> {
+    pub fn cache(folder: &Path, daemon: &str) -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let sample = std::fs::read_to_string(root.join("dist/examples/nginx-cache.conf")).unwrap();
         let cache = format!("{}/cache", folder.display());
@@ -47,11 +53,7 @@ impl WebServer {
     }
 
     /// Starts one with the sites that `sites` has at an address.
-    fn with_sites(folder: &Path, sites: impl FnOnce(&str) -> String) -> Option<Self> {
-        let there = Command::new("nginx").arg("-v").stderr(Stdio::null()).status().is_ok();
-        if !there || !rustix::process::geteuid().is_root() {
-            return None;
-        }
+    fn with_sites(folder: &Path, sites: impl FnOnce(&str) -> String) -> Self {
         // It takes no free port by itself.
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let at = folder.display();
@@ -76,7 +78,7 @@ impl WebServer {
         let server = Self { child, address, folder: folder.to_owned() };
         let answers = processes::until(START, || TcpStream::connect(&server.address).is_ok());
         assert!(answers, "nginx doesn't start: see {at}/nginx.log");
-        Some(server)
+        server
     }
 
     /// The requests for published files that a cache has passed on, and those that it has answered

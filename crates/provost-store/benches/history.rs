@@ -193,7 +193,10 @@ async fn main() {
     let open = |i: usize| Arc::new(Sqlite::open(&data[i]).unwrap()) as Arc<dyn Store>;
     compare("SQLite", [open(0), open(1)]).await;
     commands("SQLite", folders, [""; 2]);
-    let Some(server) = Server::start_synced() else { return };
+    if let Some(missing) = Server::missing() {
+        return println!("PostgreSQL isn't measured: {missing}");
+    }
+    let server = Server::start_synced();
     let urls = ["one", "many"].map(|name| server.database(name));
     let open = async |url: &str| {
         let store =

@@ -43,7 +43,10 @@ fn main() {
     floor.print("SQLite: rows, two indexes", &floor);
     floor::sqlite(&records, Rows::Plain).print("SQLite: rows, no index", &floor);
     compare("SQLite", None, &floor);
-    let Some(server) = Postgres::start_synced() else { return };
+    if let Some(missing) = Postgres::missing() {
+        return println!("PostgreSQL isn't measured: {missing}");
+    }
+    let server = Postgres::start_synced();
     let floor = floor::postgres(&server, &records, Rows::Indexed);
     floor.print("PostgreSQL: COPY, two indexes", &floor);
     floor::postgres(&server, &records, Rows::Plain).print("PostgreSQL: COPY, no index", &floor);

@@ -38,7 +38,11 @@ const WATCH: &str = "
 /// The time from a record's report until it is drawn, on several pages.
 pub(crate) fn record(cluster: &Cluster, load: &Load) -> Table {
     let mut table = Table::new();
-    let Some(browser) = Browser::start(DESKTOP) else { return table };
+    if let Some(missing) = Browser::missing() {
+        println!("no page is shown: {missing}");
+        return table;
+    }
+    let browser = Browser::start(DESKTOP);
     let probe = load.count - 1;
     let name = load.nodes.name(probe);
     let is_over = AtomicBool::new(false);

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Node, Out};
+use crate::{Node, Out, skip_if};
 
 pub use certificates::{Authority, XCATS_BEGIN};
 pub use web::{Web, WebKind};
@@ -44,6 +44,15 @@ impl XcatServer {
         server
     }
 
+    /// One without scripts, and its running web server. It skips the test where there is none of that
+    /// kind.
+    pub fn with_web(kind: WebKind) -> (Self, Web) {
+        skip_if(kind.missing());
+        let server = Self::new();
+        let web = server.web(kind);
+        (server, web)
+    }
+
     /// A path below its folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
@@ -66,8 +75,8 @@ impl XcatServer {
         self
     }
 
-    /// Starts a web server. None where there is none of that kind.
-    pub fn web(&self, kind: WebKind) -> Option<Web> {
+    /// Starts one more web server, of a kind that this machine has.
+    pub fn web(&self, kind: WebKind) -> Web {
         Web::start(kind, &self.path(""))
     }
 

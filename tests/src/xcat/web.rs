@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::processes;
+use crate::{missing, processes, skip, skip_part};
 
 /// How long it may take to start.
 const START: Duration = Duration::from_secs(20);
@@ -23,6 +23,32 @@ pub enum WebKind {
     NginxWithoutIndex,
 }
 
+impl WebKind {
+    /// Those of `kinds` that this machine can start. It skips the test where it can start none.
+    pub fn available(kinds: &[Self]) -> Vec<Self> {
+        let missing: Vec<_> = kinds.iter().filter_map(|kind| kind.missing()).collect();
+        if missing.len() == kinds.len() {
+            skip(&missing.join("; "))
+        }
+        missing.iter().for_each(|missing| skip_part(missing));
+        kinds.iter().copied().filter(|kind| kind.missing().is_none()).collect()
+    }
+
+    /// What is missing here to start one.
+    pub fn missing(self) -> Option<String> {
+        let package = if self.program() == "nginx" { "nginx-light" } else { "apache2" };
+        let program = missing::program(self.program(), package);
+        program.or_else(|| missing::root("start a web server as nobody"))
+    }
+
+    fn program(self) -> &'static str {
+        match self {
+            Self::Apache | Self::ApacheWithoutTags => "apache2",
+            Self::Nginx | Self::NginxWithoutIndex => "nginx",
+        }
+    }
+}
+
 /// A running web server, as somebody who isn't root.
 pub struct Web {
     child: Child,
@@ -31,18 +57,9 @@ pub struct Web {
 }
 
 impl Web {
-    /// Serves `FOLDER/www`. None where there is no such server, or where this isn't root.
-    pub(super) fn start(kind: WebKind, folder: &Path) -> Option<Self> {
-        let (program, version) = match kind {
-            WebKind::Apache | WebKind::ApacheWithoutTags => ("apache2", "-v"),
-            WebKind::Nginx | WebKind::NginxWithoutIndex => ("nginx", "-v"),
-        };
-        let mut there = Command::new(program);
-        there.arg(version).stdout(Stdio::null()).stderr(Stdio::null());
-        if there.status().is_err() || !rustix::process::geteuid().is_root() {
-            eprintln!("SKIPPED with {program}: it isn't here, or this isn't root");
-            return None;
-        }
+    /// Serves `FOLDER/www`.
+    pub(super) fn start(kind: WebKind, folder: &Path) -> Self {
+        let program = kind.program();
         let at = folder.join(format!("{kind:?}"));
         std::fs::create_dir_all(&at).unwrap();
         // It takes no free port by itself.
@@ -71,7 +88,7 @@ impl Web {
         let answers = processes::until(START, || TcpStream::connect(&server.address).is_ok());
         let said = std::fs::read_to_string(at.join("said")).unwrap();
         assert!(answers, "{program} doesn't start: {said}");
-        Some(server)
+        server
     }
 
     /// Where it is, `ADDRESS:PORT`.

@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use provost_tests::faults::Faulty;
-use provost_tests::{Cluster, Node, Varnish, WebServer, cold};
+use provost_tests::{Cluster, Node, Varnish, WebServer, cold, skip_if};
 
 /// A management node with what is published.
 fn cluster() -> Cluster {
@@ -16,8 +16,9 @@ fn cluster() -> Cluster {
     cluster
 }
 
-/// The same with a cache before it; none where there is no nginx.
-fn behind_a_cache() -> Option<(Cluster, WebServer)> {
+/// The same with a cache before it.
+fn behind_a_cache() -> (Cluster, WebServer) {
+    skip_if(WebServer::missing());
     let cluster = cluster();
     let own = cluster.path("cache");
     std::fs::create_dir(&own).unwrap();
@@ -26,10 +27,7 @@ fn behind_a_cache() -> Option<(Cluster, WebServer)> {
         std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
     }
     let cache = WebServer::cache(&own, &cluster.daemon().nodes());
-    if cache.is_none() {
-        eprintln!("SKIPPED: it takes nginx, and root to start it");
-    }
-    Some((cluster, cache?))
+    (cluster, cache)
 }
 
 fn node(cluster: &Cluster, cache: &str, name: &str) -> Node {
@@ -48,7 +46,7 @@ fn boots(cluster: &Cluster, node: &Node, generation: u64) {
 
 #[test]
 fn a_thousand_cold_nodes_behind_nginx_cost_the_management_node_what_one_does() {
-    let Some((cluster, cache)) = behind_a_cache() else { return };
+    let (cluster, cache) = behind_a_cache();
     boots(&cluster, &node(&cluster, cache.address(), "cn001"), 1);
     let [first, _] = cache.passed_on();
     assert!((2..10).contains(&first.len()), "{first:?}");
@@ -61,11 +59,10 @@ fn a_thousand_cold_nodes_behind_nginx_cost_the_management_node_what_one_does() {
 
 #[test]
 fn a_thousand_cold_nodes_behind_varnish_cost_the_management_node_what_one_does() {
+    skip_if(Varnish::missing());
     let cluster = cluster();
     let upstream = Faulty::before(cluster.daemon().nodes());
-    let Some(cache) = Varnish::start(&cluster.path(""), upstream.address()) else {
-        return eprintln!("SKIPPED: there is no varnish");
-    };
+    let cache = Varnish::start(&cluster.path(""), upstream.address());
     let node = node(&cluster, cache.address(), "cn001");
     boots(&cluster, &node, 1);
     let first = cold::files_asked(&upstream);
@@ -82,7 +79,7 @@ fn a_thousand_cold_nodes_behind_varnish_cost_the_management_node_what_one_does()
 
 #[test]
 fn what_is_published_reaches_a_node_at_once_whatever_the_cache_has() {
-    let Some((cluster, cache)) = behind_a_cache() else { return };
+    let (cluster, cache) = behind_a_cache();
     let (warm, cold) =
         (node(&cluster, cache.address(), "cn001"), node(&cluster, cache.address(), "cn002"));
     boots(&cluster, &warm, 1);
@@ -98,7 +95,7 @@ fn what_is_published_reaches_a_node_at_once_whatever_the_cache_has() {
 
 #[test]
 fn a_cache_with_the_signature_of_another_generation_keeps_no_node_from_booting() {
-    let Some((cluster, cache)) = behind_a_cache() else { return };
+    let (cluster, cache) = behind_a_cache();
     // As if the one had come a moment before the publish, and the other a moment after.
     let get = |path: &str| {
         let url = format!("http://{}/{path}", cache.address());

@@ -1,12 +1,7 @@
 //! The wall clock is stepped while a script runs, as the first exchange with a time server does.
 
-use std::path::Path;
-
-use provost_tests::Cluster;
+use provost_tests::{Cluster, Faketime};
 use serde_json::Value;
-
-/// Debian's libfaketime: it gives a process another wall clock, and leaves the monotonic one.
-const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 
 fn stage<'a>(journal: &'a [Value], name: &str, phase: &str) -> &'a Value {
     let it = |r: &&Value| r["stage"] == name && r["phase"] == phase;
@@ -19,10 +14,7 @@ fn day(record: &Value) -> &str {
 
 #[test]
 fn a_step_of_the_wall_clock_neither_ends_a_script_nor_keeps_one_running() {
-    if !Path::new(FAKETIME).exists() {
-        eprintln!("SKIPPED: libfaketime isn't here");
-        return;
-    }
+    let faketime = Faketime::new();
     let mut cluster = Cluster::new();
     let clock = cluster.path("clock");
     let set = |to: &str| format!("echo {to} >'{}'\n", clock.display());
@@ -35,9 +27,8 @@ fn a_step_of_the_wall_clock_neither_ends_a_script_nor_keeps_one_running() {
     let node = cluster.node("cn001");
     std::fs::write(&clock, "+0\n").expect("the clock is set");
     let mut boot = node.command(&["boot"]);
-    boot.env("LD_PRELOAD", FAKETIME).env("DONT_FAKE_MONOTONIC", "1");
-    boot.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_TIMESTAMP_FILE", &clock);
-    let out = boot.output().expect("it runs");
+    let boot = faketime.load(&mut boot).env("FAKETIME_NO_CACHE", "1");
+    let out = boot.env("FAKETIME_TIMESTAMP_FILE", &clock).output().expect("it runs");
     assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
 
     let journal = node.journal("boot");

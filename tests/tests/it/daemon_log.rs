@@ -52,7 +52,7 @@ fn a_failure_is_logged_once_and_its_output_steers_no_terminal() {
 
 #[test]
 fn of_two_daemons_over_one_database_the_one_that_took_the_report_logs_it() {
-    let Some(server) = Postgres::start() else { return };
+    let server = Postgres::start();
     let mut cluster = cluster();
     cluster.configure_daemon(&format!("store = {:?}\n", server.database("site")));
     cluster.start();

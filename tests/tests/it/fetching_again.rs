@@ -2,11 +2,10 @@
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use provost_tests::processes::until;
-use provost_tests::{Cluster, Node, Out, pipe};
+use provost_tests::{Cluster, Node, Out, missing, pipe, skip_if};
 
 /// The longest that a run may take here.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -40,10 +39,7 @@ fn what_is_no_file_any_more_is_fetched_again() {
 /// A script may mount there what holds more than scripts.
 #[test]
 fn what_is_mounted_there_is_not_removed() {
-    if !Command::new("unshare").args(["--mount", "true"]).status().unwrap().success() {
-        eprintln!("SKIPPED: no namespaces here to mount in");
-        return;
-    }
+    skip_if(missing::mounts());
     let (cluster, node) = cluster("true");
     let share = cluster.path("a share");
     std::fs::create_dir(&share).unwrap();

@@ -113,8 +113,8 @@ fn following_ends_with_a_run_that_is_killed() {
 
 #[test]
 fn a_log_is_followed_from_the_management_node() {
+    let mut network = Network::new();
     let (cluster, node) = cluster();
-    let Some(mut network) = Network::new(&cluster) else { return };
     network.join(&node);
     network.join_dead("cn002");
     let config = network.config();

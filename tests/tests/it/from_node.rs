@@ -11,6 +11,7 @@ const JOURNALCTL: &str = "#!/bin/sh\nprintf '[%s]' \"$@\"\necho\nprintf 'a \\033
 
 #[test]
 fn a_good_scripts_log_and_the_journal_are_read_by_ssh() {
+    let mut network = Network::new();
     let mut cluster = Cluster::new();
     cluster.script("hello", "#!/bin/sh\necho hello\n/bin/false || :\n");
     cluster.site("[nodes.cn001]\npostscripts = [\"hello\"]\n");
@@ -18,7 +19,6 @@ fn a_good_scripts_log_and_the_journal_are_read_by_ssh() {
     cluster.start();
     let node = cluster.node("cn001");
     node.provost(&["boot"]).expect(0);
-    let Some(mut network) = Network::new(&cluster) else { return };
     network.join(&node);
     network.join_dead("cn002");
     let config = network.config();

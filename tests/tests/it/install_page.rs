@@ -3,7 +3,6 @@
 //! Of systemd only what works without it running is tried: its units, and what enables them.
 
 use std::fs;
-use std::path::Path;
 use std::process::Child;
 
 use provost_tests::processes::until;
@@ -40,8 +39,7 @@ struct Server {
 }
 
 impl Server {
-    fn new(folder: &Path, packages: &Packages) -> Option<Self> {
-        let root = Chroot::new(folder)?;
+    fn new(root: Chroot, packages: &Packages) -> Self {
         packages.copy_to(&root, "/root");
         let block = blocks("## The management node")[0];
         // No systemd runs that could start it: the test does, as the unit says.
@@ -49,7 +47,7 @@ impl Server {
         let daemon = root.spawn(&started_at_boot(&root, "provostd"));
         let server = Self { root, daemon };
         assert!(until(SOON, || server.root.path("/var/lib/provostd/listen.json").exists()));
-        Some(server)
+        server
     }
 }
 
@@ -66,13 +64,11 @@ const OWN: &str = "cd /srv/provost && printf '#!/bin/sh\\necho \"hello from $NOD
 
 #[test]
 fn the_commands_take_a_node_from_packages_to_booted() {
+    enter_own_network("10.0.0.1/8");
+    let (root, node) = (Chroot::new(), Chroot::new());
     let folder = tempfile::tempdir().unwrap();
-    if !enter_own_network("10.0.0.1/8") {
-        return;
-    }
-    let packages = Packages::make(&folder.path().join("packages"));
-    let Some(server) = Server::new(&folder.path().join("server"), &packages) else { return };
-    let Some(node) = Chroot::new(&folder.path().join("node")) else { return };
+    let packages = Packages::make(folder.path());
+    let server = Server::new(root, &packages);
     packages.copy_to(&node, "/root");
 
     // The example site is published as it is.

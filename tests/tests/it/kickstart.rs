@@ -1,18 +1,19 @@
 //! What `provostctl snippet` prints, run as installers run it, in a root that they have filled.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use provost_tests::{Chroot, Cluster, Out};
+use provost_tests::{Chroot, Cluster, Out, missing, skip};
 
 /// A cluster whose postscript is `text`, and a root to install.
-fn site(text: &str) -> Option<(Cluster, Chroot)> {
+fn site(text: &str) -> (Cluster, Chroot) {
+    let root = Chroot::new();
     let mut cluster = Cluster::new();
     cluster.script("setup", text).script("greet", "#!/bin/sh\necho ran >/root/greeted\n");
     cluster.site("[nodes.cn001]\npostscripts = [\"setup\"]\npostbootscripts = [\"greet\"]\n");
     cluster.publish().expect(0);
     cluster.start();
-    let root = Chroot::new(&cluster.path("target"))?;
-    Some((cluster, root))
+    (cluster, root)
 }
 
 fn snippet(cluster: &Cluster, installer: &str) -> String {
@@ -44,7 +45,7 @@ fn boot(root: &Chroot) -> Out {
 
 #[test]
 fn a_root_is_installed_and_goes_on_at_its_first_boot() {
-    let Some((cluster, root)) = site("#!/bin/sh\necho ran >/root/set-up\n") else { return };
+    let (cluster, root) = site("#!/bin/sh\necho ran >/root/set-up\n");
     let body = body(&cluster);
     root.sh(&body).expect(0);
     assert_eq!(root.text("/root/set-up"), "ran\n");
@@ -78,7 +79,7 @@ fn a_root_is_installed_and_goes_on_at_its_first_boot() {
 
 #[test]
 fn a_root_gets_its_identity_by_the_script_s_join_token_and_reports_by_it_at_its_boots() {
-    let Some((mut cluster, root)) = site("#!/bin/sh\n") else { return };
+    let (mut cluster, root) = site("#!/bin/sh\n");
     cluster.configure_daemon("[tokens]\nallowed = false\n");
     cluster.start();
     cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
@@ -100,7 +101,7 @@ fn a_root_gets_its_identity_by_the_script_s_join_token_and_reports_by_it_at_its_
 
 #[test]
 fn a_failure_stops_the_install_and_is_told_on_the_console() {
-    let Some((cluster, root)) = site("#!/bin/sh\necho no keys here >&2\nexit 7\n") else { return };
+    let (cluster, root) = site("#!/bin/sh\necho no keys here >&2\nexit 7\n");
     root.sh(&body(&cluster)).expect(1).says(&["the kickstart FAILED with 1", "setup"]);
     let told = root.text("/dev/console");
     assert!(told.contains("FAILED") && told.contains("setup") && told.contains("7"), "{told}");
@@ -116,7 +117,7 @@ fn a_failure_stops_the_install_and_is_told_on_the_console() {
 
 #[test]
 fn a_configuration_of_the_admins_is_let_be() {
-    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let (cluster, root) = site("#!/bin/sh\n");
     let own = "[run]\nslow = \"5s\"\n";
     root.sh("mkdir -p /etc/provost").expect(0);
     std::fs::write(root.path("/etc/provost/provost.toml"), own).unwrap();
@@ -129,7 +130,7 @@ fn a_configuration_of_the_admins_is_let_be() {
 
 #[test]
 fn a_script_for_many_nodes_takes_name_and_token_from_the_kernel_command_line() {
-    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let (cluster, root) = site("#!/bin/sh\n");
     let text = cluster.ctl(&["snippet", "kickstart", "cn[001-004]"]).expect(0).stdout;
     let script = text.split_once('\n').unwrap().1.replace("%end\n", "");
     let token = cluster.ctl(&["token", "cn001"]).expect(0).stdout;
@@ -147,7 +148,7 @@ fn a_script_for_many_nodes_takes_name_and_token_from_the_kernel_command_line() {
 
 #[test]
 fn what_a_package_has_put_there_is_let_be_and_enabled() {
-    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let (cluster, root) = site("#!/bin/sh\n");
     let unit = "/usr/lib/systemd/system/provost-boot.service";
     let packaged = "mkdir -p /usr/lib/systemd/system; echo '#!/bin/sh' >/usr/bin/provost";
     root.sh(packaged).expect(0);
@@ -163,7 +164,7 @@ fn what_a_package_has_put_there_is_let_be_and_enabled() {
 
 #[test]
 fn a_preseed_is_one_command_that_installs() {
-    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let (cluster, root) = site("#!/bin/sh\n");
     let text = snippet(&cluster, "preseed");
     let command = text.lines().find_map(|l| l.strip_prefix("d-i preseed/late_command string "));
     // Debian's in-target runs a command in the new root.
@@ -174,7 +175,7 @@ fn a_preseed_is_one_command_that_installs() {
 
 #[test]
 fn subiquity_and_autoyast_carry_the_script_as_it_is() {
-    let Some((cluster, root)) = site("#!/bin/sh\n") else { return };
+    let (cluster, root) = site("#!/bin/sh\n");
     let text = snippet(&cluster, "subiquity");
     let block = text.split_once("  - |\n").unwrap().1;
     let script: String =
@@ -192,31 +193,33 @@ fn subiquity_and_autoyast_carry_the_script_as_it_is() {
 
 #[test]
 fn kickstart_files_are_valid() {
-    let Some((cluster, _root)) = site("#!/bin/sh\n") else { return };
+    let validator = ksvalidator();
+    let (cluster, _root) = site("#!/bin/sh\n");
     let file = cluster.path("ks.cfg");
     let head = "lang en_US.UTF-8\ntimezone UTC\nrootpw --lock\n";
     std::fs::write(&file, format!("{head}{}", snippet(&cluster, "kickstart"))).unwrap();
     for version in ["RHEL8", "RHEL9", "RHEL10", "F40"] {
-        let Some(out) = ksvalidator(&["-v", version], &file) else { return };
-        let out = out.expect(0);
+        let out = Command::new(&validator).args(["-v", version]).arg(&file).output();
+        let out = Out::from(out.unwrap()).expect(0);
         assert_eq!(out.stderr, "", "{version}");
     }
 }
 
-/// By the one that `cargo xtask test` installs, or another.
-fn ksvalidator(args: &[&str], file: &Path) -> Option<Out> {
+/// The one that `cargo xtask test` installs, or another.
+fn ksvalidator() -> PathBuf {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/python/bin/ksvalidator");
-    let program = if ours.exists() { ours.as_path() } else { "ksvalidator".as_ref() };
-    let out = std::process::Command::new(program).args(args).arg(file).output();
-    if out.is_err() {
-        eprintln!("SKIPPED: there is no ksvalidator (pip install pykickstart)");
+    if ours.exists() {
+        return ours;
     }
-    Some(out.ok()?.into())
+    if missing::program("ksvalidator", "pykickstart").is_some() {
+        skip("no ksvalidator (pip install pykickstart)")
+    }
+    "ksvalidator".into()
 }
 
 #[test]
 fn a_node_that_installs_itself_again_and_again_is_held() {
-    let Some((cluster, first)) = site("#!/bin/sh\necho ran >/root/ran\nexit 1\n") else { return };
+    let (cluster, first) = site("#!/bin/sh\necho ran >/root/ran\nexit 1\n");
     let body = body(&cluster);
     let mut root = first;
     for _ in 0..3 {
@@ -224,7 +227,7 @@ fn a_node_that_installs_itself_again_and_again_is_held() {
         assert!(root.path("/root/ran").exists());
         // Nothing on its disk outlives that.
         drop(root);
-        root = Chroot::new(&cluster.path("target")).unwrap();
+        root = Chroot::new();
     }
     root.sh(&body).expect(4);
     assert!(!root.path("/root/ran").exists());

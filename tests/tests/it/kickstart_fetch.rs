@@ -1,18 +1,18 @@
 //! How an installer gets the node's program, whatever it has and whatever goes wrong.
 
 use provost_tests::faults::{Fault, Faulty, Times};
-use provost_tests::{Chroot, Cluster};
+use provost_tests::{Chroot, Cluster, skip};
 
 /// What the script fetches with, each where those before it aren't there. Bash is the last.
 const TOOLS: [&str; 3] = ["curl", "wget", "python3"];
 
-fn site() -> Option<(Cluster, Chroot)> {
+fn site() -> (Cluster, Chroot) {
+    let root = Chroot::new();
     let mut cluster = Cluster::new();
     cluster.script("setup", "#!/bin/sh\n").site("[nodes.cn001]\npostscripts = [\"setup\"]\n");
     cluster.publish().expect(0);
     cluster.start();
-    let root = Chroot::new(&cluster.path("target"))?;
-    Some((cluster, root))
+    (cluster, root)
 }
 
 /// Does `what` with each of the tools, and with none.
@@ -30,7 +30,7 @@ fn with_each_tool(root: &Chroot, mut what: impl FnMut(&str)) {
 
 #[test]
 fn what_an_installer_has_is_enough() {
-    let Some((cluster, root)) = site() else { return };
+    let (cluster, root) = site();
     let good = format!("http://{}", cluster.daemon().nodes());
     // Nobody is at the first address.
     let servers = ["--token", "--server", "http://127.0.0.1:1", "--server", &good];
@@ -43,7 +43,7 @@ fn what_an_installer_has_is_enough() {
 
 #[test]
 fn a_transfer_that_breaks_off_is_begun_again() {
-    let Some((cluster, root)) = site() else { return };
+    let (cluster, root) = site();
     let server = Faulty::before(cluster.daemon().nodes());
     let url = format!("http://{}", server.address());
     let script = cluster.post_script(&["--token", "--server", &url]);
@@ -57,11 +57,10 @@ fn a_transfer_that_breaks_off_is_begun_again() {
 
 #[test]
 fn an_address_may_be_of_ipv6() {
-    let Some((mut cluster, root)) = site() else { return };
     if std::net::TcpListener::bind("[::1]:0").is_err() {
-        eprintln!("SKIPPED: this machine has no IPv6");
-        return;
+        skip("no IPv6")
     }
+    let (mut cluster, root) = site();
     cluster.kill_daemon();
     cluster.start_at("[::1]:0");
     let script = cluster.post_script(&["--token"]);
@@ -71,7 +70,7 @@ fn an_address_may_be_of_ipv6() {
 
 #[test]
 fn without_the_program_nothing_runs_and_the_console_says_so() {
-    let Some((cluster, root)) = site() else { return };
+    let (cluster, root) = site();
     // Nobody waits here.
     let script = cluster.post_script(&["--token"]).replace("sleep", ": sleep");
     let another = script.replacen("sha256=", "sha256=0", 1);
@@ -90,7 +89,7 @@ fn without_the_program_nothing_runs_and_the_console_says_so() {
 
 #[test]
 fn a_node_without_a_token_says_what_it_lacks() {
-    let Some((cluster, root)) = site() else { return };
+    let (cluster, root) = site();
     root.sh(&cluster.post_script(&[]))
         .expect(3)
         .says(&["hint: create a token (provostctl token NODE)"]);

@@ -28,12 +28,12 @@ fn constant(text: &str) -> String {
 
 #[test]
 fn the_page_s_command_makes_what_fails_as_the_page_shows() {
+    let root = Chroot::new();
     let mut cluster = Cluster::new();
     cluster.script("hostname", "#!/bin/sh\n").script("setupntp", SETUPNTP);
     cluster.site("[nodes.cn001]\npostscripts = [\"hostname\", \"setupntp\"]\n").publish().expect(0);
     cluster.start();
     cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
-    let Some(root) = Chroot::new(&cluster.path("target")) else { return };
 
     let command = PAGE.lines().find(|line| line.starts_with("provostctl snippet")).unwrap();
     let command = command.split(" >>").next().unwrap();

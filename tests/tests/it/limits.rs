@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use provost_tests::Cluster;
+use provost_tests::{Cluster, skip};
 
 /// The most memory of the runner and of its keeper while a script prints, in KiB.
 const MOST_KIB: u64 = 8 * 1024;
@@ -30,8 +30,7 @@ fn the_runner_stays_small_while_20_mb_are_fetched_and_1_gb_is_printed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let program = root.join("dist/provost");
     if !program.exists() {
-        eprintln!("SKIPPED: there is no dist/provost; `cargo xtask dist` makes it");
-        return;
+        skip("no dist/provost (cargo xtask dist makes it)")
     }
     let mut cluster = Cluster::new();
     let mut seed = 1_u64;

@@ -22,7 +22,7 @@ const SOON: Duration = Duration::from_secs(60);
 
 #[test]
 fn daemons_and_their_database_are_killed_and_nothing_is_lost_or_stored_twice() {
-    let Some(mut server) = Postgres::start() else { return };
+    let mut server = Postgres::start();
     let mut rng = Rng::with_seed(seed());
     let daemon = format!("store = {:?}\n{UNGUARDED}", server.database("site"));
     let mut cluster = killing::cluster(&format!("cn[1-{NODES}]"), &daemon);
@@ -82,7 +82,7 @@ fi
 
 #[test]
 fn a_node_is_lost_and_comes_back_where_the_daemon_that_it_reported_to_is_gone() {
-    let Some(server) = Postgres::start() else { return };
+    let server = Postgres::start();
     let mut cluster = Cluster::new();
     let store = server.database("site");
     cluster.configure_daemon(&format!("store = {store:?}\nlost_after = \"1s\"\n"));
@@ -132,7 +132,7 @@ const ITS_ROW: &str = "SELECT name FROM provost.node WHERE name = 'cn1' FOR UPDA
 
 #[test]
 fn a_daemon_that_is_frozen_within_a_transaction_holds_up_neither_the_watch_nor_another_daemon() {
-    let Some(server) = Postgres::start() else { return };
+    let server = Postgres::start();
     let mut cluster = Cluster::new();
     cluster
         .configure_daemon(&format!("store = {:?}\nlost_after = \"1s\"\n", server.database("site")));
@@ -190,7 +190,7 @@ fn a_daemon_that_is_frozen_within_a_transaction_holds_up_neither_the_watch_nor_a
 
 #[test]
 fn a_database_that_is_frozen_is_told_to_admins_and_nodes_instead_of_an_answer() {
-    let Some(server) = Postgres::start() else { return };
+    let server = Postgres::start();
     let mut cluster = Cluster::new();
     cluster.configure_daemon(&format!("store = {:?}\n", server.database("site")));
     cluster.start();

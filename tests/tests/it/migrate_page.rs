@@ -2,7 +2,7 @@
 
 use provost_tests::xcat::monitor::{Habit, Monitor};
 use provost_tests::xcat::{Web, WebKind, XcatServer, mypostscript};
-use provost_tests::{Chroot, Out, program};
+use provost_tests::{Chroot, Out, program, skip_if};
 
 const PAGE: &str = include_str!("../../../docs/migrate-from-xcat.md");
 const SCRIPT: &str = "#!/bin/sh\necho \"I am ${0#./}\"\n";
@@ -23,15 +23,15 @@ struct Site {
 }
 
 impl Site {
-    fn new() -> Option<Self> {
-        let server = XcatServer::new();
+    fn new() -> Self {
+        skip_if(WebKind::Nginx.missing());
+        let root = Chroot::new();
+        let (server, web) = XcatServer::with_web(WebKind::Nginx);
         server.script("syslog", SCRIPT).script("otherpkgs", SCRIPT).script("xcatlib.sh", "");
         let lists = mypostscript("NODE='cn001'\nexport NODE", &["syslog"], &["otherpkgs"]);
         server.mypostscript("cn001", &lists);
         std::fs::create_dir(server.path("www/install/tools")).unwrap();
         std::fs::copy(program("provost"), server.path("www/install/tools/provost")).unwrap();
-        let web = server.web(WebKind::Nginx)?;
-        let root = Chroot::new(&server.path("root"))?;
         // Its port isn't xCAT's here, since tests run side by side.
         let monitor = Monitor::start(Habit::Right);
         root.sh("mkdir -p /etc/provost/provost.d").expect(0);
@@ -41,7 +41,7 @@ impl Site {
         let (host, port) = web.address().rsplit_once(':').unwrap();
         let info = format!("XCATSERVER={host}\nHTTPPORT={port}\nNODE=cn001\n");
         std::fs::write(root.path("/opt/xcat/xcatinfo"), info).unwrap();
-        Some(Self { server, web, monitor, root })
+        Self { server, web, monitor, root }
     }
 
     /// Runs a line of the page, as far as there are other machines here.
@@ -62,7 +62,7 @@ impl Site {
 
 #[test]
 fn one_node_is_tried_and_given_back() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     let before = site.root.text("/opt/xcat/xcatdsklspost");
     for line in commands("## One node") {
         let out = site.run(line).expect(0);
@@ -103,7 +103,7 @@ fn body(site: &Site) -> String {
 
 #[test]
 fn an_installer_that_can_not_have_the_program_does_not_install_the_node_again() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     let program = site.server.path("www/install/tools/provost");
     for text in [None, Some("MZ, for another machine\n")] {
         std::fs::remove_file(&program).unwrap_or_default();
@@ -138,7 +138,7 @@ fn starts(site: &Site, unit: &str) -> bool {
 
 #[test]
 fn an_installer_runs_what_the_page_has_in_place_of_post_xcat() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     // It knows nothing but what the page has written there.
     site.root.sh("rm -r /opt/xcat").expect(0);
     // Debian's has only one of the two.
@@ -164,7 +164,7 @@ fn an_installer_runs_what_the_page_has_in_place_of_post_xcat() {
 
 #[test]
 fn a_mistake_in_the_configuration_is_told_and_does_not_install_the_node_again() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     for mistake in [
         "[run]\ntimeuot = \"1h\"\n",
         "[run]\ntimeout = \"1x\"\n",
@@ -195,7 +195,7 @@ fn a_mistake_in_the_configuration_is_told_and_does_not_install_the_node_again() 
 
 #[test]
 fn a_disk_whose_kickstart_failed_runs_nothing_until_that_is_mended() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     site.root.sh("rm -r /opt/xcat").expect(0);
     site.server.script("syslog", "#!/bin/sh\nexit 3\n");
     let out = site.root.sh(&body(&site)).expect(0);

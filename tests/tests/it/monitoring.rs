@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use provost_tests::processes::until;
-use provost_tests::{Cluster, SOON};
+use provost_tests::{Cluster, SOON, missing, skip_if};
 use regex::Regex;
 use serde_json::Value;
 
@@ -42,10 +42,8 @@ fn knows(text: &str) {
 fn the_alert_rules_are_valid() {
     let rules = sample("alerts.yml");
     knows(&std::fs::read_to_string(&rules).unwrap());
-    let Ok(checked) = Command::new("promtool").args(["check", "rules"]).arg(&rules).output() else {
-        eprintln!("SKIPPED: promtool isn't here (Debian's package prometheus)");
-        return;
-    };
+    skip_if(missing::program("promtool", "prometheus"));
+    let checked = Command::new("promtool").args(["check", "rules"]).arg(&rules).output().unwrap();
     let text = [checked.stdout, checked.stderr].concat();
     let text = String::from_utf8_lossy(&text);
     assert!(checked.status.success() && text.contains("9 rules found"), "{text}");

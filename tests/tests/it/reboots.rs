@@ -1,7 +1,7 @@
 //! A step asks for a reboot, and the run goes on after it. No test reboots anything: the node's
 //! programs for that are fakes.
 
-use provost_tests::{Cluster, Node, program};
+use provost_tests::{Cluster, Node, missing, program, skip_if};
 use serde_json::{Value, json};
 
 const STEP: &str =
@@ -38,12 +38,8 @@ fn ran(cluster: &Cluster) -> Vec<String> {
 }
 
 /// Only root may reboot a machine, fake or not.
-fn is_root() -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
-        eprintln!("SKIPPED: only root asks for reboots");
-    }
-    root
+fn needs_root() {
+    skip_if(missing::root("ask for a reboot"));
 }
 
 fn fake(node: &Node, text: &str) {
@@ -54,9 +50,7 @@ fn fake(node: &Node, text: &str) {
 
 #[test]
 fn a_run_goes_on_after_its_reboot_at_the_next_step() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let (cluster, node) = cluster(
         "[\"one\", \"asks\", \"two\"]",
         &[("one", STEP), ("asks", &asks("when = \"once\"")), ("two", STEP)],
@@ -98,9 +92,7 @@ fn a_run_goes_on_after_its_reboot_at_the_next_step() {
 
 #[test]
 fn a_step_that_says_so_runs_again_after_its_reboot() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let again = asks("resume = \"again\"")
         .replace("\"$PROVOST\"", "[ \"${PROVOST_RESUME:-0}\" -ge 2 ] || \"$PROVOST\"");
     let (cluster, node) = cluster("[\"asks\", \"two\"]", &[("asks", &again), ("two", STEP)]);
@@ -119,9 +111,7 @@ fn a_step_that_says_so_runs_again_after_its_reboot() {
 
 #[test]
 fn a_run_goes_on_by_what_its_steps_are_though_the_plan_has_changed() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let scripts = [("one", STEP), ("asks", &asks("leak = \"warn\""))];
     let scripts: Vec<_> = scripts.into_iter().chain([("two", STEP), ("three", STEP)]).collect();
     let (cluster, node) = cluster("[\"one\", \"asks\", \"two\"]", &scripts);
@@ -137,9 +127,7 @@ fn a_run_goes_on_by_what_its_steps_are_though_the_plan_has_changed() {
 
 #[test]
 fn a_script_that_always_reboots_ends_in_held() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let (cluster, node) =
         cluster("[\"asks\", \"never\"]", &[("asks", &asks("resume = \"again\"")), ("never", STEP)]);
     for attempt in 1..=3 {
@@ -160,9 +148,7 @@ fn a_script_that_always_reboots_ends_in_held() {
 
 #[test]
 fn a_runner_that_dies_before_the_reboot_loses_nothing_and_does_nothing_twice() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let (cluster, node) =
         cluster("[\"asks\", \"two\"]", &[("asks", &asks("when = \"once\"")), ("two", STEP)]);
     let (good, kill) = (node.path("fakes/systemctl"), "kill -9 $PPID; sleep 5");
@@ -180,9 +166,7 @@ fn a_runner_that_dies_before_the_reboot_loses_nothing_and_does_nothing_twice() {
 
 #[test]
 fn what_a_power_cut_took_of_the_last_record_is_put_back() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let (cluster, node) =
         cluster("[\"asks\", \"two\"]", &[("asks", &asks("when = \"once\"")), ("two", STEP)]);
     node.provost(&["boot"]).expect(0);
@@ -200,9 +184,7 @@ fn what_a_power_cut_took_of_the_last_record_is_put_back() {
 
 #[test]
 fn a_machine_that_does_not_reboot_is_told_of_and_the_run_goes_on_later() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let (cluster, node) =
         cluster("[\"asks\", \"two\"]", &[("asks", &asks("leak = \"warn\"")), ("two", STEP)]);
     fake(&node, "echo no bus >&2; exit 1");

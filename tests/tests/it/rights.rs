@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use provost_tests::{Cluster, Node, Out};
+use provost_tests::{Cluster, Node, Out, missing, skip_if};
 
 /// A user without any rights.
 const NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
@@ -13,12 +13,10 @@ fn mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
 }
 
-/// A node that has booted, as another user may look at it; none where this isn't root.
-fn node(cluster: &mut Cluster) -> Option<Node> {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("SKIPPED: only root can become another user");
-        return None;
-    }
+/// A node that has booted, as another user may look at it.
+fn node() -> (Cluster, Node) {
+    skip_if(missing::other_users());
+    let mut cluster = Cluster::new();
     cluster.script("hello", "#!/bin/sh\necho hello\n");
     cluster.site("[nodes.cn001]\npostscripts = [\"hello\"]\n").publish().expect(0);
     cluster.start();
@@ -27,7 +25,7 @@ fn node(cluster: &mut Cluster) -> Option<Node> {
     for path in [cluster.path(""), cluster.path("nodes"), node.path("")] {
         mode(&path, 0o755);
     }
-    Some(node)
+    (cluster, node)
 }
 
 fn by_nobody(node: &Node, args: &[&str]) -> Out {
@@ -44,8 +42,7 @@ fn refused(node: &Node, args: &[&str], what: &str) {
 
 #[test]
 fn what_a_user_may_not_read_is_said_and_not_guessed() {
-    let mut cluster = Cluster::new();
-    let Some(node) = node(&mut cluster) else { return };
+    let (_cluster, node) = node();
     // Which records are reported is for root alone.
     for args in [&["status"][..], &["status", "--format", "json"]] {
         refused(&node, args, "state/report/boot.json");
@@ -72,8 +69,7 @@ fn what_a_user_may_not_read_is_said_and_not_guessed() {
 /// Without its configuration it would look at other folders.
 #[test]
 fn a_configuration_that_a_user_may_not_read_is_an_error() {
-    let mut cluster = Cluster::new();
-    let Some(node) = node(&mut cluster) else { return };
+    let (_cluster, node) = node();
     mode(&node.path("provost.toml"), 0o600);
     for args in [&["status"][..], &["log", "hello"], &["analyze"]] {
         let out = by_nobody(&node, args).expect(2);

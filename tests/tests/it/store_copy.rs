@@ -29,7 +29,7 @@ fn sqlite(data: &Path) -> String {
 
 #[test]
 fn a_site_moves_to_postgres_and_back_and_its_nodes_go_on() {
-    let Some(server) = Postgres::start() else { return };
+    let server = Postgres::start();
     let mut cluster = Cluster::new();
     cluster.script("fails", "#!/bin/sh\necho because\nexit 7\n");
     cluster.site("[nodes.cn001]\npostscripts = [\"fails\"]\n").publish().expect(0);
@@ -74,7 +74,7 @@ fn a_site_moves_to_postgres_and_back_and_its_nodes_go_on() {
 
 #[test]
 fn a_copy_that_is_killed_leaves_nothing_that_is_served_and_is_made_again() {
-    let Some(server) = Postgres::start() else { return };
+    let server = Postgres::start();
     let mut rng = Rng::with_seed(seed());
     let mut cluster = Cluster::new();
     cluster.script("one", "#!/bin/sh\n").site("[nodes.cn001]\npostscripts = [\"one\"]\n");

@@ -7,7 +7,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use provost_tests::faults::{Fault, Faulty, Times};
-use provost_tests::{Cluster, Dns, Node, Waiting, WebServer, accounts, pipe, processes};
+use provost_tests::{
+    Cluster, Dns, Node, Waiting, WebServer, accounts, missing, pipe, processes, skip_if,
+};
 use serde_json::{Value, json};
 
 const OK: &str = "#!/bin/sh\necho \"$0 on $NODE\"\n";
@@ -56,16 +58,14 @@ fn is_told(told: &Value, cause: &str, message: &[&str], hint: &[&str]) {
 
 #[test]
 fn a_file_of_the_wrong_mode_on_the_server_is_named_with_its_fix() {
+    skip_if(WebServer::missing());
     let cluster = cluster();
     let readable = PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(cluster.path(""), readable).unwrap();
     let own = cluster.path("nginx");
     std::fs::create_dir(&own).unwrap();
     let daemon = cluster.daemon().nodes();
-    let Some(server) = WebServer::start(&own, &cluster.www(), &daemon) else {
-        eprintln!("SKIPPED: it takes nginx, and root to start it");
-        return;
-    };
+    let server = WebServer::start(&own, &cluster.www(), &daemon);
     let [site, scripts, key, www] = ["site.toml", "scripts", "key/provost.key", "www"]
         .map(|name| cluster.path(name).display().to_string());
     let publish = ["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www];
@@ -155,18 +155,12 @@ fn with_names(node: &Node, resolv_conf: &Path, args: &[&str]) -> Command {
 
 #[test]
 fn a_dead_dns_is_told_with_the_name_and_who_was_asked() {
+    skip_if(missing::mounts());
+    let dns = Dns::start();
     let cluster = cluster();
     let node = cluster.node("cn001");
     let resolv_conf = cluster.path("resolv.conf");
-    let Some(dns) = Dns::start() else {
-        eprintln!("SKIPPED: a name server can't be started here");
-        return;
-    };
     std::fs::write(&resolv_conf, dns.resolv_conf()).unwrap();
-    if !with_names(&node, &resolv_conf, &["--version"]).status().is_ok_and(|s| s.success()) {
-        eprintln!("SKIPPED: resolv.conf can't be replaced for a process here");
-        return;
-    }
     let address = cluster.daemon().nodes();
     let port = address.rsplit_once(':').unwrap().1;
     node.configure(&format!(

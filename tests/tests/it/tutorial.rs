@@ -101,13 +101,10 @@ fn constant(line: &str) -> String {
 
 #[test]
 fn its_commands_take_a_node_from_two_packages_to_booted_and_back() {
+    enter_own_network("10.0.0.1/8");
+    let (management_node, node) = (Chroot::new(), Chroot::new());
     let folder = tempfile::tempdir().unwrap();
-    if !enter_own_network("10.0.0.1/8") {
-        return;
-    }
-    let root = |name: &str| Chroot::new(&folder.path().join(name));
-    let (Some(management_node), Some(node)) = (root("management"), root("node")) else { return };
-    let packages = Packages::make(&folder.path().join("packages"));
+    let packages = Packages::make(folder.path());
     packages.copy_to(&management_node, "/root");
     packages.copy_to(&node, "/root");
     let (key, token) = Default::default();

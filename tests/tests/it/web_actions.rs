@@ -8,17 +8,18 @@ use std::path::Path;
 use std::process::Command;
 
 use provost_tests::browser::{Browser, DESKTOP, PHONE, Screen};
-use provost_tests::{Cluster, Network, Out};
+use provost_tests::{Cluster, Network, Out, skip_if};
 use serde_json::json;
 
 /// A management node with the nodes cn001 and cn002, and a browser that accepts its certificate.
-fn start(screen: Screen) -> Option<(Cluster, Browser)> {
-    start_with(screen, Cluster::new(), "")
+fn start(screen: Screen) -> (Cluster, Browser) {
+    start_with(screen, "")
 }
 
 /// The same with more of provostd.toml.
-fn start_with(screen: Screen, mut cluster: Cluster, more: &str) -> Option<(Cluster, Browser)> {
-    let browser = Browser::start(screen)?;
+fn start_with(screen: Screen, more: &str) -> (Cluster, Browser) {
+    let browser = Browser::start(screen);
+    let mut cluster = Cluster::new();
     browser.devtools("Security.setIgnoreCertificateErrors", &json!({"ignore": true}));
     let broken = cluster.path("broken");
     cluster.script("syslog", &format!("#!/bin/sh\n[ ! -e {broken:?} ]\n"));
@@ -28,7 +29,7 @@ fn start_with(screen: Screen, mut cluster: Cluster, more: &str) -> Option<(Clust
     cluster.configure_daemon(&format!("{tls}{more}"));
     cluster.start();
     cluster.ctl(&["token", "cn[001-002]"]).expect(0);
-    Some((cluster, browser))
+    (cluster, browser)
 }
 
 /// The address of a page of the listener with a login.
@@ -74,7 +75,7 @@ fn attacker(target: &str) -> String {
 
 #[test]
 fn an_operator_releases_and_removes_after_a_question() {
-    let Some((cluster, browser)) = start(PHONE) else { return };
+    let (cluster, browser) = start(PHONE);
     log_in(&cluster, &browser, "lee", "operate");
     browser.is_well_made();
     browser.visit(&at(&cluster, "/nodes/cn001"));
@@ -126,15 +127,15 @@ fn example() -> (String, String) {
 
 #[test]
 fn an_operator_continues_a_node_by_the_program_of_the_site() {
-    let cluster = Cluster::new();
-    let Some(mut network) = Network::new(&cluster) else { return };
+    skip_if(Browser::missing());
+    let mut network = Network::new();
     let (program, restricted) = example();
-    let folder = cluster.path("ssh");
+    let folder = network.path("");
     let hook = folder.join("hook");
     let path = folder.display();
     write_program(&hook, &format!("#!/bin/sh\nPATH={path}:$PATH exec {program}\n"));
     let config = format!("[hooks]\non_continue = {hook:?}\n");
-    let Some((cluster, browser)) = start_with(PHONE, cluster, &config) else { return };
+    let (cluster, browser) = start_with(PHONE, &config);
     let node = cluster.node("cn001");
     network.join(&node);
     let public = folder.join("admin.pub");
@@ -197,7 +198,7 @@ fn an_operator_continues_a_node_by_the_program_of_the_site() {
 
 #[test]
 fn a_reader_is_offered_nothing_and_refused_all_without_javascript_as_well() {
-    let Some((cluster, browser)) = start(Screen { scripts: false, ..DESKTOP }) else { return };
+    let (cluster, browser) = start(Screen { scripts: false, ..DESKTOP });
     log_in(&cluster, &browser, "ann", "read");
     browser.visit(&at(&cluster, "/nodes/cn001"));
     let page = browser.text("body");

@@ -10,14 +10,14 @@ use provost_tests::{Cluster, Node};
 use serde_json::Value;
 
 /// A management node without nodes, and a browser.
-fn start(screen: Screen) -> Option<(Cluster, Browser)> {
-    let browser = Browser::start(screen)?;
+fn start(screen: Screen) -> (Cluster, Browser) {
+    let browser = Browser::start(screen);
     let mut cluster = Cluster::new();
     cluster.script("syslog", "#!/bin/sh\ntrue\n");
     cluster.site("[nodes.cn001]\npostscripts = [\"syslog\"]\n");
     cluster.publish().expect(0);
     cluster.start();
-    Some((cluster, browser))
+    (cluster, browser)
 }
 
 /// The address of a page.
@@ -27,7 +27,7 @@ fn at(cluster: &Cluster, path: &str) -> String {
 
 #[test]
 fn the_overview_follows_what_nodes_report() {
-    let Some((cluster, browser)) = start(DESKTOP) else { return };
+    let (cluster, browser) = start(DESKTOP);
     browser.visit(&at(&cluster, "/"));
     browser.until_text("main", "No node is known yet");
     browser.until_text("#live", "live");
@@ -72,7 +72,7 @@ fn the_overview_follows_what_nodes_report() {
 
 #[test]
 fn ten_thousand_nodes_are_filtered_sorted_and_shown_in_parts() {
-    let Some((cluster, browser)) = start(DESKTOP) else { return };
+    let (cluster, browser) = start(DESKTOP);
     let nodes = Reporters::new(&cluster, "n[00001-10000]");
     (0..20).for_each(|n| nodes.boots(n));
     (20..25).for_each(|n| nodes.fails(n, "mount.nfs: timed out"));
@@ -105,7 +105,7 @@ fn ten_thousand_nodes_are_filtered_sorted_and_shown_in_parts() {
 /// Names without a blank at which a line could break.
 #[test]
 fn long_names_fit_a_phone() {
-    let Some(browser) = Browser::start(PHONE) else { return };
+    let browser = Browser::start(PHONE);
     let (node, script) = ("n".repeat(80) + ".example.org", "s".repeat(120));
     let mut cluster = Cluster::new();
     cluster.script(&script, "#!/bin/sh\necho \"$0 $1\" >&2\nexit 1\n");
@@ -142,7 +142,7 @@ fn node_with(cluster: &mut Cluster, script: &str) -> Node {
 
 #[test]
 fn a_step_shows_its_log_while_it_runs() {
-    let Some(browser) = Browser::start(DESKTOP) else { return };
+    let browser = Browser::start(DESKTOP);
     let mut cluster = Cluster::new();
     let slow = "#!/bin/bash\necho begun\nwhile read -r line; do\n  echo \"got $line\"\n\
                 [[ $line = end ]] && exit 7\ndone <\"$GATE\"\n";
@@ -175,7 +175,7 @@ fn a_step_shows_its_log_while_it_runs() {
 
 #[test]
 fn what_a_script_prints_is_text() {
-    let Some(browser) = Browser::start(DESKTOP) else { return };
+    let browser = Browser::start(DESKTOP);
     let mut cluster = Cluster::new();
     let hostile = "#!/bin/bash\n\
         head -c 1000000 /dev/zero | tr '\\0' x\necho\n\
@@ -212,7 +212,7 @@ fn what_a_script_prints_is_text() {
 
 #[test]
 fn a_keyboard_is_enough() {
-    let Some((cluster, browser)) = start(DESKTOP) else { return };
+    let (cluster, browser) = start(DESKTOP);
     let nodes = Reporters::new(&cluster, "cn[001-012]");
     (0..12).for_each(|n| nodes.fails(n, "mount.nfs: timed out"));
     browser.visit(&at(&cluster, "/"));
@@ -247,7 +247,7 @@ fn a_keyboard_is_enough() {
 
 #[test]
 fn without_javascript_all_pages_can_be_read() {
-    let Some((cluster, browser)) = start(Screen { scripts: false, ..DESKTOP }) else { return };
+    let (cluster, browser) = start(Screen { scripts: false, ..DESKTOP });
     let nodes = Reporters::new(&cluster, "cn[001-300]");
     (0..3).for_each(|n| nodes.boots(n));
     (3..5).for_each(|n| nodes.fails(n, "mount.nfs: timed out"));
@@ -279,7 +279,7 @@ fn pages_fit_a_phone_and_the_dark() {
         (Screen { dark: true, ..DESKTOP }, "dark"),
         (Screen { dark: true, ..PHONE }, "dark-phone"),
     ] {
-        let Some((cluster, browser)) = start(screen) else { return };
+        let (cluster, browser) = start(screen);
         let nodes = Reporters::new(&cluster, "cn[001-120]");
         (0..90).for_each(|n| nodes.boots(n));
         (90..110)

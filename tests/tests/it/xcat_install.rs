@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use provost_tests::{Chroot, Out, program};
+use provost_tests::{Chroot, Out, missing, program, skip_part};
 use tempfile::TempDir;
 
 const ORIGINAL: &str = "#!/bin/sh\necho \"xCAT's own: $*\"\nexit 7\n";
@@ -132,14 +132,13 @@ fn xcat_works_as_before_once_the_program_is_removed() {
 /// systemd takes `unit` as it stands, and would start it.
 #[track_caller]
 fn understood(unit: &Path) {
-    let mut command = Command::new("systemd-analyze");
-    match command.args(["verify", "--man=no", "--recursive-errors=no"]).arg(unit).output() {
-        Err(e) => eprintln!("SKIPPED: systemd-analyze: {e}"),
-        Ok(out) => {
-            let said = Out::from(out).expect(0).stderr;
-            assert!(!said.contains("provost-xcat"), "{said}");
-        }
+    if let Some(missing) = missing::program("systemd-analyze", "systemd") {
+        return skip_part(&missing);
     }
+    let mut command = Command::new("systemd-analyze");
+    command.args(["verify", "--man=no", "--recursive-errors=no"]).arg(unit);
+    let said = Out::from(command.output().unwrap()).expect(0).stderr;
+    assert!(!said.contains("provost-xcat"), "{said}");
 }
 
 #[test]
@@ -196,8 +195,7 @@ fn by_the_name_of_xcats_it_is_that_program_and_unknown_arguments_run_nothing() {
 
 #[test]
 fn an_image_needs_no_proc() {
-    let folder = TempDir::new().unwrap();
-    let Some(image) = Chroot::new(folder.path()) else { return };
+    let image = Chroot::new();
     std::fs::copy(program("provost"), image.path("/usr/bin/provost")).unwrap();
     for called in ["provost", "./provost"] {
         image.sh("rm -rf /opt/xcat; mountpoint -q /proc && umount -l /proc");

@@ -2,7 +2,7 @@
 
 use provost_tests::xcat::monitor::{Habit, Monitor};
 use provost_tests::xcat::{Web, WebKind, XcatServer};
-use provost_tests::{Chroot, Out, program};
+use provost_tests::{Chroot, Out, program, skip_if};
 
 /// Tells that it ran, and with what.
 const TELL: &str = "#!/bin/bash\necho \"${0#./} $*\" >>/root/ran\necho \"output of ${0#./}\"\n\
@@ -38,15 +38,15 @@ struct Site {
 }
 
 impl Site {
-    fn new() -> Option<Self> {
-        let server = XcatServer::new();
+    fn new() -> Self {
+        skip_if(WebKind::Nginx.missing());
+        let root = Chroot::new();
+        let (server, web) = XcatServer::with_web(WebKind::Nginx);
         for name in POST.iter().chain(&BOOT).chain(&["extra", "sub/extra"]) {
             server.script(name, TELL);
         }
         server.script("bad", "#!/bin/bash\necho before\nfalse\nexit 3\n");
         server.mypostscript("cn001", &mypostscript(""));
-        let web = server.web(WebKind::Nginx)?;
-        let root = Chroot::new(&server.path("root"))?;
         std::fs::copy(program("provost"), root.path("/usr/bin/provost")).unwrap();
         root.sh("mkdir -p /etc/provost").expect(0);
         let trust = "[trust]\nunsigned = true\n[report]\ndeadline = \"100ms\"\n";
@@ -55,7 +55,7 @@ impl Site {
         let line = format!("quiet XCAT={host}:3001 XCATHTTPPORT={port} NODE=cn001 nonodestatus\n");
         std::fs::write(root.path("/run/cmdline"), line).unwrap();
         root.sh("mount --bind /run/cmdline /proc/cmdline").expect(0);
-        Some(Self { server, web, root })
+        Self { server, web, root }
     }
 
     /// Which scripts have run since it was last asked.
@@ -76,7 +76,7 @@ impl Site {
 
 #[test]
 fn a_diskless_node_boots_by_xcats_own_unit_and_statelite_too() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     site.root.sh("provost install --xcat").expect(0);
     for mode in ["", "4"] {
         let out = site.root.sh(&format!("/opt/xcat/xcatdsklspost {mode}")).expect(0);
@@ -94,7 +94,7 @@ cp -a /run/kept/. /opt/xcat && mount -o remount,ro,bind /";
 
 #[test]
 fn a_statelite_node_whose_root_is_read_only_and_whose_scripts_are_on_a_mount_boots() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     site.root.sh("provost install --xcat").expect(0);
     site.root.sh(STATELITE).expect(0);
     site.root.sh("touch /here").expect(1);
@@ -120,7 +120,7 @@ fn a_statelite_node_whose_root_is_read_only_and_whose_scripts_are_on_a_mount_boo
 
 #[test]
 fn a_node_that_xcat_installed_runs_its_postbootscripts_once_or_where_the_site_says() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     site.root.sh("mkdir -p /opt/xcat; touch /opt/xcat/xcatdsklspost /opt/xcat/xcatinstallpost");
     site.root.sh("provost install --xcat").expect(0);
     site.root.sh("/opt/xcat/xcatinstallpost").expect(0);
@@ -136,14 +136,14 @@ fn a_node_that_xcat_installed_runs_its_postbootscripts_once_or_where_the_site_sa
 
 #[test]
 fn a_reboot_of_a_node_that_provost_has_never_seen_runs_no_postscripts() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     site.root.sh("provost xcatdsklspost 6").expect(0);
     assert!(site.ran().is_empty());
 }
 
 #[test]
 fn updatenode_runs_what_it_names_and_tells_how_it_went() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     site.root.sh("provost install --xcat").expect(0);
     let out = site.update("1", "").expect(0);
     assert_eq!(site.ran(), [POST, BOOT].concat());
@@ -189,7 +189,7 @@ fn updatenode_runs_what_it_names_and_tells_how_it_went() {
 
 #[test]
 fn the_copy_that_an_unmodified_updatenode_makes_hands_over() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     site.server.script("xcatlib.sh", "#!/bin/bash\nmsgutil_r() { :; }\n");
     site.root.sh("provost install --xcat").expect(0);
     // Each boot has the library anew.
@@ -214,7 +214,7 @@ fn the_copy_that_an_unmodified_updatenode_makes_hands_over() {
 
 #[test]
 fn a_kickstart_and_the_first_boot_after_it_need_nothing_of_post_xcat() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     site.root.sh("provost kickstart").expect(0);
     assert_eq!(site.ran(), POST);
     let wants = "/etc/systemd/system/multi-user.target.wants/provost-boot.service";
@@ -229,7 +229,7 @@ fn a_kickstart_and_the_first_boot_after_it_need_nothing_of_post_xcat() {
 
 #[test]
 fn a_server_of_times_long_past_is_passed_over_and_the_monitor_is_where_the_kernel_says() {
-    let Some(site) = Site::new() else { return };
+    let site = Site::new();
     let monitor = Monitor::start(Habit::Right);
     let (host, port) = site.web.address().rsplit_once(':').unwrap();
     let trust = "[trust]\nunsigned = true\n[report]\ndeadline = \"1m\"\n";

@@ -5,22 +5,21 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use provost_tests::Out;
 use provost_tests::xcat::{
-    Authority, Habit, WebKind, XCATS_BEGIN, XcatServer, Xcatd, mypostscript, says,
+    Authority, Habit, Web, WebKind, XCATS_BEGIN, XcatServer, Xcatd, mypostscript, says,
 };
+use provost_tests::{Out, missing, skip_if};
 
 /// A management node whose node `cn1` runs `tell`, which tells its environment.
-fn site() -> XcatServer {
-    let server = XcatServer::new();
+fn site(kind: WebKind) -> (XcatServer, Web) {
+    let (server, web) = XcatServer::with_web(kind);
     server.script("tell", "#!/bin/bash\n{ echo; env; } >../told\n");
-    server
+    (server, web)
 }
 
 #[test]
 fn xcatd_is_asked_where_the_web_server_has_no_mypostscript() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Apache) else { return };
+    let (server, web) = site(WebKind::Apache);
     let text = mypostscript("# <&>\"'\nNOTE='two\nlines'\nexport NOTE", &["tell"], &[]);
     let node = server.node("cn1", web.address());
     let limits =
@@ -64,8 +63,7 @@ fn xcatd_is_asked_where_the_web_server_has_no_mypostscript() {
 
 #[test]
 fn xcatd_is_who_has_the_known_certificate_or_one_for_its_address() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Apache) else { return };
+    let (server, web) = site(WebKind::Apache);
     let node = server.node("cn1", web.address());
     let authority = Authority::new(&server.path("authority"));
     let (now, named) = ("700101010101Z", "DNS:mn.cluster,DNS:mn");
@@ -134,8 +132,7 @@ fn old_xcatd(hello: &'static str, answer: Vec<u8>) -> u16 {
 
 #[test]
 fn an_xcatd_with_ciphers_of_old_is_asked_without_tls_unless_it_has_to_prove_itself() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let (server, web) = site(WebKind::Nginx);
     let node = server.node("cn1", web.address());
     let text = mypostscript(&"# a line of many\n".repeat(9999), &["tell"], &[]);
     // TLS 1.2's fatal alert: handshake_failure.
@@ -164,8 +161,7 @@ fn an_xcatd_with_ciphers_of_old_is_asked_without_tls_unless_it_has_to_prove_itse
 
 #[test]
 fn a_mypostscript_that_makes_no_sense_runs_nothing_and_says_where() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let (server, web) = site(WebKind::Nginx);
     let node = server.node("cn1", web.address());
     node.configure("[guard]\nmax_attempts = 100\n");
     let lists = |preamble: &str| mypostscript(preamble, &["tell"], &[]);
@@ -196,8 +192,7 @@ fn a_mypostscript_that_makes_no_sense_runs_nothing_and_says_where() {
 
 #[test]
 fn a_line_that_makes_no_sense_keeps_only_its_list_from_running() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let (server, web) = site(WebKind::Nginx);
     let node = server.node("cn1", web.address());
     let ran = || std::fs::remove_file(node.path("told")).is_ok();
     server.mypostscript("cn1", &mypostscript("", &["tell"], &["tell `id`"]));
@@ -224,8 +219,7 @@ fn a_line_that_makes_no_sense_keeps_only_its_list_from_running() {
 
 #[test]
 fn a_mypostscript_that_is_cut_off_between_its_lists_boots_nothing() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let (server, web) = site(WebKind::Nginx);
     let node = server.node("cn1", web.address());
     let whole = mypostscript("", &["tell"], &["tell"]);
     let (cut, _) = whole.split_once("# postbootscripts-start-here").unwrap();
@@ -241,8 +235,7 @@ fn a_mypostscript_that_is_cut_off_between_its_lists_boots_nothing() {
 
 #[test]
 fn what_is_sound_to_bash_is_left_to_bash() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let (server, web) = site(WebKind::Nginx);
     let node = server.node("cn1", web.address());
     let preamble = "cat <<EOF >/dev/null\nit's\nEOF\nA=$'it\\'s'\nexport A\n\
                     B=\"$(echo \"it's\")\"\nexport B\nC='a\nb' D='c'\nexport C D\n\
@@ -257,8 +250,7 @@ fn what_is_sound_to_bash_is_left_to_bash() {
 
 #[test]
 fn what_is_not_utf8_is_told_with_its_line_and_not_changed() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let (server, web) = site(WebKind::Nginx);
     let node = server.node("cn1", web.address());
     let latin1 = |text: String| -> Vec<u8> {
         text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
@@ -294,8 +286,7 @@ fn what_is_not_utf8_is_told_with_its_line_and_not_changed() {
 
 #[test]
 fn scripts_have_the_functions_that_the_preamble_exports() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let (server, web) = site(WebKind::Nginx);
     let node = server.node("cn1", web.address());
     server.script("greet", "#!/bin/bash\nhello \"a  b\" >../greeted && hidden\n");
     let preamble = "hello() { local IFS=-\n  echo \"hello $* ${NOTE@Q}\" # }\n}\n\
@@ -311,8 +302,7 @@ fn scripts_have_the_functions_that_the_preamble_exports() {
 
 #[test]
 fn a_hostile_preamble_is_over_in_time_and_leaves_nobody() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let (server, web) = site(WebKind::Nginx);
     let node = server.node("cn1", web.address());
     let mark = format!("{}/mark", node.path("").display());
     let forks = format!("export MARK={mark}\n(setsid sleep 1000 &)\nsleep 1000 &\nexport A=1\n");
@@ -344,9 +334,9 @@ fn a_hostile_preamble_is_over_in_time_and_leaves_nobody() {
 
 #[test]
 fn a_node_without_bash_is_told_so() {
-    let server = site();
+    skip_if(missing::mounts());
+    let (server, web) = site(WebKind::Nginx);
     server.mypostscript("cn1", &mypostscript("", &["tell"], &[]));
-    let Some(web) = server.web(WebKind::Nginx) else { return };
     let node = server.node("cn1", web.address());
     let script = "mount --bind /dev/null \"$(readlink -f /bin/bash)\" && exec \"$@\"";
     let out: Out = node
@@ -354,9 +344,6 @@ fn a_node_without_bash_is_told_so() {
         .output()
         .unwrap()
         .into();
-    if !out.stderr.contains("provost: ") {
-        return eprintln!("SKIPPED: this machine lets us make no mounts: {}", out.stderr);
-    }
     out.expect(2);
     says(&node.fetched(), "config", &["/bin/bash", "install bash"]);
 }

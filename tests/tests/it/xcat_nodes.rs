@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use provost_tests::Cluster;
 use provost_tests::xcat::{WebKind, XcatServer};
+use provost_tests::{Cluster, missing, skip_if};
 
 /// A client that speaks to port 3002 as xCAT's does, by what is known of its protocol: it opens
 /// the connection, waits for `ready`, says its word, and waits for `done`. It ends with 1 where
@@ -19,14 +19,6 @@ BEGIN {
     close(server)
     exit 1
 }"#;
-
-fn is_there(program: &str, arg: &str) -> bool {
-    let asked = Command::new(program).arg(arg).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if asked.is_err() {
-        eprintln!("SKIPPED: there is no {program} here");
-    }
-    asked.is_ok()
-}
 
 /// Says a word as gawk does. Returns its exit status.
 fn say(cluster: &Cluster, word: &str) -> Option<i32> {
@@ -47,9 +39,7 @@ fn old_cluster(xcat: &str, site: &str) -> Cluster {
 
 #[test]
 fn gawk_tells_a_nodes_status() {
-    if !is_there("gawk", "--version") {
-        return;
-    }
+    skip_if(missing::program("gawk", "gawk"));
     let site = "[nodes.cn001]\nenv.IPADDR = \"127.0.0.1\"\npostscripts = [\"t\"]\n";
     let cluster = old_cluster("monitor = \"127.0.0.1:0\"\n", site);
     for (word, status) in [
@@ -104,9 +94,7 @@ fn a_mypostscript_has_what_xcats_client_cannot_do_without() {
 
 #[test]
 fn a_stranger_is_named_once_with_what_to_do() {
-    if !is_there("gawk", "--version") {
-        return;
-    }
+    skip_if(missing::program("gawk", "gawk"));
     let site = "[nodes.cn001]\nenv.IPADDR = \"10.255.0.1\"\n";
     let cluster = old_cluster("monitor = \"127.0.0.1:0\"\n", site);
     assert_eq!((say(&cluster, "next"), say(&cluster, "next")), (Some(1), Some(1)));
@@ -118,9 +106,7 @@ fn a_stranger_is_named_once_with_what_to_do() {
 
 #[test]
 fn openssl_fetches_a_nodes_mypostscript() {
-    if !is_there("openssl", "version") {
-        return;
-    }
+    skip_if(missing::program("openssl", "openssl"));
     let keys = tempfile::tempdir().unwrap();
     let path = |name: &str| keys.path().join(name);
     let (cert, key) = (path("cert.pem"), path("key.pem"));
@@ -159,9 +145,8 @@ fn openssl_fetches_a_nodes_mypostscript() {
 
 #[test]
 fn provost_in_xcats_place_takes_provostd_in_xcatds_place() {
-    if !is_there("openssl", "version") {
-        return;
-    }
+    skip_if(missing::program("openssl", "openssl"));
+    let (server, web) = XcatServer::with_web(WebKind::Nginx);
     let keys = tempfile::tempdir().unwrap();
     let (cert, key) = (keys.path().join("cert.pem"), keys.path().join("key.pem"));
     certificate(&cert, &key);
@@ -180,9 +165,7 @@ fn provost_in_xcats_place_takes_provostd_in_xcatds_place() {
     let port =
         |listener: &str| cluster.daemon().address(listener).rsplit_once(':').unwrap().1.to_owned();
 
-    let server = XcatServer::new();
     server.script("tell", "#!/bin/sh\nprintf '<%s>' \"$1\" \"$NOTE\" >../told\n");
-    let Some(web) = server.web(WebKind::Nginx) else { return };
     let node = server.node("cn001", web.address());
     node.configure(&format!(
         "xcatd_port = {}\nmonitor_port = {}\n",

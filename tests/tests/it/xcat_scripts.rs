@@ -22,22 +22,20 @@ struct Site {
     node: XcatNode,
 }
 
-/// A management node, and its node `cn1`, with these scripts in its lists. None where there is no
-/// web server.
+/// A management node, and its node `cn1`, with these scripts in its lists.
 fn site(
     scripts: &[(&str, &str)],
     preamble: &str,
     postscripts: &[&str],
     postbootscripts: &[&str],
-) -> Option<Site> {
-    let server = XcatServer::new();
+) -> Site {
+    let (server, web) = XcatServer::with_web(WebKind::Apache);
     for (name, text) in scripts {
         server.script(name, text);
     }
     server.mypostscript("cn1", &mypostscript(preamble, postscripts, postbootscripts));
-    let web = [WebKind::Apache, WebKind::Nginx].into_iter().find_map(|kind| server.web(kind))?;
     let node = server.node("cn1", web.address());
-    Some(Site { server, web, node })
+    Site { server, web, node }
 }
 
 fn read(node: &XcatNode, name: &str) -> String {
@@ -55,7 +53,7 @@ fn has_lines(text: &str, lines: &[&str]) {
 #[test]
 fn a_script_finds_all_that_xcat_gives_it() {
     let scripts = [("sub/tell", TELL)];
-    let Some(Site { node, .. }) = &site(&scripts, TABLES, &["sub/tell"], &[]) else { return };
+    let Site { node, .. } = &site(&scripts, TABLES, &["sub/tell"], &[]);
     // The first server doesn't serve.
     let text = read(node, "provost.toml");
     let text = text.replace("servers = [", "servers = [\"http://127.0.0.2:1\", ");
@@ -93,7 +91,7 @@ fn a_script_finds_all_that_xcat_gives_it() {
 #[test]
 fn xcatinfo_says_what_the_node_is_and_how_far_and_keeps_what_others_wrote() {
     let bad = [("x", "#!/bin/sh\nexit 1\n"), ("y", "#!/bin/sh\ncat ../xcat/xcatinfo >../seen\n")];
-    let Some(Site { server, web, node }) = &site(&bad, TABLES, &["x"], &["y"]) else { return };
+    let Site { server, web, node } = &site(&bad, TABLES, &["x"], &["y"]);
     std::fs::create_dir_all(node.path("xcat")).unwrap();
     let old = "IMAGEUUID='1-2'\nXCATSERVER=10.9.9.9\nNODE='old'\n";
     std::fs::write(node.path("xcat/xcatinfo"), old).unwrap();
@@ -118,9 +116,7 @@ fn xcatinfo_says_what_the_node_is_and_how_far_and_keeps_what_others_wrote() {
 #[test]
 fn an_updatenode_that_moves_the_node_to_another_server_notes_that_one() {
     let tables = TABLES.replace("127.0.0.1", "127.0.0.3");
-    let Some(Site { web, node, .. }) = &site(&[("x", "#!/bin/sh\n")], &tables, &[], &["x"]) else {
-        return;
-    };
+    let Site { web, node, .. } = &site(&[("x", "#!/bin/sh\n")], &tables, &[], &["x"]);
     let server = || read(node, "xcat/xcatinfo").lines().next().unwrap().to_owned();
     std::fs::create_dir_all(node.path("xcat")).unwrap();
     std::fs::write(node.path("xcat/xcatinfo"), "XCATSERVER=10.9.9.9\nHTTPPORT=80\n").unwrap();
@@ -136,7 +132,7 @@ fn an_updatenode_that_moves_the_node_to_another_server_notes_that_one() {
 
 #[test]
 fn a_node_that_was_told_nothing_goes_by_its_xcatinfo() {
-    let Some(Site { node, .. }) = &site(&[("tell", TELL)], TABLES, &["tell"], &[]) else { return };
+    let Site { node, .. } = &site(&[("tell", TELL)], TABLES, &["tell"], &[]);
     node.provost(&["boot"]).expect(0);
     std::fs::remove_file(node.path("told")).unwrap();
     let text = read(node, "provost.toml");
@@ -153,9 +149,7 @@ fn a_node_that_was_told_nothing_goes_by_its_xcatinfo() {
 fn behind_a_service_node_a_script_knows_it_and_the_management_node() {
     let tables = "SITEMASTER='10.9.9.9'\nexport SITEMASTER\nMASTER='127.0.0.1'\nexport MASTER\n\
                   MASTER_IP='127.0.0.1'\nexport MASTER_IP\n";
-    let Some(Site { web, node, .. }) = &site(&[("tell", TELL)], tables, &["tell"], &[]) else {
-        return;
-    };
+    let Site { web, node, .. } = &site(&[("tell", TELL)], tables, &["tell"], &[]);
     let monitor = Monitor::start(Habit::Right);
     let port = web.address().rsplit(':').next().unwrap();
     std::fs::create_dir_all(node.path("xcat")).unwrap();
@@ -192,7 +186,7 @@ const FAILING: [(&str, &str); 3] = [
 #[test]
 fn the_start_and_the_end_of_each_script_are_where_and_how_tools_look_for_them() {
     let lists = (&["good", "bad", "slow"][..], &[][..]);
-    let Some(Site { node, .. }) = &site(&FAILING, TABLES, lists.0, lists.1) else { return };
+    let Site { node, .. } = &site(&FAILING, TABLES, lists.0, lists.1);
     let syslog = UdpSocket::bind("127.0.0.1:0").unwrap();
     syslog.set_read_timeout(Some(PATIENCE)).unwrap();
     let address = syslog.local_addr().unwrap();
@@ -238,7 +232,7 @@ fn the_start_and_the_end_of_each_script_are_where_and_how_tools_look_for_them() 
 
 #[test]
 fn a_script_that_is_not_there_is_told_in_xcats_words() {
-    let Some(Site { node, .. }) = &site(&[("a", "")], TABLES, &["nowhere"], &[]) else { return };
+    let Site { node, .. } = &site(&[("a", "")], TABLES, &["nowhere"], &[]);
     node.provost(&["kickstart"]).expect(1);
     let log = read(node, "xcat_log/xcat.log");
     let line = "[error]: xcat.deployment.postscript: postscript nowhere does NOT exist.\n";
@@ -248,7 +242,7 @@ fn a_script_that_is_not_there_is_told_in_xcats_words() {
 #[test]
 fn what_to_do_is_what_can_be_done_at_an_unmodified_management_node() {
     let bad = [("crlf", "#!/bin/bash\r\ntrue\r\n")];
-    let Some(Site { server, node, .. }) = &site(&bad, TABLES, &["nowhere"], &[]) else { return };
+    let Site { server, node, .. } = &site(&bad, TABLES, &["nowhere"], &[]);
     let there = "/install/postscripts on the management node";
     let out = node.boot(1).says(&[&format!("hint: put it into {there}")]);
     assert!(!out.stderr.contains("publish"), "{}", out.stderr);
@@ -265,9 +259,7 @@ fn what_to_do_is_what_can_be_done_at_an_unmodified_management_node() {
 #[test]
 fn a_script_can_source_xcatlib_whether_the_tree_has_one_or_not() {
     let script = "#!/bin/bash\n. ./xcatlib.sh || exit 9\nv4mask2prefix 255.255.0.0 >../told\n";
-    let Some(Site { server, node, .. }) = &site(&[("net", script)], TABLES, &["net"], &[]) else {
-        return;
-    };
+    let Site { server, node, .. } = &site(&[("net", script)], TABLES, &["net"], &[]);
     node.provost(&["boot"]).expect(0);
     assert_eq!(read(node, "told"), "16\n");
     server.script("xcatlib.sh", "v4mask2prefix() { echo theirs; }\n");
@@ -279,9 +271,7 @@ fn a_script_can_source_xcatlib_whether_the_tree_has_one_or_not() {
 fn in_debug_mode_a_shell_script_shows_what_it_does_and_where_it_fails() {
     let script = "#!/bin/bash -e\necho \"in $1\"\nfalse\necho no\n";
     let tables = format!("{TABLES}XCATDEBUGMODE='1'\nexport XCATDEBUGMODE\n");
-    let Some(Site { node, .. }) = &site(&[("x", script)], &tables, &["x 'a b'"], &[]) else {
-        return;
-    };
+    let Site { node, .. } = &site(&[("x", script)], &tables, &["x 'a b'"], &[]);
     node.provost(&["boot"]).expect(1);
     let log = read(node, "xcat_log/xcat.log");
     has_lines(&log, &["in a b", "+ echo 'in a b'", "+ false"]);
@@ -293,9 +283,7 @@ fn in_debug_mode_a_shell_script_shows_what_it_does_and_where_it_fails() {
 
 #[test]
 fn xcats_logs_that_nobody_takes_hold_nothing_up() {
-    let Some(Site { node, .. }) = &site(&[("x", "#!/bin/sh\n")], TABLES, &["x"], &[]) else {
-        return;
-    };
+    let Site { node, .. } = &site(&[("x", "#!/bin/sh\n")], TABLES, &["x"], &[]);
     // A pipe that nobody reads, where the log should be; a file, where a folder should be.
     std::fs::create_dir(node.path("xcat_log")).unwrap();
     provost_tests::pipe(&node.path("xcat_log/xcat.log"));

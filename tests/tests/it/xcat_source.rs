@@ -2,11 +2,10 @@
 
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use provost_tests::Out;
-use provost_tests::xcat::{WebKind, XcatServer, mypostscript, says};
+use provost_tests::xcat::{Web, WebKind, XcatServer, mypostscript, says};
+use provost_tests::{Out, missing, skip_if};
 
 const BOTH: [WebKind; 2] = [WebKind::Apache, WebKind::Nginx];
 /// A script that tells how it was called.
@@ -16,8 +15,8 @@ const TELL: &str = "#!/bin/bash\n{ pwd; printf '<%s>' \"$@\"; echo; env; } >../t
 const TWICE: &str = "\"$@\" && \"$@\"";
 
 /// A management node whose node `cn1` runs `tell`, with a tree as big as xCAT's.
-fn site() -> XcatServer {
-    let server = XcatServer::new();
+fn site(kind: WebKind) -> (XcatServer, Web) {
+    let (server, web) = XcatServer::with_web(kind);
     server.script("tell", TELL).script("hostkeys/tftp key&%", "key").script("a/b/c", "");
     for n in 0..140 {
         server.script(&format!("more/script{n}"), &format!("#!/bin/sh\necho {n}\n"));
@@ -28,14 +27,13 @@ fn site() -> XcatServer {
         "cn1",
         &mypostscript(preamble, &["tell 'a b' *", "a/b/c"], &["more/script7"]),
     );
-    server
+    (server, web)
 }
 
 #[test]
 fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
-    for kind in BOTH {
-        let server = site();
-        let Some(web) = server.web(kind) else { continue };
+    for kind in WebKind::available(&BOTH) {
+        let (server, web) = site(kind);
         let node = server.node("cn1", web.address());
         let out = node.boot(0);
         assert!(out.stderr.contains("`unsigned = true`"), "{}", out.stderr);
@@ -82,9 +80,8 @@ fn a_node_runs_what_apache_and_nginx_serve_and_asks_again_for_nothing_else() {
 
 #[test]
 fn a_script_that_changes_while_its_time_stays_is_fetched_again() {
-    for kind in BOTH {
-        let server = site();
-        let Some(web) = server.web(kind) else { continue };
+    for kind in WebKind::available(&BOTH) {
+        let (server, web) = site(kind);
         let node = server.node("cn1", web.address());
         // Two changes in one second, since HTTP tells no less; a clock that is ahead makes it long.
         let time = SystemTime::now() + Duration::from_secs(3600);
@@ -101,9 +98,8 @@ fn a_script_that_changes_while_its_time_stays_is_fetched_again() {
 
 #[test]
 fn a_script_that_is_put_back_with_its_old_time_is_fetched_again() {
-    for kind in [WebKind::Apache, WebKind::ApacheWithoutTags, WebKind::Nginx] {
-        let server = site();
-        let Some(web) = server.web(kind) else { continue };
+    for kind in WebKind::available(&[WebKind::Apache, WebKind::ApacheWithoutTags, WebKind::Nginx]) {
+        let (server, web) = site(kind);
         let node = server.node("cn1", web.address());
         for (hours, text) in [(1, "#!/bin/sh\nexit 0\n"), (9, "#!/bin/sh\nexit 5\n")] {
             server.script("more/script7", text);
@@ -117,9 +113,8 @@ fn a_script_that_is_put_back_with_its_old_time_is_fetched_again() {
 
 #[test]
 fn one_file_that_can_not_be_read_fails_the_fetch_and_changes_nothing() {
-    for kind in BOTH {
-        let server = site();
-        let Some(web) = server.web(kind) else { continue };
+    for kind in WebKind::available(&BOTH) {
+        let (server, web) = site(kind);
         let node = server.node("cn1", web.address());
         node.boot(0);
         server.script("tell", "#!/bin/sh\n");
@@ -134,9 +129,8 @@ fn one_file_that_can_not_be_read_fails_the_fetch_and_changes_nothing() {
 
 #[test]
 fn a_name_that_is_not_taken_is_said_and_one_of_ours_does_no_harm() {
-    for kind in BOTH {
-        let server = site();
-        let Some(web) = server.web(kind) else { continue };
+    for kind in WebKind::available(&BOTH) {
+        let (server, web) = site(kind);
         server.script("-dash", "").script("more/two\nlines", "").script(".xcatpost-x", "");
         let node = server.node("cn1", web.address());
         let out = node.boot(0);
@@ -151,14 +145,10 @@ fn a_name_that_is_not_taken_is_said_and_one_of_ours_does_no_harm() {
 /// A script may mount there what holds more than scripts.
 #[test]
 fn what_is_mounted_among_the_scripts_is_not_removed() {
-    if !Command::new("unshare").args(["--mount", "true"]).status().unwrap().success() {
-        eprintln!("SKIPPED: no namespaces here to mount in");
-        return;
-    }
+    skip_if(missing::mounts());
     // The last one is in a folder that is served, too, and has to be replaced.
     for (at, exit) in [("share", 0), ("an other/share", 0), ("a/share", 2)] {
-        let server = site();
-        let Some(web) = server.web(WebKind::Nginx) else { return };
+        let (server, web) = site(WebKind::Nginx);
         let share = server.path("share");
         std::fs::create_dir(&share).unwrap();
         std::fs::write(share.join("precious"), "data").unwrap();
@@ -185,9 +175,8 @@ fn what_is_mounted_among_the_scripts_is_not_removed() {
 
 #[test]
 fn links_that_lead_back_are_left_out() {
-    for kind in BOTH {
-        let server = site();
-        let Some(web) = server.web(kind) else { continue };
+    for kind in WebKind::available(&BOTH) {
+        let (server, web) = site(kind);
         std::os::unix::fs::symlink(".", server.postscripts("here")).unwrap();
         std::os::unix::fs::symlink("../..", server.postscripts("a/b/back")).unwrap();
         // A folder of the same name is none.
@@ -204,8 +193,7 @@ fn links_that_lead_back_are_left_out() {
 
 #[test]
 fn a_tree_without_end_is_a_failure() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let (server, web) = site(WebKind::Nginx);
     let deep: String = (0..20).map(|n| format!("d{n}/")).collect();
     server.script(&format!("{deep}x"), "");
     let node = server.node("cn1", web.address());
@@ -215,9 +203,8 @@ fn a_tree_without_end_is_a_failure() {
 
 #[test]
 fn a_listing_that_is_empty_or_refused_is_a_failure() {
-    for kind in [WebKind::Apache, WebKind::Nginx, WebKind::NginxWithoutIndex] {
-        let server = XcatServer::new();
-        let Some(web) = server.web(kind) else { continue };
+    for kind in WebKind::available(&[WebKind::Apache, WebKind::Nginx, WebKind::NginxWithoutIndex]) {
+        let (server, web) = XcatServer::with_web(kind);
         server.mypostscript("cn1", &mypostscript("", &[], &[]));
         let node = server.node("cn1", web.address());
         node.boot(3);
@@ -235,8 +222,7 @@ fn a_listing_that_is_empty_or_refused_is_a_failure() {
 
 #[test]
 fn a_node_can_go_on_with_what_it_had_where_no_server_answers() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Nginx) else { return };
+    let (server, web) = site(WebKind::Nginx);
     let node = server.node("cn1", web.address());
     node.boot(0);
     node.configure("[fetch]\ndeadline = \"1s\"\noffline = \"last-good\"\n");
@@ -247,7 +233,7 @@ fn a_node_can_go_on_with_what_it_had_where_no_server_answers() {
     assert!(out.stderr.contains("using the last good scripts and mypostscript"), "{}", out.stderr);
     assert!(node.path("told").exists());
     // Whom a lease names next to it may serve other things.
-    let Some(other) = XcatServer::new().web(WebKind::Nginx) else { return };
+    let (_server, other) = XcatServer::with_web(WebKind::Nginx);
     let with = |servers: [&str; 2]| {
         let text = format!(
             "servers = {:?}\n[source]\nkind = \"xcat\"\nxcatd_port = 1\nmonitor_port = 1\n\
@@ -272,8 +258,7 @@ fn a_node_can_go_on_with_what_it_had_where_no_server_answers() {
 
 #[test]
 fn check_tries_an_xcat_management_node() {
-    let server = site();
-    let Some(web) = server.web(WebKind::Apache) else { return };
+    let (server, web) = site(WebKind::Apache);
     let node = server.node("cn1", web.address());
     let check = |exit| {
         let out = node.provost(&["check"]).expect(exit);

@@ -1,7 +1,6 @@
 //! An xCAT management node is told how far a node is, and costs it nothing.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use provost_tests::faults::Faulty;
@@ -9,7 +8,7 @@ use provost_tests::xcat::monitor::Habit::{
     self, Closes, Forgets, Garbage, Late, Leaves, Right, Silent, Trickles,
 };
 use provost_tests::xcat::monitor::Monitor;
-use provost_tests::{Cluster, Node, Out, pipe, processes};
+use provost_tests::{Cluster, Node, Out, missing, pipe, processes, skip_if};
 use rustix::process::{Pid, Signal};
 use serde_json::json;
 
@@ -251,10 +250,7 @@ fn what_no_disk_takes_is_told_all_the_same() {
 
 #[test]
 fn a_kernel_that_is_too_old_does_not_have_the_node_install_itself_again() {
-    if Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_err() {
-        eprintln!("SKIPPED: there is no strace here to have the kernel refuse a call");
-        return;
-    }
+    skip_if(missing::program("strace", "strace"));
     let monitor = Monitor::start(Right);
     let ground = Ground::new("#!/bin/sh\n", &monitor);
     let old = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=pidfd_open:error=ENOSYS"];
@@ -348,16 +344,12 @@ fn a_signal_ends_the_wait_for_next() {
 
 #[test]
 fn no_status_is_told_where_the_kernel_was_told_so_and_next_all_the_same() {
+    skip_if(missing::mounts());
     let monitor = Monitor::start(Right);
     let ground = Ground::new("#!/bin/sh\n", &monitor);
     let cmdline = ground.node.path("cmdline");
     std::fs::write(&cmdline, "quiet nonodestatus\n").unwrap();
     let line = format!("mount --bind {cmdline:?} /proc/cmdline && exec \"$@\"");
-    let can = Command::new("unshare").args(["-m", "sh", "-c", &line, "sh", "true"]).status();
-    if !can.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: this machine lets us make no mounts");
-        return;
-    }
     let by = ["unshare", "-m", "sh", "-c", &line, "sh"];
     let run =
         |service: &str| -> Out { ground.node.command_by(&by, &[service]).output().unwrap().into() };

@@ -18,7 +18,7 @@ const NOTES: &str = "#!/bin/sh\necho \"$PROVOST_STAGE\" >>/root/ran\n";
 fn a_run_goes_on_after_the_reboot_that_a_script_asks_for() {
     let asks = format!("{NOTES}. provost.sh\nreboot_and_continue new firmware\n");
     required();
-    let Some(database) = Postgres::start() else { return };
+    let database = Postgres::start();
     let scripts = [("first", NOTES), ("asks", &*asks), ("last", NOTES)];
     let cluster = site_of_identities(&scripts, Some(&database));
     cluster.ctl(&["enroll", "open", "cn001", "--for", "1h"]).expect(0);

@@ -29,7 +29,7 @@ async fn open_with(
 
 #[tokio::test]
 async fn postgres_conforms_and_keeps_all_over_a_restart() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let url = server.database("conforms");
     let store = open(&url).await;
     conforms(&store).await;
@@ -43,21 +43,21 @@ async fn postgres_conforms_and_keeps_all_over_a_restart() {
 
 #[tokio::test]
 async fn old_history_is_removed() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let url = server.database("old");
     prunes(&open_with(&url, PostgresFiles::default(), ROOM).await.unwrap()).await;
 }
 
 #[tokio::test]
 async fn nodes_get_identities() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let url = server.database("enrols");
     enrols(&open(&url).await).await;
 }
 
 #[tokio::test]
 async fn what_happens_is_queued_for_receivers_and_one_daemon_delivers() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let url = server.database("queues");
     let store = open(&url).await;
     queues(&store).await;
@@ -74,21 +74,21 @@ async fn what_happens_is_queued_for_receivers_and_one_daemon_delivers() {
 
 #[tokio::test]
 async fn many_nodes_enrol_at_once() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let url = server.database("enrols_many");
     many_at_once(Arc::new(open(&url).await)).await;
 }
 
 #[tokio::test]
 async fn many_writers_at_once_lose_nothing() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let url = server.database("many");
     many_writers(Arc::new(open(&url).await)).await;
 }
 
 #[tokio::test]
 async fn daemons_that_start_at_once_make_the_tables_once_and_share_all() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let url = server.database("shared");
     let (one, two) = tokio::join!(open(&url), open(&url));
     let token = |byte| vec![Token { node: "cn001".into(), sha256: [byte; 32] }];
@@ -138,7 +138,7 @@ async fn daemons_that_start_at_once_make_the_tables_once_and_share_all() {
 
 #[tokio::test]
 async fn a_node_over_its_quota_keeps_no_other_from_being_stored() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let small = Quota { per_hour: 1000, all: 10_000 };
     let quotas = Quotas { records: small, logs: small };
     let url = server.database("quota");
@@ -165,7 +165,7 @@ async fn a_node_over_its_quota_keeps_no_other_from_being_stored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_one_transaction_waits_many_nodes_are_stored_by_another() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = Arc::new(open(&server.database("waits")).await);
     let ingest = |node: String| {
         let store = Arc::clone(&store);
@@ -204,7 +204,7 @@ async fn while_one_transaction_waits_many_nodes_are_stored_by_another() {
 
 #[tokio::test]
 async fn a_server_that_is_killed_loses_nothing_and_is_found_again() {
-    let Some(mut server) = Server::start() else { return };
+    let mut server = Server::start();
     let url = server.database("killed");
     let store = open(&url).await;
     let start = || vec![report("cn001", "a", 1, json!({"phase": "service start"}))];
@@ -225,7 +225,7 @@ async fn a_server_that_is_killed_loses_nothing_and_is_found_again() {
 
 #[tokio::test]
 async fn a_connection_over_tcp_has_tls_and_a_password() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     server.database("tls");
     let folder = tempfile::tempdir().unwrap();
     let password = |text: &str| {
@@ -262,7 +262,7 @@ async fn a_connection_over_tcp_has_tls_and_a_password() {
 
 #[tokio::test]
 async fn a_database_of_a_newer_version_is_left_alone() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let url = server.database("newer");
     drop(open(&url).await);
     server.sql("newer", "INSERT INTO provost.version VALUES (99)");

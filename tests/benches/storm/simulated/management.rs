@@ -36,17 +36,22 @@ pub(crate) struct Management {
 impl Management {
     /// Publishes for the nodes of `range`, and starts so many daemons, the first with so many file
     /// descriptors, if that is limited. None where there is no such
-    /// store, which it says.
+    /// store, which is printed.
     pub(crate) fn start(
         range: &str,
         store: Store,
         daemons: usize,
         files: Option<u32>,
     ) -> Option<Self> {
+        let missing = if store == Store::Sqlite { None } else { Postgres::missing() };
+        if let Some(missing) = missing {
+            eprintln!("no storm with this store: {missing}");
+            return None;
+        }
         let database = match store {
             Store::Sqlite => None,
-            Store::Postgres { syncs: true } => Some(Postgres::start_synced()?),
-            Store::Postgres { syncs: false } => Some(Postgres::start()?),
+            Store::Postgres { syncs: true } => Some(Postgres::start_synced()),
+            Store::Postgres { syncs: false } => Some(Postgres::start()),
         };
         let mut cluster = site(range);
         let store = database.as_ref().map(|of| format!("store = {:?}\n", of.database("site")));

@@ -3,16 +3,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use provost_tests::faults::Faulty;
-use provost_tests::{Cluster, Node, Out};
+use provost_tests::{Cluster, Faketime, Node, Out};
 use serde_json::json;
 
 use crate::enrolment::{cluster, cluster_with};
-
-/// Debian's libfaketime: it gives a process another wall clock, and leaves the monotonic one.
-const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 
 /// A node without a token, behind a proxy which sees all that is plain.
 fn node(cluster: &Cluster, name: &str, deadline: &str) -> (Node, Faulty) {
@@ -184,10 +180,7 @@ fn a_node_renews_its_identity_when_half_of_its_time_is_over() {
 
 #[test]
 fn an_identity_is_given_whatever_the_nodes_clock_shows() {
-    if !Path::new(FAKETIME).exists() {
-        eprintln!("SKIPPED: libfaketime isn't here");
-        return;
-    }
+    let faketime = Faketime::new();
     let cluster = cluster();
     // What is published has expired by a clock that is ahead, whatever a server's clock says.
     for (name, clock, code) in [("cn001", "-20y", 0), ("cn003", "+20y", 3)] {
@@ -195,9 +188,8 @@ fn an_identity_is_given_whatever_the_nodes_clock_shows() {
         let token = crate::enrolment::client::join_token(&cluster, name, &[]);
         for _ in 0..2 {
             let mut boot = node.command(&["boot"]);
-            boot.env("LD_PRELOAD", FAKETIME).env("DONT_FAKE_MONOTONIC", "1");
-            let out: Out =
-                boot.env("FAKETIME", clock).env("PROVOST_JOIN", &token).output().unwrap().into();
+            let boot = faketime.load(&mut boot).env("FAKETIME", clock);
+            let out: Out = boot.env("PROVOST_JOIN", &token).output().unwrap().into();
             let out = out.expect(code);
             assert!(code == 0 || out.stderr.contains("has expired"), "{}", out.stderr);
         }

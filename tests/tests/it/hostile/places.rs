@@ -3,9 +3,9 @@
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-use provost_tests::{Ground, World};
+use provost_tests::{Ground, World, missing, skip, skip_if};
 
-use crate::hostile::scripts::{LIMIT, LONG, script, works};
+use crate::hostile::scripts::{LIMIT, LONG, script};
 
 /// Somebody who isn't root.
 const NOBODY: u32 = 65534;
@@ -64,20 +64,9 @@ fn as_nobody(scripts: &[(&str, &str)]) -> Ground {
     ground
 }
 
-fn can(command: &[&str]) -> bool {
-    let can = works("unshare --mount --pid --fork true");
-    if !can {
-        eprintln!("SKIPPED: no namespaces here for {command:?}");
-    }
-    can
-}
-
 #[test]
 fn an_ordinary_user_can_do_it() {
-    if !works("setpriv --reuid 65534 --clear-groups true") {
-        eprintln!("SKIPPED: we are an ordinary user, as whom all of these tests are run");
-        return;
-    }
+    skip_if(missing::other_users());
     for name in ["respawns", "fork_bomb"] {
         let ground = as_nobody(&[(name, &script(name))]);
         for world in World::all() {
@@ -90,9 +79,7 @@ fn an_ordinary_user_can_do_it() {
 
 #[test]
 fn without_proc_a_script_and_its_group_end() {
-    if !can(&NO_PROC) {
-        return;
-    }
+    skip_if(missing::mounts());
     for name in ["ignores_term", "stops_itself", "prints_for_ever", "exits_137"] {
         let ground = Ground::new(&[(name, &script(name))]);
         let run = ground.start_by(&NO_PROC, World::Walk, &["run", name]).end(LIMIT);
@@ -104,9 +91,7 @@ fn without_proc_a_script_and_its_group_end() {
 
 #[test]
 fn without_proc_who_left_the_group_ends_as_well() {
-    if !can(&NO_PROC) {
-        return;
-    }
+    skip_if(missing::mounts());
     for name in ["setsid", "nohup", "other_user"] {
         let ground = Ground::new(&[(name, &script(name))]);
         let run = ground.start_by(&NO_PROC, World::Walk, &["run", name]).end(LONG);
@@ -117,9 +102,7 @@ fn without_proc_who_left_the_group_ends_as_well() {
 
 #[test]
 fn without_proc_who_is_left_behind_is_told_and_goes_as_the_policy_says() {
-    if !can(&NO_PROC) {
-        return;
-    }
+    skip_if(missing::mounts());
     for (leak, code) in [("warn", 0), ("kill", 0), ("fail", 1)] {
         let leaves = format!(
             "#!/bin/sh\n# /// provost\n# leak = \"{leak}\"\n# ///\n\
@@ -142,10 +125,7 @@ fn without_proc_who_is_left_behind_is_told_and_goes_as_the_policy_says() {
 /// Another user's processes can't be killed by an ordinary one.
 #[test]
 fn who_survives_a_kill_is_told() {
-    if !works("setpriv --reuid 65534 --clear-groups true") {
-        eprintln!("SKIPPED: only root can make what an ordinary user can't kill");
-        return;
-    }
+    skip_if(missing::other_users());
     let survives = "#!/bin/sh\n# /// provost\n# timeout = \"1s\"\n# ///\n\
          \"$PROVOST_TEST/setpriv\" --reuid 0 --regid 0 --clear-groups sleep 1000\n";
     let ground = as_nobody(&[("survives", survives)]);
@@ -162,9 +142,7 @@ fn who_survives_a_kill_is_told() {
 /// As in an installer's chroot that nobody has furnished.
 #[test]
 fn without_dev_a_script_runs() {
-    if !can(&NO_DEV) {
-        return;
-    }
+    skip_if(missing::mounts());
     let name = "reads_stdin";
     let ground = Ground::new(&[(name, &script(name))]);
     let run = ground.start_by(&NO_DEV, World::Walk, &["run", name]).end(LONG);
@@ -175,9 +153,7 @@ fn without_dev_a_script_runs() {
 
 #[test]
 fn where_nothing_may_be_executed_it_is_said() {
-    if !can(&NO_EXEC) {
-        return;
-    }
+    skip_if(missing::mounts());
     let ground = Ground::new(&[("script", "#!/bin/sh\n")]);
     let run = ground.start_by(&NO_EXEC, World::Walk, &["run", "script"]).end(LIMIT);
     let end = ground.end_of("run", "script");
@@ -188,9 +164,7 @@ fn where_nothing_may_be_executed_it_is_said() {
 
 #[test]
 fn a_child_of_process_1_leaves_nobody_to_it() {
-    if !can(&CHILD_OF_1) {
-        return;
-    }
+    skip_if(missing::process_namespaces());
     for name in ["setsid", "respawns", "leaves_zombies", "double_fork"] {
         let ground = Ground::new(&[(name, &script(name))]);
         let run = ground.start_by(&CHILD_OF_1, World::Walk, &["run", name]).end(LIMIT);
@@ -217,8 +191,9 @@ fn a_keeper_kills_nobody_who_had_its_number() {
         echo expected keeper $((last + 2))\n\
         kill -0 $! && echo it lives\n\
         kill -KILL $!; wait; rmdir \"$leaf\"\n";
-    if !can(&CHILD_OF_1) || !World::all().contains(&World::Cgroup) {
-        return;
+    skip_if(missing::process_namespaces());
+    if !World::all().contains(&World::Cgroup) {
+        skip("no cgroup v2 can be made that can kill")
     }
     let by = ["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", SAME, "sh"];
     let keeper = "#!/bin/sh\n# /// provost\n# timeout = \"1s\"\n# ///\necho keeper $PPID\n\
@@ -234,10 +209,7 @@ fn a_keeper_kills_nobody_who_had_its_number() {
 /// The terminal is provost's, not the script's: a script that asks there would wait for ever.
 #[test]
 fn on_a_terminal_a_script_has_none() {
-    if !works("script --version") {
-        eprintln!("SKIPPED: no script(1) here to make a terminal");
-        return;
-    }
+    skip_if(missing::program("script", "bsdutils"));
     let name = "reads_the_terminal";
     let ground = Ground::new(&[(name, &script(name))]);
     for world in World::all() {

@@ -4,10 +4,10 @@
 use std::io::Write;
 
 use provost_tests::processes::{look, until};
-use provost_tests::{Ended, Ground, World, pipe};
+use provost_tests::{Ended, Ground, World, missing, pipe, skip_if};
 
 use crate::hostile::pipes::{SOON, line, open_pipe};
-use crate::hostile::scripts::{LIMIT, works};
+use crate::hostile::scripts::LIMIT;
 
 /// Waits for its go.
 const WAITS: &str =
@@ -19,12 +19,9 @@ const STAYS: &str = "#!/bin/sh\n# /// provost\n# on_failure = \"continue\"\n# //
 const HEARS: &str = "#!/bin/sh\n# /// provost\n# timeout = \"1s\"\n# ///\n\
      read -r _ <\"$PROVOST_TEST/here\"\n";
 
-fn can_refuse() -> bool {
-    let can = works("strace -V");
-    if !can {
-        eprintln!("SKIPPED: there is no strace here to have the kernel refuse a call");
-    }
-    can
+/// By strace, the kernel refuses a call.
+fn needs_refusals() {
+    skip_if(missing::program("strace", "strace"));
 }
 
 /// Runs `script` by `provost run` where the kernel refuses `call` with `error`.
@@ -40,9 +37,7 @@ fn run_without(call: &str, error: &str, script: &str, by: &[&str]) -> (Ground, E
 
 #[test]
 fn a_script_inherits_no_descriptor_from_an_old_kernel() {
-    if !can_refuse() {
-        return;
-    }
+    needs_refusals();
     let by = ["sh", "-c", "exec 7</dev/null; exec \"$@\"", "sh"];
     let lists = "#!/bin/sh\nls /proc/self/fd >\"$PROVOST_TEST/descriptors\"\n";
     let (ground, run) = run_without("close_range", "EINVAL", lists, &by);
@@ -53,9 +48,7 @@ fn a_script_inherits_no_descriptor_from_an_old_kernel() {
 
 #[test]
 fn an_end_that_nobody_was_told_is_no_success() {
-    if !can_refuse() {
-        return;
-    }
+    needs_refusals();
     let (ground, run) = run_without("wait4", "ECHILD", "#!/bin/sh\nexit 3\n", &[]);
     assert_eq!(run.code, Some(5), "{}", run.said);
     assert_eq!(ground.end_of("run", "script")["cause"], "interrupted", "{}", run.said);
@@ -63,9 +56,7 @@ fn an_end_that_nobody_was_told_is_no_success() {
 
 #[test]
 fn nothing_begins_that_cannot_be_watched() {
-    if !can_refuse() {
-        return;
-    }
+    needs_refusals();
     let begins = "#!/bin/sh\ntouch \"$PROVOST_TEST/begun\"\n";
     let (ground, run) = run_without("pidfd_open", "ENOSYS", begins, &[]);
     assert_eq!(run.code, Some(2), "{}", run.said);
@@ -75,9 +66,7 @@ fn nothing_begins_that_cannot_be_watched() {
 
 #[test]
 fn what_is_said_not_to_have_begun_does_not_run() {
-    if !can_refuse() {
-        return;
-    }
+    needs_refusals();
     let ground = Ground::new(&[("waits", WAITS), ("stays", STAYS), ("hears", HEARS)]);
     let (begun, mut go) = (open_pipe(&ground, "begun"), open_pipe(&ground, "go"));
     pipe(&ground.path("here"));

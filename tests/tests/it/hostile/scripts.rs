@@ -1,7 +1,6 @@
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use provost_tests::{Ground, World};
+use provost_tests::{Ground, World, missing, skip_if};
 use serde_json::{Value, json};
 
 /// A time-out and a grace of a second each, two seconds for the end, and the time of a start
@@ -73,10 +72,7 @@ hostile! {
 /// one left.
 #[track_caller]
 fn holds(name: &str, code: i32, facts: &Value) {
-    if let Some(missing) = missing(name) {
-        eprintln!("SKIPPED {name}: {missing}");
-        return;
-    }
+    skip_if(missing_for(name));
     let ground = Ground::new(&[(name, &script(name))]);
     let limit = if ["long_line", "uses_up_its_time"].contains(&name) { LONG } else { LIMIT };
     for world in World::all() {
@@ -109,22 +105,10 @@ fn names(leaked: &Value) -> Value {
 }
 
 /// What the script needs and this machine doesn't have.
-fn missing(name: &str) -> Option<&'static str> {
+fn missing_for(name: &str) -> Option<String> {
     match name {
-        "new_namespaces" if !works("unshare --user --map-root-user --pid --fork true") => {
-            Some("no user namespaces here")
-        }
-        "other_user" if !works("setpriv --reuid 65534 --clear-groups true") => {
-            Some("only root can be somebody else")
-        }
+        "new_namespaces" => missing::user_namespaces(),
+        "other_user" => missing::other_users(),
         _ => None,
     }
-}
-
-/// Whether `command` can be had here, and ends well.
-pub(crate) fn works(command: &str) -> bool {
-    let mut words = command.split(' ');
-    let mut command = Command::new(words.next().unwrap());
-    command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }

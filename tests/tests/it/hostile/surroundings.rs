@@ -1,8 +1,8 @@
 //! What a script finds is the same, whatever provost itself was given.
 
-use provost_tests::{Ground, World};
+use provost_tests::{Ground, World, missing, skip_if};
 
-use crate::hostile::scripts::{LIMIT, works};
+use crate::hostile::scripts::LIMIT;
 
 /// Prints what it finds.
 const LOOKS: &str = r#"#!/bin/sh
@@ -55,10 +55,7 @@ fn a_script_inherits_nothing() {
 fn a_score_that_is_low_already_is_not_raised() {
     const LOW: &str = "echo -900 >\"$PROVOST_TEST/score\" && mount --bind \"$PROVOST_TEST/score\" \
          /proc/$$/oom_score_adj && exec \"$@\"";
-    if !works("unshare --mount true") {
-        eprintln!("SKIPPED: no namespaces here to mount over a score");
-        return;
-    }
+    skip_if(missing::mounts());
     let ground = Ground::new(&[("looks", LOOKS)]);
     let by = ["unshare", "--mount", "sh", "-c", LOW, "sh"];
     let run = ground.start_by(&by, World::Walk, &["run", "looks"]).end(LIMIT);

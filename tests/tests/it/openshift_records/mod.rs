@@ -9,7 +9,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use provost_tests::program;
+use provost_tests::{missing, program, skip, skip_if};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -202,8 +202,7 @@ fn times_are_utc_wherever_the_machine_is() {
 fn outside_of_a_unit_the_service_is_called_as_the_script() {
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap();
     if groups.contains(".service") {
-        eprintln!("SKIPPED: this test itself runs in a unit");
-        return;
+        skip("this test itself runs in a unit")
     }
     for way in WAYS {
         let service = Service::new(way);

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::process::Command;
 
-use provost_tests::Out;
+use provost_tests::{Out, skip_if};
 use tempfile::NamedTempFile;
 
 use crate::postscripts::root::{Kind, Root};
@@ -15,16 +15,18 @@ struct Disk {
 }
 
 impl Disk {
-    fn new() -> Option<Self> {
+    /// What is missing here to have one.
+    fn missing() -> Option<String> {
+        let out = Out::from(Command::new("losetup").arg("--find").output().unwrap());
+        (out.code != Some(0)).then(|| format!("no loop device: {}", out.stderr.trim()))
+    }
+
+    fn new() -> Self {
         let file = NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         File::set_len(file.as_file(), 64 << 20).unwrap();
         let out = Command::new("losetup").args(["--find", "--show"]).arg(file.path()).output();
-        let out = Out::from(out.unwrap());
-        if out.code != Some(0) {
-            eprintln!("SKIPPED with disks: {}", out.stderr);
-            return None;
-        }
-        Some(Self { device: out.stdout.trim().to_owned(), _file: file })
+        let device = Out::from(out.unwrap()).expect(0).stdout.trim().to_owned();
+        Self { device, _file: file }
     }
 }
 
@@ -36,8 +38,9 @@ impl Drop for Disk {
 
 #[test]
 fn an_empty_disk_becomes_scratch_space_and_no_other() {
-    let Some(root) = Root::new(Kind::Chroot) else { return };
-    let Some(disk) = Disk::new() else { return };
+    skip_if(Disk::missing());
+    let root = Root::new(Kind::Chroot);
+    let disk = Disk::new();
     let device = disk.device.as_str();
     // As in an installer, whose disks are the node's.
     let kickstart = ("PROVOST_SERVICE", "kickstart");

@@ -10,7 +10,7 @@ const REMOVE: [(&str, &str); 1] = [("SYNCFILES_REMOVE", "yes")];
 
 #[test]
 fn files_come_whole_as_blocks_and_merged() {
-    let Some(root) = Root::new(Kind::Chroot) else { return };
+    let root = Root::new(Kind::Chroot);
     root.write(
         "_sync/list",
         "\
@@ -61,7 +61,7 @@ conf/passwd -> /etc/passwd
 
 #[test]
 fn a_list_that_reaches_beyond_the_bundle_or_gives_root_away_is_refused() {
-    let Some(root) = Root::new(Kind::Chroot) else { return };
+    let root = Root::new(Kind::Chroot);
     root.write("evil", "toor:x:0:0::/root:/bin/bash\n");
     root.write("root", "root::5:0::/root:/bin/bash\n");
     root.write("short", "nothing\n");
@@ -95,7 +95,7 @@ const HELLO: &str = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f
 
 #[test]
 fn a_file_comes_by_its_address_if_its_digest_is_right() {
-    let Some(root) = Root::new(Kind::Chroot) else { return };
+    let root = Root::new(Kind::Chroot);
     std::fs::copy(program("provost"), root.path("/usr/bin/provost")).unwrap();
     let server = root.listener();
     let url = format!("http://{}/fw.bin", server.local_addr().unwrap());

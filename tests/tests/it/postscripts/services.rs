@@ -30,7 +30,7 @@ fn once(root: &Root, call: &str, change: &str) {
 
 #[test]
 fn an_init_script_is_started_and_enabled_once() {
-    let Some(root) = Root::new(Kind::Machine) else { return };
+    let root = Root::new(Kind::Machine);
     root.write("/etc/init.d/widget", INIT);
     root.sh("chmod 755 /etc/init.d/widget", &[]).expect(0);
     let status = |code| {
@@ -52,7 +52,7 @@ fn an_init_script_is_started_and_enabled_once() {
 
 #[test]
 fn in_a_chroot_a_unit_is_enabled_by_any_of_its_names_and_started_later() {
-    let Some(root) = Root::new(Kind::Chroot) else { return };
+    let root = Root::new(Kind::Chroot);
     root.sh("systemctl --quiet disable chrony ssh", &[]).expect(0);
     once(&root, "service_enable chronyd", "changed: enabled chrony");
     once(&root, "service_enable sshd", "changed: enabled ssh");

@@ -9,7 +9,7 @@ use super::{HOSTILE, Place, shells_and_awks};
 fn files_are_written_only_if_different() {
     for (shell, awk) in shells_and_awks() {
         let twice = |script: &str, name: &str, want: &str| {
-            let place = Place::new().with_awk(&awk);
+            let place = Place::new().with_awk(awk);
             let first = place.run(shell, script);
             assert_eq!(first.status, 0, "{shell:?}: {script}: {}", first.err);
             assert!(first.out.starts_with("changed: "), "{shell:?}: {script}: {}", first.out);
@@ -49,7 +49,7 @@ fn files_are_written_only_if_different() {
 fn files_keep_what_is_not_meant() {
     for (shell, awk) in shells_and_awks() {
         let edit = |before: &str, script: &str, after: &str| {
-            let place = Place::new().with_awk(&awk);
+            let place = Place::new().with_awk(awk);
             fs::write(place.path("x"), before).unwrap();
             let said = place.run(shell, script);
             assert_eq!(
@@ -83,7 +83,7 @@ fn files_keep_what_is_not_meant() {
 #[test]
 fn modes_and_links() {
     for (shell, awk) in shells_and_awks() {
-        let place = Place::new().with_awk(&awk);
+        let place = Place::new().with_awk(awk);
         fs::write(place.path("target"), "t").unwrap();
         let mode = |name: &str| {
             let mode = fs::metadata(place.path(name)).unwrap().permissions();
@@ -116,7 +116,7 @@ fn modes_and_links() {
 #[test]
 fn a_failure_leaves_the_old_file() {
     for (shell, awk) in shells_and_awks() {
-        let place = Place::new().with_awk(&awk);
+        let place = Place::new().with_awk(awk);
         fs::write(place.path("x"), "old\n").unwrap();
         let script = "ulimit -f 1; trap '' XFSZ; head -c 100000 /dev/zero | file_write x";
         let said = place.run(shell, script);

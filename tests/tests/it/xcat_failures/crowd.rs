@@ -13,12 +13,11 @@ const NODES: usize = 200;
 
 #[test]
 fn f17_more_nodes_than_xcatd_serves_at_once_boot_from_one_management_node() {
-    let server = XcatServer::new();
+    let (server, web) = XcatServer::with_web(WebKind::Apache);
     server.script("last", RAN);
     for n in 0..40 {
         server.script(&format!("more/script{n}"), &format!("#!/bin/sh\necho {n}\n"));
     }
-    let Some(web) = server.web(WebKind::Apache) else { return };
     let text = mypostscript("", &["last"], &[]);
     let xcatd = Xcatd::start(&server.path("xcatd"), Habit::Crowded(text));
     let monitor = Monitor::start(MonitorHabit::Right);

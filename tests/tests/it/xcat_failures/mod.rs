@@ -26,23 +26,21 @@ struct Site {
 }
 
 impl Site {
-    /// Its node runs `scripts`, each with its text, as postscripts, in order, and then `last`. None
-    /// where there is no web server.
-    fn new(scripts: &[(&str, &str)]) -> Option<Self> {
-        let server = XcatServer::new();
+    /// Its node runs `scripts`, each with its text, as postscripts, in order, and then `last`.
+    fn new(scripts: &[(&str, &str)]) -> Self {
+        let (server, web) = XcatServer::with_web(WebKind::Apache);
         let mut names: Vec<&str> = Vec::new();
         for (name, text) in scripts.iter().chain(&[("last", RAN)]) {
             server.script(name, text);
             names.push(name);
         }
         server.mypostscript("cn001", &mypostscript("NODE='cn001'\nexport NODE", &names, &[]));
-        let web = server.web(WebKind::Apache)?;
         // Its building is nobody's delay.
         program("provost");
         let node = server.node("cn001", web.address());
         let site = Self { server, web, node };
         site.configure("");
-        Some(site)
+        site
     }
 
     /// Configures the node.

@@ -13,16 +13,16 @@ use super::Site;
 const SOON: Duration = Duration::from_secs(60);
 
 /// A site whose monitor is `monitor`.
-fn site(monitor: &Monitor) -> Option<Site> {
-    let site = Site::new(&[])?;
+fn site(monitor: &Monitor) -> Site {
+    let site = Site::new(&[]);
     site.configure(&format!("monitor_port = {}\n", monitor.port()));
-    Some(site)
+    site
 }
 
 #[test]
 fn f01_a_node_whose_installer_failed_does_not_install_again_and_says_failed() {
     let monitor = Monitor::start(Habit::Right);
-    let Some(site) = site(&monitor) else { return };
+    let site = site(&monitor);
     let more = format!("monitor_port = {}\n[report]\ndeadline = \"1m\"\n", monitor.port());
     site.node.configure(&more);
     std::fs::remove_file(site.server.postscripts("last")).unwrap();
@@ -51,7 +51,7 @@ fn f07_a_first_boot_that_a_script_cut_off_is_told_as_booted_once_the_rest_has_ru
         for by_provost in [true, false] {
             let monitor = Monitor::start(Habit::Right);
             let cut = format!("#!/bin/bash\n[ -e ../down ] && exit\ntouch ../down\n{ends}");
-            let Some(site) = Site::new(&[("cut", &cut)]) else { return };
+            let site = Site::new(&[("cut", &cut)]);
             site.server.mypostscript("cn001", &mypostscript("", &[], &["cut", "last"]));
             let port = monitor.port();
             site.node.configure(&format!("monitor_port = {port}\n[report]\ndeadline = \"1m\"\n"));
@@ -74,7 +74,7 @@ fn f07_a_first_boot_that_a_script_cut_off_is_told_as_booted_once_the_rest_has_ru
 #[test]
 fn f10_a_monitor_that_others_hold_up_delays_no_script_and_hears_of_the_boot_in_its_turn() {
     let monitor = Monitor::start(Habit::Right);
-    let Some(site) = site(&monitor) else { return };
+    let site = site(&monitor);
     site.node
         .configure(&format!("monitor_port = {}\n[report]\ndeadline = \"1m\"\n", monitor.port()));
     // Each has the monitor to itself for 2 s.
@@ -93,7 +93,7 @@ fn f10_a_monitor_that_others_hold_up_delays_no_script_and_hears_of_the_boot_in_i
 #[test]
 fn f11_a_monitor_that_does_not_know_the_nodes_address_delays_no_script_and_is_told_of() {
     let monitor = Monitor::start(Habit::Closes);
-    let Some(site) = site(&monitor) else { return };
+    let site = site(&monitor);
     let began = Instant::now();
     let out = site.node.provost(&["boot"]).expect(0);
     assert!(began.elapsed() < SOON, "{:?}", began.elapsed());

@@ -11,7 +11,7 @@ use super::{IN_VAIN, RAN, Site};
 
 #[test]
 fn f12_no_deployment_sleeps() {
-    let Some(site) = Site::new(&[("first", RAN)]) else { return };
+    let site = Site::new(&[("first", RAN)]);
     let monitor = Monitor::start(Habit::Right);
     site.configure(&format!("monitor_port = {}\n", monitor.port()));
     // Each of xCAT's sleeps for 0 to 59 s: that six of them take so little in all happens to it

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use provost_tests::skip_part;
+
 use crate::place::Bench;
 
 #[test]
@@ -63,7 +65,7 @@ fn of_a_sh_script_where_sh_is_another() {
         [("bash", Some("/bin/bash")), ("dash", Some("/bin/dash")), ("busybox", busybox)]
     {
         let Some(shell) = shell.filter(|shell| Path::new(shell).exists()) else {
-            eprintln!("skipped: no {name} here");
+            skip_part(&format!("with {name}: there is none"));
             continue;
         };
         let folder = bench.dir.path().join(name);

@@ -8,13 +8,14 @@ mod unseen;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use provost_exec::{
     EndCause, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace,
 };
+use provost_tests::{missing, skip_if};
 use tokio::sync::watch;
 
 /// Runs scripts in one folder, traced and not.
@@ -28,7 +29,9 @@ struct Bench {
 }
 
 impl Bench {
+    /// It skips the test where this isn't root, who alone may trace commands.
     fn new() -> Self {
+        skip_if(missing::root("trace commands"));
         static ONE: Mutex<()> = Mutex::new(());
         let alone = ONE.lock().unwrap_or_else(|e| e.into_inner());
         let limits = Limits {
@@ -51,20 +54,13 @@ impl Bench {
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
     }
 
-    /// Makes `program` of a C source. Says so where there is no compiler.
-    fn compile(&self, source: &str) -> bool {
+    /// Makes `program` of a C source (see [`needs_compiler`]).
+    fn compile(&self, source: &str) {
         let path = self.path().join("program.c");
         std::fs::write(&path, source).unwrap();
         let mut cc = Command::new("cc");
         let args = ["-pthread", "-o", "program", "program.c"];
-        match cc.args(args).current_dir(self.path()).status() {
-            Ok(status) => assert!(status.success()),
-            Err(_) => {
-                eprintln!("SKIPPED: no C compiler here");
-                return false;
-            }
-        }
-        true
+        assert!(cc.args(args).current_dir(self.path()).status().unwrap().success());
     }
 
     /// Runs a script.
@@ -100,16 +96,9 @@ impl Bench {
     }
 }
 
-/// Whether a command can be had here. Says so where it can't.
-fn has(command: &str) -> bool {
-    let mut words = command.split(' ');
-    let mut tried = Command::new(words.next().unwrap());
-    tried.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let has = tried.status().is_ok_and(|status| status.success());
-    if !has {
-        eprintln!("SKIPPED: no {command} here");
-    }
-    has
+/// Skips the test where there is no C compiler.
+fn needs_compiler() {
+    skip_if(missing::program("cc", "gcc"));
 }
 
 /// A line of bash's own, which may name a process, without the number.

@@ -3,10 +3,12 @@
 use std::process::Command;
 
 use provost_exec::Trace;
+use provost_tests::{missing, skip_if};
 
-use crate::trace::{Bench, has};
+use crate::trace::{Bench, needs_compiler};
 
-/// Runs this test again in a process of which `wrap` says how it is started.
+/// Runs the test with this name, which is the caller, again in a process that `wrap` starts. Returns whether this
+/// is that process.
 fn again(test: &str, wrap: &[&str]) -> bool {
     if std::env::var_os("PROVOST_TEST_AGAIN").is_some() {
         return true;
@@ -15,7 +17,8 @@ fn again(test: &str, wrap: &[&str]) -> bool {
     let mut command = Command::new(wrap[0]);
     command.args(&wrap[1..]).arg(exe).args(["--exact", test, "--nocapture"]);
     let output = command.env("PROVOST_TEST_AGAIN", "1").output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains(" 1 passed"), "{said}");
     false
 }
 
@@ -34,10 +37,8 @@ fn goes_on_without(why: &str) {
 #[test]
 fn without_the_right_to() {
     let drop = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"];
-    if !has("setpriv --bounding-set -sys_ptrace true") {
-        return;
-    }
-    if again("refused::without_the_right_to", &drop) {
+    skip_if(missing::root("give up a capability"));
+    if again("trace::refused::without_the_right_to", &drop) {
         goes_on_without("this takes root and CAP_SYS_PTRACE");
     }
 }
@@ -45,6 +46,7 @@ fn without_the_right_to() {
 /// As a container's seccomp filter refuses it.
 #[test]
 fn where_a_filter_refuses_it() {
+    needs_compiler();
     let bench = Bench::new();
     let source = r#"
         #include <errno.h>
@@ -67,11 +69,11 @@ fn where_a_filter_refuses_it() {
             execv(words[1], words + 1);
             return 1;
         }"#;
-    if std::env::var_os("PROVOST_TEST_AGAIN").is_none() && !bench.compile(source) {
-        return;
+    if std::env::var_os("PROVOST_TEST_AGAIN").is_none() {
+        bench.compile(source);
     }
     let program = bench.path().join("program");
-    if again("refused::where_a_filter_refuses_it", &[program.to_str().unwrap()]) {
+    if again("trace::refused::where_a_filter_refuses_it", &[program.to_str().unwrap()]) {
         drop(bench);
         goes_on_without("ptrace(2) is refused: Operation not permitted");
     }
@@ -79,7 +81,6 @@ fn where_a_filter_refuses_it() {
 
 #[test]
 fn here_it_can_be_had() {
-    if has("setpriv --reuid 65534 --clear-groups true") {
-        assert_eq!(provost_exec::can_trace(), Ok(()));
-    }
+    skip_if(missing::other_users());
+    assert_eq!(provost_exec::can_trace(), Ok(()));
 }

@@ -1,8 +1,9 @@
 //! That scripts can't tell: each runs traced and untraced, and ends and prints the same.
 
 use provost_exec::Trace;
+use provost_tests::{missing, skip_if, skip_part};
 
-use crate::trace::{Bench, Ran, has};
+use crate::trace::{Bench, Ran, needs_compiler};
 
 /// Runs `script` both ways. Returns the traced run.
 #[track_caller]
@@ -15,18 +16,17 @@ fn same(script: &str) -> Ran {
     traced
 }
 
-/// The same of a C program that the script runs; skipped aloud where there is no compiler.
+/// The same of a C program that the script runs.
 #[track_caller]
-fn same_program(source: &str, script: &str) -> Option<Ran> {
+fn same_program(source: &str, script: &str) -> Ran {
+    needs_compiler();
     let bench = Bench::new();
-    if !bench.compile(source) {
-        return None;
-    }
+    bench.compile(source);
     bench.write("script", &format!("#!/bin/sh\n{script}\n"));
     let plain = bench.run_file(Trace::Off);
     let traced = bench.run_file(Trace::Commands);
     assert_eq!(traced.seen(), plain.seen(), "{}", traced.log);
-    Some(traced)
+    traced
 }
 
 #[test]
@@ -93,9 +93,7 @@ fn background_jobs_pipelines_and_locks() {
 
 #[test]
 fn other_namespaces_and_roots() {
-    if !has("unshare --pid --fork true") {
-        return;
-    }
+    skip_if(missing::process_namespaces());
     same(
         "#!/bin/bash\nunshare --pid --fork --mount-proc bash -c 'echo $$; ls -d /proc/[0-9]* | head -1; \
          /bin/false; echo $?; exit 5'\necho $?\nunshare --net true; echo $?\n\
@@ -106,13 +104,10 @@ fn other_namespaces_and_roots() {
 
 #[test]
 fn programs_that_change_their_user() {
-    if !has("setpriv --reuid 65534 --clear-groups true") {
-        return;
-    }
+    skip_if(missing::other_users());
+    needs_compiler();
     let bench = Bench::new();
-    if !bench.compile("#include <stdio.h>\n#include <unistd.h>\nint main() { printf(\"%d %d\\n\", getuid(), geteuid()); }") {
-        return;
-    }
+    bench.compile("#include <stdio.h>\n#include <unistd.h>\nint main() { printf(\"%d %d\\n\", getuid(), geteuid()); }");
     // The folder is the tester's own.
     let script = "#!/bin/bash\nd=$(mktemp -d); chmod 755 $d; cp program $d; chmod 4755 $d/program\n\
          setpriv --reuid 99 --clear-groups $d/program\n\
@@ -163,7 +158,7 @@ fn threads_and_many_signals() {
             pthread_join(thread, 0);
             return 1;
         }"#;
-    let Some(ran) = same_program(source, "./program; echo $?") else { return };
+    let ran = same_program(source, "./program; echo $?");
     assert_eq!(ran.seen().1, ["done", "9"]);
     assert_eq!(ran.outcome.commands, 401, "{}", ran.lines().len());
     assert_eq!(ran.outcome.commands_failed, 1);
@@ -189,7 +184,7 @@ fn vfork_and_processes_that_may_not_be_looked_at() {
             int status; waitpid(pid, &status, 0);
             printf("%d %d\n", WEXITSTATUS(status), prctl(PR_GET_DUMPABLE));
         }"#;
-    let Some(ran) = same_program(source, "./program; echo $?") else { return };
+    let ran = same_program(source, "./program; echo $?");
     assert_eq!(ran.seen().1, ["4 0", "0"]);
 }
 
@@ -221,15 +216,13 @@ fn system_calls_that_are_refused() {
             syscall(SYS_getsid, 0);
             return 2;
         }"#;
-    let Some(ran) = same_program(source, "./program; echo $?") else { return };
+    let ran = same_program(source, "./program; echo $?");
     assert_eq!(ran.seen().1, ["1", "159"]);
 }
 
 #[test]
 fn java() {
-    if !has("java -version") {
-        return;
-    }
+    skip_if(missing::program("java", "default-jdk-headless"));
     let bench = Bench::new();
     let source = "import java.util.*;\npublic class A {\n  public static void main(String[] a) throws Exception {\n\
           List<Thread> all = new ArrayList<>();\n    for (int i = 0; i < 50; i++) { Thread t = new Thread(() -> {\n\
@@ -246,34 +239,36 @@ fn java() {
 
 #[test]
 fn debuggers_work() {
-    for (tool, script) in [
+    for (tool, scripts) in [
         (
-            "strace -V",
-            "strace -f -o out -e trace=execve sh -c '/bin/true; exit 3'; echo $?\ngrep -c execve out",
+            "strace",
+            [
+                "strace -f -o out -e trace=execve sh -c '/bin/true; exit 3'; echo $?\ngrep -c execve out",
+                "sleep 1000 &\np=$!\ntimeout 0.5 strace -o out -p $p; echo $?\nkill $p; wait $p; echo $?",
+            ],
         ),
         (
-            "strace -V",
-            "sleep 1000 &\np=$!\ntimeout 0.5 strace -o out -p $p; echo $?\nkill $p; wait $p; echo $?",
-        ),
-        (
-            "gdb --version",
-            "gdb -nx -batch -ex run -ex bt --args sh -c 'exit 3' 2>/dev/null | grep -o 'exited with code ..'",
-        ),
-        (
-            "gdb --version",
-            "sleep 1000 &\np=$!\ngdb -nx -batch -p $p -ex 'info inferiors' 2>/dev/null | grep -c \"process $p\"\nkill $p; wait $p; echo $?",
+            "gdb",
+            [
+                "gdb -nx -batch -ex run -ex bt --args sh -c 'exit 3' 2>/dev/null | grep -o 'exited with code ..'",
+                "sleep 1000 &\np=$!\ngdb -nx -batch -p $p -ex 'info inferiors' 2>/dev/null | grep -c \"process $p\"\nkill $p; wait $p; echo $?",
+            ],
         ),
     ] {
-        if !has(tool) {
+        if let Some(missing) = missing::program(tool, tool) {
+            skip_part(&missing);
             continue;
         }
-        let bench = Bench::new();
-        let script = format!("#!/bin/bash\n{script}\n/bin/true\n");
-        let plain = bench.run(Trace::Off, &script);
-        let traced = bench.run(Trace::Commands, &script);
-        assert_eq!(traced.seen().0, plain.seen().0, "{}", traced.log);
-        assert_eq!(traced.seen().1, plain.seen().1, "{}", traced.log);
-        let lines = traced.lines();
-        assert!(lines.iter().any(|line| line.starts_with("trace F a debugger")), "{}", traced.log);
+        for script in scripts {
+            let bench = Bench::new();
+            let script = format!("#!/bin/bash\n{script}\n/bin/true\n");
+            let plain = bench.run(Trace::Off, &script);
+            let traced = bench.run(Trace::Commands, &script);
+            assert_eq!(traced.seen().0, plain.seen().0, "{}", traced.log);
+            assert_eq!(traced.seen().1, plain.seen().1, "{}", traced.log);
+            let lines = traced.lines();
+            let is_said = |line: &String| line.starts_with("trace F a debugger");
+            assert!(lines.iter().any(is_said), "{}", traced.log);
+        }
     }
 }
