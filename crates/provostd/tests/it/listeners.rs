@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::Path;
 
 use crate::server::{Server, config, refused, response};
+use provost_tests::{missing, skip_if};
 use provostd::{Config, Daemon};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -302,12 +304,32 @@ async fn a_page_of_somebody_elses_reads_nothing_by_a_name_that_leads_here() {
     assert_eq!(socket.send().await.unwrap().status(), 200, "no browser gets at the socket");
 }
 
+/// The modes of the daemon's folder and of its sockets.
+fn modes(data: &Path) -> [u32; 3] {
+    ["", "admin.sock", "read.sock"]
+        .map(|name| fs::metadata(data.join(name)).unwrap().mode() & 0o777)
+}
+
+/// Those where the configuration names no groups: what this machine has of the default groups gets its
+/// socket.
+fn usual_modes() -> [u32; 3] {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let gets = |group| {
+        let id = provost_fs::group_id(group).unwrap();
+        // Only root can give it to a group whose member it isn't.
+        id.is_some_and(|id| chown(file.path(), None, Some(id)).is_ok())
+    };
+    let [operators, readers] = ["provost-operators", "provost-readers"].map(gets);
+    let socket = |is_shared| if is_shared { 0o660 } else { 0o600 };
+    let folder = if operators || readers { 0o711 } else { 0o700 };
+    [folder, socket(operators), socket(readers)]
+}
+
 #[tokio::test]
 async fn the_data_is_the_daemons_own() {
     let server = Server::start().await;
     let data = server.folder.path().join("data");
-    assert_eq!(fs::metadata(&data).unwrap().mode() & 0o777, 0o700);
-    assert_eq!(fs::metadata(data.join("admin.sock")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(modes(&data), usual_modes());
     let listen: Value =
         serde_json::from_slice(&fs::read(data.join("listen.json")).unwrap()).unwrap();
     assert_eq!(listen["nodes"], server.daemon.addresses().nodes.to_string());
@@ -335,12 +357,12 @@ async fn no_local_user_reads_all_records_unless_the_configuration_lets_him() {
     let listen: Value =
         serde_json::from_slice(&fs::read(data.join("listen.json")).unwrap()).unwrap();
     assert_eq!(listen.get("admin"), None, "{listen}");
-    let mode = |name: &str| fs::metadata(data.join(name)).unwrap().mode() & 0o777;
-    assert_eq!((mode(""), mode("admin.sock"), mode("read.sock")), (0o700, 0o600, 0o600));
+    assert_eq!(modes(&data), usual_modes());
 }
 
 #[tokio::test]
 async fn one_group_operates_and_another_one_only_reads() {
+    skip_if(missing::root("give a socket to any group"));
     let folder = tempfile::tempdir().unwrap();
     let groups = (Some("4711".to_owned()), Some("4712".to_owned()));
     let config = Config { operators: groups.0, readers: groups.1, ..config(&folder) };
