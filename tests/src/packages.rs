@@ -1,22 +1,32 @@
 //! The Debian packages of node and management node, made of the programs under test.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::{Chroot, Out, program};
 
-/// The packages, in a folder of their own.
+/// The packages, in a folder that tests share.
 pub struct Packages(PathBuf);
 
 impl Packages {
-    /// Makes them in `folder`, as `cargo xtask dist` does.
+    /// Makes them, as `cargo xtask dist` does, unless a test of the same run of nextest has made them.
     #[track_caller]
-    pub fn make(folder: &Path) -> Self {
+    pub fn make() -> Self {
+        let folder = program("packages");
+        // One process makes them; the others wait.
+        let lock = File::create(folder.with_extension("lock")).unwrap();
+        lock.lock().unwrap();
+        let (note, run) = (folder.join("made-by"), std::env::var("NEXTEST_RUN_ID").ok());
+        if run.is_some() && run == fs::read_to_string(&note).ok() {
+            return Self(folder);
+        }
+        let _ = fs::remove_dir_all(&folder);
         let mut command = Command::new(program("xtask"));
-        command.arg("dist").arg("--programs").arg(program("")).arg("--to").arg(folder);
+        command.arg("dist").arg("--programs").arg(program("")).arg("--to").arg(&folder);
         Out::from(command.output().unwrap()).expect(0);
-        Self(folder.to_owned())
+        fs::write(note, run.unwrap_or_default()).unwrap();
+        Self(folder)
     }
 
     /// Copies them to the folder `to` of a root, as an admin does.

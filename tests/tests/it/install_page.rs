@@ -66,8 +66,7 @@ const OWN: &str = "cd /srv/provost && printf '#!/bin/sh\\necho \"hello from $NOD
 fn the_commands_take_a_node_from_packages_to_booted() {
     enter_own_network("10.0.0.1/8");
     let (root, node) = (Chroot::new(), Chroot::new());
-    let folder = tempfile::tempdir().unwrap();
-    let packages = Packages::make(folder.path());
+    let packages = Packages::make();
     let server = Server::new(root, &packages);
     packages.copy_to(&node, "/root");
 

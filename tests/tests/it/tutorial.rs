@@ -103,8 +103,7 @@ fn constant(line: &str) -> String {
 fn its_commands_take_a_node_from_two_packages_to_booted_and_back() {
     enter_own_network("10.0.0.1/8");
     let (management_node, node) = (Chroot::new(), Chroot::new());
-    let folder = tempfile::tempdir().unwrap();
-    let packages = Packages::make(folder.path());
+    let packages = Packages::make();
     packages.copy_to(&management_node, "/root");
     packages.copy_to(&node, "/root");
     let (key, token) = Default::default();
