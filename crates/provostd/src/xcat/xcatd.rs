@@ -72,18 +72,8 @@ fn reply(name: &str, text: &str) -> String {
 }
 
 fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&apos;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&apos;")
 }
 
 #[cfg(test)]
@@ -95,9 +85,10 @@ mod tests {
         assert_eq!(element("<command> a </command>", "command"), Some("a"));
         assert_eq!(element("<command>a</cmd>", "command"), None);
         assert_eq!(
-            reply("data", "A='1 < 2'\nB=\"&\""),
+            reply("data", "A='1 < 2'\nB=\"&lt;\" >C"),
             "<xcatresponse>\n<data>A=&apos;1 &lt; 2&apos;</data>\n\
-             <data>B=&quot;&amp;&quot;</data>\n<serverdone></serverdone>\n</xcatresponse>\n"
+             <data>B=&quot;&amp;lt;&quot; &gt;C</data>\n<serverdone></serverdone>\n\
+             </xcatresponse>\n"
         );
     }
 }
