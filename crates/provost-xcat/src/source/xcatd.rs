@@ -240,6 +240,9 @@ mod tests {
                    <data>two\nlines</data></xcatresponse>\n<xcatresponse><serverdone></serverdone>";
         let data: Vec<String> = elements(xml, "data").collect();
         assert_eq!(data, ["a='1 &lt; 2'", "", "two\nlines"]);
+        let unescaped: Vec<String> =
+            elements("<data>a & b</data>\n<data>c</data>", "data").collect();
+        assert_eq!(unescaped, ["a & b", "c"]);
         assert_eq!(elements("<error>no</err", "error").next(), None);
     }
 }

@@ -70,6 +70,26 @@ last
         assert_eq!(calls.functions.iter().collect::<Vec<_>>(), ["own", "usage"]);
     }
 
+    /// What parsers of bash stumble over: see ADR 3.
+    #[test]
+    fn commands_are_found_after_what_is_hard_to_read() {
+        for text in [
+            "x=$(case a in a) first ;; esac)\nlast\n",
+            "x=$(cat <<E\nit's :)\nE\n)\nlast\n",
+            "select x in a b; do first; break; done\nlast\n",
+            "echo \"${x:-it's}\"\nlast\n",
+            "case $x in a) first ;& *) second ;;& esac\nlast\n",
+            "first \\\n  && \\\n  last\n",
+        ] {
+            let lines = text.lines().count();
+            assert_eq!(
+                Calls::of(text).commands.last(),
+                Some(&("last".to_owned(), lines)),
+                "{text}"
+            );
+        }
+    }
+
     #[test]
     fn what_is_cut_off_or_nested_deeply_ends() {
         for text in
