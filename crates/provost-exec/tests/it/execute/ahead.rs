@@ -1,9 +1,9 @@
 //! Steps that are made ready while another one runs.
 
-use provost_exec::{EndCause, Orders, Outcome, Step};
+use provost_exec::{EndCause, Orders, Outcome, Step, Supervisor};
 use tokio::sync::watch;
 
-use super::{Bench, supervisor, write_program};
+use super::{Bench, write_program};
 
 /// Runs `first`, and meanwhile makes each of `others` ready; then runs the last of them.
 fn run_after(bench: &Bench, first: &str, others: &[Step]) -> [Outcome; 2] {
@@ -11,7 +11,7 @@ fn run_after(bench: &Bench, first: &str, others: &[Step]) -> [Outcome; 2] {
     let first = bench.step();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (_order, mut orders) = watch::channel(Orders::default());
-    let mut supervisor = supervisor();
+    let mut supervisor = Supervisor::start().unwrap();
     runtime.block_on(async {
         supervisor.prepare(&first);
         supervisor.begin(first.limits.timeout);

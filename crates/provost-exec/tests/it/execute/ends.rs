@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use provost_exec::{EndCause, Event, LeakPolicy, Orders};
+use provost_exec::{EndCause, Event, LeakPolicy, Orders, Supervisor};
 use provost_tests::skip_part;
 use tokio::sync::watch;
 
-use crate::execute::{Bench, supervisor};
+use crate::execute::Bench;
 
 #[test]
 fn a_script_that_takes_too_long_is_ended_with_all_its_descendants() {
@@ -49,7 +49,7 @@ fn a_run_that_is_to_end_ends_a_step_that_has_just_begun() {
     let stop = Orders { stop: Some("SIGTERM"), ..Orders::default() };
     let (_order, mut orders) = watch::channel(stop);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let mut supervisor = supervisor();
+    let mut supervisor = Supervisor::start().unwrap();
     for _ in 0..20 {
         let begun = Instant::now();
         let outcome = runtime.block_on(supervisor.execute(&bench.step(), &mut orders, |_| {}));

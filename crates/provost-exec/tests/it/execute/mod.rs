@@ -9,27 +9,12 @@ mod starts;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use provost_exec::{Event, LeakPolicy, Limits, Orders, Outcome, Secrets, Step, Supervisor, Trace};
 use tokio::sync::watch;
 
-/// A keeper. Forking while another test forks would give it the other's ends of pipes.
-fn supervisor() -> Supervisor {
-    let _alone = alone();
-    Supervisor::start().unwrap()
-}
-
-/// A program is written while nobody forks: a keeper would have that file open for
-/// writing as well, and nothing could run it.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(|e| e.into_inner())
-}
-
 fn write_program(path: &Path, text: &str) {
-    let _alone = alone();
     std::fs::write(path, text).unwrap();
     std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
 }
@@ -101,7 +86,7 @@ impl Bench {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut events = Vec::new();
         let (order, mut orders) = watch::channel(Orders::default());
-        let mut supervisor = supervisor();
+        let mut supervisor = Supervisor::start().unwrap();
         let outcome = runtime.block_on(async {
             if let Some(after) = stop_after {
                 tokio::spawn(async move {

@@ -15,14 +15,11 @@ use tokio::sync::watch;
 
 /// Runs scripts in one folder, with and without an executor.
 struct Bench {
-    /// A supervisor reaps any child of this process, another test's among them.
     dir: tempfile::TempDir,
     folder: PathBuf,
     env: Vec<(String, String)>,
     supervisor: Supervisor,
     runtime: tokio::runtime::Runtime,
-    // The last to go: a dropped supervisor reaps every child of this process.
-    _alone: std::sync::MutexGuard<'static, ()>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -38,15 +35,13 @@ impl Bench {
     }
 
     fn in_folder(name: &str) -> Self {
-        static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-        let alone = ONE.lock().unwrap_or_else(|e| e.into_inner());
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join(name);
         std::fs::create_dir(&folder).unwrap();
         let env = vec![("PATH".into(), format!("{}:/usr/bin:/bin", folder.display()))];
         let supervisor = Supervisor::start().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Self { _alone: alone, dir, folder, env, supervisor, runtime }
+        Self { dir, folder, env, supervisor, runtime }
     }
 
     fn write(&self, name: &str, text: &str) {

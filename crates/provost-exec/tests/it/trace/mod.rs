@@ -9,7 +9,6 @@ mod unseen;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use provost_exec::{
@@ -24,16 +23,12 @@ struct Bench {
     limits: Limits,
     secrets: Secrets,
     trace_lines: bool,
-    // The last to go: a supervisor that goes reaps every child of this process.
-    _alone: MutexGuard<'static, ()>,
 }
 
 impl Bench {
     /// It skips the test where this isn't root, who alone may trace commands.
     fn new() -> Self {
         skip_if(missing::root("trace commands"));
-        static ONE: Mutex<()> = Mutex::new(());
-        let alone = ONE.lock().unwrap_or_else(|e| e.into_inner());
         let limits = Limits {
             timeout: Duration::from_secs(60),
             slow: Duration::from_secs(60),
@@ -41,7 +36,7 @@ impl Bench {
             leak: Duration::from_millis(300),
         };
         let folder = tempfile::tempdir().unwrap();
-        Self { _alone: alone, folder, limits, secrets: Secrets::default(), trace_lines: false }
+        Self { folder, limits, secrets: Secrets::default(), trace_lines: false }
     }
 
     fn path(&self) -> &Path {
