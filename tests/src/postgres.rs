@@ -60,7 +60,13 @@ impl Postgres {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut server = Self { folder, programs, port, syncs, child: None };
         let data = server.path("data");
-        let args = ["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8"];
+        let args = [
+            "--username=postgres",
+            "--auth=trust",
+            "--no-sync",
+            "--encoding=UTF8",
+            "--lc-messages=C",
+        ];
         let made = server
             .run_as_owner(&server.programs.join("initdb"))
             .args(args)

@@ -22,7 +22,7 @@ static FILTERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\.toml\.minisig\b", ".toml"),
         (r"\[PORT\]/\S+\.toml: Connection", "[PORT]/[DOCUMENT]: Connection"),
         // Times.
-        (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)", "[TIME]"),
+        (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| [A-Z]{3,5}| [+-]\d{2,4})", "[TIME]"),
         (r"-\d{17}\.tar", "-[TIME].tar"),
         (r"\b\d+(\.\d+)? ?ms\b|\b\d+\.\d+ ?s\b", "[DURATION]"),
         (r#"(Ms|KiB)": ?\d+"#, r#"$1": [N]"#),
