@@ -16,6 +16,11 @@ pub fn root(what: &str) -> Option<String> {
     (!geteuid().is_root()).then(|| format!("only root can {what}"))
 }
 
+/// The right to trace the commands of scripts.
+pub fn tracing() -> Option<String> {
+    root("trace the commands of scripts")
+}
+
 /// The right to run programs as other users.
 pub fn other_users() -> Option<String> {
     unless(&["setpriv", "--reuid=65534", "--clear-groups", "true"], "become another user")

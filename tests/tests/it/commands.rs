@@ -1,6 +1,6 @@
 //! What a script ran, and how that ended: from the tracer to what an admin reads.
 
-use provost_tests::{Cluster, Node};
+use provost_tests::{Cluster, Node, missing, skip_if};
 use serde_json::{Value, json};
 
 /// A script whose commands are nested, killed, ignored and left behind.
@@ -16,13 +16,15 @@ env A=1 cat /nowhere/at/all
 ";
 
 fn cluster(scripts: &[(&str, &str)]) -> (Cluster, Node) {
+    skip_if(missing::tracing());
     let mut cluster = Cluster::new();
     for (name, text) in scripts {
         cluster.script(name, text);
     }
     let dir = cluster.path("made").display().to_string();
     let names: Vec<&str> = scripts.iter().map(|(name, _)| *name).collect();
-    let site = format!("[nodes.cn001]\npostscripts = {names:?}\nenv = {{ DIR = {dir:?} }}\n");
+    let env = format!("{{ DIR = {dir:?}, LANG = \"C\" }}");
+    let site = format!("[nodes.cn001]\npostscripts = {names:?}\nenv = {env}\n");
     cluster.site(&site).publish().expect(0);
     cluster.start();
     let node = cluster.node("cn001");

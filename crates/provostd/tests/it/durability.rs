@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use provost_store::{Sqlite, Store, Token};
+use provost_tests::{missing, skip_if};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -183,6 +184,7 @@ async fn a_daemon_that_is_killed_while_nodes_report_loses_nothing_acknowledged()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_disk_that_is_full_refuses_and_goes_on_when_there_is_room() {
+    skip_if(missing::user_namespaces());
     let folder = ground().await;
     // A disk of its own, that only the daemon sees; what is there moves onto it.
     let data = folder.path().join("data");

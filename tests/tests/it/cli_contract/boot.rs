@@ -2,6 +2,7 @@
 
 use insta::assert_snapshot;
 use provost_tests::faults::Faulty;
+use provost_tests::{missing, skip_if};
 
 use crate::cli_contract::{BROKEN, HELLO, site};
 
@@ -141,6 +142,7 @@ fn of_a_boot_with_scripts_that_need_not_run() {
 
 #[test]
 fn of_a_script_that_takes_too_long() {
+    skip_if(missing::tracing());
     let policy = "#!/bin/sh\n# /// provost\n# timeout = \"1s\"\n# ///\nexec sleep 600\n";
     let (_cluster, node) = site(&[("slow", policy)]);
     assert_snapshot!(node.provost(&["boot"]).transcript(), @"

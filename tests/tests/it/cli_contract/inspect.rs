@@ -1,6 +1,7 @@
 //! `provost status`, `log`, `analyze`, `gather` and `check`.
 
 use insta::assert_snapshot;
+use provost_tests::{missing, skip_if};
 
 use crate::cli_contract::{BROKEN, HELLO, site};
 
@@ -35,6 +36,7 @@ fn of_a_node_that_has_run_nothing() {
 
 #[test]
 fn of_a_run_that_succeeded() {
+    skip_if(missing::tracing());
     let (_cluster, node) = site(&[("hello", HELLO)]);
     node.provost(&["boot"]).expect(0);
     assert_snapshot!(node.provost(&["status"]).transcript(), @"
@@ -59,6 +61,7 @@ fn of_a_run_that_succeeded() {
 
 #[test]
 fn of_a_run_that_failed() {
+    skip_if(missing::tracing());
     let (_cluster, node) = site(&[("hello", HELLO), ("broken", BROKEN), ("later", HELLO)]);
     node.provost(&["boot"]).expect(1);
     assert_snapshot!(node.provost(&["status"]).transcript(), @"
@@ -142,6 +145,7 @@ fn of_a_run_that_failed() {
 
 #[test]
 fn of_the_log_of_a_run_that_failed() {
+    skip_if(missing::tracing());
     let (_cluster, node) = site(&[("hello", HELLO), ("broken", BROKEN), ("later", HELLO)]);
     node.provost(&["boot"]).expect(1);
     assert_snapshot!(node.provost(&["log"]).transcript(), @"
@@ -183,6 +187,7 @@ fn of_the_log_of_a_run_that_failed() {
 
 #[test]
 fn of_a_bundle_of_logs() {
+    skip_if(missing::tracing());
     let (cluster, node) = site(&[("broken", BROKEN)]);
     node.provost(&["boot"]).expect(1);
     let to = cluster.path("gathered");
@@ -238,6 +243,7 @@ fn of_a_bundle_of_logs() {
 
 #[test]
 fn of_a_check() {
+    skip_if(missing::tracing());
     let (_cluster, node) = site(&[("hello", HELLO)]);
     assert_snapshot!(node.provost(&["check"]).transcript());
     assert_snapshot!(node.provost(&["check", "--format", "json"]).transcript());
@@ -245,6 +251,7 @@ fn of_a_check() {
 
 #[test]
 fn of_a_check_of_a_wrong_configuration() {
+    skip_if(missing::tracing());
     let (_cluster, node) = site(&[("hello", HELLO)]);
     node.configure("serverz = []\n");
     assert_snapshot!(node.provost(&["check"]).transcript());

@@ -6,7 +6,7 @@ mod refused;
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
-use provost_tests::Cluster;
+use provost_tests::{Cluster, missing, skip_if};
 use serde_json::{Value, json};
 
 use interrupted::hanging;
@@ -239,6 +239,7 @@ fn a_failure_that_may_be_does_not_stop_the_run() {
 
 #[test]
 fn a_script_that_takes_too_long_fails_by_its_own_limit() {
+    skip_if(missing::tracing());
     let script = "#!/bin/bash\n# /// provost\n# timeout = \"1s\"\n# ///\necho waiting\nsleep 300\n";
     let cluster = cluster("[nodes.cn001]\npostscripts = [\"hangs\"]\n", &[("hangs", script)]);
     let node = cluster.node("cn001");

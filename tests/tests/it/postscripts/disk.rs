@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::process::Command;
 
-use provost_tests::{Out, skip_if};
+use provost_tests::{Out, missing, skip_if};
 use tempfile::NamedTempFile;
 
 use crate::postscripts::root::{Kind, Root};
@@ -17,8 +17,10 @@ struct Disk {
 impl Disk {
     /// What is missing here to have one.
     fn missing() -> Option<String> {
-        let out = Out::from(Command::new("losetup").arg("--find").output().unwrap());
-        (out.code != Some(0)).then(|| format!("no loop device: {}", out.stderr.trim()))
+        missing::root("attach a disk").or_else(|| {
+            let out = Out::from(Command::new("losetup").arg("--find").output().unwrap());
+            (out.code != Some(0)).then(|| format!("no loop device: {}", out.stderr.trim()))
+        })
     }
 
     fn new() -> Self {

@@ -4,7 +4,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use provost_tests::{accounts, processes, program};
+use provost_tests::{accounts, missing, processes, program, skip_if};
 
 use crate::relay::{SOON, boots, cluster, node};
 
@@ -62,6 +62,7 @@ impl Drop for Relay {
 
 #[test]
 fn on_a_full_disk_nodes_get_from_the_management_node_what_the_relay_can_not_keep() {
+    skip_if(missing::user_namespaces());
     let mut cluster = cluster();
     let relay = Relay::start(&cluster.path("relay"), &cluster.daemon().nodes());
     let [node, other] = ["cn1", "cn2"].map(|name| node(&cluster, name, &[&relay.address]));

@@ -28,7 +28,7 @@ struct Bench {
 impl Bench {
     /// It skips the test where this isn't root, who alone may trace commands.
     fn new() -> Self {
-        skip_if(missing::root("trace commands"));
+        skip_if(missing::tracing());
         let limits = Limits {
             timeout: Duration::from_secs(60),
             slow: Duration::from_secs(60),
