@@ -10,7 +10,6 @@ use std::io::Cursor;
 use std::path::Path;
 
 use provost_bundle::{Limit, Manifest, Policy, PublicKey, Refresh, Tls, Trust};
-use provost_node::http::resolve::addresses_in;
 use provost_node::settings::discover::Machine;
 use provost_plan::mypostscript::MyPostscript;
 use provost_plan::{Plan, Site, Step, nodes};
@@ -22,8 +21,7 @@ use tempfile::TempDir;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names of their folders in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 15] = [
-    ("dns", dns),
+pub const TARGETS: [(&str, Target); 14] = [
     ("header", header),
     ("journal", journal),
     ("kernel_line", kernel_line),
@@ -171,11 +169,6 @@ fn lease(bytes: &[u8]) {
         fs::write(path.join("lease"), bytes).unwrap();
         let _ = Machine::at(folder).lease();
     });
-}
-
-/// What name servers answer.
-fn dns(bytes: &[u8]) {
-    let _ = addresses_in(bytes, "mn");
 }
 
 /// The kernel's command line, and xCAT's `xcatinfo`.

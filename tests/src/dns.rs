@@ -1,6 +1,6 @@
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::skip;
 
@@ -8,6 +8,7 @@ use crate::skip;
 pub struct Dns {
     address: Ipv4Addr,
     answers: Arc<AtomicBool>,
+    questions: Arc<AtomicUsize>,
 }
 
 impl Dns {
@@ -20,17 +21,19 @@ impl Dns {
             Err(why) => skip(&format!("no name server can listen at {address} port 53: {why}")),
         };
         let answers = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&answers);
+        let questions = Arc::default();
+        let (told, asked) = (Arc::clone(&answers), Arc::<AtomicUsize>::clone(&questions));
         std::thread::spawn(move || {
             let mut question = [0; 512];
             // The client may have gone.
             while let Ok((n, from)) = socket.recv_from(&mut question) {
+                asked.fetch_add(1, Ordering::Relaxed);
                 if told.load(Ordering::Relaxed) {
                     let _ = socket.send_to(&answer(&question[..n]), from);
                 }
             }
         });
-        Self { address, answers }
+        Self { address, answers, questions }
     }
 
     /// What `resolv.conf` says to have it asked.
@@ -41,6 +44,11 @@ impl Dns {
     /// Its address.
     pub fn address(&self) -> Ipv4Addr {
         self.address
+    }
+
+    /// How many packets came to it.
+    pub fn questions(&self) -> usize {
+        self.questions.load(Ordering::Relaxed)
     }
 
     /// Answers from now on.

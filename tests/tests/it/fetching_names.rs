@@ -32,21 +32,26 @@ fn node() -> (Cluster, Node) {
     cluster.site("[nodes.cn001]\npostscripts = [\"one\"]\n").publish().expect(0);
     cluster.start();
     let node = cluster.node("cn001");
+    configure(&cluster, &node, "mgmt");
+    (cluster, node)
+}
+
+/// Names the server by `host`.
+fn configure(cluster: &Cluster, node: &Node, host: &str) {
     let address = cluster.daemon().nodes();
     let port = address.rsplit(':').next().unwrap();
     node.configure(&format!(
-        "servers = [\"http://mgmt:{port}\"]\n[trust]\nkeys = [\"{}\"]\n[fetch]\n\
+        "servers = [\"http://{host}:{port}\"]\n[trust]\nkeys = [\"{}\"]\n[fetch]\n\
          deadline = \"6s\"\n[report]\ndeadline = \"1s\"\n",
         cluster.key()
     ));
-    (cluster, node)
 }
 
 #[test]
 fn a_dead_name_server_is_named_and_one_that_isnt_needed_does_no_harm() {
     skip_if(missing::mounts());
     let dns = Dns::start();
-    let (_cluster, node) = node();
+    let (cluster, node) = node();
     let begun = Instant::now();
     boot(&node, "", &dns.resolv_conf()).expect(3).says(&[
         "looking up the name mgmt",
@@ -55,8 +60,13 @@ fn a_dead_name_server_is_named_and_one_that_isnt_needed_does_no_harm() {
         "hint: ",
     ]);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    let questions = dns.questions();
+    assert_ne!(questions, 0);
     let out = boot(&node, "127.0.0.1 mgmt\n", &dns.resolv_conf()).expect(0);
     assert!(!out.stderr.contains("still trying"), "{}", out.stderr);
+    configure(&cluster, &node, "127.0.0.1");
+    boot(&node, "", &dns.resolv_conf()).expect(0);
+    assert_eq!(dns.questions(), questions, "none for a name of the hosts file, nor for an address");
 }
 
 #[test]

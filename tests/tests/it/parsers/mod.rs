@@ -87,6 +87,6 @@ macro_rules! targets_survive {
 }
 
 targets_survive! {
-    dns header journal kernel_line lease manifest mypostscript node_set plan record refresh signature
+    header journal kernel_line lease manifest mypostscript node_set plan record refresh signature
     site step_log tls
 }

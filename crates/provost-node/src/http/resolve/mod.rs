@@ -1,20 +1,23 @@
 //! Names to addresses: by the hosts file, then by the name servers of resolv.conf.
 //!
-//! glibc's own lookup would load libraries of the host into a static binary. A resolver library
-//! (hickory) would be a tenth of that binary, and falls back to public name servers, which have no
-//! business on a provisioning network.
+//! glibc's own lookup would load libraries of the host into a static binary. hickory asks the name servers that it
+//! is given here. reqwest's feature `hickory-dns` isn't used: where resolv.conf names none it asks public ones,
+//! which have no business on a provisioning network.
 
-mod question;
-
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{
+    LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts,
+};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::net::{DnsError, NetError};
+use hickory_resolver::proto::rr::Name;
 use provost_bundle::Limit;
-use provost_record::order;
-use question::{Kind, Question, Reply};
 use reqwest::dns::{Addrs, Resolve, Resolving};
+use resolv_conf::Config;
 
 /// How long one name server may take, and how often each is asked.
 const QUESTION: Duration = Duration::from_secs(2);
@@ -77,9 +80,10 @@ impl Names {
         }
         let refused = |why: String, hint| Unresolved { name: name.to_owned(), why, hint };
         let file = self.resolv_conf.display();
-        let text = std::fs::read_to_string(&self.resolv_conf);
-        let conf = Conf::parse(text.as_deref().unwrap_or_default());
-        if conf.servers.is_empty() {
+        let text = std::fs::read(&self.resolv_conf);
+        let (conf, _) = Config::parse_with_errors(text.as_deref().unwrap_or_default());
+        let servers = servers(&conf);
+        if servers.is_empty() {
             let why = match text {
                 Ok(_) => format!(
                     "{} doesn't know it, and {file} names no name server",
@@ -93,32 +97,34 @@ impl Names {
                         /etc/resolv.conf";
             return Err(refused(why, hint));
         }
-        let asked: Vec<String> = conf.servers.iter().map(IpAddr::to_string).collect();
+        let check = "check the name and that it has an address: dig @ADDRESS NAME";
+        let Some(names) = candidates(&conf, name) else {
+            return Err(refused("it isn't a valid host name".to_owned(), check));
+        };
+        let asked: Vec<String> = servers.iter().map(IpAddr::to_string).collect();
         let asked = asked.join(", ");
         let silent = "use the server's address, or check why the name servers of /etc/resolv.conf \
                       don't answer: dig @ADDRESS NAME";
-        match tokio::time::timeout(self.limit, self.ask(&conf, name)).await {
+        match tokio::time::timeout(self.limit, self.ask(&servers, &names)).await {
             Ok(Ok(found)) if !found.is_empty() => Ok(found),
             Ok(Ok(_)) => {
-                let hint = "check the name and that it has an address: dig @ADDRESS NAME";
-                Err(refused(format!("the name servers don't know it, asked {asked}"), hint))
+                Err(refused(format!("the name servers don't know it, asked {asked}"), check))
             }
-            Err(_) => Err(refused(format!("no name server responded, asked {asked}"), silent)),
-            Ok(Err(e)) if e.kind() == io::ErrorKind::TimedOut => {
+            Err(_) | Ok(Err(NetError::Timeout)) => {
                 Err(refused(format!("no name server responded, asked {asked}"), silent))
             }
-            Ok(Err(e)) => Err(refused(format!("{e}, asked {asked}"), silent)),
+            Ok(Err(e)) => Err(refused(format!("{}, asked {asked}", reason(&e)), silent)),
         }
     }
 
-    /// Asks one after the other, as glibc does: at many sites the second knows less than the
-    /// first.
-    async fn ask(&self, conf: &Conf, name: &str) -> io::Result<Vec<IpAddr>> {
-        let mut last = io::ErrorKind::TimedOut.into();
+    /// Asks one after the other, as glibc does: at many sites the second knows less than the first. One resolver for
+    /// all of them wouldn't: hickory's time-out is for all together, and an error response ends its lookup.
+    async fn ask(&self, servers: &[IpAddr], names: &[Name]) -> Result<Vec<IpAddr>, NetError> {
+        let mut last = NetError::Timeout;
         for _ in 0..TRIES {
-            for server in &conf.servers {
-                let server = SocketAddr::new(*server, self.port);
-                match tokio::time::timeout(QUESTION, look_up_at(server, &conf.names(name))).await {
+            for server in servers {
+                let resolver = self.resolver(*server)?;
+                match tokio::time::timeout(QUESTION, look_up_by(&resolver, names)).await {
                     Ok(Ok(found)) => return Ok(found),
                     Ok(Err(e)) => last = e,
                     Err(_) => {}
@@ -127,34 +133,49 @@ impl Names {
         }
         Err(last)
     }
+
+    /// A resolver that asks `server` alone, once, and remembers nothing.
+    fn resolver(&self, server: IpAddr) -> Result<TokioResolver, NetError> {
+        let mut server = NameServerConfig::udp_and_tcp(server);
+        server.connections.iter_mut().for_each(|connection| connection.port = self.port);
+        let mut options = ResolverOpts::default();
+        options.attempts = 0;
+        options.cache_size = 0;
+        options.edns0 = false;
+        options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
+        // A port of hickory's choice may be that of a service which starts just then.
+        options.os_port_selection = true;
+        options.timeout = QUESTION;
+        // hickory would keep the whole file in memory, which is large where it names each node.
+        options.use_hosts_file = ResolveHosts::Never;
+        let config = ResolverConfig::from_parts(None, Vec::new(), vec![server]);
+        TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+            .with_options(options)
+            .build()
+    }
 }
 
-/// The addresses of `name` in the `reply` to a question of this node, whose number it needn't have; none if it
-/// isn't one, or has none. A name server may say anything.
-pub fn addresses_in(reply: &[u8], name: &str) -> Vec<IpAddr> {
-    let of_kind = |kind| {
-        let question = Question::of(name, kind)?;
-        let mut reply = reply.to_vec();
-        reply.get_mut(..2)?.copy_from_slice(&question.id());
-        match question.read(&reply)? {
-            Reply::Addresses(found) => Some(found),
-            Reply::Code(_) | Reply::Truncated => None,
-        }
-    };
-    [Kind::A, Kind::Aaaa].into_iter().filter_map(of_kind).flatten().collect()
-}
-
-/// The addresses that `server` knows for the first of `names` that has any.
-async fn look_up_at(server: SocketAddr, names: &[String]) -> io::Result<Vec<IpAddr>> {
+/// The addresses that the server of `resolver` knows for the first of `names` that has any.
+async fn look_up_by(resolver: &TokioResolver, names: &[Name]) -> Result<Vec<IpAddr>, NetError> {
     for name in names {
-        for kind in [Kind::A, Kind::Aaaa] {
-            let found = question::ask(server, name, kind).await?;
-            if !found.is_empty() {
-                return Ok(found);
-            }
+        match resolver.lookup_ip(name.clone()).await {
+            Ok(found) if found.iter().next().is_some() => return Ok(found.iter().collect()),
+            Err(e) if !e.is_no_records_found() => return Err(e),
+            _ => {}
         }
     }
     Ok(Vec::new())
+}
+
+/// Why a name server's response is of no use, in the words of dig(1).
+fn reason(error: &NetError) -> String {
+    match error {
+        NetError::Dns(DnsError::ResponseCode(code)) => {
+            let name = format!("{code:?}").to_uppercase();
+            format!("the name server responded {name} (code {})", u16::from(*code))
+        }
+        e => e.to_string(),
+    }
 }
 
 impl Resolve for Names {
@@ -177,56 +198,30 @@ fn in_hosts(text: &str, name: &str) -> Vec<IpAddr> {
         words.any(|word| word.eq_ignore_ascii_case(name)).then_some(address)
     };
     let mut found: Vec<IpAddr> = text.lines().filter_map(address).collect();
-    order::sort_by_key(&mut found, IpAddr::is_ipv6);
+    found.sort_by_key(IpAddr::is_ipv6);
     found
 }
 
-/// The part of resolv.conf(5) that we use.
-struct Conf {
-    servers: Vec<IpAddr>,
-    search: Vec<String>,
-    ndots: usize,
+/// The name servers to ask, without the zone of a link-local address, which an address has no place for.
+fn servers(conf: &Config) -> Vec<IpAddr> {
+    conf.nameservers.iter().map(IpAddr::from).take(MOST_SERVERS).collect()
 }
 
-impl Conf {
-    fn parse(text: &str) -> Self {
-        let mut conf = Self { servers: Vec::new(), search: Vec::new(), ndots: 1 };
-        for line in text.lines() {
-            let mut words =
-                line.split(['#', ';']).next().unwrap_or_default().split_ascii_whitespace();
-            match words.next() {
-                // The zone of a link-local address has no place in an address.
-                Some("nameserver") => {
-                    let address: Option<IpAddr> =
-                        words.next().and_then(|a| a.split('%').next()?.parse().ok());
-                    conf.servers.extend(address);
-                }
-                // The last line of either counts.
-                Some("domain" | "search") => {
-                    conf.search = words.map(str::to_owned).collect();
-                }
-                Some("options") => {
-                    let mut dots =
-                        words.filter_map(|word| word.strip_prefix("ndots:")?.parse().ok());
-                    conf.ndots = dots.next_back().unwrap_or(conf.ndots).min(15);
-                }
-                _ => {}
-            }
-        }
-        conf.servers.truncate(MOST_SERVERS);
-        conf
-    }
-
-    /// The names to ask for, in order, to find `name`.
-    fn names(&self, name: &str) -> Vec<String> {
-        let mut names: Vec<String> = match name.ends_with('.') {
-            true => Vec::new(),
-            false => self.search.iter().map(|domain| format!("{name}.{domain}")).collect(),
-        };
-        let is_whole = name.matches('.').count() >= self.ndots;
-        names.insert(if is_whole { 0 } else { names.len() }, name.to_owned());
-        names
-    }
+/// The names to ask for, in order, to find `name` (`search` and `ndots` in resolv.conf(5)). None if it can't be
+/// that of a host.
+fn candidates(conf: &Config, name: &str) -> Option<Vec<Name>> {
+    let name = Name::from_ascii(name).ok().filter(|name| name.num_labels() > 0)?;
+    let in_domain =
+        |domain: &String| name.clone().append_domain(&Name::from_ascii(domain).ok()?).ok();
+    let mut names: Vec<Name> = match name.is_fqdn() {
+        true => Vec::new(),
+        false => conf.get_last_search_or_domain().filter_map(in_domain).collect(),
+    };
+    let is_whole = u32::from(name.num_labels()) > conf.ndots;
+    let mut whole = name;
+    whole.set_fqdn(true);
+    names.insert(if is_whole { 0 } else { names.len() }, whole);
+    Some(names)
 }
 
 #[cfg(test)]

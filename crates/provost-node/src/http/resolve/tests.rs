@@ -1,12 +1,18 @@
 use std::io::{Read, Write};
-use std::net::{TcpListener, UdpSocket};
+use std::net::{Ipv6Addr, TcpListener, UdpSocket};
+use std::sync::mpsc;
 use std::time::Instant;
 
 use super::*;
 
-/// A name server that answers each question by `answer`. Returns its port, and counts.
+/// A name server that answers each question by `answer`. Returns its port.
 fn server(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> u16 {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    server_at("127.0.0.1:0".parse().unwrap(), answer)
+}
+
+/// The same, at that address.
+fn server_at(address: SocketAddr, answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> u16 {
+    let socket = UdpSocket::bind(address).unwrap();
     let port = socket.local_addr().unwrap().port();
     std::thread::spawn(move || {
         let mut question = [0; 1500];
@@ -23,14 +29,22 @@ fn server(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> u16 {
 /// The answer to `question`: its own header and name, `code`, and this address, if any
 /// (RFC 1035, 4.1).
 fn answer(question: &[u8], code: u8, address: Option<[u8; 4]>) -> Vec<u8> {
-    let end = 12 + question[12..].iter().position(|b| *b == 0).unwrap() + 5;
-    let mut answer = question[..end].to_vec();
-    (answer[2], answer[3]) = (0x85, 0x80 | code);
-    answer[6..12].copy_from_slice(&[0, u8::from(address.is_some()), 0, 0, 0, 0]);
+    let mut answer = answer_with(question, u8::from(address.is_some()), &[]);
+    answer[3] |= code;
     if let Some(address) = address {
         answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
         answer.extend(address);
     }
+    answer
+}
+
+/// The answer to `question` with so many `records`.
+fn answer_with(question: &[u8], count: u8, records: &[u8]) -> Vec<u8> {
+    let end = 12 + question[12..].iter().position(|b| *b == 0).unwrap() + 5;
+    let mut answer = question[..end].to_vec();
+    (answer[2], answer[3]) = (0x85, 0x80);
+    answer[6..12].copy_from_slice(&[0, count, 0, 0, 0, 0]);
+    answer.extend(records);
     answer
 }
 
@@ -105,6 +119,60 @@ fn the_search_list_and_the_second_server_are_used() {
 }
 
 #[test]
+fn a_server_that_fails_or_is_silent_is_followed_by_the_next() {
+    let conf = "nameserver 127.0.0.1\nnameserver 127.0.0.3\n";
+    type Answer = fn(&[u8]) -> Vec<u8>;
+    let silent: Answer = |_| Vec::new();
+    let failing: Answer = |question| answer(question, 2, None);
+    // A root's answer for the bare name must not hide that the search domain's failed.
+    let failing_for_a_domain: Answer =
+        |question| answer(question, if asked(question) == "mn." { 3 } else { 2 }, None);
+    for (first, conf) in [
+        (silent, conf.to_owned()),
+        (failing, conf.to_owned()),
+        (failing_for_a_domain, format!("search a.example\n{conf}")),
+    ] {
+        let port = server(first);
+        server_at(SocketAddr::new([127, 0, 0, 3].into(), port), |question| {
+            answer(question, 0, is_a(question).then_some([10, 0, 0, 9]))
+        });
+        let found = look_up("mn", "", &conf, port).unwrap();
+        assert_eq!(found, ["10.0.0.9".parse::<IpAddr>().unwrap()]);
+    }
+}
+
+#[test]
+fn a_server_that_does_not_know_a_name_ends_the_search_for_it() {
+    let port = server(|question| answer(question, 3, None));
+    server_at(SocketAddr::new([127, 0, 0, 3].into(), port), |question| {
+        answer(question, 0, Some([10, 6, 6, 6]))
+    });
+    let conf = "nameserver 127.0.0.1\nnameserver 127.0.0.3\n";
+    let error = look_up("mn", "", conf, port).unwrap_err();
+    assert!(error.contains("don't know it"), "{error}");
+}
+
+#[test]
+fn an_address_of_ipv6_is_asked_for_where_there_is_none_of_ipv4_and_an_alias_is_followed() {
+    let port = server(|question| {
+        if is_a(question) {
+            return answer(question, 0, None);
+        }
+        let mut record = vec![0xc0, 12, 0, 28, 0, 1, 0, 0, 0, 60, 0, 16];
+        record.extend(Ipv6Addr::LOCALHOST.octets());
+        answer_with(question, 1, &record)
+    });
+    assert_eq!(look_up("mn.example", "", LOCAL, port).unwrap(), [Ipv6Addr::LOCALHOST]);
+    let port = server(|question| {
+        let alias = [0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 4, 1, b'x', 0xc0, 15];
+        let address = [1, b'x', 0xc0, 15, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 10, 0, 0, 1];
+        answer_with(question, 2, &[alias.as_slice(), &address].concat())
+    });
+    let found = look_up("mn.example", "", LOCAL, port).unwrap();
+    assert_eq!(found, ["10.0.0.1".parse::<IpAddr>().unwrap()]);
+}
+
+#[test]
 fn a_name_that_does_not_exist_is_reported_at_once() {
     let port = server(|question| answer(question, 3, None));
     let begun = Instant::now();
@@ -125,9 +193,18 @@ fn a_dead_or_lying_name_server_costs_seconds_and_no_more() {
         lie[0] ^= 0xff;
         lie
     };
-    for lie in [silent, garbage, failing, another] {
+    let cut_off: Answer = |question| answer_with(question, 2, &[0xc0, 12, 0, 1]);
+    let whys = [
+        (silent, "no name server responded"),
+        (garbage, "no name server responded"),
+        (failing, "the name server responded SERVFAIL (code 2)"),
+        (another, "no name server responded"),
+        (cut_off, "looking up"),
+    ];
+    for (lie, why) in whys {
         let begun = Instant::now();
         let error = look_up("mn.example", "", LOCAL, server(lie)).unwrap_err();
+        assert!(error.contains(why), "{error}");
         assert!(error.contains("mn.example") && error.contains("asked 127.0.0.1"), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(8), "{error}: {:?}", begun.elapsed());
     }
@@ -162,11 +239,35 @@ fn an_answer_that_was_cut_off_comes_by_tcp() {
 
 #[test]
 fn the_configuration_is_read_as_resolv_conf_says() {
-    let conf = Conf::parse(
-        "domain old.example\nnameserver 10.0.0.1 # ours\n;nameserver 10.0.0.2\nnameserver fe80::1%eth0\n\
-         search a.example b.example\noptions edns0 ndots:2\nnameserver 10.0.0.3\nnameserver 10.0.0.4\n",
-    );
-    let servers: Vec<String> = conf.servers.iter().map(IpAddr::to_string).collect();
-    assert_eq!(servers, ["10.0.0.1", "fe80::1", "10.0.0.3"]);
-    assert_eq!((conf.search.len(), conf.ndots), (2, 2));
+    let (names, asked_for) = mpsc::channel();
+    let port = server(move |question| {
+        if is_a(question) {
+            names.send(asked(question)).unwrap();
+        }
+        answer(question, 3, None)
+    });
+    let conf = "domain old.example\nnameserver 127.0.0.1 # ours\n;nameserver 127.0.0.2\n\
+                search a.example b.example\noptions edns0 ndots:2\n";
+    look_up("mn.x", "", conf, port).unwrap_err();
+    look_up("mn.x.y", "", conf, port).unwrap_err();
+    look_up("mn.", "", conf, port).unwrap_err();
+    let names: Vec<String> = asked_for.try_iter().collect();
+    let [a, b, whole] = ["mn.x.a.example.", "mn.x.b.example.", "mn.x."];
+    let longer = ["mn.x.y.", "mn.x.y.a.example.", "mn.x.y.b.example."];
+    assert_eq!(names, [&[a, b, whole], longer.as_slice(), &["mn."]].concat());
+
+    let more = "nameserver fe80::1%eth0\nnameserver 10.0.0.3\nnameserver 10.0.0.4\n";
+    let (conf, _) = Config::parse_with_errors((conf.to_owned() + more).as_bytes());
+    let servers: Vec<String> = servers(&conf).iter().map(IpAddr::to_string).collect();
+    assert_eq!(servers, ["127.0.0.1", "fe80::1", "10.0.0.3"]);
+}
+
+#[test]
+fn an_invalid_name_is_not_asked_for() {
+    let port = server(|_| panic!("a name server was asked"));
+    let long = "x".repeat(64);
+    for name in ["", ".", "a..b", long.as_str(), &"a.".repeat(130)] {
+        let error = look_up(name, "", LOCAL, port).unwrap_err();
+        assert!(error.contains("it isn't a valid host name"), "{error}");
+    }
 }
