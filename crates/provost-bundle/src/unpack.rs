@@ -107,8 +107,8 @@ pub fn unpack(pack: impl Read + Send, manifest: &Manifest, into: &Path) -> Resul
 /// Puts the files of `archive` in their places.
 fn place(archive: impl Read, manifest: &Manifest, into: &Path) -> Result<(), UnpackError> {
     let mut archive = tar::Archive::new(archive);
-    let mut expected: BTreeMap<&str, Option<&FileEntry>> = BTreeMap::new();
-    expected.extend(manifest.files.iter().map(|file| (file.path.as_str(), Some(file))));
+    let mut expected: BTreeMap<&str, Option<&FileEntry>> =
+        manifest.files.iter().map(|file| (file.path.as_str(), Some(file))).collect();
     let mut long_path = None;
     let mut buffer = vec![0; PIECE];
     // Raw: the archive's extensions would be read into memory whole, whatever their size.

@@ -9,7 +9,6 @@ mod exit_code;
 mod inner;
 mod journal;
 mod judge;
-pub mod order;
 mod own_stages;
 mod paint;
 mod record;

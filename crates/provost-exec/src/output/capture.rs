@@ -12,7 +12,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use provost_record::order;
 
 use super::secrets::{Redactor, Secrets};
 use super::stream::Stream;
@@ -210,7 +209,7 @@ impl Capture {
         self.write();
         let text = |line: &[u8]| String::from_utf8_lossy(line).trim_end().to_owned();
         let mut last: Vec<_> = self.last.iter().flatten().collect();
-        order::sort_by_key(&mut last, |(at, _)| *at);
+        last.sort_by_key(|(at, _)| *at);
         let last = last.iter().skip(last.len().saturating_sub(LAST_LINES));
         let last = last.map(|(_, line)| text(line)).collect();
         let tail = self.last.map(|lines| lines.iter().map(|(_, line)| text(line)).collect());

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use memchr::memmem::Finder;
-use provost_record::order;
 use serde::{Deserialize, Serialize};
 
 use super::stream::Stream;
@@ -41,9 +40,7 @@ impl Secrets {
         });
         let mut secrets: Vec<Secret> = lines.collect();
         // Of two that begin at the same place, the longer one is meant.
-        order::sort_by(&mut secrets, |a, b| {
-            b.value.len().cmp(&a.value.len()).then(a.value.cmp(&b.value))
-        });
+        secrets.sort_by(|a, b| b.value.len().cmp(&a.value.len()).then(a.value.cmp(&b.value)));
         secrets.dedup_by(|a, b| a.value == b.value);
         Self(secrets)
     }
@@ -155,7 +152,7 @@ fn hide(
         }
     }
     // Stable: the longest of those that begin at one place stays the first.
-    order::sort_by_key(&mut found, |(begin, ..)| *begin);
+    found.sort_by_key(|(begin, ..)| *begin);
     let mut at = covered;
     for (begin, end, shown) in found.into_iter().take_while(|(begin, ..)| *begin < limit) {
         if begin >= at {

@@ -123,10 +123,10 @@ impl Supervisor {
         &mut self,
         limits: &Limits,
         orders: &mut watch::Receiver<Orders>,
-        mut on_event: impl FnMut(Event),
+        on_event: impl FnMut(Event),
     ) -> Outcome {
         let began = Instant::now();
-        let outcome = self.converse(limits, orders, &mut on_event).await;
+        let outcome = self.converse(limits, orders, on_event).await;
         outcome.unwrap_or_else(|e| {
             // Whatever it kept is ours now; the keeper itself is among it.
             tree::kill_but(&self.stayed);
@@ -145,8 +145,7 @@ impl Supervisor {
         &mut self,
         limits: &Limits,
         orders: &mut watch::Receiver<Orders>,
-        // Not by its type: it would be compiled once for each caller.
-        on_event: &mut dyn FnMut(Event),
+        mut on_event: impl FnMut(Event),
     ) -> io::Result<Outcome> {
         let Some(remote) = &mut self.remote else {
             return Err(io::ErrorKind::NotConnected.into());

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use provost_record::order;
 use provost_record::step_log::KEPT_AT_EACH_END;
 
 /// How much memory the last ones may take, in bytes. Where their arguments are long, fewer are kept.
@@ -73,7 +72,7 @@ impl Kept {
         let last = std::mem::take(&mut self.last);
         let mut lines: Vec<_> =
             last.into_iter().flat_map(|lines| [Some(lines.exec), lines.exit]).flatten().collect();
-        order::sort_by_key(&mut lines, |(at, _)| *at);
+        lines.sort_by_key(|(at, _)| *at);
         (left_out, lines.into_iter().map(|(_, line)| line).collect())
     }
 }

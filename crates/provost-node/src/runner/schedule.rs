@@ -6,7 +6,7 @@ use provost_bundle::{Digest, Leak, OnFailure, Policy, Resume, Trace, When};
 use provost_exec::LeakPolicy;
 use provost_plan::Step;
 use provost_plan::mypostscript::{Group, List};
-use provost_record::{Service, order};
+use provost_record::Service;
 
 use super::environment::environment;
 use super::request::RunRequest;
@@ -92,7 +92,7 @@ pub(crate) fn schedule(
     for (step, _) in done {
         step.skip.get_or_insert_with(|| "it was done in the run before".to_owned());
     }
-    order::sort_by_key(&mut steps, |step| step.is_there);
+    steps.sort_by_key(|step| step.is_there);
     Ok(steps)
 }
 

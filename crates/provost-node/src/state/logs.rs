@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use provost_record::{Journal, Service, order};
+use provost_record::{Journal, Service};
 
 use crate::settings::Paths;
 
@@ -22,7 +22,7 @@ pub fn remove_old(paths: &Paths, waiting: impl Iterator<Item = String>) {
         return;
     }
     // UUIDv7: in order of the time at which they began.
-    order::sort(&mut runs);
+    runs.sort();
     let mut needed: HashSet<String> = waiting.collect();
     needed.extend(Service::ALL.into_iter().filter_map(|service| last_run(paths, service)));
     for run in runs.iter().rev().skip(KEPT).filter(|run| !needed.contains(*run)) {

@@ -18,10 +18,12 @@ use provost_node::state::root::Root;
 use provost_record::{Cause, ExitCode, Record, Service};
 use rustix::fs::OFlags;
 
-use super::date::date;
 use super::label::{kind, label};
 use super::log_output::copy_output;
 use super::script_status::returned;
+
+/// The time as date(1) prints it in the C locale.
+const DATE: &str = "%a %b %e %H:%M:%S UTC %Y";
 
 /// Which syslog server gets the lines.
 pub(crate) enum SyslogTarget {
@@ -151,7 +153,7 @@ impl Lines {
 
     fn write(&mut self, severity: Severity, text: &str) {
         if let Some(file) = &mut self.file {
-            let now = date(jiff::Timestamp::now());
+            let now = jiff::Timestamp::now().strftime(DATE);
             let priority = match severity {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
@@ -176,4 +178,17 @@ fn append(path: &Path) -> io::Result<File> {
 /// time.
 fn address(host: &str) -> Option<IpAddr> {
     host.trim_matches(['[', ']']).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_date_is_that_of_date() {
+        let date = |time: &str| time.parse::<jiff::Timestamp>().unwrap().strftime(DATE).to_string();
+        assert_eq!(date("2026-01-05T02:03:04Z"), "Mon Jan  5 02:03:04 UTC 2026");
+        assert_eq!(date("2026-11-21T23:59:59Z"), "Sat Nov 21 23:59:59 UTC 2026");
+        assert_eq!(date("2028-02-29T12:00:00Z"), "Tue Feb 29 12:00:00 UTC 2028");
+    }
 }

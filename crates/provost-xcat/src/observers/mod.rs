@@ -1,6 +1,5 @@
 //! What happens on this node for xCAT while a run goes on.
 
-mod date;
 pub(crate) mod echo;
 pub(crate) mod label;
 pub(crate) mod log;

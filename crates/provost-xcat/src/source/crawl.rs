@@ -6,7 +6,7 @@ use std::rc::Rc;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use provost_bundle::{Manifest, check_path};
-use provost_record::{Cause, order};
+use provost_record::Cause;
 use reqwest::header::HeaderMap;
 use reqwest::{StatusCode, Url};
 
@@ -103,7 +103,7 @@ pub(super) async fn crawl(
                     its web server lists them: curl URL";
         return Err(FetchError::give_up(Failure::new(Cause::Fetch, message, hint)));
     }
-    order::sort_by(&mut result.scripts, |a, b| a.entry.path.cmp(&b.entry.path));
+    result.scripts.sort_by(|a, b| a.entry.path.cmp(&b.entry.path));
     Ok(result)
 }
 

@@ -18,8 +18,7 @@ pub(super) struct Link {
 /// elsewhere, to the folders above and to other orders of the page are left out.
 pub(super) fn links(page: &str, base: &Url) -> Vec<Link> {
     let links = hrefs(page).filter_map(|href| link(&href, base));
-    let mut by_name: BTreeMap<String, Link> = BTreeMap::new();
-    by_name.extend(links.map(|link| (link.name.clone(), link)));
+    let by_name: BTreeMap<String, Link> = links.map(|link| (link.name.clone(), link)).collect();
     by_name.into_values().collect()
 }
 

@@ -1,8 +1,6 @@
 //! A node's `mypostscript`: from the web server where it is made in advance, else from xcatd, which
 //! makes it when it is asked.
 
-use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 use provost_plan::mypostscript::MyPostscript;
 
 use super::refusals::Refusals;
@@ -26,17 +24,7 @@ pub(crate) struct ServedMypostscript {
 }
 
 /// Fetches it, and reads it.
-pub(crate) fn mypostscript<'a>(
-    source: &'a Server<'a>,
-    settings: &'a Settings,
-    xcat: &'a Xcat,
-    refusals: &'a Refusals,
-) -> LocalBoxFuture<'a, Result<ServedMypostscript, FetchError>> {
-    // Boxed, so that it isn't compiled once for each caller.
-    fetch(source, settings, xcat, refusals).boxed_local()
-}
-
-async fn fetch(
+pub(crate) async fn mypostscript(
     source: &Server<'_>,
     settings: &Settings,
     xcat: &Xcat,

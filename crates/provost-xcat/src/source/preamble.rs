@@ -182,7 +182,5 @@ fn read(path: &Path) -> Option<BTreeMap<String, String>> {
         !(BASH_OWN.contains(name) || *name == "PATH" && *value == PATH)
     };
     let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-    let mut all = BTreeMap::new();
-    all.extend(variables.filter(is_exported).map(owned));
-    Some(all)
+    Some(variables.filter(is_exported).map(owned).collect())
 }

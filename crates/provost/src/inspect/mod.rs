@@ -15,7 +15,7 @@ pub(crate) use gather::gather;
 pub(crate) use log::log;
 pub(crate) use status::status;
 
-use provost_record::{Journal, Record, Run, Service, Stage, order};
+use provost_record::{Journal, Record, Run, Service, Stage};
 
 use provost_node::failure::Failure;
 use provost_node::settings::Paths;
@@ -41,9 +41,7 @@ fn runs(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
 /// The runs of these records, oldest first. Within a second their ids decide, which are UUIDv7.
 fn runs_by_time<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Run> {
     let mut runs = provost_record::runs(records);
-    order::sort_by(&mut runs, |a, b| {
-        (a.started.or(a.ended), &a.run).cmp(&(b.started.or(b.ended), &b.run))
-    });
+    runs.sort_by(|a, b| (a.started.or(a.ended), &a.run).cmp(&(b.started.or(b.ended), &b.run)));
     runs
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use provost_record::{Inner, Journal, Record, State, Verdict, order, service_records, wording};
+use provost_record::{Inner, Journal, Record, State, Verdict, service_records, wording};
 use serde::Serialize;
 
 use provost_node::observe::console::harmless;
@@ -213,7 +213,7 @@ pub(super) fn others(paths: &Paths) -> Vec<PathBuf> {
         provost_record::Service::ALL.iter().any(|service| *path == paths.journal(*service))
     };
     files.retain(|path| name(path).is_some() && path.is_file() && !is_ours(path));
-    order::sort_by(&mut files, |a, b| a.file_name().cmp(&b.file_name()));
+    files.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
     files.truncate(MOST_FILES);
     files
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use provost_record::order;
 
 use crate::settings::Paths;
 
@@ -49,7 +48,7 @@ pub(crate) fn waiting(paths: &Paths) -> Vec<Waiting> {
         Some(Waiting { note: entry.path(), run, name, log })
     };
     let mut logs: Vec<_> = entries.flatten().filter_map(read).collect();
-    order::sort_by(&mut logs, |a, b| a.note.cmp(&b.note));
+    logs.sort_by(|a, b| a.note.cmp(&b.note));
     logs
 }
 

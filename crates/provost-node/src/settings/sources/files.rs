@@ -3,7 +3,6 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use provost_record::order;
 use serde::Deserialize;
 use toml::Table;
 use toml::de::{DeTable, DeValue, Deserializer};
@@ -38,7 +37,7 @@ pub(crate) fn offer(
         }
     }
     // An unknown key is likely the cause of other mistakes: a value that is missing.
-    order::sort_by_key(&mut found, |(is_known_key, _)| *is_known_key);
+    found.sort_by_key(|(is_known_key, _)| *is_known_key);
     mistakes.extend(found.into_iter().map(|(_, failure)| failure));
 }
 
@@ -97,7 +96,7 @@ fn drop_ins(file: &Path) -> Result<Vec<PathBuf>, Failure> {
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|e| e == "toml"))
         .collect();
-    order::sort(&mut paths);
+    paths.sort();
     Ok(paths)
 }
 

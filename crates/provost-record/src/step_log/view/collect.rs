@@ -1,6 +1,5 @@
 use std::io::{self, BufRead};
 
-use crate::order;
 use crate::step_log::{Command, Commands, Event, KEPT_AT_EACH_END, Lines};
 
 /// How much of a command's output is kept, in bytes: its end.
@@ -46,7 +45,7 @@ impl Collected {
         if left_out > 0 {
             collected.notes.push(format!("{left_out} more commands are in the log"));
         }
-        order::sort_by_key(&mut collected.commands, |command| command.number);
+        collected.commands.sort_by_key(|command| command.number);
         Ok(collected)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use provost_record::step_log::{FailedCommand, Status, Summary};
-use provost_record::{Outcome, Stage, order, wording};
+use provost_record::{Outcome, Stage, wording};
 use serde::Serialize;
 
 use super::source::Source;
@@ -48,7 +48,7 @@ pub(super) fn slowest(source: &Source) -> Vec<SlowCommand<'_>> {
             });
         }
     }
-    order::sort_by_key(&mut slowest, |slow| std::cmp::Reverse(slow.duration_ms));
+    slowest.sort_by_key(|slow| std::cmp::Reverse(slow.duration_ms));
     slowest.truncate(MOST);
     slowest
 }
@@ -62,7 +62,7 @@ pub(super) fn ignored(source: &Source) -> Vec<IgnoredFailure<'_>> {
         let failed = summary.ignored(step_failed).into_iter();
         ignored.extend(failed.map(|failed| IgnoredFailure::new(&stage.stage, failed)));
     }
-    order::sort_by_key(&mut ignored, |failure| failure.exit_code == Some(1));
+    ignored.sort_by_key(|failure| failure.exit_code == Some(1));
     ignored.truncate(MOST);
     ignored
 }

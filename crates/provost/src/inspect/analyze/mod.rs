@@ -9,7 +9,7 @@ use provost_record::wording;
 use std::path::Path;
 use std::time::Duration;
 
-use provost_record::{Cause, ExitCode, Outcome, Run, Stage, Unfinished, order};
+use provost_record::{Cause, ExitCode, Outcome, Run, Stage, Unfinished};
 use serde::Serialize;
 
 use super::services::{Service, ServiceDocument};
@@ -169,7 +169,7 @@ fn blame(run: &Run) -> Vec<Blamed<'_>> {
     let whole = run.duration_ms.unwrap_or(of_stages).max(of_stages);
     times.push((BETWEEN, whole - of_stages));
     times.retain(|(_, ms)| *ms > 0);
-    order::sort_by_key(&mut times, |(_, ms)| std::cmp::Reverse(*ms));
+    times.sort_by_key(|(_, ms)| std::cmp::Reverse(*ms));
     let share = |ms: u64| (ms * 100 + whole / 2) / whole.max(1);
     let blamed = |(stage, ms)| Blamed { stage, duration_ms: ms, share: share(ms) };
     times.into_iter().map(blamed).collect()

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use provost_record::step_log::Summary;
-use provost_record::{Record, Run, Stage, order};
+use provost_record::{Record, Run, Stage};
 
 use crate::inspect::services::{self, Service};
 use crate::inspect::{MOST_LOG, log_of, runs_by_time};
@@ -88,9 +88,7 @@ impl Source {
             if is_gzip { Box::new(GzDecoder::new(file)) } else { Box::new(file) };
         let mut bundle = Bundle::default();
         let damage = bundle.read(tar::Archive::new(reader)).err().map(|e| e.to_string());
-        order::sort_by(&mut bundle.services, |a, b| {
-            (!a.is_ours(), &a.name).cmp(&(!b.is_ours(), &b.name))
-        });
+        bundle.services.sort_by(|a, b| (!a.is_ours(), &a.name).cmp(&(!b.is_ours(), &b.name)));
         let Bundle { services, unreported, commands, kernel, disks } = bundle;
         let source = Self::of(services);
         Ok(Self { unreported, commands, kernel, disks, damage, ..source })

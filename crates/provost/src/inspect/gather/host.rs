@@ -5,8 +5,6 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use provost_record::order;
-
 /// How long all commands that are run at once may take: one that hangs shows what is wrong by that.
 const LIMIT: Duration = Duration::from_secs(15);
 /// The most of a command's output that is kept, in bytes.
@@ -107,7 +105,7 @@ fn outputs(commands: Vec<(String, String)>) -> Vec<(String, String)> {
             facts.push((path, format!("{command}: not finished within {LIMIT:?}\n")));
         }
     }
-    order::sort(&mut facts);
+    facts.sort();
     facts
 }
 

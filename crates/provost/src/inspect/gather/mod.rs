@@ -15,7 +15,7 @@ use flate2::write::GzEncoder;
 use provost_exec::Secrets;
 use provost_fs::{Durability, NewFile};
 use provost_plan::Plan;
-use provost_record::{ExitCode, Journal, Service, order};
+use provost_record::{ExitCode, Journal, Service};
 use tar::{Builder, Header};
 
 use super::services::{name as service_name, others};
@@ -45,7 +45,7 @@ pub(crate) fn gather(input: &Input, folder: &Path) -> ExitCode {
 fn write(input: &Input, folder: &Path) -> io::Result<PathBuf> {
     let paths = input.paths();
     // To the millisecond: a bundle doesn't take the place of one that was made just before.
-    let time = format!("{:.3}", jiff::Timestamp::now()).replace(|c: char| !c.is_ascii_digit(), "");
+    let time = jiff::Timestamp::now().strftime("%Y%m%d%H%M%S%3f");
     let id = format!("log-bundle-{}-{time}", input.node());
     let path = folder.join(format!("{id}.tar.gz"));
     // Readable by its owner alone.
@@ -101,7 +101,7 @@ impl Bundle<'_> {
         for (name, text) in provost_node::fetch::kept_texts(&paths.state) {
             self.text(&format!("published/{name}"), &text)?;
         }
-        self.folder("state", &paths.state, &|name| !name.ends_with("published.json"))?;
+        self.folder("state", &paths.state, |name| !name.ends_with("published.json"))?;
         for path in &input.files() {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             // An admin may have made a link of it.
@@ -115,13 +115,13 @@ impl Bundle<'_> {
     }
 
     fn logs(&mut self, paths: &Paths) -> io::Result<()> {
-        self.folder("log", &paths.log, &|_| true)?;
+        self.folder("log", &paths.log, |_| true)?;
         // The ids are UUIDv7: in order of the time at which the runs began.
         let mut runs = list(&paths.log.join("scripts"));
-        order::sort(&mut runs);
+        runs.sort();
         for run in runs.iter().rev().take(MOST_RUNS) {
             let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            self.folder(&format!("log/scripts/{name}"), run, &|_| true)?;
+            self.folder(&format!("log/scripts/{name}"), run, |_| true)?;
         }
         Ok(())
     }
@@ -131,11 +131,11 @@ impl Bundle<'_> {
         &mut self,
         name: &str,
         folder: &Path,
-        wanted: &dyn Fn(&str) -> bool,
+        wanted: impl Fn(&str) -> bool,
     ) -> io::Result<()> {
         let mut files = list(folder);
         files.retain(|path| fs::symlink_metadata(path).is_ok_and(|m| m.is_file()));
-        order::sort(&mut files);
+        files.sort();
         for path in files {
             let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if wanted(&file) {

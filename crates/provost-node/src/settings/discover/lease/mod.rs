@@ -5,7 +5,6 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
-use provost_record::order;
 
 use super::read::read;
 
@@ -69,7 +68,7 @@ pub(crate) fn newest(root: &Path, now: Timestamp) -> Option<Lease> {
             Some((Timestamp::try_from(written).ok()?, entry.path()))
         })
         .collect();
-    order::sort(&mut files);
+    files.sort();
     files.into_iter().rev().find_map(|(written, path)| {
         let terms = terms(&read(&path)?, written);
         let servers = terms.iter().rfind(|t| t.holds(now) && !t.servers().is_empty())?.servers();
