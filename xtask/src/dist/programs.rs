@@ -8,15 +8,12 @@ use anyhow::{Context, Result, bail};
 use crate::cargo;
 
 /// Bytes. A node fetches it into memory at every diskless boot.
-const LARGEST: u64 = 6_000_000;
+const LARGEST: u64 = 8_000_000;
 
 /// No library of the node is needed, so that it runs in every image and installer; and random
-/// numbers come from the system call, since early in an installer there may be no /dev. It can be
-/// loaded anywhere, and says where its addresses stand in a hundredth of the room that takes else.
-const RUSTFLAGS: &str = r#"-C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs -C link-arg=-Wl,--no-eh-frame-hdr --cfg getrandom_backend="linux_getrandom""#;
-/// What the linker is told besides. A program that aborts at a panic unwinds no stack; what is
-/// needed to do so takes an eighth of its room.
-const NO_UNWINDING: &str = "xtask/src/dist/no-unwinding.ld";
+/// numbers come from the system call, since early in an installer there may be no /dev.
+const RUSTFLAGS: &str =
+    r#"-C target-feature=+crt-static --cfg getrandom_backend="linux_getrandom""#;
 
 /// Builds `dist/provost` and checks that it is static, small enough and starts.
 pub(crate) fn node() -> Result<()> {
@@ -68,8 +65,7 @@ fn rustflags() -> String {
     let home =
         home.map_or(String::new(), |home| format!(" --remap-path-prefix={}=cargo", home.display()));
     let root = cargo::root().display();
-    let linked = format!("-C link-arg=-Wl,-T,{root}/{NO_UNWINDING}");
-    format!("{RUSTFLAGS} {linked} --remap-path-prefix={root}=provost{home}")
+    format!("{RUSTFLAGS} --remap-path-prefix={root}=provost{home}")
 }
 
 /// The host's target triple; glibc's, whose static binaries also run on musl systems.
