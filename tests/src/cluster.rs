@@ -1,7 +1,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 
+use rustix::process::{getegid, geteuid};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -17,6 +19,13 @@ pub struct Cluster {
 pub struct Node {
     name: String,
     folder: PathBuf,
+}
+
+/// The group that gets what is published: that of this test's web servers (see [`crate::WebServer`]), or the
+/// user's own, who can give files to no other.
+pub fn web_group() -> &'static str {
+    static OWN: LazyLock<String> = LazyLock::new(|| getegid().as_raw().to_string());
+    if geteuid().is_root() { "65534" } else { &OWN }
 }
 
 impl Default for Cluster {
@@ -76,10 +85,7 @@ impl Cluster {
         let key = path("key/provost.key");
         let mut args =
             vec!["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www];
-        // A web server of these tests has this group (see WebServer).
-        if rustix::process::geteuid().is_root() {
-            args.extend(["--group", "65534"]);
-        }
+        args.extend(["--group", web_group()]);
         args.extend(more);
         self.ctl(&args)
     }

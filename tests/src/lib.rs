@@ -32,7 +32,7 @@ mod web_server;
 pub mod xcat;
 
 pub use chroot::Chroot;
-pub use cluster::{Cluster, Node, pipe};
+pub use cluster::{Cluster, Node, pipe, web_group};
 pub use daemon::Daemon;
 pub use dns::Dns;
 pub use faketime::Faketime;

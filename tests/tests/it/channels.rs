@@ -1,6 +1,6 @@
 //! A change for a few nodes first, for all nodes then, and back again.
 
-use provost_tests::{Cluster, Node, Out, WebServer, skip_if};
+use provost_tests::{Cluster, Node, Out, WebServer, skip_if, web_group};
 use serde_json::{Value, json};
 
 const SITE: &str = "[groups.all]\nnodes = \"cn[1-4]\"\npostscripts = [\"hello\"]\n";
@@ -30,8 +30,8 @@ impl World {
         let path = |name: &str| self.cluster.path(name).display().to_string();
         let (key, www) = (path("key/provost.key"), path("www"));
         let mut args = [args, &["--key", &key, "--to", &www]].concat();
-        if args[0] != "channel" && rustix::process::geteuid().is_root() {
-            args.extend(["--group", "65534"]);
+        if args[0] != "channel" {
+            args.extend(["--group", web_group()]);
         }
         self.cluster.ctl(&args)
     }
@@ -239,7 +239,7 @@ fn a_publish_that_is_killed_leaves_all_nodes_with_something_whole() {
             (path("site.toml"), path("scripts"), path("key/provost.key"), path("www"));
         let mut publish = std::process::Command::new(provost_tests::program("provostctl"))
             .args(["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www])
-            .args(["--to-channel", "canary", "--group", "65534"])
+            .args(["--to-channel", "canary", "--group", web_group()])
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()

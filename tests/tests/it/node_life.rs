@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use provost_tests::{Cluster, Node, Out};
+use provost_tests::{Cluster, Node, Out, web_group};
 
 const SITE: &str = "[groups.all]\nnodes = \"cn[1-2]\"\npostscripts = [\"hello\"]\n";
 
@@ -97,8 +97,16 @@ impl Rotation {
 
     fn run(&self, cluster: &Cluster) -> Out {
         cluster.ctl(&[
-            "key", "rotate", "--key", &self.old, "--next", &self.new, "--to", &self.www, "--group",
-            "65534",
+            "key",
+            "rotate",
+            "--key",
+            &self.old,
+            "--next",
+            &self.new,
+            "--to",
+            &self.www,
+            "--group",
+            web_group(),
         ])
     }
 
@@ -117,7 +125,7 @@ impl Rotation {
             "--to",
             &self.www,
             "--group",
-            "65534",
+            web_group(),
         ])
     }
 }
@@ -158,7 +166,8 @@ fn a_new_key_takes_over_from_the_old_one() {
     assert!(out.stdout.contains("all of 2 nodes have fetched"), "{}", out.stdout);
 
     // What was published with the old key can still be published again.
-    let args = ["rollback", "1", "--key", &rotation.new, "--to", &rotation.www, "--group", "65534"];
+    let args =
+        ["rollback", "1", "--key", &rotation.new, "--to", &rotation.www, "--group", web_group()];
     cluster.ctl(&args).expect(0);
     nodes[0].provost(&["boot"]).expect(0);
 
@@ -167,7 +176,7 @@ fn a_new_key_takes_over_from_the_old_one() {
     let (scripts, www) =
         (cluster.scripts().display().to_string(), signed_by_old.display().to_string());
     let args = ["publish", "--site", &old_site, "--scripts", &scripts, "--key", &rotation.old];
-    let more = ["--to", &www, "--group", "65534", "--generation-above", "99"];
+    let more = ["--to", &www, "--group", web_group(), "--generation-above", "99"];
     cluster.ctl(&[&args[..], &more].concat()).expect(0);
     fs::remove_dir_all(cluster.www()).unwrap();
     copy(&signed_by_old, &cluster.www());

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use provost_tests::{Cluster, Out};
+use provost_tests::{Cluster, Out, web_group};
 
 /// A management node with a script, running; nothing is published.
 fn cluster() -> Cluster {
@@ -24,7 +24,7 @@ fn publish(cluster: &Cluster, key: &str, more: &[&str]) -> Out {
     let path = |name: &str| cluster.path(name).display().to_string();
     let (site, scripts, www, key) = (path("site.toml"), path("scripts"), path("www"), path(key));
     let args = ["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www];
-    cluster.ctl(&[&args[..], &["--group", "65534"], more].concat())
+    cluster.ctl(&[&args[..], &["--group", web_group()], more].concat())
 }
 
 /// The line of the public key in the file.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use provost_tests::{Cluster, Out, program};
+use provost_tests::{Cluster, Out, program, web_group};
 
 use crate::keys::{cluster, line, minisign, publish};
 
@@ -71,7 +71,8 @@ fn a_key_of_the_stock_tool_signs_with_its_password() {
     let file = password(&cluster, &format!("other\n{PASSWORD}"));
     let path = |name: &str| cluster.path(name).display().to_string();
     let (old, new, www) = (path("its.key"), path("sealed/provost.key"), path("www"));
-    let args = ["key", "rotate", "--key", &old, "--next", &new, "--to", &www, "--group", "65534"];
+    let args =
+        ["key", "rotate", "--key", &old, "--next", &new, "--to", &www, "--group", web_group()];
     cluster.ctl(&[&args[..], &["--key-password-file", &file]].concat()).expect(0);
     node.provost(&["boot"]).expect(0);
 }

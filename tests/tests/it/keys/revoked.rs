@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use provost_bundle::SecretKey;
-use provost_tests::{Cluster, Node, Out};
+use provost_tests::{Cluster, Node, Out, web_group};
 
 use crate::keys::{cluster, line, publish};
 
@@ -32,7 +32,7 @@ fn path(cluster: &Cluster, name: &str) -> String {
 
 fn revoke(cluster: &Cluster, revoked: &str) -> Out {
     let (key, www) = (path(cluster, "new/provost.key"), path(cluster, "www"));
-    let args = ["key", "revoke", revoked, "--key", &key, "--to", &www, "--group", "65534"];
+    let args = ["key", "revoke", revoked, "--key", &key, "--to", &www, "--group", web_group()];
     cluster.ctl(&args)
 }
 
@@ -52,7 +52,7 @@ fn stolen(cluster: &Cluster) {
     let (site, scripts) = (path(cluster, "site.toml"), path(cluster, "scripts"));
     let (key, to) = (path(cluster, "key/provost.key"), own.display().to_string());
     let args = ["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &to];
-    let more = ["--group", "65534", "--generation-above", "99"];
+    let more = ["--group", web_group(), "--generation-above", "99"];
     cluster.ctl(&[&args[..], &more].concat()).expect(0);
     serve(cluster, &own);
 }
@@ -101,7 +101,7 @@ fn a_node_that_was_off_while_its_key_was_replaced_and_revoked_boots() {
     node.configure(&format!("{settings}[fetch]\ndeadline = \"5s\"\n"));
     node.provost(&["boot"]).expect(0);
     let (old, next) = (path(&cluster, "key/provost.key"), path(&cluster, "new/provost.key"));
-    let to = ["--to", &path(&cluster, "www"), "--group", "65534"];
+    let to = ["--to", &path(&cluster, "www"), "--group", web_group()];
     cluster.ctl(&[&["key", "rotate", "--key", &old, "--next", &next][..], &to].concat()).expect(0);
     revoke(&cluster, &cluster.key()).expect(0);
     node.provost(&["boot"]).expect(0);

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use provost_tests::web_group;
+
 use crate::keys::{cluster, line, minisign, publish};
 
 #[test]
@@ -28,7 +30,8 @@ fn a_command_signs_all_that_nodes_verify() {
     publish(&cluster, "token.pub", &["--sign-command", "exit 3"]).expect(0);
     let path = |name: &str| cluster.path(name).display().to_string();
     let (old, new, www) = (path("token.pub"), path("key/provost.key"), path("www"));
-    let args = ["key", "rotate", "--key", &old, "--next", &new, "--to", &www, "--group", "65534"];
+    let args =
+        ["key", "rotate", "--key", &old, "--next", &new, "--to", &www, "--group", web_group()];
     cluster.ctl(&[&args[..], &["--sign-command", &sign]].concat()).expect(0);
     node.provost(&["boot"]).expect(0);
 }
