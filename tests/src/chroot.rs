@@ -33,8 +33,8 @@ for device in null zero urandom; do : >root/dev/$device; mount --bind /dev/$devi
 ln -s /proc/self/fd root/dev/fd
 : >root/dev/console
 : >root/etc/resolv.conf
-rm -rf root/etc/provost root/var/lib/provost root/var/log/provost root/usr/bin/provost
-rm -f root/usr/lib/systemd/system/provost-* root/etc/systemd/system/provost-*
+rm -rf root/etc/provost root/var/lib/provost* root/var/log/provost* root/usr/bin/provost* root/usr/local/bin/provost*
+find root/usr/lib/systemd/system root/etc/systemd/system -name 'provost*' -exec rm -f {} +
 echo ready
 exec cat >/dev/null
 "#;
