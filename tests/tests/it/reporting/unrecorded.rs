@@ -74,6 +74,7 @@ fn what_is_wrong_in_the_configuration_is_told_by_what_is_right() {
     node.configure(&(right.clone() + late));
     node.provost(&["boot"]).expect(2).says(&["not sent yet"]);
     proxy.accept();
+    node.configure(&(right.clone() + &late.replace("100ms", "1m")));
     node.provost(&["report"]).expect(2).says(&[" records reported, 0 left", "provost.toml:8: "]);
     node.configure(&right);
     all_is_stored(&cluster, &node, &["boot"]);
