@@ -18,8 +18,9 @@ pub struct WebServer {
 impl WebServer {
     /// What is missing here to start one.
     pub fn missing() -> Option<String> {
-        let program = missing::program("nginx", "nginx-light");
-        program.or_else(|| missing::root("start nginx as nobody"))
+        // Others may not have its folder in their PATH.
+        let root = missing::root("start nginx as nobody");
+        root.or_else(|| missing::program("nginx", "nginx-light"))
     }
 
     /// Starts one that serves the files of `www`, passes reports on to `daemon`, and has its own

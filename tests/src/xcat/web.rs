@@ -37,8 +37,9 @@ impl WebKind {
     /// What is missing here to start one.
     pub fn missing(self) -> Option<String> {
         let package = if self.program() == "nginx" { "nginx-light" } else { "apache2" };
-        let program = missing::program(self.program(), package);
-        program.or_else(|| missing::root("start a web server as nobody"))
+        // Others may not have its folder in their PATH.
+        let root = missing::root("start a web server as nobody");
+        root.or_else(|| missing::program(self.program(), package))
     }
 
     fn program(self) -> &'static str {

@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use provost_tests::{Cluster, Network};
+use provost_tests::{Cluster, Network, missing, skip_if};
 
 /// Prints its arguments, and ends with 1 for the unit "none".
 const JOURNALCTL: &str = "#!/bin/sh\nprintf '[%s]' \"$@\"\necho\nprintf 'a \\033[31mline\\n'\n\
@@ -11,6 +11,7 @@ const JOURNALCTL: &str = "#!/bin/sh\nprintf '[%s]' \"$@\"\necho\nprintf 'a \\033
 
 #[test]
 fn a_good_scripts_log_and_the_journal_are_read_by_ssh() {
+    skip_if(missing::tracing());
     let mut network = Network::new();
     let mut cluster = Cluster::new();
     cluster.script("hello", "#!/bin/sh\necho hello\n/bin/false || :\n");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use provost_tests::{Cluster, Node, Out, program};
+use provost_tests::{Cluster, Node, Out, missing, program, skip_if};
 
 const README: &str = include_str!("../../../README.md");
 
@@ -80,6 +80,7 @@ const CHANGE: &str = include_str!("../../../xtask/src/demo/setupntp.change");
 
 #[test]
 fn a_node_that_fails_looks_as_the_page_shows() {
+    skip_if(missing::tracing());
     let mut cluster = site();
     cluster.publish().expect(0);
     cluster.start();
