@@ -258,8 +258,8 @@ impl Node {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(self.path("fakes")).chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(folders).unwrap());
-        // Not those of the machine under the test.
-        command.env("SERVICE_RECORDS_DIR", self.path("openshift"));
+        // Not those of the machine under the test, nor the name that xCAT's shells have.
+        command.env("SERVICE_RECORDS_DIR", self.path("openshift")).env_remove("NODE");
         command
     }
 
@@ -270,7 +270,12 @@ impl Node {
         let mut command = Command::new(first);
         command.args(rest).arg(provost.get_program()).args(provost.get_args());
         command.stdin(Stdio::null());
-        command.envs(provost.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        for (name, value) in provost.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         command
     }
 

@@ -1,5 +1,6 @@
 //! The web servers of management nodes, as distributions ship them.
 
+use std::collections::BTreeSet;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -26,12 +27,14 @@ pub enum WebKind {
 impl WebKind {
     /// Those of `kinds` that this machine can start. It skips the test where it can start none.
     pub fn available(kinds: &[Self]) -> Vec<Self> {
-        let missing: Vec<_> = kinds.iter().filter_map(|kind| kind.missing()).collect();
-        if missing.len() == kinds.len() {
-            skip(&missing.join("; "))
+        let (here, others) =
+            kinds.iter().partition::<Vec<Self>, _>(|kind| kind.missing().is_none());
+        let missing: BTreeSet<_> = others.into_iter().filter_map(Self::missing).collect();
+        if here.is_empty() {
+            skip(&Vec::from_iter(missing).join("; "))
         }
         missing.iter().for_each(|missing| skip_part(missing));
-        kinds.iter().copied().filter(|kind| kind.missing().is_none()).collect()
+        here
     }
 
     /// What is missing here to start one.

@@ -105,7 +105,7 @@ impl Ground {
         let records = cluster.path("nodes/cn001/openshift");
         cluster.site(&format!(
             "[nodes.cn001]\npostscripts = [\"scratch\", \"later\"]\n\
-             env = {{ CASE = {case:?}, SERVICE_RECORDS_DIR = {records:?} }}\n"
+             env = {{ CASE = {case:?}, SERVICE_RECORDS_DIR = {records:?}, LANG = \"C\" }}\n"
         ));
         cluster.publish().expect(0);
         cluster.start();

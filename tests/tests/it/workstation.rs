@@ -49,7 +49,7 @@ impl Workstation {
         command.current_dir(self.0.path()).stdin(Stdio::null());
         // What configures a node that this machine may be.
         command.env("PROVOST_NODE", "cn999").env("PROVOST_SERVER", "http://192.0.2.1:9");
-        command.env("TMPDIR", self.path("tmp")).env("LEFT", "over");
+        command.env("TMPDIR", self.path("tmp")).env("LEFT", "over").env("LANG", "C");
         command
     }
 
