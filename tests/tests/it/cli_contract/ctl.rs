@@ -1,7 +1,7 @@
 //! What `provostctl` asks of the daemon.
 
 use insta::assert_snapshot;
-use provost_tests::Cluster;
+use provost_tests::{Cluster, missing, skip_if};
 
 use crate::cli_contract::{BROKEN, HELLO, site};
 
@@ -173,6 +173,7 @@ fn of_a_node_that_booted() {
 
 #[test]
 fn of_a_node_that_failed() {
+    skip_if(missing::tracing());
     let (cluster, node) = site(&[("hello", HELLO), ("broken", BROKEN), ("later", HELLO)]);
     node.provost(&["boot"]).expect(1);
     assert_snapshot!(cluster.ctl(&["nodes"]).transcript(), @"
