@@ -1,8 +1,10 @@
+use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::http::StatusCode;
 use provost_record::{Phase, now};
-use provost_store::{MAX_RECORD, MAX_SEQ, Report, Sent};
+use provost_store::{Ingested, MAX_RECORD, MAX_SEQ, Report, Sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -25,7 +27,7 @@ pub(crate) struct Acknowledgement {
 
 /// Stores a batch of a node's records, which was sent so.
 pub(crate) async fn ingest(
-    app: &App,
+    app: &Arc<App>,
     node: &str,
     body: &[u8],
     sent: Sent,
@@ -36,18 +38,27 @@ pub(crate) async fn ingest(
     };
     last.sent = Some(sent);
     let last = last.record.clone();
+    // In a task of its own: a node whose power is cut after its report closes the connection, which drops the
+    // request, and what follows from stored records has to be done all the same.
+    let stored = tokio::spawn(store(Arc::clone(app), node.to_owned(), batch)).await;
+    let ingested = stored.unwrap_or_else(|error| resume_unwind(error.into_panic()))?;
+    let directive = Directive::after(&last, &ingested.standing, app.guard.max_attempts);
+    let goes_on = last.phase != Phase::ServiceEnd;
+    Ok(Acknowledgement { acked: last.seq, goes_on, directive })
+}
+
+/// Stores a batch, and does what follows from it: the node is due to report again, its failures are logged.
+async fn store(app: Arc<App>, node: String, batch: Vec<Report>) -> Result<Ingested, Refusal> {
     let timings = app.metrics.timings.of(&batch);
     let (begun, waits) = (Instant::now(), app.metrics.waits_for_store());
-    let ingested = app.store.ingest(node, batch, now()).await;
-    let ingested = ingested.map_err(|error| app.refused_by_store(node, error))?;
+    let ingested = app.store.ingest(&node, batch, now()).await;
+    let ingested = ingested.map_err(|error| app.refused_by_store(&node, error))?;
     drop(waits);
     app.metrics.ingested(&ingested, begun.elapsed());
     app.metrics.timings.observe(timings, ingested.repeats);
     app.silence.note(ingested.due);
     failures::log(&ingested.notices);
-    let directive = Directive::after(&last, &ingested.standing, app.guard.max_attempts);
-    let goes_on = last.phase != Phase::ServiceEnd;
-    Ok(Acknowledgement { acked: last.seq, goes_on, directive })
+    Ok(ingested)
 }
 
 /// Reads a batch of the records of `node`.

@@ -81,6 +81,31 @@ async fn a_node_that_falls_silent_is_lost_and_comes_back() {
     assert_eq!((&node["status"], &node["cause"]), (&json!("booted"), &Value::Null));
 }
 
+/// How often a power cut is tried: the connection has to be closed between the commit and the answer.
+const CUTS: u64 = 60;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_whose_power_is_cut_while_it_reports_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { lost_after: "50ms".parse().unwrap(), ..config(&folder) };
+    let server = Server::start_with(folder, &config).await;
+    for cut in 0..CUTS {
+        let node = format!("cn{cut:03}");
+        let token = server.token(&node).await;
+        let records = in_stage(&node, 50);
+        let report = server.report(&node, &token, &records);
+        // From before the request is there until after it is answered, which takes some milliseconds.
+        let _ = tokio::time::timeout(Duration::from_micros(cut * 80), report).await;
+        // What has arrived is stored meanwhile; what hasn't never is.
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let ends = Instant::now() + Duration::from_secs(20);
+        while server.node_object(&node).await["status"] == "netbooting" {
+            assert!(Instant::now() < ends, "cut {cut}: nobody waits for {node}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_daemon_that_was_down_gives_everybody_time_anew() {
     let folder = tempfile::tempdir().unwrap();
