@@ -152,8 +152,9 @@ proptest! {
 
         let mut journal = Journal::open(&path).unwrap();
         let repair = journal.take_repair();
-        // Where no entry was begun, none is lost.
-        prop_assert_eq!(repair.is_some(), torn != text && torn.contains(&b'{'));
+        // Where no entry was begun, none is lost; nor is one where only the last newline is gone.
+        let is_torn = torn.trim_ascii_end() != text.trim_ascii_end();
+        prop_assert_eq!(repair.is_some(), is_torn && torn.contains(&b'{'));
         journal.append(&record(9, Phase::StageStart)).unwrap();
         let seqs: Vec<u64> = entries(&path).iter().map(|e| e["seq"].as_u64().unwrap()).collect();
         // A last entry whose newline is gone is whole all the same.
