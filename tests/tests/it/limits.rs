@@ -5,8 +5,8 @@ use std::path::Path;
 
 use provost_tests::{Cluster, skip};
 
-/// The most memory of the runner and of its keeper while a script prints, in KiB; the pages of the program that
-/// they run are half of it.
+/// The most memory of the runner and of its keeper while a script prints, in KiB. The pages of the program that
+/// they run are among it.
 const MOST_KIB: u64 = 10 * 1024;
 /// The most memory of the runner while it fetches, in KiB.
 const MOST_FETCHING_KIB: u64 = 16 * 1024;
