@@ -4,7 +4,8 @@
 //! is given here. reqwest's feature `hickory-dns` isn't used: where resolv.conf names none it asks public ones,
 //! which have no business on a provisioning network.
 
-use std::net::{IpAddr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -123,8 +124,7 @@ impl Names {
         let mut last = NetError::Timeout;
         for _ in 0..TRIES {
             for server in servers {
-                let resolver = self.resolver(*server)?;
-                match tokio::time::timeout(QUESTION, look_up_by(&resolver, names)).await {
+                match tokio::time::timeout(QUESTION, self.look_up_at(*server, names)).await {
                     Ok(Ok(found)) => return Ok(found),
                     Ok(Err(e)) => last = e,
                     Err(_) => {}
@@ -132,6 +132,20 @@ impl Names {
             }
         }
         Err(last)
+    }
+
+    /// The addresses that `server` knows for the first of `names` that has any.
+    async fn look_up_at(&self, server: IpAddr, names: &[Name]) -> Result<Vec<IpAddr>, NetError> {
+        check_route(SocketAddr::new(server, self.port))?;
+        let resolver = self.resolver(server)?;
+        for name in names {
+            match resolver.lookup_ip(name.clone()).await {
+                Ok(found) if found.iter().next().is_some() => return Ok(found.iter().collect()),
+                Err(e) if !e.is_no_records_found() => return Err(e),
+                _ => {}
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// A resolver that asks `server` alone, once, and remembers nothing.
@@ -155,25 +169,23 @@ impl Names {
     }
 }
 
-/// The addresses that the server of `resolver` knows for the first of `names` that has any.
-async fn look_up_by(resolver: &TokioResolver, names: &[Name]) -> Result<Vec<IpAddr>, NetError> {
-    for name in names {
-        match resolver.lookup_ip(name.clone()).await {
-            Ok(found) if found.iter().next().is_some() => return Ok(found.iter().collect()),
-            Err(e) if !e.is_no_records_found() => return Err(e),
-            _ => {}
-        }
-    }
-    Ok(Vec::new())
+/// Why the kernel sends nothing to `server`, such as that there is no route: hickory would only say that it has no
+/// connection. To connect a UDP socket sends nothing.
+fn check_route(server: SocketAddr) -> io::Result<()> {
+    let any: IpAddr =
+        if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    UdpSocket::bind((any, 0))?.connect(server)
 }
 
-/// Why a name server's response is of no use, in the words of dig(1).
+/// Why a name server is of no use, in the words of dig(1) or of the kernel.
 fn reason(error: &NetError) -> String {
     match error {
         NetError::Dns(DnsError::ResponseCode(code)) => {
             let name = format!("{code:?}").to_uppercase();
             format!("the name server responded {name} (code {})", u16::from(*code))
         }
+        // Without the words "io error", which hickory puts before it.
+        NetError::Io(e) => e.to_string(),
         e => e.to_string(),
     }
 }

@@ -211,6 +211,18 @@ fn a_dead_or_lying_name_server_costs_seconds_and_no_more() {
 }
 
 #[test]
+fn what_the_kernel_refuses_is_in_its_words() {
+    // It sends nothing to all of a network for a socket that hasn't asked to.
+    let error = look_up("mn", "", "nameserver 255.255.255.255\n", 53).unwrap_err();
+    let why = "looking up the name mn: Permission denied (os error 13), asked 255.255.255.255";
+    assert_eq!(error, why);
+    // Without its zone, a link-local address is no way to anywhere.
+    let begun = Instant::now();
+    look_up("mn", "", "nameserver fe80::1%eth0\n", 53).unwrap_err();
+    assert!(begun.elapsed() < QUESTION, "{:?}", begun.elapsed());
+}
+
+#[test]
 fn an_answer_that_was_cut_off_comes_by_tcp() {
     let cut_off = |question: &[u8]| {
         let mut cut_off = answer(question, 0, None);
