@@ -91,3 +91,23 @@ fn check(skips: &BTreeSet<Skip>) -> Result<()> {
         names.join(", ")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skip(name: &str, reason: &str) -> BTreeSet<Skip> {
+        BTreeSet::from([Skip { name: name.to_owned(), reason: reason.to_owned() }])
+    }
+
+    #[test]
+    fn a_skip_is_expected_by_its_name_and_reason_alone() {
+        let (name, reason) = ("dependencies: advisories", "the advisory database can't be fetched");
+        assert!(check(&skip(name, reason)).is_ok());
+        for other in [skip(name, "no network"), skip("provost-tests::it caches", reason)] {
+            let error = check(&other).unwrap_err().to_string();
+            let name = &other.first().unwrap().name;
+            assert!(error.contains(name) && error.contains("hint: "), "{error}");
+        }
+    }
+}

@@ -44,7 +44,7 @@ pub(crate) fn line(pipe: &File) -> String {
 /// go on.
 pub(crate) fn begin(ground: &Ground, world: World, script: &str) -> (Run, i32, std::fs::File) {
     let (begun, go) = (open_pipe(ground, "begun"), open_pipe(ground, "go"));
-    // Whoever started the test may have it ignore signals, as nohup does.
+    // The test may have been started with signals ignored, as nohup does.
     let by = ["env", "--default-signal=HUP,INT,TERM"];
     let run = ground.start_by(&by, world, &["run", script]);
     let pid = line(&begun).parse().unwrap();

@@ -38,7 +38,7 @@ fn answer(question: &[u8], code: u8, address: Option<[u8; 4]>) -> Vec<u8> {
     answer
 }
 
-/// The answer to `question` with so many `records`.
+/// The answer to `question` with this number of `records`.
 fn answer_with(question: &[u8], count: u8, records: &[u8]) -> Vec<u8> {
     let end = 12 + question[12..].iter().position(|b| *b == 0).unwrap() + 5;
     let mut answer = question[..end].to_vec();
