@@ -24,26 +24,26 @@ function __fish_provostd_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c provostd -n "__fish_provostd_needs_command" -l config -d 'The configuration [default: /etc/provost/provostd.toml; of a relay /etc/provost/relay.toml, if there is one]' -r -F
-complete -c provostd -n "__fish_provostd_needs_command" -l upstream -d 'The management node behind the relay, http://ADDRESS:PORT; several are tried in order' -r
+complete -c provostd -n "__fish_provostd_needs_command" -l config -d 'The configuration' -r -F
+complete -c provostd -n "__fish_provostd_needs_command" -l upstream -d 'As `relay`' -r
 complete -c provostd -n "__fish_provostd_needs_command" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
 json\t'A JSON object a line'"
-complete -c provostd -n "__fish_provostd_needs_command" -l relay -d 'Be a relay: cache what is published, keep nodes\' reports and forward them'
+complete -c provostd -n "__fish_provostd_needs_command" -l relay -d 'Of earlier versions; kept for what says where to look now'
 complete -c provostd -n "__fish_provostd_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostd -n "__fish_provostd_needs_command" -s V -l version -d 'Print version'
 complete -c provostd -n "__fish_provostd_needs_command" -f -a "ca" -d 'The authority by which nodes know this server over TLS'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -l config -d 'The configuration [default: /etc/provost/provostd.toml; of a relay /etc/provost/relay.toml, if there is one]' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -l config -d 'The configuration' -r -F
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
 json\t'A JSON object a line'"
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -f -a "show" -d 'Show its certificate, and what provostctl publish --tls takes'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -f -a "rotate" -d 'Make another authority; nodes that know the one before it still reach this server'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l config -d 'The configuration [default: /etc/provost/provostd.toml; of a relay /etc/provost/relay.toml, if there is one]' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l config -d 'The configuration' -r -F
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
 json\t'A JSON object a line'"
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -l tls -d 'Only what provostctl publish --tls takes'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l config -d 'The configuration [default: /etc/provost/provostd.toml; of a relay /etc/provost/relay.toml, if there is one]' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l config -d 'The configuration' -r -F
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
 json\t'A JSON object a line'"
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l finish -d 'Let the one before it count no more, once all nodes know the present one'

@@ -56,28 +56,6 @@ impl Daemon {
         serve(&mut command, folder, data)
     }
 
-    /// Starts a relay to `upstreams`, `ADDRESS:PORT` each, with its files in `folder`, which is made; `more`
-    /// is added to its configuration.
-    pub fn relay(folder: &Path, upstreams: &[&str], more: &str) -> Self {
-        std::fs::create_dir_all(folder).unwrap();
-        let (data, config) = (folder.join("data"), folder.join("relay.toml"));
-        // At the same address again, if it ran before.
-        let last = std::fs::read(data.join("listen.json")).unwrap_or_default();
-        let last: Value = serde_json::from_slice(&last).unwrap_or_default();
-        let mut text = format!("data = {data:?}\n");
-        if !more.contains("listen = ") {
-            let listen = last["nodes"].as_str().unwrap_or("127.0.0.1:0");
-            text.push_str(&format!("listen = {listen:?}\n[tls]\noff = true\n"));
-        }
-        std::fs::write(&config, format!("{more}{text}")).unwrap();
-        let mut command = Command::new(program("provostd"));
-        command.arg("--relay").arg("--config").arg(&config);
-        for upstream in upstreams {
-            command.args(["--upstream", &format!("http://{upstream}")]);
-        }
-        serve(&mut command, folder, data)
-    }
-
     /// The nodes' listener, `ADDRESS:PORT`.
     pub fn nodes(&self) -> String {
         self.address("nodes")

@@ -1,5 +1,5 @@
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use sd_notify::NotifyState;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::tls::{Show, ShowError, rotate};
-use crate::{Config, Daemon, DaemonError, RelayConfig, RelayDaemon};
+use crate::{Config, Daemon, DaemonError};
 
 /// The daemon couldn't serve.
 const FAILED: u8 = 1;
@@ -25,15 +25,14 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 #[derive(Parser)]
 #[command(name = "provostd", version)]
 struct Cli {
-    /// The configuration [default: /etc/provost/provostd.toml; of a relay /etc/provost/relay.toml, if
-    /// there is one]
-    #[arg(long, global = true, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Be a relay: cache what is published, keep nodes' reports and forward them
-    #[arg(long)]
+    /// The configuration
+    #[arg(long, global = true, value_name = "FILE", default_value = CONFIG)]
+    config: PathBuf,
+    /// Of earlier versions; kept for what says where to look now.
+    #[arg(long, hide = true)]
     relay: bool,
-    /// The management node behind the relay, http://ADDRESS:PORT; several are tried in order
-    #[arg(long, value_name = "URL", requires = "relay")]
+    /// As `relay`.
+    #[arg(long, hide = true, value_name = "URL")]
     upstream: Vec<String>,
     /// How its own log is written, to stderr
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
@@ -87,25 +86,19 @@ pub fn main() -> ExitCode {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().flatten_event(true).init(),
     }
-    if cli.relay {
-        return match (RelayConfig::load(cli.config.as_deref(), &cli.upstream), cli.command) {
-            (Ok(config), None) => run(serve_relay(&config)),
-            (Ok(config), Some(Command::Ca(Ca::Show { tls }))) => {
-                show_authority(Show::of_relay(&config), tls)
-            }
-            (Ok(_), Some(Command::Ca(Ca::Rotate { .. }))) => {
-                let error = "a relay has no authority";
-                complain(&io::Error::other(error), "rotate it there: provostd ca rotate", WRONG)
-            }
-            (Err(error), _) => complain(&error, &error.hint(), WRONG),
-        };
+    if cli.relay || !cli.upstream.is_empty() {
+        let error = "starting a relay: provostd has none";
+        let hint = "put nginx or haproxy between racks and the management node: docs/proxies.md";
+        return complain(&io::Error::other(error), hint, WRONG);
     }
-    let config = match Config::load(cli.config.as_deref().unwrap_or(Path::new(CONFIG))) {
+    let config = match Config::load(&cli.config) {
         Ok(config) => config,
         Err(error) => return complain(&error, &error.hint(), WRONG),
     };
     match cli.command {
-        Some(Command::Ca(Ca::Show { tls })) => show_authority(Show::of(&config), tls),
+        Some(Command::Ca(Ca::Show { tls })) => {
+            say(Show::of(&config).map(|show| if tls { show.line() } else { show.text() }))
+        }
         Some(Command::Ca(Ca::Rotate { finish })) => say(rotate(&config, finish)),
         None => run(serve(&config)),
     }
@@ -127,10 +120,6 @@ fn run(daemon: impl Future<Output = Result<(), DaemonError>>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => complain(&error, &error.hint(), FAILED),
     }
-}
-
-fn show_authority(shown: Result<Show, ShowError>, is_short: bool) -> ExitCode {
-    say(shown.map(|show| if is_short { show.line() } else { show.text() }))
 }
 
 fn say(text: Result<String, ShowError>) -> ExitCode {
@@ -174,23 +163,6 @@ async fn serve(config: &Config) -> Result<(), DaemonError> {
     }
     ended.wait().await;
     daemon.stop().await;
-    Ok(())
-}
-
-async fn serve_relay(config: &RelayConfig) -> Result<(), DaemonError> {
-    let ended = Ended::new()?;
-    let relay = RelayDaemon::start(config).await?;
-    let at = relay.addresses();
-    let upstreams = config.upstreams.join(", ");
-    tracing::info!(data = %config.data.display(), "relaying to {upstreams}");
-    tracing::info!("nodes at http://{}", at.nodes);
-    match (at.nodes_tls, &config.tls.files) {
-        (Some(at), Some(_)) => tracing::info!("nodes at https://{at}"),
-        (Some(at), None) => tracing::info!("passing TLS on from {at}, unread"),
-        (None, _) => {}
-    }
-    ended.wait().await;
-    relay.stop().await;
     Ok(())
 }
 

@@ -53,9 +53,6 @@ pub enum DaemonError {
         /// Why it can't be used.
         why: String,
     },
-    /// What is behind a relay.
-    #[error("using the upstreams: {0}")]
-    Upstream(String),
     /// An address.
     #[error("listening on {address} ({key})")]
     Listen {
@@ -99,9 +96,6 @@ impl DaemonError {
             Self::Webhook { .. } => "set `ca` under [[webhooks]] of provostd.toml to a file of \
                                      certificates, PEM, that provostd's user may read"
                 .into(),
-            Self::Upstream(_) => {
-                "check `upstreams`, `upstream_tls` and `upstream_ca` of relay.toml".into()
-            }
             Self::Listen { key, address, source } => match source.kind() {
                 io::ErrorKind::AddrInUse => format!(
                     "stop the program that has the port (ss -ltnp sport = :{}), or change `{key}`",

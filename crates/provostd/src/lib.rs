@@ -43,7 +43,6 @@ mod published_nodes;
 mod ranges;
 mod refresher;
 mod refusal;
-mod relay;
 mod report_places;
 mod retention;
 mod serving;
@@ -64,6 +63,5 @@ pub use config::{
 };
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;
-pub use relay::{RelayConfig, RelayDaemon};
 pub use startup::RESTORING;
 pub use tls::{AuthorityError, IdentityError, TlsError};

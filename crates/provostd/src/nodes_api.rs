@@ -34,10 +34,6 @@ const MAX_LOG_NAME: usize = 240;
 /// of its own.
 const IDENTITY: HeaderName = HeaderName::from_static("provost-identity");
 
-/// On a report that a relay has kept: for how long, in seconds. The order of a node's runs is that in
-/// which they came to the first of our servers.
-pub(crate) const WAITED: HeaderName = HeaderName::from_static("provost-waited");
-
 /// The nodes' API: the bundle's files, a node's own plan, its own reports.
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
@@ -159,12 +155,6 @@ async fn secrets(
     Ok(secrets.serve(&app.www, request).await)
 }
 
-/// How long a relay had a report before.
-fn waited(headers: &HeaderMap) -> Duration {
-    let seconds = headers.get(WAITED).and_then(|value| value.to_str().ok()?.parse().ok());
-    Duration::from_secs(seconds.unwrap_or_default())
-}
-
 async fn records(
     State(app): Shared,
     Extension(by): By,
@@ -174,8 +164,11 @@ async fn records(
 ) -> Result<Response, Refusal> {
     let body = read_own(&app, &by, &headers, &node, body, MAX_BATCH).await?;
     let _place = app.report_places.take()?;
-    let (program, waited) = (program::version(&headers), waited(&headers));
-    let sent = Sent { program, plain_http: !by.is_private(), waited };
+    let sent = Sent {
+        program: program::version(&headers),
+        plain_http: !by.is_private(),
+        waited: Duration::ZERO,
+    };
     let acknowledgement = ingest::ingest(&app, &node, &body.bytes, sent).await?;
     let wait = acknowledgement
         .goes_on

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 /// How long running requests may take after SIGTERM.
 const LAST_REQUESTS: Duration = Duration::from_secs(3);
 
-/// What a daemon or a relay has while it serves.
+/// What a daemon has while it serves.
 pub(crate) struct Serving {
     /// What is removed at the end: the sockets, and the file with the addresses.
     pub(crate) files: [PathBuf; 3],

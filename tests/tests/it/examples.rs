@@ -13,12 +13,11 @@ use provost_tests::{Cluster, Out, SOON, program};
 use serde_json::Value;
 
 /// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said.
-const SAMPLES: [&str; 17] = [
+const SAMPLES: [&str; 16] = [
     NODE,
     DROP_IN,
     XCAT_NODE,
     DAEMON,
-    RELAY,
     SITE,
     SCRIPT,
     NGINX,
@@ -36,7 +35,6 @@ const NODE: &str = "provost.toml";
 const DROP_IN: &str = "provost.d/10-far-away.toml";
 const XCAT_NODE: &str = "provost-xcat.toml";
 const DAEMON: &str = "provostd.toml";
-const RELAY: &str = "relay.toml";
 const SITE: &str = "site.toml";
 const SCRIPT: &str = "postscripts/memlock";
 const IPXE: &str = "boot/ipxe.cgi";
@@ -72,7 +70,6 @@ fn sample(name: &str, folder: &Path, key: &str) -> String {
         ("RWQ…", key),
         ("/etc/provost", &here),
         ("/var/lib/provostd", &format!("{here}/data")),
-        ("/var/lib/provost-relay", &format!("{here}/data")),
         ("/srv/provost/www", &format!("{here}/www")),
         // Nobody answers there.
         ("10.0.0.1:8480", "127.0.0.1:1"),
@@ -256,18 +253,6 @@ fn boot_files_get_a_join_token_for_each_boot_of_a_node() {
     }
     let (_, called) = run(WAREWULF_BOOT, &["cn001", "cn002"]);
     assert!(called.contains("--kernelargs quiet,provost.node=cn002,provost.join="), "{called}");
-}
-
-#[test]
-fn a_relay_serves_with_its_sample() {
-    let folder = tempfile::tempdir().unwrap();
-    let config = folder.path().join(RELAY);
-    fs::write(&config, sample(RELAY, folder.path(), "")).unwrap();
-    let args = ["--relay".as_ref(), "--config".as_ref(), config.as_os_str()];
-    let listen = serves(folder.path(), &args);
-    for listener in ["nodes", "nodesTls", "admin"] {
-        assert!(listen[listener].is_string(), "{listener} isn't in {listen}");
-    }
 }
 
 /// Where a daemon listens that is started with `args` and has its data in `folder`.

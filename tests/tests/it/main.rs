@@ -66,7 +66,6 @@ mod postscripts;
 mod publishing;
 mod readme;
 mod reboots;
-mod relay;
 mod reporting;
 mod rerun;
 mod retention;

@@ -80,18 +80,16 @@ impl Package {
                         what nodes run and shows how they fare; provostd serves it and keeps \
                         what they report.",
                 programs: &["provostd", "provostctl"],
-                units: &["provostd.service", "provost-relay.service"],
+                units: &["provostd.service"],
                 config: "provostd.toml",
                 manuals: &[
                     "provost-json.5",
-                    "provost-relay.toml.5",
                     "provost-script.5",
                     "provost-site.toml.5",
                     "provostd.toml.5",
                 ],
                 examples: &[
                     "provostd.toml",
-                    "relay.toml",
                     "site.toml",
                     "postscripts",
                     "boot",
@@ -146,7 +144,10 @@ impl Package {
         Some(format!(
             "systemd-sysusers {users}.conf\n\
              if [ -d /var/lib/{users} ]; then chown -R {users}:provost /var/lib/{users}; fi\n\
-             if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi\n"
+             rm -f /etc/systemd/system/*.wants/provost-relay.service\n\
+             if [ -d /run/systemd/system ]; then\n\
+             systemctl stop provost-relay.service 2>/dev/null || :\n\
+             systemctl daemon-reload\nfi\n"
         ))
     }
 

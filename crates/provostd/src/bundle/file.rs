@@ -141,7 +141,7 @@ fn tag_of(file: &Metadata) -> io::Result<HeaderValue> {
 }
 
 /// Whether `If-None-Match` names `tag`, by the weak comparison of RFC 9110, 8.8.3.2.
-pub(crate) fn names(tags: &HeaderValue, tag: &HeaderValue) -> bool {
+fn names(tags: &HeaderValue, tag: &HeaderValue) -> bool {
     let is_it = |one: &[u8]| {
         let one = one.trim_ascii();
         one == b"*" || one.strip_prefix(b"W/").unwrap_or(one) == tag.as_bytes()

@@ -1,6 +1,5 @@
-//! What `provostctl publish` has written, served to nodes, caches and relays.
+//! What `provostctl publish` has written, served to nodes and caches.
 
-mod cached;
 mod file;
 mod published;
 pub(crate) mod signature;
@@ -14,8 +13,7 @@ use axum::response::Response;
 use tokio::task::spawn_blocking;
 
 use crate::refusal::Refusal;
-pub(crate) use cached::Cached;
-pub(crate) use file::{names, serve_immutable};
+pub(crate) use file::serve_immutable;
 pub(crate) use published::Published;
 
 /// With a plan: the newest generation of the bundle for all nodes.

@@ -118,11 +118,6 @@ impl Published {
         }
     }
 
-    /// The node whose plan, or whose plan's signature, is at `path`.
-    pub(crate) fn plan_of_path(path: &str) -> Option<&str> {
-        Self::plan(path.strip_prefix("/plans/")?).map(|plan| plan.node)
-    }
-
     /// How long a cache may keep what has no tag of its own.
     fn lifetime(&self) -> &'static str {
         match self {

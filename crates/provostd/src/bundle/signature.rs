@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use ct_codecs::{Base64, Decoder, Encoder};
+use axum::http::{HeaderName, HeaderValue};
+use ct_codecs::{Base64, Encoder};
 
 /// The signature, in base64.
 pub(super) const HEADER: HeaderName = HeaderName::from_static("provost-signature");
@@ -20,14 +20,8 @@ pub(super) fn read(signed: &Path) -> Option<HeaderValue> {
     HeaderValue::from_str(&Base64::encode_to_string(signature).ok()?).ok()
 }
 
-/// The signature that came along.
-pub(crate) fn of(headers: &HeaderMap) -> Option<Vec<u8>> {
-    let signature = Base64::decode_to_vec(headers.get(HEADER)?, None).ok()?;
-    (signature.len() <= MOST).then_some(signature)
-}
-
 /// The file that has the signature of the text in the file `signed`.
-pub(crate) fn file_of(signed: &Path) -> PathBuf {
+fn file_of(signed: &Path) -> PathBuf {
     let mut name = signed.as_os_str().to_owned();
     name.push(".minisig");
     name.into()

@@ -186,26 +186,12 @@ pub enum ConfigError {
         /// Where, and what.
         source: Box<toml::de::Error>,
     },
-    /// What a relay is told can't be used.
-    #[error("configuring the relay ({})", path.display())]
-    InvalidRelay {
-        /// The file, which needn't be there.
-        path: PathBuf,
-        /// Why.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
 }
 
 impl ConfigError {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::InvalidRelay { .. } => {
-                "name the management node: provostd --relay --upstream http://ADDRESS:8480; relay.toml \
-                 has these keys: upstreams, upstream_tls (the line of provostd ca show --tls), \
-                 upstream_ca, data, listen, admin, [tls] off, listen, cert and key, and [guard] max_attempts"
-                    .into()
-            }
             Self::Unreadable { .. } => "name a readable provostd.toml with --config".into(),
             Self::Invalid { .. } => {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \

@@ -11,7 +11,6 @@ use super::authority::Authority;
 use super::pair::{Pair, TlsError};
 use super::rotation;
 use crate::config::Config;
-use crate::relay::RelayConfig;
 
 /// Why it can't be shown.
 #[derive(Debug, thiserror::Error)]
@@ -26,8 +25,6 @@ pub(crate) enum ShowError {
     Site,
     #[error("showing the authority: its port isn't known before provostd runs")]
     NoPort,
-    #[error("showing the relay's certificate: it has none, and passes TLS on unread")]
-    Unread,
 }
 
 impl ShowError {
@@ -38,11 +35,6 @@ impl ShowError {
                 format!("let this user read it: namei -l {}", path.display())
             }
             Self::Off => "remove `off` from [tls], and start provostd again".to_owned(),
-            Self::Unread => {
-                "show the management node's, there: provostd ca show; or set `cert` and \
-                             `key` under [tls] of relay.toml"
-                    .to_owned()
-            }
             Self::Site => "replace the site's certificate as its authority does".to_owned(),
             Self::NoPort => "start provostd, or name a port: `listen` under [tls]".to_owned(),
         }
@@ -70,27 +62,14 @@ impl Show {
         let address = tls.address(*listen).ok_or(ShowError::Off)?;
         if let Some(files) = &tls.files {
             let pair = Pair::read(&files.cert, &files.key).map_err(IdentityError::from)?;
-            return Self::of_pair(pair, address.port(), data);
+            let key = pair.public_key().map_err(|e: TlsError| IdentityError::from(e))?;
+            return Self::by_keys(pair, vec![key], address.port(), data);
         }
         // It doesn't make one, as a user that the daemon isn't.
         let authority = Authority::open(data).map_err(IdentityError::from)?;
         let pair = authority.server(Vec::new()).map_err(IdentityError::from)?;
         let keys = authority.keys().map_err(IdentityError::from)?;
         Self::by_keys(pair, keys, address.port(), data)
-    }
-
-    /// Of a relay that has a certificate.
-    pub(crate) fn of_relay(config: &RelayConfig) -> Result<Self, ShowError> {
-        let RelayConfig { tls, listen, data, .. } = config;
-        let address = tls.address(*listen).ok_or(ShowError::Off)?;
-        let files = tls.files.as_ref().ok_or(ShowError::Unread)?;
-        let pair = Pair::read(&files.cert, &files.key).map_err(IdentityError::from)?;
-        Self::of_pair(pair, address.port(), data)
-    }
-
-    fn of_pair(pair: Pair, port: u16, data: &Path) -> Result<Self, ShowError> {
-        let key = pair.public_key().map_err(|e: TlsError| IdentityError::from(e))?;
-        Self::by_keys(pair, vec![key], port, data)
     }
 
     fn by_keys(pair: Pair, keys: Vec<Digest>, port: u16, data: &Path) -> Result<Self, ShowError> {

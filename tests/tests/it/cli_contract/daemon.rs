@@ -130,3 +130,20 @@ fn of_a_data_folder_that_cannot_be_made() {
       hint: check that provostd's user may write to the folder `data` of provostd.toml
     ");
 }
+
+#[test]
+fn of_a_relay() {
+    let start = |args: &[&str]| {
+        let out: Out = Command::new(program("provostd")).args(args).output().unwrap().into();
+        out.transcript()
+    };
+    assert_snapshot!(start(&["--relay", "--config", "/etc/provost/relay.toml"]), @r"
+    exit status 2
+    ----- stderr -----
+    provostd: starting a relay: provostd has none
+      hint: put nginx or haproxy between racks and the management node: docs/proxies.md
+    ");
+    let upstream = start(&["--relay", "--upstream", "http://10.0.0.1:8480"]);
+    assert_eq!(upstream, start(&["--upstream", "http://10.0.0.1:8480"]));
+    assert!(upstream.starts_with("exit status 2\n"), "{upstream}");
+}

@@ -19,11 +19,10 @@ pub(crate) fn write(folder: &Path) -> io::Result<()> {
 }
 
 /// The schemas, by the names of their files.
-fn all() -> [(&'static str, Schema); 3] {
+fn all() -> [(&'static str, Schema); 2] {
     let site = provost_plan::site_schema();
     let provostd = of::<provostd::Config>();
-    let relay = of::<provostd::RelayConfig>();
-    [("site", site), ("provostd", provostd), ("relay", relay)].map(|(name, mut schema)| {
+    [("site", site), ("provostd", provostd)].map(|(name, mut schema)| {
         WithoutNull.transform(&mut schema);
         schema.insert("title".to_owned(), format!("{name}.toml").into());
         (name, schema)

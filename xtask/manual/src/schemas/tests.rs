@@ -9,7 +9,6 @@ use super::all;
 
 const SITE: &str = include_str!("../../../../dist/examples/site.toml");
 const PROVOSTD: &str = include_str!("../../../../dist/examples/provostd.toml");
-const RELAY: &str = include_str!("../../../../dist/examples/relay.toml");
 const PACKAGED: &str = include_str!("../../../packages/provostd.toml");
 
 /// Why `value` isn't what `schema` of the document `root` describes, if that is so. Knows what our schemas
@@ -75,16 +74,13 @@ fn by_schema(name: &str, text: &str) -> Option<String> {
 fn by_program(name: &str, text: &str) -> Option<String> {
     match name {
         "site" => Site::parse(text, Path::new("site.toml")).err().map(|e| e.to_string()),
-        "relay" => toml::from_str::<provostd::RelayConfig>(text).err().map(|e| e.to_string()),
         _ => toml::from_str::<provostd::Config>(text).err().map(|e| e.to_string()),
     }
 }
 
 #[test]
 fn the_samples_are_right_and_name_their_schema() {
-    let samples =
-        [("site", SITE), ("provostd", PROVOSTD), ("provostd", PACKAGED), ("relay", RELAY)];
-    for (name, text) in samples {
+    for (name, text) in [("site", SITE), ("provostd", PROVOSTD), ("provostd", PACKAGED)] {
         let named = format!("#:schema file:///usr/share/provost/schema/{name}.json\n");
         assert!(text.starts_with(&named), "{text}");
         assert_eq!(by_schema(name, text), None, "{text}");
@@ -128,16 +124,6 @@ fn a_mistake_is_one_for_the_schema_and_for_the_program() {
         format!("{www}[xcat]\ndns = \"no\"\n"),
     ] {
         is_one("provostd", &text);
-    }
-    let upstreams = "upstreams = [\"http://10.0.0.1\"]\n";
-    for text in [
-        "upstreams = \"http://10.0.0.1\"\n".to_owned(),
-        format!("{upstreams}www = \"/srv/www\"\n"),
-        format!("{upstreams}[tls]\nnames = [\"mn\"]\n"),
-        format!("{upstreams}[tls]\noff = \"no\"\n"),
-        format!("{upstreams}[guard]\nmax_attempts = 0\n"),
-    ] {
-        is_one("relay", &text);
     }
 }
 

@@ -27,19 +27,8 @@ pub(super) const ALL: &[Sections] = &[
             ("/etc/provost/provostd.toml", "The configuration: provostd.toml(5)."),
             ("/var/lib/provostd", "The daemon's own folder: database, logs of scripts, sockets."),
             ("/var/lib/provostd/listen.json", "The addresses on which it serves."),
-            ("/etc/provost/relay.toml", "The configuration of a relay: provost-relay.toml(5)."),
-            (
-                "/var/lib/provost-relay",
-                "A relay's own folder: what is spooled (relay.db), cached files, sockets.",
-            ),
         ],
-        &[
-            ("Run it in a terminal:", "provostd --config provostd.toml"),
-            (
-                "Be a relay between a rack's nodes and the management node:",
-                "provostd --relay --upstream http://10.0.0.1:8480",
-            ),
-        ],
+        &[("Run it in a terminal:", "provostd --config provostd.toml")],
     ),
     sections("provostd ca", AUTHORITY, &[CA], &[SHOW_CA]),
     sections(
