@@ -5,22 +5,24 @@ use std::sync::Arc;
 use provost_store::{Retention, Store, StoreError};
 use tokio::sync::Semaphore;
 
-use crate::admins::Sessions;
-use crate::beats::Beats;
-use crate::bodies::Bodies;
+use crate::admin::accounts::Sessions;
 use crate::config::Guard;
-use crate::enrolment::Enrolment;
-use crate::hook::Hook;
+use crate::daemon::silence::Silence;
+use crate::fleet::Fleet;
+use crate::fleet::open_pages::OpenPages;
+use crate::fleet::recent::Recent;
 use crate::listener::Stop;
+use crate::listener::bodies::Bodies;
+use crate::listener::refusal::Refusal;
+use crate::listener::report_places::ReportPlaces;
 use crate::metrics::Metrics;
-use crate::node_program::NodeProgram;
-use crate::over_quota::OverQuota;
-use crate::pending::Pending;
-use crate::refresher::Refresher;
-use crate::refusal::Refusal;
-use crate::report_places::ReportPlaces;
-use crate::silence::Silence;
-use crate::web::{Fleet, OpenPages, Recent};
+use crate::nodes::beats::Beats;
+use crate::nodes::enrolment::Enrolment;
+use crate::nodes::node_program::NodeProgram;
+use crate::nodes::over_quota::OverQuota;
+use crate::nodes::pending::Pending;
+use crate::notify::program::Hook;
+use crate::published::refresher::Refresher;
 
 /// What the handlers of all listeners share.
 pub(crate) struct App {

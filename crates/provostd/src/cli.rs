@@ -8,7 +8,7 @@ use provost_record::wording::error_chain;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::tls::{Show, ShowError, rotate};
+use crate::listener::tls::{Show, ShowError, rotate};
 use crate::{Config, Daemon, DaemonError};
 
 /// The daemon couldn't serve.

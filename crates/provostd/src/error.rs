@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use provost_store::StoreError;
 
-use crate::tls::{IdentityError, TlsError};
+use crate::listener::tls::{IdentityError, TlsError};
 
 /// Why the daemon can't serve.
 #[derive(Debug, thiserror::Error)]

@@ -2,56 +2,18 @@
 //! is read-only, a socket with the whole admin API for the user who runs the daemon, and one over TLS
 //! for admins who have a token.
 
-mod admin_api;
-mod admin_changes;
-mod admin_request;
-mod admins;
+mod admin;
 mod app;
-mod beats;
-mod bodies;
-mod body;
-mod bundle;
-mod caller;
 mod cli;
-mod client_address;
 mod config;
-mod connections;
 mod daemon;
-mod deliveries;
-mod encoding;
-mod enrolment;
 mod error;
-mod events;
-mod failures;
-mod follow;
-mod guard;
-mod health;
-mod history;
-mod hook;
-mod host;
-mod ingest;
-mod installer;
+mod fleet;
 mod listener;
 mod metrics;
-mod node_program;
-mod nodes_api;
-mod over_quota;
-mod pace;
-mod pending;
-mod program;
-mod published_nodes;
-mod ranges;
-mod refresher;
-mod refusal;
-mod report_places;
-mod retention;
-mod serving;
-mod silence;
-mod socket;
-mod startup;
-mod tls;
-mod tokens;
-mod turns;
+mod nodes;
+mod notify;
+mod published;
 mod web;
 mod xcat;
 
@@ -61,7 +23,7 @@ pub use config::{
     RetentionConfig, Secret, StoreKind, Template, TlsConfig, TlsFiles, TokensConfig, WebhookConfig,
     XcatConfig, Xcatd,
 };
+pub use daemon::startup::RESTORING;
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;
-pub use startup::RESTORING;
-pub use tls::{AuthorityError, IdentityError, TlsError};
+pub use listener::tls::{AuthorityError, IdentityError, TlsError};

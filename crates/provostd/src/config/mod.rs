@@ -7,19 +7,19 @@ use provost_bundle::Limit;
 use provost_store::transfer::Place;
 use serde::Deserialize;
 
-mod enrol;
-mod receivers;
-mod store;
-mod tls;
-mod xcat;
+pub(crate) mod enrol;
+pub(crate) mod receivers;
+pub(crate) mod store;
+pub(crate) mod tls;
+pub(crate) mod xcat;
 
-pub use self::enrol::EnrolConfig;
-pub(crate) use self::receivers::HOOKS;
-pub use self::receivers::{HooksConfig, Secret, Template, WebhookConfig};
-use self::store::PostgresConfig;
-pub use self::store::{QuotaConfig, RetentionConfig, StoreKind};
-pub use self::tls::{TlsConfig, TlsFiles};
-pub use self::xcat::{XcatConfig, Xcatd};
+pub use enrol::EnrolConfig;
+pub(crate) use receivers::HOOKS;
+pub use receivers::{HooksConfig, Secret, Template, WebhookConfig};
+use store::PostgresConfig;
+pub use store::{QuotaConfig, RetentionConfig, StoreKind};
+pub use tls::{TlsConfig, TlsFiles};
+pub use xcat::{XcatConfig, Xcatd};
 
 /// `provostd.toml`.
 #[derive(Clone, Debug, Deserialize)]

@@ -10,7 +10,7 @@ use reqwest::Url;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use crate::hook::Hook;
+use crate::notify::program::Hook;
 
 /// A receiver over HTTP.
 #[derive(Clone, Debug, Deserialize)]

@@ -1,7 +1,7 @@
-mod deliveries;
-mod listeners;
-mod running;
-mod timings;
+pub(crate) mod deliveries;
+pub(crate) mod listeners;
+pub(crate) mod running;
+pub(crate) mod timings;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use provost_store::{Ingested, Pruned, Status};
 
-use self::deliveries::Deliveries;
-pub(crate) use self::listeners::{ListenerCounts, Listeners};
-pub(crate) use self::running::Running;
-pub(crate) use self::timings::Timings;
+use deliveries::Deliveries;
+pub(crate) use listeners::{ListenerCounts, Listeners};
+pub(crate) use running::Running;
+pub(crate) use timings::Timings;
 
 /// A label and its value.
 type Label = [(&'static str, &'static str); 1];

@@ -1,7 +1,7 @@
 //! What may be done with a node.
 
 use super::page::encoded;
-use crate::admins::{Actor, May};
+use crate::admin::accounts::{Actor, May};
 
 /// A change of a node.
 #[derive(Clone, Copy)]

@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use super::action::{Action, of_node};
 use super::answer;
 use super::page::render;
-use crate::admin_changes;
-use crate::admins::{Actor, May, change};
+use crate::admin::accounts::{Actor, May, change};
+use crate::admin::changes;
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::listener::refusal::Refusal;
 
 /// The longest answer of the API, in bytes: it is about one node.
 const MAX_ANSWER: usize = 64 * 1024;
@@ -35,9 +35,9 @@ struct Confirmation {
 
 /// The pages that ask, and the changes.
 pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
-    let go_on = change(app, "continue", May::OPERATE, admin_changes::go_on);
-    let release = change(app, "release", May::OPERATE, admin_changes::release);
-    let remove = change(app, "remove", May::OPERATE, admin_changes::remove);
+    let go_on = change(app, "continue", May::OPERATE, changes::go_on);
+    let release = change(app, "release", May::OPERATE, changes::release);
+    let remove = change(app, "remove", May::OPERATE, changes::remove);
     let made = |action: Action| {
         from_fn(move |path: Path<String>, request, next| make(action, path, request, next))
     };

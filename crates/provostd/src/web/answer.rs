@@ -11,9 +11,9 @@ use provost_record::terminal::escape;
 
 use super::page::{Page, harmless, render, rendered};
 use super::{action, assets, live};
-use crate::admins::Actor;
+use crate::admin::accounts::Actor;
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::listener::refusal::Refusal;
 
 #[derive(Template)]
 #[template(path = "document.html")]

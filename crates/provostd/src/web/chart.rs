@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::recent::{SECONDS, Second};
+use crate::fleet::recent::{SECONDS, Second};
 
 /// The shortest time that is drawn, in seconds.
 const SHORTEST: i64 = 60;

@@ -7,10 +7,10 @@ use provost_store::{Claim, ClaimContent, Lost, words};
 use serde_json::value::RawValue;
 
 use super::page::{Page, render};
-use super::recent::{EVENTS, RecentEvent};
-use super::snapshot::Snapshot;
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::fleet::recent::{EVENTS, RecentEvent};
+use crate::fleet::snapshot::Snapshot;
+use crate::listener::refusal::Refusal;
 
 /// The page.
 #[derive(Clone, Copy)]

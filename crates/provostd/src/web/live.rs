@@ -10,10 +10,10 @@ use futures_util::{Stream, stream};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::fleet::SHARE;
-use super::open_pages::Content;
 use super::page::{Page, rendered};
 use crate::app::App;
+use crate::fleet::SHARE;
+use crate::fleet::open_pages::Content;
 
 /// The shortest time between two contents of a page.
 const PACE: Duration = Duration::from_millis(400);

@@ -7,11 +7,12 @@ use provost_store::UploadedLog;
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
-use super::log_text::{self, Line};
+use super::log_text;
+use super::log_text::Line;
 use super::page::{Page, encoded, render};
-use super::snapshot::Snapshot;
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::fleet::snapshot::Snapshot;
+use crate::listener::refusal::Refusal;
 
 /// How many lines are shown from the start of a long log …
 const FIRST: usize = 1_000;

@@ -4,26 +4,21 @@
 //! Each page is a type with a template ([`page::Page`]). What of all nodes a page needs is in memory
 //! while somebody looks ([`fleet`]), and its content is made once for all tabs that show it ([`live`]).
 
-mod action;
-mod actions;
-mod answer;
-mod assets;
-mod changed;
-mod chart;
-mod events;
-mod fleet;
-mod live;
-mod log;
-mod log_text;
-mod node;
-mod node_list;
-mod open_pages;
-mod overview;
-mod page;
-mod published;
-mod recent;
-mod scripts;
-mod snapshot;
+pub(crate) mod action;
+pub(crate) mod actions;
+pub(crate) mod answer;
+pub(crate) mod assets;
+pub(crate) mod chart;
+pub(crate) mod events;
+pub(crate) mod live;
+pub(crate) mod log;
+pub(crate) mod log_text;
+pub(crate) mod node;
+pub(crate) mod node_list;
+pub(crate) mod overview;
+pub(crate) mod page;
+pub(crate) mod published;
+pub(crate) mod scripts;
 
 use std::sync::Arc;
 
@@ -37,20 +32,16 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use provost_store::UploadedLog;
 
-pub(crate) use fleet::Fleet;
-pub(crate) use open_pages::OpenPages;
-pub(crate) use recent::Recent;
-
-use self::events::Events;
-use self::log::{LogPage, LogQuery};
-use self::node::NodePage;
-use self::node_list::{NodeList, NodeListQuery};
-use self::overview::Overview;
-use self::page::Page;
-use self::published::Published;
-use self::scripts::{Script, Scripts};
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::listener::refusal::Refusal;
+use events::Events;
+use log::{LogPage, LogQuery};
+use node::NodePage;
+use node_list::{NodeList, NodeListQuery};
+use overview::Overview;
+use page::Page;
+use published::Published;
+use scripts::{Script, Scripts};
 
 /// The pages.
 pub(crate) fn router(app: Arc<App>) -> Router {

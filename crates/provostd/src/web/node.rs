@@ -9,13 +9,14 @@ use provost_record::step_log::view::Part;
 use provost_record::{Cause, Outcome, Run, Stage, wording};
 use provost_store::{NewestRuns, Node, RunQuery, Status, UpdateStatus, UploadedLog, words};
 
-use super::log_text::{self, Line};
+use super::log_text;
+use super::log_text::Line;
 use super::overview::tone;
 use super::page::{Page, encoded, render};
-use super::snapshot::Snapshot;
 use crate::app::App;
-use crate::history;
-use crate::refusal::Refusal;
+use crate::fleet::snapshot::Snapshot;
+use crate::listener::refusal::Refusal;
+use crate::nodes::history;
 
 /// How many runs are shown with their steps.
 const MOST_RUNS: usize = 20;

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::overview::tone;
 use super::page::{Page, encoded, render};
-use super::snapshot::Member;
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::fleet::snapshot::Member;
+use crate::listener::refusal::Refusal;
 
 /// How many nodes are shown at once.
 const PART: usize = 100;

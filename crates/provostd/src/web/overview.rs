@@ -8,9 +8,9 @@ use provost_store::{FailureGroup, Node, Status, UpdateStatus, failure_groups_by,
 
 use super::chart::Chart;
 use super::page::{Page, render};
-use super::snapshot::Snapshot;
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::fleet::snapshot::Snapshot;
+use crate::listener::refusal::Refusal;
 
 /// How many causes are shown, those of most nodes first.
 const MOST_GROUPS: usize = 40;

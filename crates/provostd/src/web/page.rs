@@ -5,9 +5,9 @@ use axum::http::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use provost_record::terminal::escape;
 
-use super::snapshot::Snapshot;
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::fleet::snapshot::Snapshot;
+use crate::listener::refusal::Refusal;
 
 /// What a page shows.
 pub(super) trait Page: Clone + Send + Sync + 'static {

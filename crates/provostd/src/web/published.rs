@@ -12,9 +12,9 @@ use provost_store::{Status, words};
 use tokio::task::spawn_blocking;
 
 use super::page::{Page, encoded, render};
-use super::snapshot::Snapshot;
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::fleet::snapshot::Snapshot;
+use crate::listener::refusal::Refusal;
 
 /// The page.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use provost_store::{ScriptReport, ScriptSummary, Step};
 
 use super::page::{Page, encoded, render};
 use crate::app::App;
-use crate::refusal::Refusal;
+use crate::listener::refusal::Refusal;
 
 /// How many scripts are listed: a node can report any name.
 const MOST: usize = 500;

@@ -8,7 +8,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::listener::{self, Stop};
+use crate::listener;
+use crate::listener::Stop;
 
 /// How many connections each of the two listeners serves at once.
 const CONNECTIONS: usize = 4096;

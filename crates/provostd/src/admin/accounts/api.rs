@@ -1,0 +1,112 @@
+//! What is asked and said of admins and of their changes.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Extension, Query, State};
+use axum::http::StatusCode;
+use jiff::{SignedDuration, Timestamp};
+use provost_record::now;
+use provost_store::{Admin, AuditEntry, Role};
+use serde::{Deserialize, Serialize};
+
+use super::actor::{Actor, May};
+use crate::admin::request::read_json;
+use crate::admin::tokens;
+use crate::app::App;
+use crate::listener::refusal::Refusal;
+
+type Shared = State<Arc<App>>;
+
+/// An example of each request, for who sends another.
+const ADD: &str = r#"{"name": "lee", "role": "operate", "forMs": 86400000}"#;
+const REMOVE: &str = r#"{"name": "lee"}"#;
+
+/// The longest name of an admin, in bytes.
+const MAX_NAME: usize = 64;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct AddRequest {
+    name: String,
+    role: Role,
+    /// For how long the token counts.
+    for_ms: u64,
+}
+
+/// A new admin, and the token, which is shown only once.
+#[derive(Serialize)]
+pub(crate) struct Added {
+    #[serde(flatten)]
+    admin: Admin,
+    token: String,
+}
+
+/// `POST /v1/admins`.
+pub(crate) async fn add(State(app): Shared, body: Body) -> Result<Json<Added>, Refusal> {
+    let AddRequest { name, role, for_ms } = read_json(&app, body, ADD).await?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._@-".contains(c);
+    if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_plain) {
+        return Err(Refusal::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            format!("{name:?} can't be the name of an admin"),
+            format!("use {MAX_NAME} letters, digits, `.`, `_`, `@` and `-` at most"),
+        ));
+    }
+    let created = now();
+    let lasts = SignedDuration::from_millis(i64::try_from(for_ms).unwrap_or(i64::MAX));
+    let until = created.saturating_add(lasts).unwrap_or(Timestamp::MAX);
+    let (admin, token) = (Admin { name, role, created, until }, tokens::random()?);
+    if !app.store.add_admin(admin.clone(), tokens::digest(&token)).await? {
+        let name = admin.name;
+        return Err(Refusal::new(
+            StatusCode::CONFLICT,
+            format!("there is an admin {name} already"),
+            format!("end that one's token first: provostctl admin remove {name}"),
+        ));
+    }
+    tracing::info!("new admin {}: {role} until {until}", admin.name);
+    Ok(Json(Added { admin, token }))
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Named {
+    name: String,
+}
+
+/// `POST /v1/admins/remove`.
+pub(crate) async fn remove(State(app): Shared, body: Body) -> Result<Json<Named>, Refusal> {
+    let request: Named = read_json(&app, body, REMOVE).await?;
+    if !app.store.remove_admin(&request.name).await? {
+        let error = format!("unknown admin {:?}", request.name);
+        return Err(Refusal::new(StatusCode::NOT_FOUND, error, "list them: provostctl admin list"));
+    }
+    tracing::info!("removed the admin {}", request.name);
+    Ok(Json(request))
+}
+
+/// `GET /v1/admins`.
+pub(crate) async fn list(
+    State(app): Shared,
+    Extension(actor): Extension<Actor>,
+) -> Result<Json<Vec<Admin>>, Refusal> {
+    actor.check("the list of admins", May::OPERATE)?;
+    Ok(Json(app.store.admins().await?))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Since {
+    since: Option<Timestamp>,
+}
+
+/// `GET /v1/audit`.
+pub(crate) async fn audit(
+    State(app): Shared,
+    Extension(actor): Extension<Actor>,
+    Query(asked): Query<Since>,
+) -> Result<Json<Vec<AuditEntry>>, Refusal> {
+    actor.check("the audit log", May::OPERATE)?;
+    Ok(Json(app.store.changes(asked.since.unwrap_or(Timestamp::MIN)).await?))
+}

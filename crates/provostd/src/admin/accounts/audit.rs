@@ -1,0 +1,120 @@
+//! Each change is noted before it is made, and its result after it: what can't be noted isn't made.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, Request, State};
+use axum::handler::Handler;
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::{MethodRouter, post};
+use jiff::Timestamp;
+use provost_plan::nodes;
+use provost_record::wording::error_chain;
+use provost_store::AuditEntry;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::actor::{Actor, May};
+use crate::admin::request::MAX_REQUEST;
+use crate::app::App;
+use crate::listener::refusal::{Refusal, Refused};
+
+/// What a route changes, as the command of provostctl that does it, and who may.
+#[derive(Clone)]
+struct Change {
+    app: Arc<App>,
+    action: &'static str,
+    needs: May,
+}
+
+/// A route that changes something.
+pub(crate) fn change<H, T>(
+    app: &Arc<App>,
+    action: &'static str,
+    needs: May,
+    handler: H,
+) -> MethodRouter<Arc<App>>
+where
+    H: Handler<T, Arc<App>>,
+    T: 'static,
+{
+    let change = Change { app: Arc::clone(app), action, needs };
+    post(handler).layer(from_fn_with_state(change, keep))
+}
+
+async fn keep(
+    State(Change { app, action, needs }): State<Change>,
+    Extension(actor): Extension<Actor>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Refusal> {
+    let (head, body) = request.into_parts();
+    if let Err(refusal) = actor.check(action, needs) {
+        app.bodies.drain(body).await;
+        return Err(refusal);
+    }
+    let bytes = app.bodies.read(body, MAX_REQUEST).await?.bytes;
+    let entry = AuditEntry {
+        at: Timestamp::now(),
+        who: actor.who().to_owned(),
+        from: actor.from().to_owned(),
+        action: action.to_owned(),
+        request: shown(&bytes),
+        result: None,
+    };
+    let id = app.store.note_change(entry).await.map_err(|error| {
+        let refusal = Refusal::from(error);
+        let error = format!("nothing was changed, because it can't be noted: {}", refusal.error);
+        Refusal { error, ..refusal }
+    })?;
+    // A task of its own: a client that goes away doesn't cut a change off.
+    let made = tokio::spawn(async move {
+        let response = next.run(Request::from_parts(head, Body::from(bytes))).await;
+        let refused = response.extensions().get::<Refused>();
+        let result = match refused {
+            Some(Refused(error)) => format!("refused: {error}"),
+            None if response.status().is_success() => "done".to_owned(),
+            None => format!("refused: {}", response.status()),
+        };
+        if let Err(error) = app.store.note_result(id, result).await {
+            let who = actor.who();
+            tracing::warn!("noting the result of {action} by {who}: {}", error_chain(&error));
+        }
+        response
+    });
+    made.await.map_err(|e| {
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), "report this as a bug")
+    })
+}
+
+/// What was asked for, with the nodes folded; null if it can't be read.
+fn shown(body: &[u8]) -> Box<RawValue> {
+    let mut request: Value = serde_json::from_slice(body).unwrap_or_default();
+    if let Some(list) = request.get_mut("nodes") {
+        let names: Option<Vec<&str>> =
+            list.as_array().and_then(|names| names.iter().map(Value::as_str).collect());
+        if let Some(Ok(names)) = names.map(|names| nodes::expand(&names.join(","))) {
+            *list = nodes::fold(&names).into();
+        }
+    }
+    RawValue::from_string(request.to_string()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_noted_with_its_nodes_folded() {
+        let shown = |body: &str| shown(body.as_bytes()).get().to_owned();
+        let nodes = r#"{"nodes": ["cn002", "cn[003-004]"], "force": true}"#;
+        assert_eq!(shown(nodes), r#"{"force":true,"nodes":"cn[002-004]"}"#);
+        assert_eq!(shown(r#"{"nodes": ["cn[002"]}"#), r#"{"nodes":["cn[002"]}"#);
+        for odd in ["", "no", "{", r#"{"nodes": 1"#] {
+            assert_eq!(shown(odd), "null", "{odd}");
+        }
+        assert_eq!(shown(r#"{"nodes": [1]}"#), r#"{"nodes":[1]}"#);
+    }
+}

@@ -1,0 +1,199 @@
+//! What admins change of nodes.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use jiff::{SignedDuration, Timestamp};
+use provost_record::{Service, now};
+use provost_store::{Look, Pruned, Released, RunQuery};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::task::{JoinError, spawn_blocking};
+
+use super::request::{absent, expand, read_json, short};
+use super::{published_nodes, tokens};
+use crate::app::App;
+use crate::daemon::retention;
+use crate::listener::refusal::Refusal;
+use crate::nodes::history;
+
+/// The event of a hook that continues a node.
+const CONTINUE: &str = "continue";
+/// Among how many of a node's newest runs its last kickstart or boot is looked for.
+const LATEST: usize = 100;
+
+/// A request about nodes.
+const EXAMPLE: &str = r#"{"nodes": ["cn[001-004]"]}"#;
+
+type Shared = State<Arc<App>>;
+
+/// The nodes that a request is about.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodesRequest {
+    nodes: Vec<String>,
+}
+
+impl NodesRequest {
+    async fn read(app: &App, body: Body) -> Result<Vec<String>, Refusal> {
+        let request: Self = read_json(app, body, EXAMPLE).await?;
+        expand(&request.nodes.join(","))
+    }
+}
+
+/// For which nodes tokens are created, and what becomes of those that they have.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct TokensRequest {
+    nodes: Vec<String>,
+    /// Only for those that have none.
+    #[serde(default)]
+    missing: bool,
+    /// For how long the old ones count, if the new ones aren't used before; without it, no more.
+    overlap_ms: Option<u64>,
+    /// Also for names that aren't published.
+    #[serde(default)]
+    force: bool,
+}
+
+pub(crate) async fn create_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {
+    let request: TokensRequest = read_json(&app, body, EXAMPLE).await?;
+    let mut nodes = expand(&request.nodes.join(","))?;
+    if !request.force {
+        let (www, names) = (app.www.clone(), nodes);
+        let checked = spawn_blocking(move || published_nodes::check(&www, names)).await;
+        let failed = |e: JoinError| {
+            let hint = "report this as a bug";
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
+        };
+        nodes = checked.map_err(failed)?.map_err(|unknown| {
+            let unknown = short(&unknown);
+            let hint = format!(
+                "correct the name; or name it in site.toml and publish; or: provostctl token --force {unknown}"
+            );
+            absent(format!("no token was created: {unknown} isn't in what is published"), hint)
+        })?;
+    }
+    if request.missing {
+        nodes = app.store.without_token(nodes).await?;
+    }
+    tracing::info!("new tokens for {}", short(&nodes));
+    let milliseconds = |ms| SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
+    let overlap = request.overlap_ms.map(milliseconds);
+    let names = nodes.clone();
+    let created = tokens::create(&*app.store, nodes, overlap, now()).await?;
+    app.fleet.touch(&names);
+    Ok(Json(created).into_response())
+}
+
+/// A node that was released, and how many attempts were forgotten.
+#[derive(Serialize)]
+pub(crate) struct ShownRelease {
+    node: String,
+    attempts: u32,
+}
+
+pub(crate) async fn release(
+    State(app): Shared,
+    body: Body,
+) -> Result<Json<Vec<ShownRelease>>, Refusal> {
+    let nodes = NodesRequest::read(&app, body).await?;
+    let all = short(&nodes);
+    // Not cut to a second: a run may have begun in the same one.
+    let released = app.store.release(nodes, Timestamp::now()).await?.map_err(|unknown| {
+        let unknown = short(&unknown);
+        absent(
+            format!("no node was released: unknown {unknown}"),
+            "list all nodes: provostctl nodes",
+        )
+    })?;
+    tracing::info!("released {all}");
+    app.fleet.touch(&released.iter().map(|released| released.node.clone()).collect::<Vec<_>>());
+    let shown = |r: Released| ShownRelease { node: r.node, attempts: r.attempts };
+    Ok(Json(released.into_iter().map(shown).collect()))
+}
+
+/// A node that was removed.
+#[derive(Serialize)]
+pub(crate) struct ShownRemoval {
+    node: String,
+}
+
+pub(crate) async fn remove(
+    State(app): Shared,
+    body: Body,
+) -> Result<Json<Vec<ShownRemoval>>, Refusal> {
+    let nodes = NodesRequest::read(&app, body).await?;
+    app.store.remove(nodes.clone()).await?.map_err(|unknown| {
+        let unknown = short(&unknown);
+        absent(
+            format!("no node was removed: unknown {unknown}"),
+            "list all nodes: provostctl nodes",
+        )
+    })?;
+    app.beats.remove(&nodes);
+    app.fleet.touch(&nodes);
+    tracing::info!("removed {}", short(&nodes));
+    nodes.iter().for_each(|node| app.pending.remove(node));
+    Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))
+}
+
+/// Has nodes run what they left unfinished, by the program that the site has for it.
+pub(crate) async fn go_on(State(app): Shared, body: Body) -> Result<StatusCode, Refusal> {
+    let nodes = NodesRequest::read(&app, body).await?;
+    let all = short(&nodes);
+    let by_hand = format!("provostctl continue {all}");
+    let Some(hook) = &app.on_continue else {
+        let error = format!("continuing {all}: provostd can't log in to nodes");
+        let hint = format!("{by_hand}; or set on_continue under [hooks] of provostd.toml");
+        return Err(Refusal::new(StatusCode::NOT_FOUND, error, hint));
+    };
+    for node in nodes {
+        let command = unfinished(&app, &node).await?;
+        let message = json!({ "event": CONTINUE, "nodes": node, "count": 1, "command": command });
+        let variables = [
+            ("PROVOST_EVENT", CONTINUE),
+            ("PROVOST_NODES", &node),
+            ("PROVOST_COUNT", "1"),
+            ("PROVOST_COMMAND", command),
+        ];
+        hook.run(&variables, message.to_string().into_bytes()).await.map_err(|failure| {
+            let line = failure.line.map(|line| format!(": {line}")).unwrap_or_default();
+            let error = format!("continuing {node}: {}{line}", failure.why);
+            let hint =
+                format!("see what it printed in provostd's log; or from your machine: {by_hand}");
+            Refusal::new(StatusCode::BAD_GATEWAY, error, hint)
+        })?;
+    }
+    tracing::info!("continued {all}");
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// The command that runs what the last kickstart or boot of `node` left unfinished.
+async fn unfinished(app: &App, node: &str) -> Result<&'static str, Refusal> {
+    if app.store.node(node).await?.is_none() {
+        return Err(Refusal::unknown_node(node));
+    }
+    let query = RunQuery { brief: LATEST, ..RunQuery::newest(1) };
+    let stored = app.store.runs(node, query).await?.runs;
+    let mut runs = stored.iter().flat_map(|run| history::runs_of(run, &BTreeSet::new()));
+    let last = runs.find_map(|run| {
+        let service = Service::ALL.into_iter().find(|service| service.as_str() == run.service);
+        service?.continue_command()
+    });
+    Ok(last.or_else(|| Service::Boot.continue_command()).unwrap_or_default())
+}
+
+/// What of the history would be removed now.
+pub(crate) async fn prunable(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
+    Ok(Json(app.store.prunable(app.retention, Timestamp::now()).await?))
+}
+
+pub(crate) async fn prune(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
+    Ok(Json(retention::prune(&app, Look::Everywhere).await?))
+}

@@ -1,0 +1,256 @@
+//! What admins do about nodes' identities.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use jiff::{SignedDuration, Timestamp};
+use provost_bundle::Fingerprint;
+use provost_plan::nodes::fold;
+use provost_record::now;
+use provost_store::{Identity, Join, Network, NotPending};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::request::{expand, read_json, short};
+use super::{published_nodes, tokens};
+use crate::app::App;
+use crate::listener::refusal::Refusal;
+
+type Shared = State<Arc<App>>;
+
+/// A request about nodes, and one about a key.
+const NODES: &str = r#"{"nodes": ["cn[001-004]"], "forMs": 1800000}"#;
+const JOIN: &str = "compare the command with: provostctl join --help";
+const PENDING: &str = "copy it from: provostctl pending";
+const KEY: &str = r#"{"node": "cn001", "key": "SHA256:…"}"#;
+
+/// For which nodes, and for how long.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct TimeRequest {
+    nodes: Vec<String>,
+    for_ms: u64,
+    /// A network from where a join token counts.
+    from: Option<String>,
+}
+
+impl TimeRequest {
+    /// The nodes, which are published, and the end.
+    async fn read(
+        app: &App,
+        body: Body,
+    ) -> Result<(Vec<String>, Timestamp, Option<Network>), Refusal> {
+        let request: Self = read_json(app, body, NODES).await?;
+        let nodes = expand(&request.nodes.join(","))?;
+        let nodes = published_nodes::checked(&app.www, nodes).await?;
+        let time = SignedDuration::from_millis(i64::try_from(request.for_ms).unwrap_or(i64::MAX));
+        let until = now().saturating_add(time).unwrap_or(Timestamp::MAX);
+        let from = request.from.as_deref().map(|from| parse::<Network>(from, JOIN)).transpose()?;
+        Ok((nodes, until, from))
+    }
+}
+
+fn parse<T: FromStr<Err: std::fmt::Display>>(text: &str, hint: &str) -> Result<T, Refusal> {
+    text.parse()
+        .map_err(|e: T::Err| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, e.to_string(), hint))
+}
+
+/// A new join token. It is shown only once.
+#[derive(Serialize)]
+pub(crate) struct NewJoin {
+    node: String,
+    token: String,
+}
+
+pub(crate) async fn join(State(app): Shared, body: Body) -> Result<Json<Vec<NewJoin>>, Refusal> {
+    let (nodes, until, from) = TimeRequest::read(&app, body).await?;
+    tracing::info!("join tokens until {until} for {}", short(&nodes));
+    let new = |node| Ok::<_, Refusal>(NewJoin { node, token: tokens::random()? });
+    let new = nodes.into_iter().map(new).collect::<Result<Vec<_>, _>>()?;
+    let stored = |new: &NewJoin| Join {
+        node: new.node.clone(),
+        sha256: tokens::digest(&new.token),
+        until,
+        from,
+    };
+    app.store.set_joins(new.iter().map(stored).collect()).await?;
+    Ok(Json(new))
+}
+
+pub(crate) async fn open(State(app): Shared, body: Body) -> Result<Json<Value>, Refusal> {
+    let (nodes, until, _) = TimeRequest::read(&app, body).await?;
+    tracing::info!("enrolment is open until {until} for {}", short(&nodes));
+    app.store.open_windows(nodes.clone(), until).await?;
+    app.enrolment.wake(&nodes);
+    Ok(Json(json!({ "nodes": fold(&nodes), "until": until })))
+}
+
+/// The open windows, those with the same end together.
+pub(crate) async fn windows(State(app): Shared) -> Result<Json<Vec<Value>>, Refusal> {
+    let mut by_end: BTreeMap<Timestamp, Vec<String>> = BTreeMap::new();
+    for (node, until) in app.store.windows(now()).await? {
+        by_end.entry(until).or_default().push(node);
+    }
+    let shown =
+        |(until, nodes): (Timestamp, Vec<String>)| json!({ "nodes": fold(&nodes), "until": until });
+    Ok(Json(by_end.into_iter().map(shown).collect()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CloseRequest {
+    /// Without it, all.
+    nodes: Option<Vec<String>>,
+}
+
+pub(crate) async fn close(State(app): Shared, body: Body) -> Result<Json<Value>, Refusal> {
+    let request: CloseRequest = read_json(&app, body, NODES).await?;
+    let nodes = request.nodes.map(|nodes| expand(&nodes.join(","))).transpose()?;
+    let closed = app.store.close_windows(nodes, now()).await?;
+    tracing::info!("enrolment is closed for {}", short(&closed));
+    Ok(Json(json!({ "nodes": fold(&closed) })))
+}
+
+/// A node, and which of its keys.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyRequest {
+    node: String,
+    key: Option<String>,
+}
+
+impl KeyRequest {
+    async fn read(app: &App, body: Body) -> Result<(String, Option<Fingerprint>), Refusal> {
+        let Self { node, key } = read_json(app, body, KEY).await?;
+        Ok((node, key.as_deref().map(|key| parse(key, PENDING)).transpose()?))
+    }
+}
+
+pub(crate) async fn approve(State(app): Shared, body: Body) -> Result<Json<Value>, Refusal> {
+    let (node, key) = KeyRequest::read(&app, body).await?;
+    let (at, named) = (now(), key.map(|key| key.0));
+    let until = app.enrolment.until(at);
+    let approved = app.store.approve(&node, named, until, at).await?;
+    let key = Fingerprint(approved.map_err(|why| not_pending(&node, "approve", why))?);
+    tracing::info!("approved {key} as {node}'s identity until {until}");
+    app.enrolment.wake(std::slice::from_ref(&node));
+    Ok(Json(json!({ "node": node, "key": key.to_string(), "until": until })))
+}
+
+pub(crate) async fn reject(State(app): Shared, body: Body) -> Result<Json<Value>, Refusal> {
+    let (node, key) = KeyRequest::read(&app, body).await?;
+    let rejected = app.store.reject(&node, key.map(|key| key.0)).await?;
+    let key = Fingerprint(rejected.map_err(|why| not_pending(&node, "reject", why))?);
+    tracing::info!("rejected {key}, which asked to be {node}'s identity");
+    app.enrolment.wake(std::slice::from_ref(&node));
+    Ok(Json(json!({ "node": node, "key": key.to_string() })))
+}
+
+fn not_pending(node: &str, verb: &str, why: NotPending) -> Refusal {
+    let (status, error, hint) = match why {
+        NotPending::None => (
+            StatusCode::NOT_FOUND,
+            format!("no such key of {node} is pending"),
+            "list all: provostctl pending".to_owned(),
+        ),
+        NotPending::Many(keys) => {
+            let keys: Vec<_> = keys.into_iter().map(|key| Fingerprint(key).to_string()).collect();
+            (
+                StatusCode::CONFLICT,
+                format!("{} keys of {node} are pending: {}", keys.len(), keys.join(", ")),
+                format!("name the one that its console shows: provostctl {verb} {node} SHA256:…"),
+            )
+        }
+        NotPending::OtherNodes(other) => (
+            StatusCode::CONFLICT,
+            format!("the key is {other}'s"),
+            format!(
+                "remove STATE/id and STATE/id.crt on {node}, and from the image that both were made of"
+            ),
+        ),
+    };
+    Refusal::new(status, error, hint)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RevokeRequest {
+    nodes: Vec<String>,
+}
+
+/// A node that was revoked.
+#[derive(Serialize)]
+pub(crate) struct Revoked {
+    node: String,
+    /// Its identity, if it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+}
+
+pub(crate) async fn revoke(State(app): Shared, body: Body) -> Result<Json<Vec<Revoked>>, Refusal> {
+    let request: RevokeRequest = read_json(&app, body, NODES).await?;
+    let nodes = expand(&request.nodes.join(","))?;
+    let revoked = app.store.revoke(nodes.clone(), now()).await?.map_err(|unknown| {
+        Refusal::new(
+            StatusCode::NOT_FOUND,
+            format!("no node was revoked: unknown {}", short(&unknown)),
+            "list all nodes: provostctl nodes",
+        )
+    })?;
+    tracing::info!("revoked {}", short(&nodes));
+    app.enrolment.wake(&nodes);
+    let keys: BTreeMap<String, String> = revoked
+        .into_iter()
+        .map(|identity| (identity.node, Fingerprint(identity.key).to_string()))
+        .collect();
+    let shown = |node: String| Revoked { key: keys.get(&node).cloned(), node };
+    Ok(Json(nodes.into_iter().map(shown).collect()))
+}
+
+/// A node's identity, as it is shown.
+#[derive(Serialize)]
+pub(crate) struct ShownIdentity {
+    key: String,
+    since: Timestamp,
+    until: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revoked: Option<Timestamp>,
+}
+
+impl From<Identity> for ShownIdentity {
+    fn from(identity: Identity) -> Self {
+        let Identity { key, since, until, revoked, .. } = identity;
+        Self { key: Fingerprint(key).to_string(), since, until, revoked }
+    }
+}
+
+/// The nodes that try to report without a right to, and the keys that wait for an admin, by node.
+pub(crate) async fn pending(State(app): Shared) -> Result<Json<Vec<Value>>, Refusal> {
+    let keys = app.store.pending_keys().await?;
+    let mut all: Vec<(String, Value)> = Vec::new();
+    for attempts in app.pending.list() {
+        // A key says more of the same node.
+        if keys.iter().all(|key| key.node != attempts.node) {
+            all.push((attempts.node.clone(), json!(attempts)));
+        }
+    }
+    for key in keys {
+        let why = if key.is_second { "second-key" } else { "not-approved" };
+        let shown = json!({
+            "node": key.node,
+            "address": key.by,
+            "why": why,
+            "key": Fingerprint(key.key).to_string(),
+            "since": key.since,
+            "last": key.last,
+        });
+        all.push((key.node, shown));
+    }
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(Json(all.into_iter().map(|(_, shown)| shown).collect()))
+}

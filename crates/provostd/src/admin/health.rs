@@ -1,0 +1,43 @@
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::{Json, extract::State};
+use provost_record::wording::error_chain;
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::app::App;
+use crate::listener::refusal::Refusal;
+
+/// With less room than this on the data's file system, in bytes, records may be refused.
+pub(crate) const LEAST_ROOM: u64 = 1024 * 1024;
+
+/// Answers 200 if the daemon can do all its work, else 503 with the reason. Nodes get what is
+/// published in both cases.
+pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
+    if let Err(error) = app.store.check().await {
+        return Ok(failed(error_chain(&error), error.hint()));
+    }
+    match room(&app.data) {
+        Ok(room) if room < LEAST_ROOM => {
+            let data = app.data.display();
+            Ok(failed(
+                format!("the disk is full: {} KiB are free for {data}", room / 1024),
+                &format!("make room on the file system of {data}"),
+            ))
+        }
+        // Without an answer, the store's own is all that is known.
+        _ => Ok(Json(json!({ "status": "ok" })).into_response()),
+    }
+}
+
+/// How many bytes are free on the file system of `folder`.
+pub(crate) fn room(folder: &Path) -> rustix::io::Result<u64> {
+    let disk = rustix::fs::statvfs(folder)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+fn failed(error: String, hint: &str) -> Response {
+    let body = Json(json!({ "status": "failed", "error": error, "hint": hint }));
+    (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
+}

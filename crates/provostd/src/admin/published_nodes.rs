@@ -1,0 +1,39 @@
+//! Which nodes are in what is published: those that have a plan.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use axum::http::StatusCode;
+use tokio::task::spawn_blocking;
+
+use super::request::short;
+use crate::listener::refusal::Refusal;
+
+/// The `nodes`, if all of them are published in `www`, or none is at all.
+pub(crate) async fn checked(www: &Path, nodes: Vec<String>) -> Result<Vec<String>, Refusal> {
+    let www = www.to_owned();
+    let checked = spawn_blocking(move || check(&www, nodes)).await;
+    let failed = |e: tokio::task::JoinError| {
+        let hint = "report this as a bug";
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
+    };
+    checked.map_err(failed)?.map_err(|unknown| {
+        let hint = "correct the name; or name it in site.toml and publish";
+        let error = format!("nothing was done: {} isn't in what is published", short(&unknown));
+        Refusal::new(StatusCode::NOT_FOUND, error, hint)
+    })
+}
+
+/// The `nodes`, if all of them are published in `www`, or none is at all; else those that aren't.
+pub(crate) fn check(www: &Path, nodes: Vec<String>) -> Result<Vec<String>, Vec<String>> {
+    let entries = std::fs::read_dir(www.join("plans")).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let names = names.filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned()));
+    let published: HashSet<String> = names.filter(|name| !name.starts_with('.')).collect();
+    let is_unknown = |node: &&String| !published.contains(*node);
+    let unknown: Vec<String> = nodes.iter().filter(is_unknown).cloned().collect();
+    match published.is_empty() || unknown.is_empty() {
+        true => Ok(nodes),
+        false => Err(unknown),
+    }
+}

@@ -1,0 +1,122 @@
+use std::collections::HashSet;
+
+use axum::http::{HeaderMap, StatusCode, header};
+use jiff::{SignedDuration, Timestamp};
+use provost_record::now;
+use provost_store::{Store, Token};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::listener::connections::Connection;
+use crate::listener::refusal::Refusal;
+use crate::nodes::pending::Lack;
+
+/// A node's new token. It is shown only once.
+#[derive(Serialize)]
+pub(crate) struct NewToken {
+    node: String,
+    token: String,
+    /// Whether the node was unknown before.
+    new: bool,
+}
+
+/// Creates a token for each of `nodes`: 256 random bits, of which the store keeps the digest. The old
+/// ones count for the time `overlap`, if there is one.
+pub(crate) async fn create(
+    store: &dyn Store,
+    nodes: Vec<String>,
+    overlap: Option<SignedDuration>,
+    at: Timestamp,
+) -> Result<Vec<NewToken>, Refusal> {
+    let mut created = nodes.into_iter().map(new_token).collect::<Result<Vec<_>, _>>()?;
+    let stored = created.iter();
+    let stored = stored.map(|new| Token { node: new.node.clone(), sha256: digest(&new.token) });
+    let stored = stored.collect();
+    let new = match overlap {
+        Some(overlap) => {
+            let until = at.saturating_add(overlap).unwrap_or(Timestamp::MAX);
+            store.rotate_tokens(stored, until, at).await?
+        }
+        None => store.set_tokens(stored, at).await?,
+    };
+    let new: HashSet<String> = new.into_iter().collect();
+    created.iter_mut().for_each(|token| token.new = new.contains(&token.node));
+    Ok(created)
+}
+
+fn new_token(node: String) -> Result<NewToken, Refusal> {
+    Ok(NewToken { node, token: random()?, new: false })
+}
+
+/// 256 random bits, as text.
+pub(crate) fn random() -> Result<String, Refusal> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(|e| {
+        Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("getting random bytes: {e}"),
+            "check that the kernel's getrandom(2) is not blocked",
+        )
+    })?;
+    Ok(hex::encode(random))
+}
+
+/// What the store has of a token.
+pub(crate) fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+/// The token that a request has.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// The answer to a request without a token.
+pub(crate) fn missing() -> Refusal {
+    unknown("the request has no token")
+}
+
+fn unknown(error: &str) -> Refusal {
+    let hint = "create a token (provostctl token NODE), and write it to the node's token_file";
+    Refusal::new(StatusCode::UNAUTHORIZED, error, hint)
+}
+
+/// Accepts a request only if it has the token of `node`. One that has no valid token is pending.
+pub(crate) async fn check(
+    app: &App,
+    headers: &HeaderMap,
+    node: &str,
+    by: &Connection,
+) -> Result<(), Refusal> {
+    let pending = |why| app.pending.add(node, by.address(), why);
+    let token = bearer(headers).ok_or_else(|| {
+        pending(Lack::Missing);
+        missing()
+    })?;
+    match app.store.token_owner(digest(token), now()).await? {
+        Some(owner) if owner == node && !by.is_private() && !app.plain_tokens => {
+            pending(Lack::PlainHttp);
+            Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                format!("the token of {node} came by plain HTTP, where it doesn't count here"),
+                "name TLS to the nodes: provostctl publish … --tls \"$(provostd ca show --tls)\"; or \
+                 set `allowed = true` under [tokens] of provostd.toml",
+            ))
+        }
+        Some(owner) if owner == node => Ok(()),
+        Some(owner) => {
+            pending(Lack::OtherNodes);
+            Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                format!("the token is {owner}'s, and the request is about {node:?}"),
+                "use the node's own token: a node can report only about itself",
+            ))
+        }
+        None => {
+            pending(Lack::Unknown);
+            Err(unknown("the token is unknown"))
+        }
+    }
+}

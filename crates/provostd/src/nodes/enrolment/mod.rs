@@ -1,0 +1,64 @@
+//! How a node comes by an identity: a key of its own, which the store has.
+
+pub(crate) mod csr;
+pub(crate) mod node;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::broadcast;
+use tokio::time::timeout;
+
+pub(crate) use node::enroll;
+
+use crate::listener::tls::Authority;
+
+/// How many approvals a request that waits may be behind. Then it asks the store.
+const BACKLOG: usize = 256;
+
+/// What this daemon needs to give nodes identities.
+pub(crate) struct Enrolment {
+    /// What signs their certificates; none where there is no listener for TLS.
+    authority: Option<Authority>,
+    /// For how long an identity counts.
+    valid_for: SignedDuration,
+    /// The nodes for which an admin has just done something.
+    changed: broadcast::Sender<Arc<[String]>>,
+}
+
+impl Enrolment {
+    pub(crate) fn new(authority: Option<Authority>, valid_for: SignedDuration) -> Self {
+        let (changed, _) = broadcast::channel(BACKLOG);
+        Self { authority, valid_for, changed }
+    }
+
+    /// Until when an identity counts that is given at the time `at`.
+    pub(crate) fn until(&self, at: Timestamp) -> Timestamp {
+        at.saturating_add(self.valid_for).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Whether an identity that counts until `until` has to be renewed: half of its time is over.
+    pub(crate) fn is_due(&self, until: Timestamp, at: Timestamp) -> bool {
+        until.duration_since(at) < self.valid_for / 2
+    }
+
+    /// Requests of `nodes` that wait may have another answer now.
+    pub(crate) fn wake(&self, nodes: &[String]) {
+        // Fails where none waits.
+        let _ = self.changed.send(nodes.into());
+    }
+
+    /// Waits until there may be another answer for `node`, for at most `most`. Of what other
+    /// daemons have decided it learns nothing.
+    async fn wait(heard: &mut broadcast::Receiver<Arc<[String]>>, node: &str, most: Duration) {
+        let about_it = async {
+            while let Ok(nodes) = heard.recv().await {
+                if nodes.iter().any(|name| name == node) {
+                    break;
+                }
+            }
+        };
+        let _ = timeout(most, about_it).await;
+    }
+}

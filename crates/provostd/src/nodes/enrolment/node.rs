@@ -1,0 +1,184 @@
+//! What a node asks for: a certificate for its key.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Extension, Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use provost_bundle::Fingerprint;
+use provost_plan::{Plan, is_node_name};
+use provost_record::now;
+use provost_record::wording::error_chain;
+use provost_store::{Enrolled, EnrolmentRefusal, EnrolmentRequest};
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::Enrolment;
+use super::csr;
+use super::csr::ProvedKey;
+use crate::admin::tokens;
+use crate::app::App;
+use crate::listener::connections::Connection;
+use crate::listener::refusal::Refusal;
+
+/// The longest that a request is held which has to wait for an admin. A node takes no longer silence.
+const MOST_WAIT: Duration = Duration::from_secs(10);
+/// The variable of a plan that has its node's address, as in xCAT's environment.
+const ADDRESS: &str = "IPADDR";
+
+/// `POST /v1/nodes/NODE/enroll`: a request for a certificate, with a join token or without. The
+/// answer is the certificate, PEM; or 202, where an admin has to approve it. With `Prefer: wait=10`
+/// (RFC 7240) the request waits for that.
+pub(crate) async fn enroll(
+    State(app): State<Arc<App>>,
+    Extension(by): Extension<Arc<Connection>>,
+    Path(node): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    let body = app.bodies.read(body, csr::MAX).await?;
+    if !by.is_private() {
+        return Err(Refusal::new(
+            StatusCode::FORBIDDEN,
+            "nodes enrol over TLS alone",
+            "use the port that `provostd ca show` names",
+        ));
+    }
+    let planned = planned_address(&app, &node).await?;
+    let proved = ProvedKey::of_request(&body.bytes)?;
+    let key = proved.fingerprint;
+    let request = |at: Timestamp| EnrolmentRequest {
+        node: node.clone(),
+        key: key.0,
+        join: tokens::bearer(&headers).map(tokens::digest),
+        by: by.address(),
+        planned,
+        is_proven: by.key() == Some(key.0),
+        until: app.enrolment.until(at),
+    };
+    let mut heard = app.enrolment.changed.subscribe();
+    let end = Instant::now() + wait(&headers);
+    let (until, is_new) = loop {
+        // Not cut to a second: a short time may be over in the same one.
+        match app.store.enrol(request(now()), Timestamp::now()).await? {
+            Enrolled::Identity { until, is_new } => break (until, is_new),
+            Enrolled::Refused(why) => return Err(refusal(&node, &key, by.address(), &why)),
+            Enrolled::Pending if Instant::now() < end => {
+                let rest = end.saturating_duration_since(Instant::now());
+                Enrolment::wait(&mut heard, &node, rest).await;
+            }
+            Enrolled::Pending => {
+                app.pending.tell.tell_key(&node, &key.to_string());
+                return Ok(pending(&node, &key));
+            }
+        }
+    };
+    if is_new {
+        tracing::info!("{node} at {} has the identity {key} now", by.address());
+    }
+    app.pending.remove(&node);
+    let certificate = certificate(&app, &node, &proved, until)?;
+    let text = format!("node: {node}\nkey: {key}\nuntil: {until}\n{certificate}");
+    let kind = HeaderValue::from_static("application/x-pem-file");
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+}
+
+fn certificate(
+    app: &App,
+    node: &str,
+    proved: &ProvedKey,
+    until: Timestamp,
+) -> Result<String, Refusal> {
+    let failed =
+        |error: String, hint: String| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error, hint);
+    let Some(authority) = &app.enrolment.authority else {
+        let what = "this provostd has no authority to sign certificates";
+        return Err(failed(what.to_owned(), "restart provostd, and read its log".to_owned()));
+    };
+    let certificate = authority.node(node, &proved.public_key, until);
+    certificate.map_err(|e| failed(error_chain(&e), e.hint()))
+}
+
+/// The address of a node's plan, if it has one. Who is neither published nor known is refused, so that
+/// strangers can't fill the store with names.
+async fn planned_address(app: &App, node: &str) -> Result<Option<IpAddr>, Refusal> {
+    let unknown = || {
+        let hint = format!("name it in site.toml and publish; or: provostctl token --force {node}");
+        let what = format!("the node {node:?} isn't in what is published");
+        Refusal::new(StatusCode::NOT_FOUND, what, hint)
+    };
+    if !is_node_name(node) {
+        return Err(unknown());
+    }
+    let plan = tokio::fs::read(app.www.join(format!("plans/{node}.toml"))).await;
+    match plan {
+        Ok(text) => {
+            let plan = Plan::parse(&text).ok();
+            // Some sites write it with the length of its network.
+            Ok(plan.and_then(|plan| plan.env.get(ADDRESS)?.split('/').next()?.trim().parse().ok()))
+        }
+        Err(_) => match app.store.node(node).await? {
+            Some(_) => Ok(None),
+            None => Err(unknown()),
+        },
+    }
+}
+
+/// For how long the client wants to wait.
+fn wait(headers: &HeaderMap) -> Duration {
+    let wait = || headers.get("prefer")?.to_str().ok()?.strip_prefix("wait=")?.parse().ok();
+    Duration::from_secs(wait().unwrap_or_default()).min(MOST_WAIT)
+}
+
+fn pending(node: &str, key: &Fingerprint) -> Response {
+    let hint = format!("provostctl approve {node} {key}");
+    let body = axum::Json(json!({ "pending": true, "key": key.to_string(), "hint": hint }));
+    (StatusCode::ACCEPTED, body).into_response()
+}
+
+fn refusal(node: &str, key: &Fingerprint, by: IpAddr, why: &EnrolmentRefusal) -> Refusal {
+    let second = |at: &Timestamp| Timestamp::from_second(at.as_second()).unwrap_or(*at);
+    let join = || format!("make a new one: provostctl join {node}");
+    let (error, hint) = match why {
+        EnrolmentRefusal::Revoked(at) => (
+            format!("the key {key} was revoked at {}", second(at)),
+            format!(
+                "if {node} may come back, remove STATE/id and STATE/id.crt there, and: provostctl join {node}"
+            ),
+        ),
+        EnrolmentRefusal::OtherNodes(other) => (
+            format!("the key {key} is {other}'s"),
+            format!(
+                "remove STATE/id and STATE/id.crt on {node}, and from the image that both were made of"
+            ),
+        ),
+        EnrolmentRefusal::Rejected => (
+            format!("an admin has rejected the key {key}"),
+            format!("provostctl approve {node} {key}"),
+        ),
+        EnrolmentRefusal::SecondKey => (
+            format!("{node} has another key, which came first; this one is {key}"),
+            format!("if this one is right: provostctl approve {node} {key}"),
+        ),
+        EnrolmentRefusal::UnknownJoin => {
+            (format!("the join token isn't {node}'s, or another one has taken its place"), join())
+        }
+        EnrolmentRefusal::SpentJoin(at) => {
+            (format!("the join token was used at {}, by another key", second(at)), join())
+        }
+        EnrolmentRefusal::EndedJoin(at) => {
+            (format!("the join token has ended at {}", second(at)), join())
+        }
+        EnrolmentRefusal::ElsewhereJoin(from) => (
+            format!("the join token counts from {from} alone, and the request comes from {by}"),
+            format!(
+                "correct {ADDRESS} of {node} in site.toml and publish, or the --from of: provostctl join {node}"
+            ),
+        ),
+    };
+    Refusal::new(StatusCode::FORBIDDEN, error, hint)
+}

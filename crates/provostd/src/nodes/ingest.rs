@@ -1,0 +1,100 @@
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use provost_record::{Phase, now};
+use provost_store::{Ingested, MAX_RECORD, MAX_SEQ, Report, Sent};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::guard::Directive;
+use crate::app::App;
+use crate::daemon::failures;
+use crate::listener::refusal::Refusal;
+
+/// The answer to a batch of records.
+#[derive(Debug, Serialize)]
+pub(crate) struct Acknowledgement {
+    /// The seq of the batch's last record: it and all before it are durable.
+    acked: u64,
+    /// Whether more is to come of the run.
+    #[serde(skip)]
+    pub(crate) goes_on: bool,
+    #[serde(flatten)]
+    directive: Directive,
+}
+
+/// Stores a batch of a node's records, which was sent so.
+pub(crate) async fn ingest(
+    app: &Arc<App>,
+    node: &str,
+    body: &[u8],
+    sent: Sent,
+) -> Result<Acknowledgement, Refusal> {
+    let mut batch = parse(node, body)?;
+    let Some(last) = batch.last_mut() else {
+        return Err(invalid("the batch is empty".into()));
+    };
+    last.sent = Some(sent);
+    let last = last.record.clone();
+    // In a task of its own: a node whose power is cut after its report closes the connection, which drops the
+    // request, and what follows from stored records has to be done all the same.
+    let stored = tokio::spawn(store(Arc::clone(app), node.to_owned(), batch)).await;
+    let ingested = stored.unwrap_or_else(|error| resume_unwind(error.into_panic()))?;
+    let directive = Directive::after(&last, &ingested.standing, app.guard.max_attempts);
+    let goes_on = last.phase != Phase::ServiceEnd;
+    Ok(Acknowledgement { acked: last.seq, goes_on, directive })
+}
+
+/// Stores a batch, and does what follows from it: the node is due to report again, its failures are logged.
+async fn store(app: Arc<App>, node: String, batch: Vec<Report>) -> Result<Ingested, Refusal> {
+    let timings = app.metrics.timings.of(&batch);
+    let (begun, waits) = (Instant::now(), app.metrics.waits_for_store());
+    let ingested = app.store.ingest(&node, batch, now()).await;
+    let ingested = ingested.map_err(|error| app.refused_by_store(&node, error))?;
+    drop(waits);
+    app.metrics.ingested(&ingested, begun.elapsed());
+    app.metrics.timings.observe(timings, ingested.repeats);
+    app.silence.note(ingested.due);
+    failures::log(&ingested.notices);
+    Ok(ingested)
+}
+
+/// Reads a batch of the records of `node`.
+pub(crate) fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
+    let texts: Vec<&RawValue> = serde_json::from_slice(body)
+        .map_err(|e| invalid(format!("the body isn't a JSON array of records: {e}")))?;
+    let read = |(index, text): (usize, &&RawValue)| {
+        let refuse = |why: String| invalid(format!("record {index} of the batch: {why}"));
+        if text.get().len() > MAX_RECORD {
+            return Err(refuse(format!("it is longer than {MAX_RECORD} bytes")));
+        }
+        let report = Report::parse(text).map_err(|e| refuse(e.to_string()))?;
+        let record = &report.record;
+        record.check_reportable().map_err(|e| refuse(e.to_string()))?;
+        if record.node != node {
+            return Err(refuse(format!("it is of node {:?}, not of {node:?}", record.node)));
+        }
+        if !is_run_id(&record.run) {
+            return Err(refuse(format!("its run {:?} isn't a UUID in its usual form", record.run)));
+        }
+        if record.seq > MAX_SEQ {
+            return Err(refuse(format!("its seq {} is too large", record.seq)));
+        }
+        Ok(report)
+    };
+    texts.iter().enumerate().map(read).collect()
+}
+
+/// The answer to a batch that isn't one.
+pub(crate) fn invalid(error: String) -> Refusal {
+    let hint = "install the same version of Provost on the node and the management node; nothing of \
+                the batch was stored";
+    Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)
+}
+
+/// Whether `text` is a run's id in the one form in which nodes write it.
+pub(crate) fn is_run_id(text: &str) -> bool {
+    text.len() == 36 && uuid::Uuid::parse_str(text).is_ok()
+}

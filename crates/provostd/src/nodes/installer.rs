@@ -1,0 +1,86 @@
+//! What an installer needs first: the nodes' program, the address that serves it, and the
+//! publisher's key.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use axum::http::StatusCode;
+use provost_bundle::{Digest, Manifest};
+use provost_record::wording::error_chain;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::listener::refusal::Refusal;
+
+/// Addresses for documentation (RFC 5737, RFC 3849): nothing is sent there.
+const FAR_V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+const FAR_V6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
+
+/// What the script of an installer needs.
+#[derive(Serialize)]
+pub(crate) struct InstallerNeeds {
+    /// Where nodes reach this daemon, if it knows.
+    server: Option<String>,
+    /// The publisher's key, which nodes trust.
+    key: String,
+    /// Of the program, which is served at `/bin/SHA256/provost`.
+    sha256: Digest,
+    /// The generation of the bundle: an installer needs no older one.
+    generation: u64,
+    /// Whether nodes report over TLS, with identities.
+    tls: bool,
+}
+
+impl InstallerNeeds {
+    pub(crate) async fn of(app: &App) -> Result<Self, Refusal> {
+        let path = app.www.join("manifest.toml");
+        let unpublished = |e: &dyn std::error::Error| {
+            Refusal::new(
+                StatusCode::NOT_FOUND,
+                format!("reading the key from {}: {}", path.display(), error_chain(e)),
+                "publish first: provostctl publish",
+            )
+        };
+        let text = tokio::fs::read(&path).await.map_err(|e| unpublished(&e))?;
+        let manifest = Manifest::parse(&text).map_err(|e| unpublished(&e))?;
+        let sha256 = app.node_program.digest().await?;
+        Ok(Self {
+            server: address(app.nodes_at).ok(),
+            key: manifest.key,
+            sha256,
+            generation: manifest.generation,
+            tls: manifest.tls.is_some(),
+        })
+    }
+}
+
+/// The address at which other machines reach the listener that is bound to `bound`. For one that is
+/// bound to all addresses it is the address of the default route.
+fn address(bound: SocketAddr) -> io::Result<String> {
+    let (here, far): (SocketAddr, SocketAddr) = match bound {
+        SocketAddr::V4(_) => ((Ipv4Addr::UNSPECIFIED, 0).into(), (FAR_V4, 9).into()),
+        SocketAddr::V6(_) => ((Ipv6Addr::UNSPECIFIED, 0).into(), (FAR_V6, 9).into()),
+    };
+    let mut at = bound;
+    if bound.ip().is_unspecified() {
+        let socket = UdpSocket::bind(here)?;
+        socket.connect(far)?;
+        at.set_ip(socket.local_addr()?.ip());
+    }
+    Ok(format!("http://{at}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_address_is_the_address() {
+        assert_eq!(address(([10, 0, 0, 1], 8480).into()).unwrap(), "http://10.0.0.1:8480");
+        let v6 = SocketAddr::from((Ipv6Addr::LOCALHOST, 80));
+        assert_eq!(address(v6).unwrap(), "http://[::1]:80");
+        if let Ok(found) = address(([0, 0, 0, 0], 8480).into()) {
+            assert!(!found.contains("0.0.0.0") && found.ends_with(":8480"), "{found}");
+        }
+    }
+}

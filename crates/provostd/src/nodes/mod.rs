@@ -1,0 +1,307 @@
+pub(crate) mod beats;
+pub(crate) mod caller;
+pub(crate) mod enrolment;
+pub(crate) mod follow;
+pub(crate) mod guard;
+pub(crate) mod history;
+pub(crate) mod ingest;
+pub(crate) mod installer;
+pub(crate) mod node_program;
+pub(crate) mod over_quota;
+pub(crate) mod pending;
+pub(crate) mod pending_nodes;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::{Extension, Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post, put};
+use axum::{Json, Router};
+use provost_record::{Beat, now};
+use provost_store::{Sent, UploadedLog};
+use serde::Serialize;
+use tokio::task::spawn_blocking;
+
+use crate::app::App;
+use crate::daemon::program;
+use crate::listener::bodies::HeldBody;
+use crate::listener::connections::Connection;
+use crate::listener::encoding::Encoding;
+use crate::listener::refusal;
+use crate::listener::refusal::Refusal;
+use crate::published::{Published, add_newest, refuse_secrets};
+
+/// The longest batch of records, in bytes.
+pub(crate) const MAX_BATCH: usize = 8 * 1024 * 1024;
+/// The longest log, in bytes: the nodes' limit of 1 MiB, and room for the line about what was left
+/// out.
+pub(crate) const MAX_LOG: usize = (1024 + 64) * 1024;
+/// The longest beat, in bytes: 64 KiB of a log, of which JSON may make six times as much, and the rest.
+const MAX_BEAT: usize = 400 * 1024;
+/// The longest `NN-SCRIPT`, in bytes: with an extension it is still a file name.
+const MAX_LOG_NAME: usize = 240;
+
+/// On a plan: `renew` where half of the time of the node's identity is over. The node asks no clock
+/// of its own.
+const IDENTITY: HeaderName = HeaderName::from_static("provost-identity");
+
+/// The nodes' API: the bundle's files, a node's own plan, its own reports.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/manifest.toml", get(manifest))
+        .route("/manifest.toml.minisig", get(manifest_signature))
+        .route("/manifests/{name}", get(channel_manifest))
+        .route("/refresh.toml", get(refresh))
+        .route("/refresh.toml.minisig", get(refresh_signature))
+        .route("/objects/{folder}/{name}", get(object))
+        .route("/packs/{name}", get(pack))
+        .route("/bin/{sha256}/provost", get(node_program))
+        .route("/plans/{name}", get(plan))
+        .route("/secrets/{name}", get(secrets))
+        .route("/v1/nodes/{node}/enroll", post(enrolment::enroll))
+        .route("/v1/nodes/{node}/records", post(records))
+        .route("/v1/nodes/{node}/runs/{run}/logs/{name}", put(log))
+        .route("/v1/nodes/{node}/runs/{run}/beat", post(beat))
+        .with_state(app)
+        .layer(axum::middleware::map_response(refusal::in_json))
+}
+
+type Shared = State<Arc<App>>;
+/// The connection that a request has come by.
+type By = Extension<Arc<Connection>>;
+
+async fn manifest(State(app): Shared, request: Request<Body>) -> Response {
+    Published::Manifest("manifest.toml").serve(&app.www, request).await
+}
+
+async fn manifest_signature(State(app): Shared, request: Request<Body>) -> Response {
+    Published::Manifest("manifest.toml.minisig").serve(&app.www, request).await
+}
+
+async fn channel_manifest(
+    State(app): Shared,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Response {
+    match Published::manifest(&name) {
+        Some(manifest) => manifest.serve(&app.www, request).await,
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn refresh(State(app): Shared) -> Response {
+    app.refresher.serve(&app.www, false).await
+}
+
+async fn refresh_signature(State(app): Shared) -> Response {
+    app.refresher.serve(&app.www, true).await
+}
+
+async fn object(
+    State(app): Shared,
+    Path((folder, name)): Path<(String, String)>,
+    request: Request<Body>,
+) -> Response {
+    match Published::object(&folder, &name) {
+        Some(object) => object.serve(&app.www, request).await,
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn pack(State(app): Shared, Path(name): Path<String>, request: Request<Body>) -> Response {
+    match Published::pack(&name) {
+        Some(pack) => pack.serve(&app.www, request).await,
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn node_program(
+    State(app): Shared,
+    Path(sha256): Path<String>,
+    request: Request<Body>,
+) -> Result<Response, Refusal> {
+    app.node_program.serve(&sha256, request).await
+}
+
+async fn plan(
+    State(app): Shared,
+    Extension(by): By,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Result<Response, Refusal> {
+    let Some(plan) = Published::plan(&name) else {
+        return Ok(StatusCode::NOT_FOUND.into_response());
+    };
+    let caller = caller::check(&app, request.headers(), plan.node, &by).await?;
+    if plan.is_signature {
+        // What the node has to do comes with the plan.
+        return Ok(plan.plan.serve(&app.www, request).await);
+    }
+    let current = guard::current_run(request.headers());
+    let standing = app.store.standing(plan.node, current).await?;
+    let mut response = plan.plan.serve(&app.www, request).await;
+    if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
+        add_newest(response.headers_mut(), &app.www).await;
+        guard::add_directive(response.headers_mut(), &standing, app.guard.max_attempts);
+        if caller.is_due {
+            response.headers_mut().insert(IDENTITY, HeaderValue::from_static("renew"));
+        }
+    }
+    Ok(response)
+}
+
+async fn secrets(
+    State(app): Shared,
+    Extension(by): By,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Result<Response, Refusal> {
+    let Some((node, secrets)) = Published::secrets(&name) else {
+        return Ok(StatusCode::NOT_FOUND.into_response());
+    };
+    if !by.is_private() {
+        return Ok(refuse_secrets());
+    }
+    caller::check(&app, request.headers(), node, &by).await?;
+    Ok(secrets.serve(&app.www, request).await)
+}
+
+async fn records(
+    State(app): Shared,
+    Extension(by): By,
+    Path(node): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    let body = read_own(&app, &by, &headers, &node, body, MAX_BATCH).await?;
+    let _place = app.report_places.take()?;
+    let sent = Sent {
+        program: program::version(&headers),
+        plain_http: !by.is_private(),
+        waited: Duration::ZERO,
+    };
+    let acknowledgement = ingest::ingest(&app, &node, &body.bytes, sent).await?;
+    let wait = acknowledgement
+        .goes_on
+        .then(|| app.report_places.next_report(app.store.daemons()))
+        .flatten();
+    let wait = wait.map(|wait| [(header::RETRY_AFTER, wait.as_secs())]);
+    Ok((wait, Json(acknowledgement)).into_response())
+}
+
+/// The answer to a beat.
+#[derive(Serialize)]
+struct BeatAnswer {
+    /// Whether the next ones come each second, with what the step's log has grown by.
+    follow: bool,
+}
+
+async fn beat(
+    State(app): Shared,
+    Extension(by): By,
+    Path((node, run)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<BeatAnswer>, Refusal> {
+    let body = read_own(&app, &by, &headers, &node, body, MAX_BEAT).await?;
+    let invalid = |error: String| {
+        let hint = "install the same version of Provost on the node and the management node";
+        Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)
+    };
+    let beat: Beat = serde_json::from_slice(&body.bytes)
+        .map_err(|e| invalid(format!("the body isn't a beat: {e}")))?;
+    if !ingest::is_run_id(&run) || !is_log_name(&beat.log) || beat.stage.len() > MAX_LOG_NAME {
+        let Beat { log, .. } = &beat;
+        return Err(invalid(format!("{log:?} of run {run:?} can't be the name of a log")));
+    }
+    let follow = app.beats.note(&node, run, beat, now());
+    Ok(Json(BeatAnswer { follow }))
+}
+
+async fn log(
+    State(app): Shared,
+    Extension(by): By,
+    Path((node, run, name)): Path<(String, String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, Refusal> {
+    let mut body = read_own(&app, &by, &headers, &node, body, MAX_LOG).await?;
+    let encoding = Encoding::of(&headers)?;
+    check_log(&run, &name)?;
+    let mut bytes = std::mem::take(&mut body.bytes);
+    let _room = match encoding {
+        Some(encoding) => {
+            let room = app.bodies.room(MAX_LOG as u64).await?;
+            let unpacked = spawn_blocking(move || encoding.unpack(&bytes, MAX_LOG)).await;
+            bytes = unpacked.map_err(|e| {
+                let what = format!("unpacking {name} of {node}: {e}");
+                Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, what, "report this as a bug")
+            })??;
+            Some(room)
+        }
+        None => None,
+    };
+    let _place = app.report_places.take()?;
+    let (size, begun) = (bytes.len(), Instant::now());
+    let waits = app.metrics.waits_for_store();
+    let stored = app.store.put_log(&node, UploadedLog { run, name }, bytes).await;
+    stored.map_err(|error| app.refused_by_store(&node, error))?;
+    drop(waits);
+    app.metrics.log_stored(size, begun.elapsed());
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Refuses what can't be the log `name` of `run`.
+pub(crate) fn check_log(run: &str, name: &str) -> Result<(), Refusal> {
+    if ingest::is_run_id(run) && is_log_name(name) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        format!("{name:?} of run {run:?} can't be the name of a log"),
+        "PUT a log to /v1/nodes/NODE/runs/UUID/logs/NN-SCRIPT",
+    ))
+}
+
+/// The body of a request that only `node` itself may send.
+async fn read_own<'a>(
+    app: &'a App,
+    by: &Connection,
+    headers: &HeaderMap,
+    node: &str,
+    body: Body,
+    most: usize,
+) -> Result<HeldBody<'a>, Refusal> {
+    if let Err(refusal) = caller::check(app, headers, node, by).await {
+        app.bodies.drain(body).await;
+        return Err(refusal);
+    }
+    app.bodies.read(body, most).await
+}
+
+/// `NN-SCRIPT`, as one element of a path.
+fn is_log_name(name: &str) -> bool {
+    let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+    let script = name[digits..].strip_prefix('-').unwrap_or_default();
+    (2..=4).contains(&digits)
+        && !script.is_empty()
+        && name.len() <= MAX_LOG_NAME
+        && !name.contains(|c: char| c == '/' || c.is_control())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_logs_name_is_one_element_of_a_path() {
+        assert!(is_log_name("01-syslog") && is_log_name("100-a b.sh") && is_log_name("00-fetch"));
+        for name in ["", "1-x", "01-", "01", "01-a/b", "..", "01-\n", "x-01", "é-x"] {
+            assert!(!is_log_name(name), "{name}");
+        }
+        assert!(!is_log_name(&format!("01-{}", "x".repeat(300))));
+    }
+}

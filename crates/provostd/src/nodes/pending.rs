@@ -1,0 +1,198 @@
+//! Nodes that try to report and have no valid token or identity: what `provostctl pending` shows. They are kept
+//! in memory, because anybody can name any node.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use provost_plan::is_node_name;
+use provost_record::now;
+use serde::Serialize;
+
+use super::pending_nodes::PendingNodes;
+
+/// How many nodes are kept. The ones that haven't tried for the longest time make room for others.
+const MOST: usize = 10_000;
+/// How many new ones are logged …
+const LOGGED: u32 = 10;
+/// … in this time.
+const LOG_PERIOD: Duration = Duration::from_secs(60);
+
+/// What is wrong with a request that is about a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) enum Lack {
+    #[serde(rename = "no-token")]
+    Missing,
+    #[serde(rename = "unknown-token")]
+    Unknown,
+    #[serde(rename = "other-nodes-token")]
+    OtherNodes,
+    #[serde(rename = "plain-http")]
+    PlainHttp,
+    #[serde(rename = "unknown-key")]
+    UnknownKey,
+    #[serde(rename = "other-nodes-key")]
+    OtherNodesKey,
+    #[serde(rename = "identity-ended")]
+    Ended,
+    #[serde(rename = "identity-revoked")]
+    Revoked,
+}
+
+/// A node that tried.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Attempts {
+    pub(crate) node: String,
+    /// Of the last attempt, as are the following.
+    address: IpAddr,
+    why: Lack,
+    last: Timestamp,
+    since: Timestamp,
+    attempts: u64,
+}
+
+pub(crate) struct Pending {
+    known: Mutex<Known>,
+    /// Who is told of new ones.
+    pub(crate) tell: PendingNodes,
+}
+
+#[derive(Default)]
+struct Known {
+    next: u64,
+    /// The longest ago come first: their numbers grow.
+    by_age: BTreeMap<u64, Attempts>,
+    by_node: HashMap<String, u64>,
+    /// When the log's period began, and how many were logged in it.
+    logged: Option<(Instant, u32)>,
+}
+
+impl Pending {
+    pub(crate) fn new(tell: PendingNodes) -> Self {
+        Self { known: Mutex::default(), tell }
+    }
+
+    /// A request about `node` had no valid token. A name that no node can have isn't kept.
+    pub(crate) fn add(&self, node: &str, address: IpAddr, why: Lack) {
+        if !is_node_name(node) {
+            return;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = now();
+        let entry = match known.take(node) {
+            Some(before) => {
+                Attempts { address, why, last, attempts: before.attempts + 1, ..before }
+            }
+            None => {
+                if known.log(node, address, why) {
+                    self.tell.tell(node, format!("{address}: {}", why.as_str()));
+                }
+                Attempts { node: node.to_owned(), address, why, last, since: last, attempts: 1 }
+            }
+        };
+        let number = known.next;
+        known.next += 1;
+        known.by_node.insert(entry.node.clone(), number);
+        known.by_age.insert(number, entry);
+        if known.by_age.len() > MOST
+            && let Some((_, oldest)) = known.by_age.pop_first()
+        {
+            known.by_node.remove(&oldest.node);
+        }
+    }
+
+    /// The node has a valid token now, or is removed.
+    pub(crate) fn remove(&self, node: &str) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).take(node);
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).by_age.len()
+    }
+
+    /// All of them, by name.
+    pub(crate) fn list(&self) -> Vec<Attempts> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = known.by_age.values().cloned().collect();
+        all.sort_by(|a, b| a.node.cmp(&b.node));
+        all
+    }
+}
+
+impl Known {
+    fn take(&mut self, node: &str) -> Option<Attempts> {
+        let number = self.by_node.remove(node)?;
+        self.by_age.remove(&number)
+    }
+
+    /// Logs a new one, unless that would fill the log. Returns whether it did.
+    fn log(&mut self, node: &str, address: IpAddr, why: Lack) -> bool {
+        let (began, count) =
+            self.logged.filter(|(at, _)| at.elapsed() < LOG_PERIOD).unwrap_or((Instant::now(), 0));
+        self.logged = Some((began, count.saturating_add(1)));
+        let why = why.as_str();
+        if count < LOGGED {
+            let hint = format!("if it is a node of yours: provostctl join {node}");
+            tracing::warn!(hint, "{node} at {address} tries to report with {why}");
+        } else if count == LOGGED {
+            let hint = "list all: provostctl pending";
+            tracing::warn!(hint, "more nodes try to report without a valid token or identity");
+        }
+        count < LOGGED
+    }
+}
+
+impl Lack {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "no token",
+            Self::Unknown => "an unknown token",
+            Self::OtherNodes => "another node's token",
+            Self::PlainHttp => "a token by plain HTTP",
+            Self::UnknownKey => "an unknown key",
+            Self::OtherNodesKey => "another node's key",
+            Self::Ended => "an identity that has ended",
+            Self::Revoked => "an identity that was revoked",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn a_flood_of_names_leaves_the_newest_ten_thousand() {
+        let pending = Pending::new(PendingNodes::new(None));
+        let add = |name: &str| pending.add(name, Ipv4Addr::LOCALHOST.into(), Lack::Missing);
+        for n in 0..100_000 {
+            add(&format!("n{n:05}"));
+            // It keeps trying.
+            if n % 5_000 == 0 {
+                add("cn001");
+            }
+        }
+        let all = pending.list();
+        assert_eq!(all.len(), MOST);
+        assert_eq!((all[0].node.as_str(), all[0].attempts), ("cn001", 20));
+        assert_eq!(all[MOST - 1].node, "n99999");
+        let known = pending.known.lock().unwrap();
+        assert_eq!((known.by_node.len(), known.by_age.len()), (MOST, MOST));
+        assert_eq!(known.logged.unwrap().1, 100_001);
+    }
+
+    #[test]
+    fn a_name_that_no_node_can_have_is_not_kept() {
+        let pending = Pending::new(PendingNodes::new(None));
+        for name in ["", "a b", "..", "x\u{1b}[31m", "a/b", &"x".repeat(10_000)] {
+            pending.add(name, Ipv4Addr::LOCALHOST.into(), Lack::Unknown);
+        }
+        assert!(pending.list().is_empty());
+    }
+}

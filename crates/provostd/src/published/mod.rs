@@ -1,0 +1,47 @@
+//! What `provostctl publish` has written, served to nodes and caches.
+
+pub(crate) mod file;
+pub(crate) mod path;
+pub(crate) mod refresher;
+pub(crate) mod signature;
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use tokio::task::spawn_blocking;
+
+use crate::listener::refusal::Refusal;
+pub(crate) use file::serve_immutable;
+pub(crate) use path::Published;
+
+/// With a plan: the newest generation of the bundle for all nodes.
+const BUNDLE: HeaderName = HeaderName::from_static("provost-bundle");
+/// The generation of a manifest stands within so many bytes.
+const HEAD: u64 = 256;
+
+/// Adds the generation of the bundle for all nodes to the answer with a plan, which no cache keeps:
+/// plans stay as they are where only scripts change.
+pub(crate) async fn add_newest(headers: &mut HeaderMap, www: &Path) {
+    let path = www.join("manifest.toml");
+    let read = move || -> io::Result<String> {
+        let mut head = String::new();
+        File::open(path)?.take(HEAD).read_to_string(&mut head)?;
+        Ok(head)
+    };
+    if let Ok(Ok(head)) = spawn_blocking(read).await
+        && let Some(number) = head.lines().find_map(|line| line.strip_prefix("generation = "))
+        && let Ok(number) = HeaderValue::from_str(number)
+    {
+        headers.insert(BUNDLE, number);
+    }
+}
+
+/// Refuses a request for secrets that others could read. Nothing is logged: anybody may cause it.
+pub(crate) fn refuse_secrets() -> Response {
+    let error = "secrets are served over TLS alone";
+    let hint = "publish with TLS: provostctl publish … --tls \"$(provostd ca show --tls)\"";
+    Refusal::new(StatusCode::FORBIDDEN, error, hint).quietly()
+}

@@ -1,0 +1,28 @@
+//! A signature that goes along with the text that it signs, in a header: a node needs both, and another
+//! request at the same time would take another connection, of each of the nodes that boot.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use axum::http::{HeaderName, HeaderValue};
+use ct_codecs::{Base64, Encoder};
+
+/// The signature, in base64.
+pub(crate) const HEADER: HeaderName = HeaderName::from_static("provost-signature");
+/// The longest one that goes along, in bytes: proxies refuse long headers. A node asks for a longer one by
+/// its own path.
+const MOST: usize = 2048;
+
+/// Reads the signature of the text in the file `signed`, for the header of an answer that has all of it. None where
+/// it isn't there, or too long. Both may be of two publications, which a node sees.
+pub(crate) fn read(signed: &Path) -> Option<HeaderValue> {
+    let signature = fs::read(file_of(signed)).ok().filter(|signature| signature.len() <= MOST)?;
+    HeaderValue::from_str(&Base64::encode_to_string(signature).ok()?).ok()
+}
+
+/// The file that has the signature of the text in the file `signed`.
+fn file_of(signed: &Path) -> PathBuf {
+    let mut name = signed.as_os_str().to_owned();
+    name.push(".minisig");
+    name.into()
+}
