@@ -89,7 +89,8 @@ impl Failure {
             | Cause::Missing
             | Cause::Exec
             | Cause::Reboot
-            | Cause::Lost => ExitCode::PostscriptFailed,
+            | Cause::Lost
+            | Cause::Other(_) => ExitCode::PostscriptFailed,
         }
     }
 }

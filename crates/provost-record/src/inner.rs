@@ -66,6 +66,7 @@ impl Inner {
             Some(Outcome::Success) => "ok".to_owned(),
             Some(Outcome::Failure) if self.is_stop() => format!("stopped ({})", self.outcome()),
             Some(Outcome::Failure) => format!("FAILED ({})", self.outcome()),
+            Some(Outcome::Other(word)) => format!("{} ({})", word.as_str(), self.outcome()),
             None => "no end".to_owned(),
         }
     }

@@ -19,7 +19,6 @@ pub mod terminal;
 mod unfinished;
 mod verdict;
 pub mod wording;
-mod words;
 
 pub use beat::{Beat, Growth};
 pub use exit_code::ExitCode;
@@ -27,9 +26,9 @@ pub use inner::Inner;
 pub use journal::{Entry, Journal, JournalError, Repair};
 pub use judge::{Judgement, judge};
 pub use paint::Paint;
+pub use provost_api::{Cause, Outcome, Phase, Service};
 pub use record::{Invalid, Record, now};
 pub use runs::{Run, Stage, runs};
 pub use service_file::{Unreadable, service_records};
 pub use unfinished::Unfinished;
 pub use verdict::{State, Verdict};
-pub use words::{Cause, Outcome, Phase, Service};

@@ -2,7 +2,7 @@ use jiff::{Timestamp, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::inner::titled;
-use crate::{Cause, Inner, Outcome, Phase, Service};
+use crate::{Cause, Inner, Outcome, Phase};
 
 /// One event of a run. The same bytes stand in the node's journal, on the wire and in the store.
 ///
@@ -26,7 +26,11 @@ pub struct Record {
     /// What began or ended.
     pub phase: Phase,
     /// How it ended; only where something ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::service_file::outcome",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub result: Option<Outcome>,
     /// Where it failed: `LINE FUNCTION FILE`, as bash's `caller` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -218,11 +222,8 @@ impl Record {
             Phase::ServiceEnd | Phase::StageEnd | Phase::PreCommandEnd | Phase::PostCommandEnd
         );
         let of_stage = matches!(self.phase, Phase::StageStart | Phase::StageEnd);
-        let known = |service: &Service| service.as_str() == self.service;
         if self.service.is_empty() {
             Err(Invalid::Lacks("service"))
-        } else if !Service::ALL.iter().any(known) {
-            Err(Invalid::Service(self.service.clone()))
         } else if self.timestamp == Timestamp::default() {
             Err(Invalid::Lacks("timestamp"))
         } else if self.node.is_empty() {
@@ -247,9 +248,6 @@ pub enum Invalid {
     /// A key without which the record can't be filed.
     #[error("the record has no {0}")]
     Lacks(&'static str),
-    /// The service is unknown.
-    #[error("the record's service {0:?} is unknown; expected one of kickstart, boot, run")]
-    Service(String),
     /// The run's id is not a UUID.
     #[error("the record's run {0:?} is not a UUID")]
     Run(String),

@@ -204,11 +204,13 @@ impl Run {
                     self.hint.clone_from(&record.hint);
                 }
             }
-            // Pre- and post-commands belong to other programs' units; ours have none.
+            // Pre- and post-commands belong to other programs' units; ours have none. What a newer program means by a
+            // phase of its own isn't known.
             Phase::PreCommandStart
             | Phase::PreCommandEnd
             | Phase::PostCommandStart
-            | Phase::PostCommandEnd => {}
+            | Phase::PostCommandEnd
+            | Phase::Other(_) => {}
         }
     }
 

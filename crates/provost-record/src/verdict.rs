@@ -41,7 +41,7 @@ impl Verdict {
                     failure = None;
                 }
                 (Some(Outcome::Success), _) => failure = failure.filter(|f| !is_same(f, record)),
-                (None, _) => {}
+                (Some(Outcome::Other(_)) | None, _) => {}
             }
             before = Some(record);
         }

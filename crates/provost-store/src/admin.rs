@@ -1,52 +1,9 @@
 //! Admins who come over TLS, and what anybody has changed over the admin API.
 
-use std::fmt;
-use std::str::FromStr;
-
 use jiff::Timestamp;
+use provost_api::Role;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-
-/// What an admin may do. Each role may also do what those before it may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// See nodes, records and logs.
-    Read,
-    /// Change what provostd knows: tokens, releases, removals.
-    Operate,
-    /// Change what nodes run.
-    Publish,
-}
-
-impl Role {
-    /// All of them, those that may less first.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Operate, Self::Publish];
-
-    /// The word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Operate => "operate",
-            Self::Publish => "publish",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Role {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|role| role.as_str() == text);
-        known.ok_or_else(|| format!("unknown role {text:?}; expected read, operate or publish"))
-    }
-}
 
 /// An admin who has a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

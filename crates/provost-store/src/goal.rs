@@ -15,19 +15,22 @@ impl FromStr for Goal {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let status = Status::ALL.into_iter().find(|s| s.as_str() == text).map(Self::Status);
         // `failed` is a status first.
-        let update = UpdateStatus::ALL.into_iter().find(|s| s.as_str() == text).map(Self::Update);
-        status.or(update).ok_or_else(|| {
-            let words = Status::ALL.map(Status::as_str).join(", ");
-            format!("unknown status {text:?}; expected one of {words}, syncing, synced")
-        })
+        match (text.into(), text.into()) {
+            (Status::Other(_), UpdateStatus::Other(_)) => {
+                let words: Vec<&str> = Status::ALL.iter().map(Status::as_str).collect();
+                let words = words.join(", ");
+                Err(format!("unknown status {text:?}; expected one of {words}, syncing, synced"))
+            }
+            (Status::Other(_), update) => Ok(Self::Update(update)),
+            (status, _) => Ok(Self::Status(status)),
+        }
     }
 }
 
 impl Goal {
     /// The word.
-    pub fn as_str(self) -> &'static str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Status(status) => status.as_str(),
             Self::Update(status) => status.as_str(),
@@ -56,10 +59,10 @@ impl Goal {
     }
 
     /// The node's status of the goal's kind.
-    pub fn current(self, node: &Node) -> &'static str {
+    pub fn current(self, node: &Node) -> &str {
         match self {
             Self::Status(_) => node.status.as_str(),
-            Self::Update(_) => node.updatestatus.map_or("not rerun", UpdateStatus::as_str),
+            Self::Update(_) => node.updatestatus.as_ref().map_or("not rerun", UpdateStatus::as_str),
         }
     }
 }

@@ -35,7 +35,7 @@ mod sqlite;
 #[cfg(feature = "transfer")]
 pub mod transfer;
 
-pub use admin::{Admin, AuditEntry, MAX_AUDIT, Role};
+pub use admin::{Admin, AuditEntry, MAX_AUDIT};
 pub use answer::{Answer, StoreError};
 pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
@@ -48,10 +48,11 @@ pub use failures::{
     FailureGroup, failed_at, failure_groups, failure_groups_by, failure_id, has_failed,
 };
 pub use goal::Goal;
-pub use node::{Detail, Node, RunningFor, Seen, Status, UpdateStatus};
-pub use notice::{Notice, NoticeKind, Notices, Queued, Storm, Subscription};
+pub use node::{Detail, Node, RunningFor, Seen};
+pub use notice::{Notice, Notices, Queued, Storm, Subscription};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
+pub use provost_api::{NoticeKind, Role, Status, UpdateStatus};
 pub use quota::{Quota, Quotas};
 pub use retention::{Look, Pruned, Retention};
 pub use run_query::{MAX_RUNS, RunQuery};

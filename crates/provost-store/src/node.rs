@@ -2,83 +2,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use jiff::Timestamp;
-use provost_record::Cause;
+use provost_api::{Cause, Status, UpdateStatus};
 use serde::{Deserialize, Serialize};
-
-/// A node's status, in xCAT's words.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// It has a token and has not reported yet.
-    #[default]
-    Defined,
-    /// Its installer runs the postscripts.
-    Installing,
-    /// Its installer is done; it boots next.
-    Booting,
-    /// It boots from the network.
-    Netbooting,
-    /// It boots what was installed.
-    Postbooting,
-    /// Its boot succeeded.
-    Booted,
-    /// Its kickstart or boot has failed.
-    Failed,
-}
-
-impl Status {
-    /// All of them, in the order of a node's life.
-    pub const ALL: [Self; 7] = [
-        Self::Defined,
-        Self::Installing,
-        Self::Booting,
-        Self::Netbooting,
-        Self::Postbooting,
-        Self::Booted,
-        Self::Failed,
-    ];
-
-    /// The word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Defined => "defined",
-            Self::Installing => "installing",
-            Self::Booting => "booting",
-            Self::Netbooting => "netbooting",
-            Self::Postbooting => "postbooting",
-            Self::Booted => "booted",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-/// The status of the last rerun, in xCAT's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UpdateStatus {
-    /// It is running.
-    Syncing,
-    /// It succeeded.
-    Synced,
-    /// It failed.
-    Failed,
-}
-
-impl UpdateStatus {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Syncing, Self::Synced, Self::Failed];
-
-    /// The word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Syncing => "syncing",
-            Self::Synced => "synced",
-            Self::Failed => "failed",
-        }
-    }
-}
 
 /// The newest generations that a node has reported; 0 where it has reported none. It refuses older
 /// ones.

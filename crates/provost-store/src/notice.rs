@@ -4,41 +4,10 @@
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
+use provost_api::NoticeKind;
 use serde::{Deserialize, Serialize};
 
 use crate::{Answer, Node};
-
-/// What has happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NoticeKind {
-    /// A node's boot succeeded.
-    Booted,
-    /// Its kickstart, its boot or a rerun failed.
-    Failed,
-    /// The guard holds it.
-    Held,
-    /// It has stopped reporting.
-    Lost,
-    /// It tries to report, and has no valid token or identity.
-    Pending,
-    /// Of many nodes that booted at once none is booting any more.
-    StormDone,
-}
-
-impl NoticeKind {
-    /// The word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Booted => "booted",
-            Self::Failed => "failed",
-            Self::Held => "held",
-            Self::Lost => "lost",
-            Self::Pending => "pending",
-            Self::StormDone => "storm-done",
-        }
-    }
-}
 
 /// Something that has happened, to one node or in a storm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -103,6 +103,8 @@ pub(crate) fn ended(record: &Record) -> Option<(&str, u64, Option<Cause>)> {
     }
     let cause = match record.result? {
         Outcome::Success => None,
+        // How a step of a newer program ended isn't known; its record says it in its own words.
+        Outcome::Other(_) => return None,
         Outcome::Failure => Some(record.cause.unwrap_or(Cause::Exit)),
     };
     Some((script, record.duration_ms?.min(i64::MAX as u64), cause))
@@ -119,7 +121,7 @@ pub(crate) struct End {
     /// How long it took, in milliseconds.
     pub(crate) ms: i64,
     /// Why it failed, if it did.
-    pub(crate) cause: Option<&'static str>,
+    pub(crate) cause: Option<Cause>,
     /// The generation of the bundle that the node has.
     pub(crate) bundle: i64,
     /// The id of the run: with it this is forgotten.
@@ -132,16 +134,14 @@ impl<'r> Ends<'r> {
     pub(crate) fn add(&mut self, node: &'r str, record: &'r Record, bundle: u64, run: i64) {
         let Some((script, ms, cause)) = ended(record) else { return };
         let bundle = bundle.min(i64::MAX as u64) as i64;
-        let end = End { ms: ms as i64, cause: cause.map(Cause::as_str), bundle, run };
+        let end = End { ms: ms as i64, cause, bundle, run };
         self.0.insert((node, script), end);
     }
 }
 
 /// A cause by its word in a table.
 pub(crate) fn cause_of(word: Option<&str>) -> Option<Cause> {
-    let known = |word: &str| serde_json::from_value(word.into()).ok();
-    // One of a newer version is a failure all the same.
-    word.map(|word| known(word).unwrap_or(Cause::Exit))
+    word.map(Cause::from)
 }
 
 #[cfg(test)]

@@ -140,9 +140,10 @@ impl View<'_> {
             let _ = write!(title, " of {started}");
         }
         title.push_str(": ");
-        title.push_str(&match run.result {
+        title.push_str(&match &run.result {
             Some(Outcome::Success) => self.paint.good("succeeded"),
             Some(Outcome::Failure) => self.paint.bad("failed"),
+            Some(other) => self.paint.busy(other.as_str()),
             None => self.paint.busy("running"),
         });
         if let Some(ms) = run.duration_ms {
@@ -202,7 +203,7 @@ impl View<'_> {
         if !stage.leaked.is_empty() {
             let _ = write!(what, "  left behind: {}", escape_cell(&stage.leaked.join(", ")));
         }
-        match stage.result {
+        match &stage.result {
             Some(Outcome::Success) => {
                 let how = match () {
                     () if stage.skipped.is_some() => self.paint.faint("skipped"),
@@ -214,6 +215,9 @@ impl View<'_> {
             Some(Outcome::Failure) => {
                 self.line(&format!("  {}   {what}", self.paint.bad("FAILED")));
                 self.failure(index, stage);
+            }
+            Some(other) => {
+                self.line(&format!("  {}  {what}", self.paint.busy(other.as_str())));
             }
             None => {
                 let running = running.map(|running| running.words(self.now));

@@ -57,6 +57,7 @@ mod monitoring;
 mod node_life;
 mod odd_values;
 mod old_logs;
+mod open_words;
 mod openshift_records;
 mod parsers;
 mod pending;

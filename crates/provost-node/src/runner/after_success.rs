@@ -58,7 +58,7 @@ impl AfterSuccess<'_> {
                     paused = Some(self.pause(scheduled, &end, marker.clone(), again));
                 }
                 Service::Kickstart => tracing::info!("the installer reboots at its end"),
-                Service::Run => {}
+                Service::Run | Service::Other(_) => {}
             }
         }
         let state = &self.run.paths.state;

@@ -182,7 +182,7 @@ impl Dispatcher<'_> {
         let noted = match self.run.service {
             Service::Kickstart => Root::installed(state),
             Service::Boot => self.run.root.booted(state),
-            Service::Run => Ok(()),
+            Service::Run | Service::Other(_) => Ok(()),
         };
         self.noted(noted)?;
         match Install::of(self.input).filter(|_| self.is_kickstart()) {

@@ -102,7 +102,7 @@ fn id(node: &Node) -> String {
     let message = detail.error_message.as_deref().unwrap_or_default();
     let parts = [
         detail.stage.as_deref().unwrap_or_default(),
-        detail.cause.map_or("", Cause::as_str),
+        detail.cause.as_ref().map_or("", Cause::as_str),
         detail.signal.as_deref().unwrap_or_default(),
         &normal::message(message, &node.name, !was_ended),
     ];

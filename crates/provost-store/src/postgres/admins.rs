@@ -51,8 +51,12 @@ pub(super) async fn of_token(
 
 fn admin(row: &Row) -> Result<Admin, Failure> {
     let role: &str = row.try_get(1)?;
-    let role = role.parse().map_err(serde_json::Error::custom)?;
-    Ok(Admin { name: row.try_get(0)?, role, created: time(row, 2)?, until: time(row, 3)? })
+    Ok(Admin {
+        name: row.try_get(0)?,
+        role: role.into(),
+        created: time(row, 2)?,
+        until: time(row, 3)?,
+    })
 }
 
 fn time(row: &Row, column: usize) -> Result<Timestamp, Failure> {

@@ -9,6 +9,7 @@ use super::connect::Database;
 use super::error::Failure;
 use crate::step::{Ends, Reporting, cause_of};
 use crate::{ScriptReport, ScriptSummary, Step};
+use provost_api::Cause;
 
 /// Notes how steps ended, in the order of their key, as every daemon does.
 pub(super) async fn save(change: &Transaction<'_>, ends: &Ends<'_>) -> Result<(), Failure> {
@@ -18,7 +19,8 @@ pub(super) async fn save(change: &Transaction<'_>, ends: &Ends<'_>) -> Result<()
     let (nodes, scripts): (Vec<&str>, Vec<&str>) = ends.0.keys().copied().unzip();
     let ends = ends.0.values();
     let times: Vec<i64> = ends.clone().map(|end| end.ms).collect();
-    let causes: Vec<Option<&str>> = ends.clone().map(|end| end.cause).collect();
+    let causes: Vec<Option<&str>> =
+        ends.clone().map(|end| end.cause.as_ref().map(Cause::as_str)).collect();
     let bundles: Vec<i64> = ends.clone().map(|end| end.bundle).collect();
     let runs: Vec<i64> = ends.map(|end| end.run).collect();
     let insert = "INSERT INTO step AS known (node, script, ms, cause, since, run)

@@ -53,10 +53,12 @@ pub(super) fn of_token(
 
 fn admin(row: &Row<'_>) -> rusqlite::Result<Admin> {
     let role: String = row.get(1)?;
-    let role = role
-        .parse()
-        .map_err(|e: String| rusqlite::Error::FromSqlConversionFailure(1, Type::Text, e.into()))?;
-    Ok(Admin { name: row.get(0)?, role, created: time(row, 2)?, until: time(row, 3)? })
+    Ok(Admin {
+        name: row.get(0)?,
+        role: role.as_str().into(),
+        created: time(row, 2)?,
+        until: time(row, 3)?,
+    })
 }
 
 fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {

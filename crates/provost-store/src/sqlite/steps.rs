@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 
 use crate::step::{Ends, Reporting, cause_of};
 use crate::{ScriptReport, ScriptSummary, Step};
+use provost_api::Cause;
 
 /// Notes how steps ended.
 pub(super) fn save(db: &Connection, ends: &Ends<'_>) -> rusqlite::Result<()> {
@@ -15,7 +16,14 @@ pub(super) fn save(db: &Connection, ends: &Ends<'_>) -> rusqlite::Result<()> {
              since = iif((cause IS NULL) = (?4 IS NULL), since, ?5)",
     )?;
     for ((node, script), end) in &ends.0 {
-        add.execute(params![node, script, end.ms, end.cause, end.bundle, end.run])?;
+        add.execute(params![
+            node,
+            script,
+            end.ms,
+            end.cause.as_ref().map(Cause::as_str),
+            end.bundle,
+            end.run
+        ])?;
     }
     Ok(())
 }

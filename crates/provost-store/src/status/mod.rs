@@ -107,11 +107,13 @@ impl NodeState {
     /// before it change nothing any more, whatever the node's clock says. Returns what it tells of the
     /// node.
     pub fn apply(&mut self, record: &Record, first: Option<Timestamp>) -> Option<NoticeKind> {
-        let service = Service::ALL.into_iter().find(|s| s.as_str() == record.service);
+        let service = Service::from(&*record.service);
         self.seen.bundle = self.seen.bundle.max(record.bundle.unwrap_or_default());
         self.seen.plan = self.seen.plan.max(record.plan.unwrap_or_default());
-        // An unknown service changes nothing.
-        let service = service?;
+        if let Service::Other(_) = service {
+            // What a newer program means by it isn't known.
+            return None;
+        }
         if service != Service::Run {
             self.count(record, first.is_some());
         }
@@ -121,6 +123,7 @@ impl NodeState {
         let line = match service {
             Service::Kickstart | Service::Boot => &mut self.life,
             Service::Run => &mut self.rerun,
+            Service::Other(_) => return None,
         };
         let is_first = first.is_some() && newer(line);
         if is_first {

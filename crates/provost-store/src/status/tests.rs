@@ -48,7 +48,8 @@ fn status(lines: &[&str]) -> (&'static str, Option<&'static str>) {
     let state = fold(lines);
     let node = state.node();
     assert_eq!(brief(&state), node.status);
-    (node.status.as_str(), node.updatestatus.map(UpdateStatus::as_str))
+    let word = |word: String| -> &'static str { word.leak() };
+    (word(node.status.to_string()), node.updatestatus.map(|status| word(status.to_string())))
 }
 
 #[test]

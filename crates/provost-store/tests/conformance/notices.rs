@@ -28,7 +28,7 @@ async fn queued(store: &dyn Store, receiver: &str) -> Vec<Queued> {
 async fn told(store: &dyn Store, receiver: &str) -> Vec<(String, &'static str)> {
     let name = |notice: &Notice| notice.node.as_ref().map_or("", |node| &node.name).to_owned();
     let queued = queued(store, receiver).await;
-    queued.iter().map(|q| (name(&q.notice), q.notice.kind.as_str())).collect()
+    queued.iter().map(|q| (name(&q.notice), &*q.notice.kind.to_string().leak())).collect()
 }
 
 /// Stores records of a run, each twice.

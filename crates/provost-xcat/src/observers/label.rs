@@ -6,7 +6,7 @@ use provost_record::Service;
 /// postbootscripts, because they run after it.
 pub(crate) fn kind(service: Service) -> &'static str {
     match service {
-        Service::Kickstart | Service::Run => "postscript",
+        Service::Kickstart | Service::Run | Service::Other(_) => "postscript",
         Service::Boot => "postbootscript",
     }
 }
@@ -16,6 +16,6 @@ pub(crate) fn label(service: Service) -> &'static str {
     match service {
         Service::Kickstart => "xcat.deployment.postscript",
         Service::Boot => "xcat.deployment.postbootscript",
-        Service::Run => "xcat.updatenode.postscript",
+        Service::Run | Service::Other(_) => "xcat.updatenode.postscript",
     }
 }

@@ -60,7 +60,7 @@ impl Observer for NodeFiles {
             // The first boot looks there.
             (Service::Kickstart, _) => Some(("POSTSCRIPTS_RC", (!has_succeeded).then_some("1"))),
             (Service::Boot, Root::Installed) => Some(FIRST_BOOT_DONE).filter(|_| has_succeeded),
-            (Service::Boot | Service::Run, _) => None,
+            (Service::Boot | Service::Run | Service::Other(_), _) => None,
         };
         if let Some(fact) = fact {
             warn(&run.paths, note(&run.paths.xcat, fact));

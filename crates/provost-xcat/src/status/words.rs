@@ -12,7 +12,7 @@ pub(super) fn at_start(service: Service, is_installed: bool) -> &'static [&'stat
         Service::Boot if is_installed => &["installstatus postbooting"],
         Service::Boot => &["installstatus netbooting"],
         // updatenode itself notes how it ended.
-        Service::Run => &[],
+        Service::Run | Service::Other(_) => &[],
     }
 }
 
@@ -24,7 +24,7 @@ pub(super) fn at_end(service: Service, has_succeeded: bool) -> &'static [&'stati
         (Service::Kickstart, false) => &[NEXT, "installstatus failed"],
         (Service::Boot, true) => &["installstatus booted"],
         (Service::Boot, false) => &["installstatus failed"],
-        (Service::Run, _) => &[],
+        (Service::Run | Service::Other(_), _) => &[],
     }
 }
 

@@ -113,6 +113,7 @@ fn tell(
         Some(Outcome::Success) => "succeeded".to_owned(),
         Some(Outcome::Failure) if run.ended.is_none() => "was cut off".to_owned(),
         Some(Outcome::Failure) => "FAILED".to_owned(),
+        Some(Outcome::Other(word)) => word.as_str().to_owned(),
         None if run.stages.last().is_some_and(Stage::wants_reboot) => {
             "waits for a reboot".to_owned()
         }
@@ -194,6 +195,7 @@ fn line(stage: &Stage, running: bool) -> String {
                 wording::outcome(stage.cause, stage.exit_code, stage.signal.as_deref())
             )
         }
+        (Some(Outcome::Other(word)), _) => word.as_str().to_owned(),
         (None, _) if running => "running".to_owned(),
         (None, _) => "cut off".to_owned(),
     };

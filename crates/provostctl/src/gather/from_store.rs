@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use jiff::Timestamp;
-use provost_record::{Record, Service};
+use provost_record::Record;
 use provost_store::MAX_RUNS;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -65,8 +65,9 @@ fn services(raw: &RawHistory) -> BTreeMap<String, Vec<&str>> {
     for json in raw.runs.iter().rev().flat_map(|run| &run.records) {
         let record = serde_json::from_str::<Record>(json.get());
         let service = record.map(|record| record.service).unwrap_or_default();
-        // The name becomes a part of a path.
-        if Service::ALL.iter().any(|known| known.as_str() == service) {
+        // The name becomes a part of a path, and a newer program may have services of its own.
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        if !service.is_empty() && service.len() <= 64 && service.bytes().all(is_name) {
             services.entry(service).or_default().push(json.get());
         }
     }

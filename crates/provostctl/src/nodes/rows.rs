@@ -3,7 +3,7 @@ use std::fmt::Write;
 use clap::ValueEnum;
 use jiff::Timestamp;
 use provost_plan::nodes::fold;
-use provost_record::{Cause, Paint};
+use provost_record::Paint;
 use provost_store::{Node, Status, UpdateStatus, words};
 
 use super::overview::plain_http;
@@ -30,9 +30,9 @@ impl Sort {
             Self::Name => {}
             Self::Status => nodes.sort_by_key(|node| node.status),
             Self::Since => nodes.sort_by_key(|node| std::cmp::Reverse(node.since)),
-            Self::Stage => nodes.sort_by_cached_key(|node| {
-                (node.detail.stage.clone(), node.detail.cause.map(Cause::as_str))
-            }),
+            Self::Stage => {
+                nodes.sort_by_cached_key(|node| (node.detail.stage.clone(), node.detail.cause))
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn log(notices: &[Notice]) {
         // What a node sends is hostile.
         let text: String = escape_cell(&text).chars().take(MOST).collect();
         let stage = node.detail.stage.as_deref().map(escape_cell);
-        let cause = node.detail.cause.map(|cause| cause.as_str());
+        let cause = node.detail.cause.as_ref().map(|cause| cause.as_str());
         let hint = match &node.detail.hint {
             Some(hint) => escape_cell(hint).chars().take(MOST).collect(),
             None => format!("see what it printed: provostctl show {name}"),

@@ -25,7 +25,7 @@ type Label = [(&'static str, &'static str); 1];
 /// What the daemon counts. No label has a node's name: ten thousand series of each would be useless.
 pub(crate) struct Metrics {
     registry: Registry,
-    nodes: Family<Label, Gauge>,
+    nodes: Family<[(&'static str, String); 1], Gauge>,
     records: Counter,
     repeats: Counter,
     batch_time: Histogram,
@@ -163,9 +163,14 @@ impl Metrics {
         pending: usize,
     ) -> Result<String, std::fmt::Error> {
         self.pending.set(pending as i64);
-        for status in Status::ALL {
-            let count = nodes.get(&status).copied().unwrap_or_default();
-            self.nodes.get_or_create(&[("status", status.as_str())]).set(count as i64);
+        // Words of other programs share a label, or they would make series without end.
+        let known = Status::ALL.map(|status| nodes.get(&status).copied().unwrap_or_default());
+        let others = nodes.values().sum::<u64>() - known.iter().sum::<u64>();
+        for (status, count) in Status::ALL.iter().map(Status::to_string).zip(known) {
+            self.nodes.get_or_create(&[("status", status)]).set(count as i64);
+        }
+        if others > 0 {
+            self.nodes.get_or_create(&[("status", "other".to_owned())]).set(others as i64);
         }
         let mut page = String::new();
         encode(&mut page, &self.registry)?;

@@ -42,7 +42,7 @@ fn key(notice: &Notice, id: i64) -> Key {
         NoticeKind::Failed => node.and_then(failure_id),
         NoticeKind::Lost => node.and_then(|node| node.detail.stage.clone()),
         NoticeKind::StormDone => Some(id.to_string()),
-        NoticeKind::Booted | NoticeKind::Held | NoticeKind::Pending => None,
+        NoticeKind::Booted | NoticeKind::Held | NoticeKind::Pending | NoticeKind::Other(_) => None,
     };
     (notice.kind, common.unwrap_or_default())
 }

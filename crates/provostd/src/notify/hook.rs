@@ -38,7 +38,7 @@ impl Hooks {
             ("PROVOST_REASON", &message.reason()),
             ("PROVOST_TEXT", &message.text),
             ("PROVOST_STAGE", &line_of(message.detail.stage.as_deref().unwrap_or_default())),
-            ("PROVOST_CAUSE", message.detail.cause.map_or("", |cause| cause.as_str())),
+            ("PROVOST_CAUSE", message.detail.cause.as_ref().map_or("", |cause| cause.as_str())),
             ("PROVOST_HINT", &line_of(message.detail.hint.as_deref().unwrap_or_default())),
             ("PROVOST_TRY", &tries.to_string()),
         ];
@@ -52,7 +52,9 @@ fn hook(config: &HooksConfig, kind: NoticeKind) -> Option<Hook> {
         NoticeKind::Booted => ("on_booted", &config.on_booted),
         NoticeKind::Failed => ("on_failed", &config.on_failed),
         NoticeKind::Lost => ("on_lost", &config.on_lost),
-        NoticeKind::Held | NoticeKind::Pending | NoticeKind::StormDone => return None,
+        NoticeKind::Held | NoticeKind::Pending | NoticeKind::StormDone | NoticeKind::Other(_) => {
+            return None;
+        }
     };
     Some(Hook { key, program: program.clone()?, limit: config.timeout })
 }

@@ -120,6 +120,7 @@ fn what(group: &Group, count: usize) -> String {
             1 => format!("tries to report: {}", message()),
             _ => "try to report without a valid token or identity".to_owned(),
         },
+        NoticeKind::Other(word) => word.as_str().to_owned(),
         NoticeKind::StormDone => return storm(first.storm.as_ref(), first.at),
         NoticeKind::Failed | NoticeKind::Held | NoticeKind::Lost => {
             let groups = failure_groups(node);
@@ -183,7 +184,7 @@ fn alerts(group: &Group, message: &Message) -> Value {
                 "summary": format!("{node} {what}"),
                 "description": message.reason(),
                 "stage": line_of(message.detail.stage.as_deref().unwrap_or_default()),
-                "cause": message.detail.cause.map_or("", |cause| cause.as_str()),
+                "cause": message.detail.cause.as_ref().map_or("", |cause| cause.as_str()),
                 "hint": line_of(message.detail.hint.as_deref().unwrap_or_default()),
             },
             "startsAt": at,
@@ -210,7 +211,7 @@ fn alerts(group: &Group, message: &Message) -> Value {
                     add(name, now.max(notice.at));
                 }
             }
-            NoticeKind::StormDone => {}
+            NoticeKind::StormDone | NoticeKind::Other(_) => {}
         }
     }
     Value::Array(alerts)

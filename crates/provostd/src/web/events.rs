@@ -116,6 +116,7 @@ fn words(record: &Record) -> (String, &'static str) {
             let how = wording::outcome(record.cause, record.exit_code, signal);
             (format!("{what} failed: {how}{took}"), "bad")
         }
+        (_, Some(Outcome::Other(word))) => (format!("{what}: {}", word.as_str()), "faint"),
         (_, None) => (what, "faint"),
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct NodePage {
 #[template(path = "node.html")]
 struct Content {
     name: String,
-    status: &'static str,
+    status: Status,
     tone: &'static str,
     facts: Vec<(&'static str, String)>,
     /// Of a failure that is no step's.
@@ -57,7 +57,7 @@ struct Now {
 struct ShownRun {
     id: String,
     service: String,
-    result: &'static str,
+    result: String,
     tone: &'static str,
     started: String,
     facts: String,
@@ -71,7 +71,7 @@ struct Step {
     name: String,
     href: String,
     args: String,
-    result: &'static str,
+    result: String,
     tone: &'static str,
     took: String,
     /// Where its bar begins and how wide it is, in thousandths of the run.
@@ -118,7 +118,7 @@ impl Page for NodePage {
         let has_step = runs.iter().find(is_of_step).is_some_and(|run| run.failed_stage().is_some());
         render(&Content {
             name: name.clone(),
-            status: node.status.as_str(),
+            status: node.status,
             tone: tone(node.status),
             facts: facts(&node, now),
             why: if has_step { Vec::new() } else { why(&node) },
@@ -191,9 +191,10 @@ fn running(app: &App, node: &Node, now: Timestamp) -> Option<Now> {
 impl ShownRun {
     fn of(run: &Run, node: &Node, is_newest: bool) -> Self {
         let is_current = node.run.as_ref() == Some(&run.run);
-        let (result, tone) = match run.result {
+        let (result, tone) = match &run.result {
             Some(Outcome::Success) => ("succeeded", "good"),
             Some(Outcome::Failure) => ("failed", "bad"),
+            Some(other) => (other.as_str(), "busy"),
             None if is_newest && node.detail.cause.is_none() => ("running", "busy"),
             None => ("has no end", "busy"),
         };
@@ -219,7 +220,7 @@ impl ShownRun {
         Self {
             id: run.run.clone(),
             service: run.service.clone(),
-            result,
+            result: result.to_owned(),
             tone,
             started: run.started.map(|at| at.to_string()).unwrap_or_default(),
             facts: facts.into_iter().flatten().collect::<Vec<_>>().join(", "),
@@ -234,11 +235,12 @@ impl Step {
     /// `span`: when it began and ended, and how long the run took, in milliseconds.
     fn of(run: &Run, node: &Node, index: usize, stage: &Stage, span: (u64, u64, u64)) -> Self {
         let (began, ended, all) = span;
-        let (result, tone) = match stage.result {
+        let (result, tone) = match &stage.result {
             Some(Outcome::Success) if stage.skipped.is_some() => ("skipped", "faint"),
             Some(Outcome::Success) if stage.wants_reboot() => ("reboot", "busy"),
             Some(Outcome::Success) => ("ok", "good"),
             Some(Outcome::Failure) => ("FAILED", "bad"),
+            Some(other) => (other.as_str(), "busy"),
             None if run.result.is_none() => ("running", "busy"),
             None => ("has no end", "busy"),
         };
@@ -259,7 +261,7 @@ impl Step {
             name: stage.stage.clone(),
             href: format!("/scripts/{}", encoded(&stage.stage)),
             args: stage.args.join(" "),
-            result,
+            result: result.to_owned(),
             tone,
             took: stage.duration_ms.map(wording::milliseconds).unwrap_or_default(),
             // Wide enough to be seen.

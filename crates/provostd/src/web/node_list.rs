@@ -7,7 +7,7 @@ use askama::Template;
 use axum::http::StatusCode;
 use jiff::Timestamp;
 use provost_plan::nodes::expand;
-use provost_record::{Cause, wording};
+use provost_record::wording;
 use provost_store::{Goal, Node, Selection, Status, UpdateStatus, words};
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ enum Names {
 #[template(path = "node_list.html")]
 struct Content<'a> {
     query: &'a NodeListQuery,
-    statuses: Vec<&'static str>,
+    statuses: Vec<String>,
     /// How many nodes there are of how many.
     found: String,
     heads: Vec<Head>,
@@ -93,12 +93,12 @@ struct Head {
 
 struct Row {
     name: String,
-    status: &'static str,
+    status: Status,
     tone: &'static str,
     since: String,
     /// The time itself.
     at: String,
-    rerun: &'static str,
+    rerun: String,
     stage: String,
     ending: String,
     what: String,
@@ -230,7 +230,7 @@ impl Sort {
             Self::Stage => members.sort_by_key(|member| {
                 let detail = &member.node.detail;
                 // Nodes without a stage come last.
-                (detail.stage.is_none(), &detail.stage, detail.cause.map(Cause::as_str))
+                (detail.stage.is_none(), &detail.stage, detail.cause)
             }),
         }
     }
@@ -280,20 +280,21 @@ impl Page for NodeList {
 }
 
 /// What a node may be looked for by.
-fn statuses() -> Vec<&'static str> {
-    let reruns = [UpdateStatus::Syncing, UpdateStatus::Synced].map(UpdateStatus::as_str);
-    Status::ALL.map(Status::as_str).into_iter().chain(reruns).collect()
+fn statuses() -> Vec<String> {
+    let reruns = [UpdateStatus::Syncing, UpdateStatus::Synced];
+    let statuses = Status::ALL.iter().map(Status::to_string);
+    statuses.chain(reruns.iter().map(UpdateStatus::to_string)).collect()
 }
 
 impl Row {
     fn of(node: &Node, now: Timestamp) -> Self {
         Self {
             name: node.name.clone(),
-            status: node.status.as_str(),
+            status: node.status,
             tone: tone(node.status),
             since: node.since.map(|at| words::ago(at, now)).unwrap_or_default(),
             at: node.since.map(|at| at.to_string()).unwrap_or_default(),
-            rerun: node.updatestatus.map_or("", UpdateStatus::as_str),
+            rerun: node.updatestatus.map(|status| status.to_string()).unwrap_or_default(),
             stage: node.detail.stage.clone().unwrap_or_default(),
             ending: node.detail.ending().unwrap_or_default(),
             what: node.what(now),

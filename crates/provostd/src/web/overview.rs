@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use provost_plan::nodes::fold;
 use provost_record::{Cause, wording};
 use provost_store::{FailureGroup, Node, Status, UpdateStatus, failure_groups_by, words};
+use std::collections::BTreeMap;
 
 use super::chart::Chart;
 use super::page::{Page, render};
@@ -41,7 +42,7 @@ struct Content {
 /// How many nodes have a status.
 struct Number {
     count: usize,
-    word: &'static str,
+    word: String,
     /// Its class of style.
     tone: &'static str,
     /// The nodes.
@@ -97,22 +98,21 @@ impl Content {
 
 /// How many nodes have which status, in the order of a node's life.
 fn numbers<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Number> {
-    let (mut counts, mut reruns) = ([0; Status::ALL.len()], 0);
+    let (mut counts, mut reruns) = (BTreeMap::<Status, usize>::new(), 0);
     for node in nodes {
-        // Variants count from 0.
-        counts[node.status as usize] += 1;
+        *counts.entry(node.status).or_default() += 1;
         reruns += usize::from(node.updatestatus == Some(UpdateStatus::Failed));
     }
     let number = |(status, count): (Status, usize)| Number {
         count,
-        word: status.as_str(),
+        word: status.to_string(),
         tone: tone(status),
-        href: format!("/nodes?status={}", status.as_str()),
+        href: format!("/nodes?status={status}"),
     };
-    let counts = Status::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0);
-    let mut numbers: Vec<Number> = counts.map(number).collect();
+    let mut numbers: Vec<Number> = counts.into_iter().map(number).collect();
     if reruns > 0 {
-        let (word, href) = ("failed in a rerun", "/nodes?failed=true&sort=stage".to_owned());
+        let (word, href) =
+            ("failed in a rerun".to_owned(), "/nodes?failed=true&sort=stage".to_owned());
         numbers.push(Number { count: reruns, word, tone: "bad", href });
     }
     numbers

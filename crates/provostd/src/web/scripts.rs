@@ -54,7 +54,7 @@ struct Row {
     took: String,
     /// How wide its bar is, in thousandths of the longest time.
     bar: u64,
-    cause: &'static str,
+    cause: String,
     since: String,
 }
 
@@ -120,7 +120,7 @@ impl Row {
             node: step.node.clone(),
             took: wording::milliseconds(step.ms),
             bar: step.ms.saturating_mul(1000) / longest.max(1),
-            cause: step.cause.map_or("", |cause| cause.words()),
+            cause: step.cause.map(|cause| cause.words().to_owned()).unwrap_or_default(),
             since: if step.since > 0 { step.since.to_string() } else { String::new() },
         }
     }

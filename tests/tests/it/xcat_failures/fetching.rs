@@ -98,7 +98,8 @@ fn f05_a_lone_quote_in_a_table_is_found_and_told() {
     says(&site.end_of("fetch"), "config", &["line 3", "SITE_NOTE", "tabdump"]);
     assert!(site.ran().is_empty());
     assert_eq!(site.node.status()["result"], "failure");
-    assert_eq!(monitor.said().last().unwrap(), "installstatus failed");
+    assert!(provost_tests::processes::until(SOON, || monitor.said().last().unwrap()
+        == "installstatus failed"));
     site.server.mypostscript("cn001", &mypostscript("exit 3", &["last"], &[]));
     site.node.provost(&["boot"]);
     says(&site.end_of("fetch"), "config", &["ends the shell with exit status 3"]);

@@ -131,10 +131,11 @@ fn text(source: &Source) -> String {
 
 /// Why the run failed, and where its time went.
 fn run_text(source: &Source, run: &Run) -> String {
-    let verdict = match run.result {
+    let verdict = match &run.result {
         Some(Outcome::Success) => "succeeded",
         Some(Outcome::Failure) if run.failed_stage().is_some_and(is_stop) => "was stopped",
         Some(Outcome::Failure) => "FAILED",
+        Some(Outcome::Other(word)) => word.as_str(),
         None => "has no end",
     };
     let began = run.started.map_or(String::new(), |at| format!(" of {at}"));

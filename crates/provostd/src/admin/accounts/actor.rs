@@ -15,6 +15,8 @@ use crate::listener::refusal::Refusal;
 /// What a request needs, and what somebody may: what is less first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum May {
+    /// Nothing.
+    Nothing,
     /// What an admin with this role may.
     Role(Role),
     /// Everything: also say who is an admin.
@@ -42,7 +44,11 @@ impl Actor {
         match self {
             Self::User(_) => May::All,
             Self::Reader => May::READ,
-            Self::Admin(admin, _) => May::Role(admin.role),
+            Self::Admin(admin, _) => match admin.role {
+                // Given by a newer provostd: what it allows isn't known.
+                Role::Other(_) => May::Nothing,
+                role => May::Role(role),
+            },
         }
     }
 
