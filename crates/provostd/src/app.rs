@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 
 use crate::admin::accounts::Sessions;
 use crate::config::Guard;
-use crate::daemon::silence::Silence;
+use crate::nodes::silence::Silence;
 use crate::fleet::Fleet;
 use crate::fleet::open_pages::OpenPages;
 use crate::fleet::recent::Recent;

@@ -16,9 +16,8 @@ use serde_json::json;
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::request::{absent, expand, read_json, short};
-use super::{published_nodes, tokens};
+use super::{published_nodes, retention, tokens};
 use crate::app::App;
-use crate::daemon::retention;
 use crate::listener::refusal::Refusal;
 use crate::nodes::history;
 

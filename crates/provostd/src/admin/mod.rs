@@ -5,6 +5,7 @@ pub(crate) mod events;
 pub(crate) mod health;
 pub(crate) mod published_nodes;
 pub(crate) mod request;
+pub(crate) mod retention;
 pub(crate) mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};

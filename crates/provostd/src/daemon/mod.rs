@@ -1,7 +1,3 @@
-pub(crate) mod failures;
-pub(crate) mod program;
-pub(crate) mod retention;
-pub(crate) mod silence;
 pub(crate) mod startup;
 
 use std::net::SocketAddr;
@@ -29,12 +25,12 @@ use crate::listener::tls::{IdentityError, Pair, TlsListener};
 use crate::nodes::enrolment::Enrolment;
 use crate::nodes::node_program::NodeProgram;
 use crate::nodes::pending::Pending;
+use crate::nodes::silence::Silence;
 use crate::notify::Deliveries;
 use crate::published::refresher::Refresher;
 use crate::xcat;
 use crate::xcat::Xcat;
 use crate::{admin, nodes};
-use silence::Silence;
 use startup::{ADMIN_CONNECTIONS, bind, lock, node_connections, raise_file_limit, write_json};
 
 /// How many connections the admins' listener over TLS serves at once, which strangers reach.
@@ -143,7 +139,7 @@ impl Daemon {
             let serving = listener::serve(socket, router, open, counts, stop);
             tasks.spawn(serving);
         }
-        tasks.spawn(retention::keep(Arc::clone(&app)));
+        tasks.spawn(admin::retention::keep(Arc::clone(&app)));
         let (web, until) = (Arc::clone(&app), stopped.clone());
         tasks.spawn(async move { web.recent.watch(&*web.store, &web.fleet, until).await });
         let (web, until) = (Arc::clone(&app), stopped.clone());

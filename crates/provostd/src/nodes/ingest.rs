@@ -8,9 +8,9 @@ use provost_store::{Ingested, MAX_RECORD, MAX_SEQ, Report, Sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::failures;
 use super::guard::Directive;
 use crate::app::App;
-use crate::daemon::failures;
 use crate::listener::refusal::Refusal;
 
 /// The answer to a batch of records.

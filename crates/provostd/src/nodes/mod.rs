@@ -1,6 +1,7 @@
 pub(crate) mod beats;
 pub(crate) mod caller;
 pub(crate) mod enrolment;
+pub(crate) mod failures;
 pub(crate) mod follow;
 pub(crate) mod guard;
 pub(crate) mod history;
@@ -10,6 +11,8 @@ pub(crate) mod node_program;
 pub(crate) mod over_quota;
 pub(crate) mod pending;
 pub(crate) mod pending_nodes;
+pub(crate) mod program;
+pub(crate) mod silence;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +29,6 @@ use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use crate::app::App;
-use crate::daemon::program;
 use crate::listener::bodies::HeldBody;
 use crate::listener::connections::Connection;
 use crate::listener::encoding::Encoding;
