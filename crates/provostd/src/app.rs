@@ -1,5 +1,5 @@
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use provost_store::{Retention, Store, StoreError};
@@ -7,7 +7,6 @@ use tokio::sync::Semaphore;
 
 use crate::admin::accounts::Sessions;
 use crate::config::Guard;
-use crate::nodes::silence::Silence;
 use crate::fleet::Fleet;
 use crate::fleet::open_pages::OpenPages;
 use crate::fleet::recent::Recent;
@@ -21,45 +20,46 @@ use crate::nodes::enrolment::Enrolment;
 use crate::nodes::node_program::NodeProgram;
 use crate::nodes::over_quota::OverQuota;
 use crate::nodes::pending::Pending;
+use crate::nodes::silence::Silence;
 use crate::notify::program::Hook;
+use crate::published::PublishedFolder;
 use crate::published::refresher::Refresher;
 
 /// What the handlers of all listeners share.
 pub(crate) struct App {
     pub(crate) store: Arc<dyn Store>,
     /// The daemon's own folder.
-    pub(crate) data: PathBuf,
-    /// The folder that `provostctl publish` writes to.
-    pub(crate) www: PathBuf,
-    pub(crate) refresher: Refresher,
+    pub(crate) data: Arc<Path>,
+    pub(crate) www: PublishedFolder,
+    pub(crate) refresher: Arc<Refresher>,
     pub(crate) node_program: Arc<NodeProgram>,
     /// The address of the nodes' listener.
     pub(crate) nodes_at: SocketAddr,
     pub(crate) guard: Guard,
-    pub(crate) silence: Silence,
-    pub(crate) beats: Beats,
-    pub(crate) bodies: Bodies,
-    pub(crate) report_places: ReportPlaces,
+    pub(crate) silence: Arc<Silence>,
+    pub(crate) beats: Arc<Beats>,
+    pub(crate) bodies: Arc<Bodies>,
+    pub(crate) report_places: Arc<ReportPlaces>,
     /// How many histories of nodes are read and sent at once: each may be 8 MiB.
     pub(crate) histories: Arc<Semaphore>,
-    pub(crate) over_quota: OverQuota,
+    pub(crate) over_quota: Arc<OverQuota>,
     pub(crate) retention: Retention,
     /// Whether nodes' tokens count by plain HTTP.
     pub(crate) plain_tokens: bool,
-    pub(crate) enrolment: Enrolment,
+    pub(crate) enrolment: Arc<Enrolment>,
     /// The nodes that have no valid token and no identity.
-    pub(crate) pending: Pending,
+    pub(crate) pending: Arc<Pending>,
     /// By what nodes are continued on the web page.
-    pub(crate) on_continue: Option<Hook>,
+    pub(crate) on_continue: Option<Arc<Hook>>,
     /// The browsers that have logged in.
-    pub(crate) sessions: Sessions,
-    pub(crate) metrics: Metrics,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) metrics: Arc<Metrics>,
     /// The nodes, while somebody looks at the web page.
-    pub(crate) fleet: Fleet,
+    pub(crate) fleet: Arc<Fleet>,
     /// What came in of late.
-    pub(crate) recent: Recent,
+    pub(crate) recent: Arc<Recent>,
     /// The pages that are open.
-    pub(crate) open_pages: OpenPages,
+    pub(crate) open_pages: Arc<OpenPages>,
     pub(crate) stop: Stop,
 }
 

@@ -10,8 +10,6 @@ use reqwest::Url;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use crate::notify::program::Hook;
-
 /// A receiver over HTTP.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -81,14 +79,6 @@ pub struct HooksConfig {
     pub timeout: Limit,
     /// For how long nodes are gathered for one call.
     pub window: Limit,
-}
-
-impl HooksConfig {
-    /// The program by which nodes are continued.
-    pub(crate) fn continues(&self) -> Option<Hook> {
-        let program = self.on_continue.clone()?;
-        Some(Hook { key: "on_continue", program, limit: self.timeout })
-    }
 }
 
 impl Default for HooksConfig {

@@ -27,6 +27,8 @@ use crate::nodes::node_program::NodeProgram;
 use crate::nodes::pending::Pending;
 use crate::nodes::silence::Silence;
 use crate::notify::Deliveries;
+use crate::notify::program::Hook;
+use crate::published::PublishedFolder;
 use crate::published::refresher::Refresher;
 use crate::xcat;
 use crate::xcat::Xcat;
@@ -97,12 +99,13 @@ impl Daemon {
         store.subscribe(deliveries.subscriptions());
 
         let (stop, stopped) = Stop::new();
+        let www = PublishedFolder::new(&config.www);
         let app = Arc::new(App {
-            silence: Silence::new(Arc::clone(&store), config.lost_after.duration()),
+            silence: Arc::new(Silence::new(Arc::clone(&store), config.lost_after.duration())),
             store,
-            data: data.clone(),
-            www: config.www.clone(),
-            refresher: Refresher::new(data),
+            data: data.as_path().into(),
+            refresher: Arc::new(Refresher::new(data, www.clone())),
+            www,
             node_program: Arc::new(NodeProgram::new(config.node.binary.clone())),
             nodes_at: addresses.nodes,
             guard: config.guard,
@@ -113,9 +116,9 @@ impl Daemon {
             over_quota: Default::default(),
             retention: config.retention.retention(),
             plain_tokens: config.tokens.allowed,
-            enrolment: Enrolment::new(authority, config.enroll.valid_for.duration()),
-            pending: Pending::new(pending_nodes),
-            on_continue: config.hooks.continues(),
+            enrolment: Arc::new(Enrolment::new(authority, config.enroll.valid_for.duration())),
+            pending: Arc::new(Pending::new(pending_nodes)),
+            on_continue: Hook::continues(&config.hooks).map(Arc::new),
             sessions: Default::default(),
             metrics: Default::default(),
             fleet: Default::default(),

@@ -95,11 +95,11 @@ async fn channel_manifest(
 }
 
 async fn refresh(State(app): Shared) -> Response {
-    app.refresher.serve(&app.www, false).await
+    app.refresher.serve(false).await
 }
 
 async fn refresh_signature(State(app): Shared) -> Response {
-    app.refresher.serve(&app.www, true).await
+    app.refresher.serve(true).await
 }
 
 async fn object(

@@ -7,7 +7,9 @@ pub(crate) mod signature;
 
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
@@ -21,6 +23,24 @@ pub(crate) use path::Published;
 const BUNDLE: HeaderName = HeaderName::from_static("provost-bundle");
 /// The generation of a manifest stands within so many bytes.
 const HEAD: u64 = 256;
+
+/// The folder that `provostctl publish` writes to.
+#[derive(Clone)]
+pub(crate) struct PublishedFolder(Arc<Path>);
+
+impl PublishedFolder {
+    pub(crate) fn new(www: &Path) -> Self {
+        Self(www.into())
+    }
+}
+
+impl Deref for PublishedFolder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
 
 /// Adds the generation of the bundle for all nodes to the answer with a plan, which no cache keeps:
 /// plans stay as they are where only scripts change.

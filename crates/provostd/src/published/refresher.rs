@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use provost_bundle::{Digest, KeyError, Manifest, Refresh, SecretKey, Validity};
 use provost_record::wording::error_chain;
 
+use super::PublishedFolder;
 use crate::listener::refusal::Refusal;
 
 /// For how long it is said each time: no longer than an admin may take to see that something is wrong.
@@ -19,6 +20,7 @@ const FOLDER: &str = "refresh";
 
 /// The key, and what was signed last.
 pub(crate) struct Refresher {
+    www: PublishedFolder,
     key: Option<SecretKey>,
     last: Mutex<Option<Signed>>,
 }
@@ -33,8 +35,9 @@ struct Signed {
 }
 
 impl Refresher {
-    /// Loads the key from the daemon's folder `data`, or makes one. Without a key nothing is refreshed.
-    pub(crate) fn new(data: &Path) -> Self {
+    /// Of what is published in `www`. Loads the key from the daemon's folder `data`, or makes one. Without
+    /// a key nothing is refreshed.
+    pub(crate) fn new(data: &Path, www: PublishedFolder) -> Self {
         let folder = data.join(FOLDER);
         let key = SecretKey::load(&folder.join("provost.key"));
         let key = key.or_else(|e| match e {
@@ -52,12 +55,12 @@ impl Refresher {
             ),
             Err(e) => tracing::warn!("no key to refresh what is published: {}", error_chain(e)),
         }
-        Self { key: key.ok(), last: Mutex::default() }
+        Self { www, key: key.ok(), last: Mutex::default() }
     }
 
-    /// The statement about what is published in `www`, or its signature.
-    pub(crate) async fn serve(&self, www: &Path, is_signature: bool) -> Response {
-        match self.signed(www).await {
+    /// The statement about what is published, or its signature.
+    pub(crate) async fn serve(&self, is_signature: bool) -> Response {
+        match self.signed().await {
             Ok(signed) => {
                 let body = if is_signature { signed.signature } else { signed.text };
                 ([(header::CACHE_CONTROL, "no-cache")], body).into_response()
@@ -66,12 +69,12 @@ impl Refresher {
         }
     }
 
-    async fn signed(&self, www: &Path) -> Result<Signed, Refusal> {
+    async fn signed(&self) -> Result<Signed, Refusal> {
         let refuse = |why: String| {
             let hint = "name this daemon's key when publishing: provostctl publish … --refresh-key";
             Refusal::new(StatusCode::NOT_FOUND, format!("refreshing the bundle: {why}"), hint)
         };
-        let bytes = tokio::fs::read(www.join("manifest.toml")).await;
+        let bytes = tokio::fs::read(self.www.join("manifest.toml")).await;
         let bytes = bytes.map_err(|e| refuse(format!("reading manifest.toml: {e}")))?;
         let manifest = Digest::of(&bytes);
         let now = Timestamp::now();
