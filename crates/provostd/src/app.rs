@@ -2,10 +2,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use provost_store::{Retention, Store, StoreError};
+use provost_store::{Store, StoreError};
 use tokio::sync::Semaphore;
 
 use crate::admin::accounts::Sessions;
+use crate::admin::retention::Pruner;
 use crate::config::Guard;
 use crate::fleet::Fleet;
 use crate::fleet::open_pages::OpenPages;
@@ -43,7 +44,7 @@ pub(crate) struct App {
     /// How many histories of nodes are read and sent at once: each may be 8 MiB.
     pub(crate) histories: Arc<Semaphore>,
     pub(crate) over_quota: Arc<OverQuota>,
-    pub(crate) retention: Retention,
+    pub(crate) pruner: Arc<Pruner>,
     /// Whether nodes' tokens count by plain HTTP.
     pub(crate) plain_tokens: bool,
     pub(crate) enrolment: Arc<Enrolment>,

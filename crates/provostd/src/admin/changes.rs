@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::request::{absent, expand, read_json, short};
-use super::{published_nodes, retention, tokens};
+use super::{published_nodes, tokens};
 use crate::app::App;
 use crate::listener::refusal::Refusal;
 use crate::nodes::history;
@@ -190,9 +190,9 @@ async fn unfinished(app: &App, node: &str) -> Result<&'static str, Refusal> {
 
 /// What of the history would be removed now.
 pub(crate) async fn prunable(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
-    Ok(Json(app.store.prunable(app.retention, Timestamp::now()).await?))
+    Ok(Json(app.pruner.prunable().await?))
 }
 
 pub(crate) async fn prune(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
-    Ok(Json(retention::prune(&app, Look::Everywhere).await?))
+    Ok(Json(app.pruner.prune(Look::Everywhere).await?))
 }

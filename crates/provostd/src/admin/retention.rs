@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use provost_record::wording::error_chain;
-use provost_store::{Look, Pruned, StoreError};
+use provost_store::{Look, Pruned, Retention, Store, StoreError};
 use tokio::time::{Instant, sleep};
 
-use crate::app::App;
+use crate::listener::Stop;
+use crate::metrics::Metrics;
 
 /// The pause after all was removed that is kept no longer. It is the first pause too: a daemon that has
 /// just started has other work.
@@ -16,44 +17,57 @@ const PAUSE: Duration = Duration::from_secs(600);
 /// How often what has become too old is looked for everywhere; else only nodes with new runs are looked at.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Removes the history that is kept no longer, until the daemon stops.
-pub(crate) async fn keep(app: Arc<App>) {
-    let mut stop = app.stop.clone();
-    let mut everywhere_at = None;
-    let pruning = async {
-        loop {
-            sleep(PAUSE).await;
-            let look = match everywhere_at {
-                Some(at) if Instant::now() < at => Look::AtNewRuns,
-                _ => Look::Everywhere,
-            };
-            if look == Look::Everywhere {
-                everywhere_at = Some(Instant::now() + DAY);
-            }
-            if let Err(error) = prune(&app, look).await {
-                tracing::error!(
-                    hint = error.hint(),
-                    "removing old history: {}",
-                    error_chain(&error)
-                );
-            }
-        }
-    };
-    tokio::select! {
-        () = pruning => {}
-        () = stop.wait() => {}
-    }
+/// Removes the history that is kept no longer.
+pub(crate) struct Pruner {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) retention: Retention,
 }
 
-/// Removes what is kept no longer now.
-pub(crate) async fn prune(app: &App, look: Look) -> Result<Pruned, StoreError> {
-    let mut all = Pruned::default();
-    loop {
-        let pruned = app.store.prune(app.retention, look, Timestamp::now()).await?;
-        app.metrics.pruned(&pruned);
-        all += pruned;
-        if pruned == Pruned::default() {
-            return Ok(all);
+impl Pruner {
+    /// Removes it again and again, until the daemon stops.
+    pub(crate) async fn keep(self: Arc<Self>, mut stop: Stop) {
+        let mut everywhere_at = None;
+        let pruning = async {
+            loop {
+                sleep(PAUSE).await;
+                let look = match everywhere_at {
+                    Some(at) if Instant::now() < at => Look::AtNewRuns,
+                    _ => Look::Everywhere,
+                };
+                if look == Look::Everywhere {
+                    everywhere_at = Some(Instant::now() + DAY);
+                }
+                if let Err(error) = self.prune(look).await {
+                    tracing::error!(
+                        hint = error.hint(),
+                        "removing old history: {}",
+                        error_chain(&error)
+                    );
+                }
+            }
+        };
+        tokio::select! {
+            () = pruning => {}
+            () = stop.wait() => {}
+        }
+    }
+
+    /// What would be removed now.
+    pub(crate) async fn prunable(&self) -> Result<Pruned, StoreError> {
+        self.store.prunable(self.retention, Timestamp::now()).await
+    }
+
+    /// Removes what is kept no longer now.
+    pub(crate) async fn prune(&self, look: Look) -> Result<Pruned, StoreError> {
+        let mut all = Pruned::default();
+        loop {
+            let pruned = self.store.prune(self.retention, look, Timestamp::now()).await?;
+            self.metrics.pruned(&pruned);
+            all += pruned;
+            if pruned == Pruned::default() {
+                return Ok(all);
+            }
         }
     }
 }

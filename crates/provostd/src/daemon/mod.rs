@@ -12,9 +12,12 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use crate::admin::retention::Pruner;
 use crate::app::App;
 use crate::config::{Config, StoreKind};
 use crate::error::DaemonError;
+use crate::fleet::Fleet;
+use crate::fleet::recent::Recent;
 use crate::listener;
 use crate::listener::Stop;
 use crate::listener::connections::{ConnectionLimits, Connections};
@@ -22,12 +25,13 @@ use crate::listener::serving::Serving;
 use crate::listener::socket::AdminSockets;
 use crate::listener::tls;
 use crate::listener::tls::{IdentityError, Pair, TlsListener};
+use crate::metrics::Metrics;
 use crate::nodes::enrolment::Enrolment;
 use crate::nodes::node_program::NodeProgram;
 use crate::nodes::pending::Pending;
 use crate::nodes::silence::Silence;
-use crate::notify::Deliveries;
 use crate::notify::program::Hook;
+use crate::notify::{Deliveries, Queues};
 use crate::published::PublishedFolder;
 use crate::published::refresher::Refresher;
 use crate::xcat;
@@ -100,12 +104,20 @@ impl Daemon {
 
         let (stop, stopped) = Stop::new();
         let www = PublishedFolder::new(&config.www);
+        let (metrics, fleet, recent) =
+            (Arc::<Metrics>::default(), Arc::<Fleet>::default(), Arc::<Recent>::default());
+        let silence = Silence::new(Arc::clone(&store), config.lost_after.duration());
+        let silence = Arc::new(silence);
+        let (pruned, counts) = (Arc::clone(&store), Arc::clone(&metrics));
+        let retention = config.retention.retention();
+        let pruner = Arc::new(Pruner { store: pruned, metrics: counts, retention });
+        let xcat = Xcat::new(Arc::clone(&store), www.clone(), stopped.clone(), config.xcat.dns);
         let app = Arc::new(App {
-            silence: Arc::new(Silence::new(Arc::clone(&store), config.lost_after.duration())),
-            store,
+            silence: Arc::clone(&silence),
+            store: Arc::clone(&store),
             data: data.as_path().into(),
             refresher: Arc::new(Refresher::new(data, www.clone())),
-            www,
+            www: www.clone(),
             node_program: Arc::new(NodeProgram::new(config.node.binary.clone())),
             nodes_at: addresses.nodes,
             guard: config.guard,
@@ -114,15 +126,15 @@ impl Daemon {
             report_places: Default::default(),
             histories: Arc::new(Semaphore::new(HISTORIES)),
             over_quota: Default::default(),
-            retention: config.retention.retention(),
+            pruner: Arc::clone(&pruner),
             plain_tokens: config.tokens.allowed,
             enrolment: Arc::new(Enrolment::new(authority, config.enroll.valid_for.duration())),
             pending: Arc::new(Pending::new(pending_nodes)),
             on_continue: Hook::continues(&config.hooks).map(Arc::new),
             sessions: Default::default(),
-            metrics: Default::default(),
-            fleet: Default::default(),
-            recent: Default::default(),
+            metrics: Arc::clone(&metrics),
+            fleet: Arc::clone(&fleet),
+            recent: Arc::clone(&recent),
             open_pages: Default::default(),
             stop: stopped.clone(),
         });
@@ -131,7 +143,7 @@ impl Daemon {
             app.metrics.certificate(which, *ends);
         }
         let mut tasks = JoinSet::new();
-        bound.serve(&app, config.xcat.dns, node_connections(files), &mut tasks);
+        bound.serve(&app, xcat, node_connections(files), &mut tasks);
         let sockets = [
             (operate.listener, admin::over_socket(Arc::clone(&app)), "admin_socket"),
             (read.listener, admin::over_read_socket(Arc::clone(&app)), "read_socket"),
@@ -142,13 +154,12 @@ impl Daemon {
             let serving = listener::serve(socket, router, open, counts, stop);
             tasks.spawn(serving);
         }
-        tasks.spawn(admin::retention::keep(Arc::clone(&app)));
-        let (web, until) = (Arc::clone(&app), stopped.clone());
-        tasks.spawn(async move { web.recent.watch(&*web.store, &web.fleet, until).await });
-        let (web, until) = (Arc::clone(&app), stopped.clone());
-        tasks.spawn(async move { web.fleet.keep(&*web.store, until).await });
-        tasks.spawn(deliveries.keep(Arc::clone(&app), stopped.clone()));
-        tasks.spawn(async move { app.silence.watch(stopped).await });
+        tasks.spawn(pruner.keep(stopped.clone()));
+        tasks.spawn(recent.watch(Arc::clone(&store), Arc::clone(&fleet), stopped.clone()));
+        tasks.spawn(fleet.keep(Arc::clone(&store), stopped.clone()));
+        let queues = Arc::new(Queues { store, metrics });
+        tasks.spawn(deliveries.keep(queues, stopped.clone()));
+        tasks.spawn(silence.watch(stopped));
 
         let listen_file = data.join("listen.json");
         if let Err(error) = write_json(&listen_file, &addresses) {
@@ -247,7 +258,7 @@ impl Bound {
     }
 
     /// Serves each listener in a task of its own.
-    fn serve(self, app: &Arc<App>, dns: bool, limits: ConnectionLimits, tasks: &mut JoinSet<()>) {
+    fn serve(self, app: &Arc<App>, xcat: Xcat, limits: ConnectionLimits, tasks: &mut JoinSet<()>) {
         let stop = || app.stop.clone();
         let count = |listener| app.metrics.listeners.of(listener);
         let nodes = self.nodes.tap_io(listener::tune);
@@ -270,7 +281,7 @@ impl Bound {
             let (open, counts) = (Connections::within(ADMIN_TLS_CONNECTIONS), count("admin_tls"));
             tasks.spawn(listener::serve(listener, router, open, counts, stop()));
         }
-        let xcat = Arc::new(Xcat::new(Arc::clone(app), dns));
+        let xcat = Arc::new(xcat);
         if let Some(listener) = self.monitor {
             let xcat = Arc::clone(&xcat);
             let answer = move |stream| xcat::monitor(Arc::clone(&xcat), stream);

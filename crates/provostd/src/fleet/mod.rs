@@ -120,18 +120,18 @@ impl Fleet {
     }
 
     /// Keeps the nodes in memory, and follows their changes while somebody looks, until the daemon ends.
-    pub(crate) async fn keep(&self, store: &dyn Store, mut stop: Stop) {
+    pub(crate) async fn keep(self: Arc<Self>, store: Arc<dyn Store>, mut stop: Stop) {
         let keeping = async {
             let mut kept = None;
             // If that fails, the next look says why.
-            let _ = self.refresh(store, &mut kept, AGAIN).await;
+            let _ = self.refresh(&*store, &mut kept, AGAIN).await;
             loop {
                 if kept.as_ref().is_none_or(|kept| kept.snapshot.members.len() < MANY) {
                     kept = None;
                     self.changed.ignore();
                 }
                 self.wake.notified().await;
-                if let Err(error) = self.follow(store, &mut kept).await {
+                if let Err(error) = self.follow(&*store, &mut kept).await {
                     let text = error_chain(&error);
                     tracing::error!(hint = error.hint(), "reading nodes for the web page: {text}");
                     self.state.send_replace(State::Failed(text.into(), error.hint().into()));

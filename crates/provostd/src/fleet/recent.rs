@@ -69,7 +69,12 @@ impl Recent {
 
     /// Notes what comes in, and tells `fleet` which nodes have changed, until the daemon ends. It does nothing
     /// else, so that it misses no event of a storm.
-    pub(crate) async fn watch(&self, store: &dyn Store, fleet: &Fleet, mut stop: Stop) {
+    pub(crate) async fn watch(
+        self: Arc<Self>,
+        store: Arc<dyn Store>,
+        fleet: Arc<Fleet>,
+        mut stop: Stop,
+    ) {
         let mut events = store.events();
         loop {
             let event = tokio::select! {
@@ -77,7 +82,7 @@ impl Recent {
                 () = stop.wait() => return,
             };
             match event {
-                Ok(event) => self.note(event, fleet, Timestamp::now()),
+                Ok(event) => self.note(event, &fleet, Timestamp::now()),
                 Err(RecvError::Lagged(_)) => fleet.has_missed(),
                 Err(RecvError::Closed) => return,
             }

@@ -42,7 +42,7 @@ impl Silence {
 
     /// Watches until `stop`, while no other daemon of the same store does. Where none was up, none
     /// has received reports, so all deadlines are restarted first.
-    pub(crate) async fn watch(&self, mut stop: Stop) {
+    pub(crate) async fn watch(self: Arc<Self>, mut stop: Stop) {
         let watching = async {
             let mut restart = false;
             loop {

@@ -20,11 +20,11 @@ use provost_store::{Notice, NoticeKind, Subscription};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::app::App;
 use crate::config::{Config, HOOKS};
 use crate::error::DaemonError;
 use crate::listener::Stop;
 use crate::nodes::pending_nodes::PendingNodes;
+pub(crate) use age::Queues;
 use hook::Hooks;
 use receiver::{Receiver, Way};
 use webhook::Webhook;
@@ -79,25 +79,25 @@ impl Deliveries {
     }
 
     /// Delivers until `stop`. What is under way then counts as failed.
-    pub(crate) async fn keep(mut self, app: Arc<App>, mut stop: Stop) {
+    pub(crate) async fn keep(mut self, queues: Arc<Queues>, mut stop: Stop) {
         let watches_storms = self.tells(NoticeKind::StormDone);
         let mut tasks = JoinSet::new();
         let known: BTreeSet<String> =
             self.receivers.iter().map(|receiver| receiver.name.clone()).collect();
-        app.metrics.deliveries.configured(known.clone());
-        let of_all = Arc::clone(&app);
-        tasks.spawn(async move { age::drop_unclaimed(&of_all, known).await });
+        queues.metrics.deliveries.configured(known.clone());
+        let of_all = Arc::clone(&queues);
+        tasks.spawn(async move { of_all.drop_unclaimed(known).await });
         for receiver in self.receivers {
-            let app = Arc::clone(&app);
-            tasks.spawn(async move { receiver.keep(&app).await });
+            let queues = Arc::clone(&queues);
+            tasks.spawn(async move { receiver.keep(&queues).await });
         }
         if watches_storms {
-            let app = Arc::clone(&app);
-            tasks.spawn(async move { storm::watch(&app).await });
+            let queues = Arc::clone(&queues);
+            tasks.spawn(async move { storm::watch(&*queues.store).await });
         }
         tasks.spawn(async move {
             while let Some(notice) = self.pending.recv().await {
-                if let Err(error) = app.store.queue(notice).await {
+                if let Err(error) = queues.store.queue(notice).await {
                     tracing::error!(
                         hint = error.hint(),
                         "queueing that a node is pending: {error}"

@@ -9,11 +9,10 @@ use provost_record::wording::error_chain;
 use provost_store::StoreError;
 use tokio::time::{Instant, sleep};
 
-use super::age::{KEEP, TIDY, drop_old};
+use super::age::{KEEP, Queues, TIDY};
 use super::group::{Group, groups, is_ripe};
 use super::hook::Hooks;
 use super::webhook::Webhook;
-use crate::app::App;
 
 /// How often a queue is looked at, …
 const LOOK: Duration = Duration::from_secs(1);
@@ -58,10 +57,10 @@ pub(super) struct Receiver {
 
 impl Receiver {
     /// Delivers for ever.
-    pub(super) async fn keep(&self, app: &App) {
+    pub(super) async fn keep(&self, queues: &Queues) {
         let mut tidied = None;
         loop {
-            let pause = match self.round(app, &mut tidied).await {
+            let pause = match self.round(queues, &mut tidied).await {
                 Ok(pause) => pause,
                 Err(error) => {
                     let (hint, why) = (error.hint(), error_chain(&error));
@@ -74,18 +73,22 @@ impl Receiver {
     }
 
     /// Delivers what is ripe. Returns how long to wait.
-    async fn round(&self, app: &App, tidied: &mut Option<Instant>) -> Result<Duration, StoreError> {
-        if !app.store.delivers().await? {
+    async fn round(
+        &self,
+        queues: &Queues,
+        tidied: &mut Option<Instant>,
+    ) -> Result<Duration, StoreError> {
+        if !queues.store.delivers().await? {
             return Ok(LATER);
         }
-        self.tidy(app, tidied).await?;
-        let queued = app.store.queued(&self.name, BATCH).await?;
+        self.tidy(queues, tidied).await?;
+        let queued = queues.store.queued(&self.name, BATCH).await?;
         let is_backlog = queued.len() == BATCH;
         if !is_backlog && !is_ripe(&queued, self.window, Timestamp::now()) {
             return Ok(LOOK);
         }
         for group in groups(queued, self.most) {
-            if !self.deliver(app, &group, tidied).await? {
+            if !self.deliver(queues, &group, tidied).await? {
                 return Ok(LATER);
             }
         }
@@ -95,7 +98,7 @@ impl Receiver {
     /// Delivers one message. Returns whether this daemon still is who delivers.
     async fn deliver(
         &self,
-        app: &App,
+        queues: &Queues,
         group: &Group,
         tidied: &mut Option<Instant>,
     ) -> Result<bool, StoreError> {
@@ -103,7 +106,7 @@ impl Receiver {
         let mut tries = 0;
         let told = loop {
             // Another daemon may have its turn by now.
-            if !app.store.delivers().await? {
+            if !queues.store.delivers().await? {
                 return Ok(false);
             }
             tries += 1;
@@ -112,7 +115,7 @@ impl Receiver {
                 Way::Hooks(hooks) => hooks.run(group, tries).await,
             };
             let Err(failed) = tried else { break true };
-            app.metrics.deliveries.failed(&self.name);
+            queues.metrics.deliveries.failed(&self.name);
             let is_too_old = Timestamp::now().duration_since(group.first().at) > KEEP;
             if is_too_old || failed.is_of_message && tries >= MOST_TRIES {
                 let what = wording::count(count, "event");
@@ -139,10 +142,10 @@ impl Receiver {
                 );
             }
             sleep(wait).await;
-            self.tidy(app, tidied).await?;
+            self.tidy(queues, tidied).await?;
         };
         // Not again, whatever happens to the store meanwhile.
-        while let Err(error) = app.store.delivered(group.ids()).await {
+        while let Err(error) = queues.store.delivered(group.ids()).await {
             let (hint, why) = (error.hint(), error_chain(&error));
             tracing::error!(hint, "noting what was delivered to {}: {why}", self.name);
             sleep(LATER).await;
@@ -151,20 +154,20 @@ impl Receiver {
             if tries > 1 {
                 tracing::info!("{} took the message at try {tries}", self.name);
             }
-            app.metrics.deliveries.delivered(&self.name, count);
+            queues.metrics.deliveries.delivered(&self.name, count);
         } else {
-            app.metrics.deliveries.dropped(&self.name, count);
+            queues.metrics.deliveries.dropped(&self.name, count);
         }
         Ok(true)
     }
 
     /// Drops what is too much or too old, now and then.
-    async fn tidy(&self, app: &App, tidied: &mut Option<Instant>) -> Result<(), StoreError> {
+    async fn tidy(&self, queues: &Queues, tidied: &mut Option<Instant>) -> Result<(), StoreError> {
         if tidied.is_some_and(|at| at.elapsed() < TIDY) {
             return Ok(());
         }
         *tidied = Some(Instant::now());
         let hint = "see why the receiver takes none: journalctl -u provostd | grep retrying";
-        drop_old(app, &self.name, hint).await
+        queues.drop_old(&self.name, hint).await
     }
 }

@@ -14,8 +14,6 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::sleep;
 
-use crate::app::App;
-
 /// The pause of a daemon that doesn't deliver, or after an error of the store.
 const LATER: Duration = Duration::from_secs(3);
 /// How many nodes at once are a storm.
@@ -34,10 +32,10 @@ struct Watch {
 }
 
 /// Watches for ever, while this daemon is who delivers.
-pub(super) async fn watch(app: &App) {
+pub(super) async fn watch(store: &dyn Store) {
     loop {
-        let mut events = app.store.events();
-        if let Err(error) = follow(&*app.store, &mut events).await {
+        let mut events = store.events();
+        if let Err(error) = follow(store, &mut events).await {
             let (hint, why) = (error.hint(), error_chain(&error));
             tracing::error!(hint, "watching for the end of a storm: {why}");
         }

@@ -2,22 +2,26 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use provost_plan::{Plan, mypostscript};
+use provost_store::Store;
 use tokio::net::TcpStream;
 
 use super::peers::{Peer, Peers};
 use super::request::RequestError;
-use crate::app::App;
+use crate::listener::Stop;
+use crate::published::PublishedFolder;
 
 /// What both listeners need.
 pub(crate) struct Xcat {
-    pub(super) app: Arc<App>,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) stop: Stop,
+    www: PublishedFolder,
     peers: Peers,
 }
 
 impl Xcat {
     /// With `dns`, an address that no plan has is looked up.
-    pub(crate) fn new(app: Arc<App>, dns: bool) -> Self {
-        Self { peers: Peers::new(app.www.join("plans"), dns), app }
+    pub(crate) fn new(store: Arc<dyn Store>, www: PublishedFolder, stop: Stop, dns: bool) -> Self {
+        Self { peers: Peers::new(www.join("plans"), dns), store, stop, www }
     }
 
     /// The node at the other end; none if the address isn't a node's.
@@ -34,10 +38,10 @@ impl Xcat {
         node: &str,
         master: IpAddr,
     ) -> Result<String, RequestError> {
-        if self.app.store.has_reported(node).await? {
+        if self.store.has_reported(node).await? {
             return Err(RequestError::HasToken);
         }
-        let path = self.app.www.join(format!("plans/{node}.toml"));
+        let path = self.www.join(format!("plans/{node}.toml"));
         let bytes = tokio::fs::read(&path).await.map_err(|e| RequestError::Plan(e.into()))?;
         let plan = Plan::parse(&bytes).map_err(|e| RequestError::Plan(e.into()))?;
         Ok(mypostscript::write(&plan, master.to_canonical()))

@@ -26,7 +26,7 @@ pub(crate) async fn answer(xcat: Arc<Xcat>, mut stream: TcpStream) {
 async fn converse(xcat: &Xcat, peer: &Peer, stream: &mut TcpStream) -> Result<(), RequestError> {
     let Peer { node, address } = peer;
     send(stream, b"ready\n").await?;
-    let line = read_request(stream, b"\n", xcat.app.stop.clone()).await?;
+    let line = read_request(stream, b"\n", xcat.stop.clone()).await?;
     let verb =
         Verb::parse(&line).ok_or_else(|| RequestError::Unknown(shortened(line.as_bytes())))?;
     match verb {
@@ -66,7 +66,7 @@ async fn store(
         ClaimContent::Program { program, appstatus } => format!("{program}={appstatus}"),
     };
     let claim = Claim { node: node.to_owned(), by, content };
-    if xcat.app.store.claim(claim, now()).await? {
+    if xcat.store.claim(claim, now()).await? {
         tracing::info!("{PORT}: {node} at {by}: {word}");
     } else {
         tracing::warn!(

@@ -35,7 +35,7 @@ async fn converse(
     here: IpAddr,
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
 ) -> Result<(), RequestError> {
-    let request = read_request(stream, b"</xcatrequest>", xcat.app.stop.clone()).await?;
+    let request = read_request(stream, b"</xcatrequest>", xcat.stop.clone()).await?;
     let answered = match element(&request, "command") {
         // The argument names a node as well, but only the address is proof of it.
         Some("getpostscript") => xcat.mypostscript(node, here).await,
