@@ -1,30 +1,24 @@
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use provost_store::{Store, StoreError};
-use tokio::sync::Semaphore;
+use provost_store::Store;
 
 use crate::admin::accounts::Sessions;
 use crate::admin::retention::Pruner;
-use crate::config::Guard;
 use crate::fleet::Fleet;
 use crate::fleet::open_pages::OpenPages;
 use crate::fleet::recent::Recent;
 use crate::listener::Stop;
 use crate::listener::bodies::Bodies;
-use crate::listener::refusal::Refusal;
-use crate::listener::report_places::ReportPlaces;
 use crate::metrics::Metrics;
 use crate::nodes::beats::Beats;
 use crate::nodes::enrolment::Enrolment;
-use crate::nodes::node_program::NodeProgram;
+use crate::nodes::history::KnownNodes;
+use crate::nodes::installer::Installer;
 use crate::nodes::over_quota::OverQuota;
 use crate::nodes::pending::Pending;
-use crate::nodes::silence::Silence;
 use crate::notify::program::Hook;
 use crate::published::PublishedFolder;
-use crate::published::refresher::Refresher;
 
 /// What the handlers of all listeners share.
 pub(crate) struct App {
@@ -32,21 +26,12 @@ pub(crate) struct App {
     /// The daemon's own folder.
     pub(crate) data: Arc<Path>,
     pub(crate) www: PublishedFolder,
-    pub(crate) refresher: Arc<Refresher>,
-    pub(crate) node_program: Arc<NodeProgram>,
-    /// The address of the nodes' listener.
-    pub(crate) nodes_at: SocketAddr,
-    pub(crate) guard: Guard,
-    pub(crate) silence: Arc<Silence>,
+    pub(crate) installer: Installer,
     pub(crate) beats: Arc<Beats>,
     pub(crate) bodies: Arc<Bodies>,
-    pub(crate) report_places: Arc<ReportPlaces>,
-    /// How many histories of nodes are read and sent at once: each may be 8 MiB.
-    pub(crate) histories: Arc<Semaphore>,
+    pub(crate) nodes: Arc<KnownNodes>,
     pub(crate) over_quota: Arc<OverQuota>,
     pub(crate) pruner: Arc<Pruner>,
-    /// Whether nodes' tokens count by plain HTTP.
-    pub(crate) plain_tokens: bool,
     pub(crate) enrolment: Arc<Enrolment>,
     /// The nodes that have no valid token and no identity.
     pub(crate) pending: Arc<Pending>,
@@ -62,12 +47,4 @@ pub(crate) struct App {
     /// The pages that are open.
     pub(crate) open_pages: Arc<OpenPages>,
     pub(crate) stop: Stop,
-}
-
-impl App {
-    /// The answer to a node whose report the store refuses.
-    pub(crate) fn refused_by_store(&self, node: &str, error: StoreError) -> Refusal {
-        self.over_quota.note(node, &error);
-        error.into()
-    }
 }

@@ -128,14 +128,13 @@ pub(crate) async fn remove(
     body: Body,
 ) -> Result<Json<Vec<ShownRemoval>>, Refusal> {
     let nodes = NodesRequest::read(&app, body).await?;
-    app.store.remove(nodes.clone()).await?.map_err(|unknown| {
+    app.nodes.remove(&nodes).await?.map_err(|unknown| {
         let unknown = short(&unknown);
         absent(
             format!("no node was removed: unknown {unknown}"),
             "list all nodes: provostctl nodes",
         )
     })?;
-    app.beats.remove(&nodes);
     app.fleet.touch(&nodes);
     tracing::info!("removed {}", short(&nodes));
     nodes.iter().for_each(|node| app.pending.remove(node));

@@ -24,7 +24,7 @@ use futures_util::stream;
 use provost_bundle::Manifest;
 use provost_record::Run;
 use provost_record::wording::error_chain;
-use provost_store::{NewestRuns, Node, RunQuery, StoreError, StoredRun, UploadedLog};
+use provost_store::{Node, RunQuery, StoreError, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::task::spawn_blocking;
@@ -33,6 +33,7 @@ use crate::app::App;
 use crate::listener::refusal;
 use crate::listener::refusal::Refusal;
 use crate::listener::{body, host, ranges};
+use crate::nodes::history::History;
 use crate::nodes::installer::InstallerNeeds;
 use crate::nodes::{follow, history};
 use crate::web;
@@ -127,13 +128,8 @@ async fn list(
     State(app): Shared,
     Query(filter): Query<Filter>,
 ) -> Result<Json<Vec<Node>>, Refusal> {
-    let mut nodes = match filter.nodes {
-        Some(text) => app.store.nodes_named(expand(&text)?).await?,
-        None => app.store.nodes().await?,
-    };
-    app.beats.show(&mut nodes);
-    app.over_quota.show(&mut nodes);
-    Ok(Json(nodes))
+    let names = filter.nodes.map(|text| expand(&text)).transpose()?;
+    Ok(Json(app.nodes.list(names).await?))
 }
 
 /// A node and its newest runs.
@@ -176,19 +172,14 @@ async fn show(
     Path(name): Path<String>,
     Query(Whole { runs }): Query<Whole>,
 ) -> Result<Response, Refusal> {
-    let mut node = app.store.node(&name).await?.ok_or_else(|| Refusal::unknown_node(&name))?;
-    app.beats.show(std::slice::from_mut(&mut node));
-    app.over_quota.show(std::slice::from_mut(&mut node));
-    // Fails only where the semaphore is closed, which nothing does.
-    let permit = Arc::clone(&app.histories).acquire_owned().await.ok();
+    let node = app.nodes.node(&name).await?;
     // The status may be about an older run, where the newest is a rerun.
     let query = RunQuery { whole: runs.unwrap_or(1), brief: BRIEF_RUNS, also: node.run.clone() };
-    let NewestRuns { runs: stored, more } = app.store.runs(&name, query).await?;
-    let uploaded: BTreeSet<UploadedLog> = app.store.logs(&name).await?.into_iter().collect();
-    let runs = stored.iter().flat_map(|run| shown_runs(run, &uploaded)).collect();
+    let History { newest, uploaded, place } = app.nodes.history(&name, query).await?;
+    let runs = newest.runs.iter().flat_map(|run| shown_runs(run, &uploaded)).collect();
     let identity = app.store.identity(&name).await?.map(Into::into);
-    let response = Json(Shown { node, identity, runs, more }).into_response();
-    Ok(response.map(|sent| body::keep(permit, sent)))
+    let response = Json(Shown { node, identity, runs, more: newest.more }).into_response();
+    Ok(response.map(|sent| body::keep(place, sent)))
 }
 
 fn shown_runs<'a>(stored: &'a StoredRun, uploaded: &BTreeSet<UploadedLog>) -> Vec<ShownRun<'a>> {
@@ -255,7 +246,7 @@ async fn node_of_run(app: &App, run: &str) -> Result<String, Refusal> {
 }
 
 async fn installer(State(app): Shared) -> Result<Json<InstallerNeeds>, Refusal> {
-    InstallerNeeds::of(&app).await.map(Json)
+    app.installer.needs().await.map(Json)
 }
 
 /// The names of the published scripts; null where nothing is published here.

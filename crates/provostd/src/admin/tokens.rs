@@ -2,15 +2,11 @@ use std::collections::HashSet;
 
 use axum::http::{HeaderMap, StatusCode, header};
 use jiff::{SignedDuration, Timestamp};
-use provost_record::now;
 use provost_store::{Store, Token};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
-use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
-use crate::nodes::pending::Lack;
 
 /// A node's new token. It is shown only once.
 #[derive(Serialize)]
@@ -71,52 +67,4 @@ pub(crate) fn digest(token: &str) -> [u8; 32] {
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-/// The answer to a request without a token.
-pub(crate) fn missing() -> Refusal {
-    unknown("the request has no token")
-}
-
-fn unknown(error: &str) -> Refusal {
-    let hint = "create a token (provostctl token NODE), and write it to the node's token_file";
-    Refusal::new(StatusCode::UNAUTHORIZED, error, hint)
-}
-
-/// Accepts a request only if it has the token of `node`. One that has no valid token is pending.
-pub(crate) async fn check(
-    app: &App,
-    headers: &HeaderMap,
-    node: &str,
-    by: &Connection,
-) -> Result<(), Refusal> {
-    let pending = |why| app.pending.add(node, by.address(), why);
-    let token = bearer(headers).ok_or_else(|| {
-        pending(Lack::Missing);
-        missing()
-    })?;
-    match app.store.token_owner(digest(token), now()).await? {
-        Some(owner) if owner == node && !by.is_private() && !app.plain_tokens => {
-            pending(Lack::PlainHttp);
-            Err(Refusal::new(
-                StatusCode::FORBIDDEN,
-                format!("the token of {node} came by plain HTTP, where it doesn't count here"),
-                "name TLS to the nodes: provostctl publish … --tls \"$(provostd ca show --tls)\"; or \
-                 set `allowed = true` under [tokens] of provostd.toml",
-            ))
-        }
-        Some(owner) if owner == node => Ok(()),
-        Some(owner) => {
-            pending(Lack::OtherNodes);
-            Err(Refusal::new(
-                StatusCode::FORBIDDEN,
-                format!("the token is {owner}'s, and the request is about {node:?}"),
-                "use the node's own token: a node can report only about itself",
-            ))
-        }
-        None => {
-            pending(Lack::Unknown);
-            Err(unknown("the token is unknown"))
-        }
-    }
 }

@@ -1,3 +1,4 @@
+pub(crate) mod parts;
 pub(crate) mod startup;
 
 use std::net::SocketAddr;
@@ -8,16 +9,11 @@ use provost_record::wording::error_chain;
 use provost_store::{Postgres, Sqlite, Store};
 use serde::Serialize;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use crate::admin::retention::Pruner;
-use crate::app::App;
+use crate::admin;
 use crate::config::{Config, StoreKind};
 use crate::error::DaemonError;
-use crate::fleet::Fleet;
-use crate::fleet::recent::Recent;
 use crate::listener;
 use crate::listener::Stop;
 use crate::listener::connections::{ConnectionLimits, Connections};
@@ -25,24 +21,12 @@ use crate::listener::serving::Serving;
 use crate::listener::socket::AdminSockets;
 use crate::listener::tls;
 use crate::listener::tls::{IdentityError, Pair, TlsListener};
-use crate::metrics::Metrics;
-use crate::nodes::enrolment::Enrolment;
-use crate::nodes::node_program::NodeProgram;
-use crate::nodes::pending::Pending;
-use crate::nodes::silence::Silence;
-use crate::notify::program::Hook;
-use crate::notify::{Deliveries, Queues};
-use crate::published::PublishedFolder;
-use crate::published::refresher::Refresher;
 use crate::xcat;
-use crate::xcat::Xcat;
-use crate::{admin, nodes};
+use parts::Parts;
 use startup::{ADMIN_CONNECTIONS, bind, lock, node_connections, raise_file_limit, write_json};
 
 /// How many connections the admins' listener over TLS serves at once, which strangers reach.
 const ADMIN_TLS_CONNECTIONS: ConnectionLimits = ConnectionLimits::shared(256, 256);
-/// How many histories of nodes are read and sent at once.
-const HISTORIES: usize = 16;
 /// Where the daemon listens: `DATA/listen.json`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Addresses {
@@ -99,67 +83,23 @@ impl Daemon {
         let AdminSockets { operate, read } =
             AdminSockets::bind(data, &config.operators, &config.readers)?;
 
-        let (deliveries, pending_nodes) = Deliveries::new(config)?;
-        store.subscribe(deliveries.subscriptions());
-
         let (stop, stopped) = Stop::new();
-        let www = PublishedFolder::new(&config.www);
-        let (metrics, fleet, recent) =
-            (Arc::<Metrics>::default(), Arc::<Fleet>::default(), Arc::<Recent>::default());
-        let silence = Silence::new(Arc::clone(&store), config.lost_after.duration());
-        let silence = Arc::new(silence);
-        let (pruned, counts) = (Arc::clone(&store), Arc::clone(&metrics));
-        let retention = config.retention.retention();
-        let pruner = Arc::new(Pruner { store: pruned, metrics: counts, retention });
-        let xcat = Xcat::new(Arc::clone(&store), www.clone(), stopped.clone(), config.xcat.dns);
-        let app = Arc::new(App {
-            silence: Arc::clone(&silence),
-            store: Arc::clone(&store),
-            data: data.as_path().into(),
-            refresher: Arc::new(Refresher::new(data, www.clone())),
-            www: www.clone(),
-            node_program: Arc::new(NodeProgram::new(config.node.binary.clone())),
-            nodes_at: addresses.nodes,
-            guard: config.guard,
-            beats: Default::default(),
-            bodies: Default::default(),
-            report_places: Default::default(),
-            histories: Arc::new(Semaphore::new(HISTORIES)),
-            over_quota: Default::default(),
-            pruner: Arc::clone(&pruner),
-            plain_tokens: config.tokens.allowed,
-            enrolment: Arc::new(Enrolment::new(authority, config.enroll.valid_for.duration())),
-            pending: Arc::new(Pending::new(pending_nodes)),
-            on_continue: Hook::continues(&config.hooks).map(Arc::new),
-            sessions: Default::default(),
-            metrics: Arc::clone(&metrics),
-            fleet: Arc::clone(&fleet),
-            recent: Arc::clone(&recent),
-            open_pages: Default::default(),
-            stop: stopped.clone(),
-        });
-        app.metrics.timings.name(config.metrics.steps.clone());
+        let mut parts = Parts::new(config, store, authority, addresses.nodes, &stopped)?;
+        parts.metrics.timings.name(config.metrics.steps.clone());
         for (which, ends) in &bound.certificates {
-            app.metrics.certificate(which, *ends);
+            parts.metrics.certificate(which, *ends);
         }
-        let mut tasks = JoinSet::new();
-        bound.serve(&app, xcat, node_connections(files), &mut tasks);
+        bound.serve(&mut parts, node_connections(files), &stopped);
+        let app = &parts.app;
         let sockets = [
-            (operate.listener, admin::over_socket(Arc::clone(&app)), "admin_socket"),
-            (read.listener, admin::over_read_socket(Arc::clone(&app)), "read_socket"),
+            (operate.listener, admin::over_socket(Arc::clone(app)), "admin_socket"),
+            (read.listener, admin::over_read_socket(Arc::clone(app)), "read_socket"),
         ];
         for (socket, router, name) in sockets {
-            let (counts, stop) = (app.metrics.listeners.of(name), stopped.clone());
+            let (counts, stop) = (parts.metrics.listeners.of(name), stopped.clone());
             let open = Connections::within(ADMIN_CONNECTIONS);
-            let serving = listener::serve(socket, router, open, counts, stop);
-            tasks.spawn(serving);
+            parts.tasks.spawn(listener::serve(socket, router, open, counts, stop));
         }
-        tasks.spawn(pruner.keep(stopped.clone()));
-        tasks.spawn(recent.watch(Arc::clone(&store), Arc::clone(&fleet), stopped.clone()));
-        tasks.spawn(fleet.keep(Arc::clone(&store), stopped.clone()));
-        let queues = Arc::new(Queues { store, metrics });
-        tasks.spawn(deliveries.keep(queues, stopped.clone()));
-        tasks.spawn(silence.watch(stopped));
 
         let listen_file = data.join("listen.json");
         if let Err(error) = write_json(&listen_file, &addresses) {
@@ -168,7 +108,7 @@ impl Daemon {
             tracing::warn!(hint, "writing {}: {error}", listen_file.display());
         }
         let files = [listen_file, operate.path, read.path];
-        let serving = Serving { files, tasks, stop, _lock: lock };
+        let serving = Serving { files, tasks: parts.tasks, stop, _lock: lock };
         Ok(Self { addresses, serving })
     }
 
@@ -258,17 +198,17 @@ impl Bound {
     }
 
     /// Serves each listener in a task of its own.
-    fn serve(self, app: &Arc<App>, xcat: Xcat, limits: ConnectionLimits, tasks: &mut JoinSet<()>) {
-        let stop = || app.stop.clone();
-        let count = |listener| app.metrics.listeners.of(listener);
+    fn serve(self, parts: &mut Parts, limits: ConnectionLimits, stop: &Stop) {
+        let Parts { tasks, nodes: router, app, xcat, metrics } = parts;
+        let stop = || stop.clone();
+        let count = |listener| metrics.listeners.of(listener);
         let nodes = self.nodes.tap_io(listener::tune);
-        let router = nodes::router(Arc::clone(app));
         let (open, counts) = (Connections::within(limits), count("nodes"));
         let serving = listener::serve(nodes, router.clone(), Arc::clone(&open), counts, stop());
         tasks.spawn(serving);
         if let Some(listener) = self.nodes_tls {
             let counts = count("nodes_tls");
-            tasks.spawn(listener::serve(listener, router, open, counts, stop()));
+            tasks.spawn(listener::serve(listener, router.clone(), open, counts, stop()));
         }
         if let Some((listener, at)) = self.admin {
             let router = admin::read_only(Arc::clone(app), at);
@@ -281,13 +221,13 @@ impl Bound {
             let (open, counts) = (Connections::within(ADMIN_TLS_CONNECTIONS), count("admin_tls"));
             tasks.spawn(listener::serve(listener, router, open, counts, stop()));
         }
-        let xcat = Arc::new(xcat);
         if let Some(listener) = self.monitor {
-            let xcat = Arc::clone(&xcat);
+            let xcat = Arc::clone(xcat);
             let answer = move |stream| xcat::monitor(Arc::clone(&xcat), stream);
             tasks.spawn(xcat::serve(listener, stop(), answer));
         }
         if let Some((tls, listener)) = self.xcatd {
+            let xcat = Arc::clone(xcat);
             let answer = move |stream| xcat::xcatd(Arc::clone(&xcat), tls.clone(), stream);
             tasks.spawn(xcat::serve(listener, stop(), answer));
         }

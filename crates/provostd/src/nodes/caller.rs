@@ -1,16 +1,30 @@
 //! Who sends a request about a node: only that node may. It proves it by its identity, a key, or by its
 //! token.
 
+use std::sync::Arc;
+
+use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode};
 use provost_bundle::Fingerprint;
 use provost_record::now;
-use provost_store::KeyDigest;
+use provost_store::{KeyDigest, Store};
 
-use super::pending::Lack;
-use crate::admin::tokens;
-use crate::app::App;
+use super::enrolment::Enrolment;
+use super::pending::{Lack, Pending};
+use crate::admin::tokens::{bearer, digest};
+use crate::listener::bodies::{Bodies, HeldBody};
 use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
+
+/// What tells whose a request is.
+pub(crate) struct Callers {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) enrolment: Arc<Enrolment>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) bodies: Arc<Bodies>,
+    /// Whether nodes' tokens count by plain HTTP.
+    pub(crate) plain_tokens: bool,
+}
 
 /// A node that has proved who it is.
 pub(crate) struct Caller {
@@ -18,70 +32,123 @@ pub(crate) struct Caller {
     pub(crate) is_due: bool,
 }
 
-/// Accepts a request only from `node`. Its connection then counts as a node's.
-pub(crate) async fn check(
-    app: &App,
-    headers: &HeaderMap,
-    node: &str,
-    by: &Connection,
-) -> Result<Caller, Refusal> {
-    let caller = match by.key() {
-        Some(key) => by_key(app, headers, node, by, key).await?,
-        None => by_token(app, headers, node, by).await?,
-    };
-    by.has_token();
-    app.pending.remove(node);
-    Ok(caller)
-}
-
-async fn by_token(
-    app: &App,
-    headers: &HeaderMap,
-    node: &str,
-    by: &Connection,
-) -> Result<Caller, Refusal> {
-    tokens::check(app, headers, node, by).await?;
-    Ok(Caller { is_due: false })
-}
-
-/// The store is asked for each request, so that a key which is revoked ends on open connections too.
-async fn by_key(
-    app: &App,
-    headers: &HeaderMap,
-    node: &str,
-    by: &Connection,
-    key: KeyDigest,
-) -> Result<Caller, Refusal> {
-    let (at, fingerprint) = (now(), Fingerprint(key));
-    let enrol = format!("provostctl join {node}, and start the node again with that token");
-    let identity = app.store.identity_of_key(key).await?;
-    let (error, hint, why) = match identity {
-        Some(identity) if identity.revoked.is_some() => (
-            format!("the identity {fingerprint} of {} was revoked", identity.node),
-            format!(
-                "if {node} may come back, remove STATE/id and STATE/id.crt there, and: provostctl join {node}"
-            ),
-            Lack::Revoked,
-        ),
-        Some(identity) if identity.node != node => {
-            app.pending.add(node, by.address(), Lack::OtherNodesKey);
-            return Err(Refusal::new(
-                StatusCode::FORBIDDEN,
-                format!("the identity is {}'s, and the request is about {node:?}", identity.node),
-                "use the node's own identity: a node can report only about itself",
-            ));
-        }
-        Some(identity) if identity.until <= at => (
-            format!("the identity {fingerprint} of {node} has ended at {}", identity.until),
-            enrol,
-            Lack::Ended,
-        ),
-        Some(identity) => return Ok(Caller { is_due: app.enrolment.is_due(identity.until, at) }),
-        None => (format!("the key {fingerprint} is no node's identity"), enrol, Lack::UnknownKey),
-    };
-    if why != Lack::Revoked && tokens::bearer(headers).is_some() {
-        return by_token(app, headers, node, by).await;
+impl Callers {
+    /// Accepts a request only from `node`. Its connection then counts as a node's.
+    pub(crate) async fn check(
+        &self,
+        headers: &HeaderMap,
+        node: &str,
+        by: &Connection,
+    ) -> Result<Caller, Refusal> {
+        let caller = match by.key() {
+            Some(key) => self.by_key(headers, node, by, key).await?,
+            None => self.by_token(headers, node, by).await?,
+        };
+        by.has_token();
+        self.pending.remove(node);
+        Ok(caller)
     }
-    app.pending.add(node, by.address(), why);
-    Err(Refusal::new(StatusCode::UNAUTHORIZED, error, hint))
+
+    /// The body, of at most `most` bytes, of a request that only `node` itself may send.
+    pub(crate) async fn read(
+        &self,
+        headers: &HeaderMap,
+        node: &str,
+        by: &Connection,
+        body: Body,
+        most: usize,
+    ) -> Result<HeldBody<'_>, Refusal> {
+        if let Err(refusal) = self.check(headers, node, by).await {
+            self.bodies.drain(body).await;
+            return Err(refusal);
+        }
+        self.bodies.read(body, most).await
+    }
+
+    /// One that has no valid token is pending.
+    async fn by_token(
+        &self,
+        headers: &HeaderMap,
+        node: &str,
+        by: &Connection,
+    ) -> Result<Caller, Refusal> {
+        let refuse = |why, status, error: String, hint: &str| {
+            self.pending.add(node, by.address(), why);
+            Err(Refusal::new(status, error, hint))
+        };
+        let unknown = |why, error: &str| {
+            let hint =
+                "create a token (provostctl token NODE), and write it to the node's token_file";
+            refuse(why, StatusCode::UNAUTHORIZED, error.to_owned(), hint)
+        };
+        let Some(token) = bearer(headers) else {
+            return unknown(Lack::Missing, "the request has no token");
+        };
+        match self.store.token_owner(digest(token), now()).await? {
+            Some(owner) if owner == node && !by.is_private() && !self.plain_tokens => refuse(
+                Lack::PlainHttp,
+                StatusCode::FORBIDDEN,
+                format!("the token of {node} came by plain HTTP, where it doesn't count here"),
+                "name TLS to the nodes: provostctl publish … --tls \"$(provostd ca show --tls)\"; or \
+                 set `allowed = true` under [tokens] of provostd.toml",
+            ),
+            Some(owner) if owner == node => Ok(Caller { is_due: false }),
+            Some(owner) => refuse(
+                Lack::OtherNodes,
+                StatusCode::FORBIDDEN,
+                format!("the token is {owner}'s, and the request is about {node:?}"),
+                "use the node's own token: a node can report only about itself",
+            ),
+            None => unknown(Lack::Unknown, "the token is unknown"),
+        }
+    }
+
+    /// The store is asked for each request, so that a key which is revoked ends on open connections too.
+    async fn by_key(
+        &self,
+        headers: &HeaderMap,
+        node: &str,
+        by: &Connection,
+        key: KeyDigest,
+    ) -> Result<Caller, Refusal> {
+        let (at, fingerprint) = (now(), Fingerprint(key));
+        let enrol = format!("provostctl join {node}, and start the node again with that token");
+        let identity = self.store.identity_of_key(key).await?;
+        let (error, hint, why) = match identity {
+            Some(identity) if identity.revoked.is_some() => (
+                format!("the identity {fingerprint} of {} was revoked", identity.node),
+                format!(
+                    "if {node} may come back, remove STATE/id and STATE/id.crt there, and: provostctl join {node}"
+                ),
+                Lack::Revoked,
+            ),
+            Some(identity) if identity.node != node => {
+                self.pending.add(node, by.address(), Lack::OtherNodesKey);
+                return Err(Refusal::new(
+                    StatusCode::FORBIDDEN,
+                    format!(
+                        "the identity is {}'s, and the request is about {node:?}",
+                        identity.node
+                    ),
+                    "use the node's own identity: a node can report only about itself",
+                ));
+            }
+            Some(identity) if identity.until <= at => (
+                format!("the identity {fingerprint} of {node} has ended at {}", identity.until),
+                enrol,
+                Lack::Ended,
+            ),
+            Some(identity) => {
+                return Ok(Caller { is_due: self.enrolment.is_due(identity.until, at) });
+            }
+            None => {
+                (format!("the key {fingerprint} is no node's identity"), enrol, Lack::UnknownKey)
+            }
+        };
+        if why != Lack::Revoked && bearer(headers).is_some() {
+            return self.by_token(headers, node, by).await;
+        }
+        self.pending.add(node, by.address(), why);
+        Err(Refusal::new(StatusCode::UNAUTHORIZED, error, hint))
+    }
 }

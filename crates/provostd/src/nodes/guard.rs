@@ -1,8 +1,9 @@
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use provost_record::{Record, wording};
-use provost_store::Standing;
+use provost_store::{Standing, Store, StoreError};
 use serde::Serialize;
 
 /// On a request for a plan: the run that asks, which doesn't count as an attempt yet.
@@ -16,6 +17,13 @@ const RELEASED: HeaderName = HeaderName::from_static("provost-released");
 
 /// The longest text about the last failure in a reason, in characters: it is for one line.
 const MOST_WORDS: usize = 200;
+
+/// How many attempts of a node may fail, and the store that counts them.
+#[derive(Clone)]
+pub(crate) struct AttemptGuard {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) budget: NonZeroU32,
+}
 
 /// What a node has to do.
 #[derive(Debug, Serialize)]
@@ -62,26 +70,33 @@ fn ascii(c: char) -> impl Iterator<Item = char> {
     is_printable.then_some(c).into_iter().chain(escaped.into_iter().flatten())
 }
 
-/// The run that asks for its plan.
-pub(crate) fn current_run(headers: &HeaderMap) -> Option<&str> {
-    headers.get(RUN)?.to_str().ok()
-}
+impl AttemptGuard {
+    /// How the attempts of `node` stand, without that of the run that asks for its plan by these headers.
+    pub(crate) async fn standing(
+        &self,
+        node: &str,
+        headers: &HeaderMap,
+    ) -> Result<Standing, StoreError> {
+        let current = headers.get(RUN).and_then(|run| run.to_str().ok());
+        self.store.standing(node, current).await
+    }
 
-/// Adds the directive to the headers of a plan.
-pub(crate) fn add_directive(headers: &mut HeaderMap, standing: &Standing, budget: NonZeroU32) {
-    match Directive::of(standing, budget) {
-        Directive::Hold { reason } => {
-            headers.insert(DIRECTIVE, HeaderValue::from_static("hold"));
-            // Printable ASCII is always valid in a header.
-            if let Ok(reason) = HeaderValue::try_from(reason) {
-                headers.insert(REASON, reason);
+    /// Adds the directive to the headers of a plan.
+    pub(crate) fn add_directive(&self, headers: &mut HeaderMap, standing: &Standing) {
+        match Directive::of(standing, self.budget) {
+            Directive::Hold { reason } => {
+                headers.insert(DIRECTIVE, HeaderValue::from_static("hold"));
+                // Printable ASCII is always valid in a header.
+                if let Ok(reason) = HeaderValue::try_from(reason) {
+                    headers.insert(REASON, reason);
+                }
             }
-        }
-        Directive::Proceed => {
-            headers.insert(DIRECTIVE, HeaderValue::from_static("proceed"));
-            let at = standing.released.map(|at| HeaderValue::try_from(at.to_string()));
-            if let Some(Ok(at)) = at {
-                headers.insert(RELEASED, at);
+            Directive::Proceed => {
+                headers.insert(DIRECTIVE, HeaderValue::from_static("proceed"));
+                let at = standing.released.map(|at| HeaderValue::try_from(at.to_string()));
+                if let Some(Ok(at)) = at {
+                    headers.insert(RELEASED, at);
+                }
             }
         }
     }

@@ -1,9 +1,90 @@
-//! A node's runs, as its stored records and uploaded logs describe them.
+//! Nodes as they are now, and their runs as stored records and uploaded logs describe them.
 
 use std::collections::BTreeSet;
+use std::slice;
+use std::sync::Arc;
 
 use provost_record::{Run, Stage, runs};
-use provost_store::{StoredRun, UploadedLog};
+use provost_store::{NewestRuns, Node, RunQuery, Store, StoreError, StoredRun, UploadedLog};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::beats::Beats;
+use super::over_quota::OverQuota;
+use crate::listener::refusal::Refusal;
+
+/// How many histories of nodes are read and sent at once: each may be 8 MiB.
+const HISTORIES: usize = 16;
+
+/// What is known of nodes: in the store, and in memory alone.
+pub(crate) struct KnownNodes {
+    store: Arc<dyn Store>,
+    beats: Arc<Beats>,
+    over_quota: Arc<OverQuota>,
+    histories: Arc<Semaphore>,
+}
+
+/// A node's newest runs.
+pub(crate) struct History {
+    pub(crate) newest: NewestRuns,
+    pub(crate) uploaded: BTreeSet<UploadedLog>,
+    /// Kept until it is sent.
+    pub(crate) place: Option<OwnedSemaphorePermit>,
+}
+
+impl KnownNodes {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        beats: Arc<Beats>,
+        over_quota: Arc<OverQuota>,
+    ) -> Self {
+        Self { store, beats, over_quota, histories: Arc::new(Semaphore::new(HISTORIES)) }
+    }
+
+    /// Those of these names; without names, all.
+    pub(crate) async fn list(&self, names: Option<Vec<String>>) -> Result<Vec<Node>, StoreError> {
+        let mut nodes = match names {
+            Some(names) => self.store.nodes_named(names).await?,
+            None => self.store.nodes().await?,
+        };
+        self.show(&mut nodes);
+        Ok(nodes)
+    }
+
+    /// Adds what is in memory alone.
+    fn show(&self, nodes: &mut [Node]) {
+        self.beats.show(nodes);
+        self.over_quota.show(nodes);
+    }
+
+    /// The node of that name.
+    pub(crate) async fn node(&self, name: &str) -> Result<Node, Refusal> {
+        let node = self.store.node(name).await?;
+        let mut node = node.ok_or_else(|| Refusal::unknown_node(name))?;
+        self.show(slice::from_mut(&mut node));
+        Ok(node)
+    }
+
+    /// The newest runs of the node.
+    pub(crate) async fn history(&self, name: &str, query: RunQuery) -> Result<History, StoreError> {
+        // Fails only where the semaphore is closed, which nothing does.
+        let place = Arc::clone(&self.histories).acquire_owned().await.ok();
+        let newest = self.store.runs(name, query).await?;
+        let uploaded = self.store.logs(name).await?.into_iter().collect();
+        Ok(History { newest, uploaded, place })
+    }
+
+    /// Forgets nodes. Where one is unknown, none is: returns those.
+    pub(crate) async fn remove(
+        &self,
+        names: &[String],
+    ) -> Result<Result<(), Vec<String>>, StoreError> {
+        let removed = self.store.remove(names.to_vec()).await?;
+        if removed.is_ok() {
+            self.beats.remove(names);
+        }
+        Ok(removed)
+    }
+}
 
 /// The runs that have the id of `stored`: of each service one. A stage whose log was uploaded has that
 /// log's name.

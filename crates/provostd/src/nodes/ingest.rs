@@ -1,17 +1,20 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use provost_record::{Phase, now};
-use provost_store::{Ingested, MAX_RECORD, MAX_SEQ, Report, Sent};
+use provost_store::{Ingested, MAX_RECORD, MAX_SEQ, Report, Sent, Store, StoreError, UploadedLog};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::failures;
-use super::guard::Directive;
-use crate::app::App;
+use super::guard::{AttemptGuard, Directive};
+use super::over_quota::OverQuota;
+use super::silence::Silence;
 use crate::listener::refusal::Refusal;
+use crate::listener::report_places::ReportPlaces;
+use crate::metrics::Metrics;
 
 /// The answer to a batch of records.
 #[derive(Debug, Serialize)]
@@ -25,40 +28,81 @@ pub(crate) struct Acknowledgement {
     directive: Directive,
 }
 
-/// Stores a batch of a node's records, which was sent so.
-pub(crate) async fn ingest(
-    app: &Arc<App>,
-    node: &str,
-    body: &[u8],
-    sent: Sent,
-) -> Result<Acknowledgement, Refusal> {
-    let mut batch = parse(node, body)?;
-    let Some(last) = batch.last_mut() else {
-        return Err(invalid("the batch is empty".into()));
-    };
-    last.sent = Some(sent);
-    let last = last.record.clone();
-    // In a task of its own: a node whose power is cut after its report closes the connection, which drops the
-    // request, and what follows from stored records has to be done all the same.
-    let stored = tokio::spawn(store(Arc::clone(app), node.to_owned(), batch)).await;
-    let ingested = stored.unwrap_or_else(|error| resume_unwind(error.into_panic()))?;
-    let directive = Directive::after(&last, &ingested.standing, app.guard.max_attempts);
-    let goes_on = last.phase != Phase::ServiceEnd;
-    Ok(Acknowledgement { acked: last.seq, goes_on, directive })
+/// Stores what nodes report.
+pub(crate) struct Reports {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) guard: AttemptGuard,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) over_quota: Arc<OverQuota>,
+    pub(crate) silence: Arc<Silence>,
+    pub(crate) places: ReportPlaces,
 }
 
-/// Stores a batch, and does what follows from it: the node is due to report again, its failures are logged.
-async fn store(app: Arc<App>, node: String, batch: Vec<Report>) -> Result<Ingested, Refusal> {
-    let timings = app.metrics.timings.of(&batch);
-    let (begun, waits) = (Instant::now(), app.metrics.waits_for_store());
-    let ingested = app.store.ingest(&node, batch, now()).await;
-    let ingested = ingested.map_err(|error| app.refused_by_store(&node, error))?;
-    drop(waits);
-    app.metrics.ingested(&ingested, begun.elapsed());
-    app.metrics.timings.observe(timings, ingested.repeats);
-    app.silence.note(ingested.due);
-    failures::log(&ingested.notices);
-    Ok(ingested)
+impl Reports {
+    /// Stores a batch of a node's records, which was sent so.
+    pub(crate) async fn ingest(
+        self: &Arc<Self>,
+        node: &str,
+        body: &[u8],
+        sent: Sent,
+    ) -> Result<Acknowledgement, Refusal> {
+        let _place = self.places.take()?;
+        let mut batch = parse(node, body)?;
+        let Some(last) = batch.last_mut() else {
+            return Err(invalid("the batch is empty".into()));
+        };
+        last.sent = Some(sent);
+        let last = last.record.clone();
+        // In a task of its own: a node whose power is cut after its report closes the connection, which drops the
+        // request, and what follows from stored records has to be done all the same.
+        let stored = tokio::spawn(Arc::clone(self).store(node.to_owned(), batch)).await;
+        let ingested = stored.unwrap_or_else(|error| resume_unwind(error.into_panic()))?;
+        let directive = Directive::after(&last, &ingested.standing, self.guard.budget);
+        let goes_on = last.phase != Phase::ServiceEnd;
+        Ok(Acknowledgement { acked: last.seq, goes_on, directive })
+    }
+
+    /// Stores a batch, and does what follows from it: the node is due to report again, its failures are logged.
+    async fn store(self: Arc<Self>, node: String, batch: Vec<Report>) -> Result<Ingested, Refusal> {
+        let timings = self.metrics.timings.of(&batch);
+        let (begun, waits) = (Instant::now(), self.metrics.waits_for_store());
+        let ingested = self.store.ingest(&node, batch, now()).await;
+        let ingested = ingested.map_err(|error| self.refused(&node, error))?;
+        drop(waits);
+        self.metrics.ingested(&ingested, begun.elapsed());
+        self.metrics.timings.observe(timings, ingested.repeats);
+        self.silence.note(ingested.due);
+        failures::log(&ingested.notices);
+        Ok(ingested)
+    }
+
+    /// When a node whose run goes on may report again, where that isn't soon.
+    pub(crate) fn next_report(&self) -> Option<Duration> {
+        self.places.next_report(self.store.daemons())
+    }
+
+    /// Stores a log.
+    pub(crate) async fn put_log(
+        &self,
+        node: &str,
+        log: UploadedLog,
+        bytes: Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let _place = self.places.take()?;
+        let (size, begun) = (bytes.len(), Instant::now());
+        let waits = self.metrics.waits_for_store();
+        let stored = self.store.put_log(node, log, bytes).await;
+        stored.map_err(|error| self.refused(node, error))?;
+        drop(waits);
+        self.metrics.log_stored(size, begun.elapsed());
+        Ok(())
+    }
+
+    /// The answer to a node whose report the store refuses.
+    fn refused(&self, node: &str, error: StoreError) -> Refusal {
+        self.over_quota.note(node, &error);
+        error.into()
+    }
 }
 
 /// Reads a batch of the records of `node`.

@@ -3,14 +3,16 @@
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
 
 use axum::http::StatusCode;
 use provost_bundle::{Digest, Manifest};
 use provost_record::wording::error_chain;
 use serde::Serialize;
 
-use crate::app::App;
+use super::node_program::NodeProgram;
 use crate::listener::refusal::Refusal;
+use crate::published::PublishedFolder;
 
 /// Addresses for documentation (RFC 5737, RFC 3849): nothing is sent there.
 const FAR_V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
@@ -31,9 +33,18 @@ pub(crate) struct InstallerNeeds {
     tls: bool,
 }
 
-impl InstallerNeeds {
-    pub(crate) async fn of(app: &App) -> Result<Self, Refusal> {
-        let path = app.www.join("manifest.toml");
+/// Where that is known from.
+#[derive(Clone)]
+pub(crate) struct Installer {
+    pub(crate) www: PublishedFolder,
+    pub(crate) program: Arc<NodeProgram>,
+    /// The address of the nodes' listener.
+    pub(crate) nodes_at: SocketAddr,
+}
+
+impl Installer {
+    pub(crate) async fn needs(&self) -> Result<InstallerNeeds, Refusal> {
+        let path = self.www.join("manifest.toml");
         let unpublished = |e: &dyn std::error::Error| {
             Refusal::new(
                 StatusCode::NOT_FOUND,
@@ -43,9 +54,9 @@ impl InstallerNeeds {
         };
         let text = tokio::fs::read(&path).await.map_err(|e| unpublished(&e))?;
         let manifest = Manifest::parse(&text).map_err(|e| unpublished(&e))?;
-        let sha256 = app.node_program.digest().await?;
-        Ok(Self {
-            server: address(app.nodes_at).ok(),
+        let sha256 = self.program.digest().await?;
+        Ok(InstallerNeeds {
+            server: address(self.nodes_at).ok(),
             key: manifest.key,
             sha256,
             generation: manifest.generation,

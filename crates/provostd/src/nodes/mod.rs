@@ -15,10 +15,10 @@ pub(crate) mod program;
 pub(crate) mod silence;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, FromRef, Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
@@ -28,13 +28,19 @@ use provost_store::{Sent, UploadedLog};
 use serde::Serialize;
 use tokio::task::spawn_blocking;
 
-use crate::app::App;
-use crate::listener::bodies::HeldBody;
+use crate::listener::bodies::Bodies;
 use crate::listener::connections::Connection;
 use crate::listener::encoding::Encoding;
 use crate::listener::refusal;
 use crate::listener::refusal::Refusal;
-use crate::published::{Published, add_newest, refuse_secrets};
+use crate::published::refresher::Refresher;
+use crate::published::{Published, PublishedFolder, add_newest, refuse_secrets};
+use beats::Beats;
+use caller::Callers;
+use enrolment::Enroller;
+use guard::AttemptGuard;
+use ingest::Reports;
+use node_program::NodeProgram;
 
 /// The longest batch of records, in bytes.
 pub(crate) const MAX_BATCH: usize = 8 * 1024 * 1024;
@@ -50,8 +56,22 @@ const MAX_LOG_NAME: usize = 240;
 /// of its own.
 const IDENTITY: HeaderName = HeaderName::from_static("provost-identity");
 
+/// What handlers of the nodes' API use.
+#[derive(Clone, FromRef)]
+pub(crate) struct NodesState {
+    pub(crate) www: PublishedFolder,
+    pub(crate) refresher: Arc<Refresher>,
+    pub(crate) program: Arc<NodeProgram>,
+    pub(crate) callers: Arc<Callers>,
+    pub(crate) guard: AttemptGuard,
+    pub(crate) reports: Arc<Reports>,
+    pub(crate) beats: Arc<Beats>,
+    pub(crate) enroller: Arc<Enroller>,
+    pub(crate) bodies: Arc<Bodies>,
+}
+
 /// The nodes' API: the bundle's files, a node's own plan, its own reports.
-pub(crate) fn router(app: Arc<App>) -> Router {
+pub(crate) fn router(state: NodesState) -> Router {
     Router::new()
         .route("/manifest.toml", get(manifest))
         .route("/manifest.toml.minisig", get(manifest_signature))
@@ -67,69 +87,71 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/nodes/{node}/records", post(records))
         .route("/v1/nodes/{node}/runs/{run}/logs/{name}", put(log))
         .route("/v1/nodes/{node}/runs/{run}/beat", post(beat))
-        .with_state(app)
+        .with_state(state)
         .layer(axum::middleware::map_response(refusal::in_json))
 }
 
-type Shared = State<Arc<App>>;
+type Www = State<PublishedFolder>;
 /// The connection that a request has come by.
 type By = Extension<Arc<Connection>>;
 
-async fn manifest(State(app): Shared, request: Request<Body>) -> Response {
-    Published::Manifest("manifest.toml").serve(&app.www, request).await
+async fn manifest(State(www): Www, request: Request<Body>) -> Response {
+    Published::Manifest("manifest.toml").serve(&www, request).await
 }
 
-async fn manifest_signature(State(app): Shared, request: Request<Body>) -> Response {
-    Published::Manifest("manifest.toml.minisig").serve(&app.www, request).await
+async fn manifest_signature(State(www): Www, request: Request<Body>) -> Response {
+    Published::Manifest("manifest.toml.minisig").serve(&www, request).await
 }
 
 async fn channel_manifest(
-    State(app): Shared,
+    State(www): Www,
     Path(name): Path<String>,
     request: Request<Body>,
 ) -> Response {
     match Published::manifest(&name) {
-        Some(manifest) => manifest.serve(&app.www, request).await,
+        Some(manifest) => manifest.serve(&www, request).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
-async fn refresh(State(app): Shared) -> Response {
-    app.refresher.serve(false).await
+async fn refresh(State(refresher): State<Arc<Refresher>>) -> Response {
+    refresher.serve(false).await
 }
 
-async fn refresh_signature(State(app): Shared) -> Response {
-    app.refresher.serve(true).await
+async fn refresh_signature(State(refresher): State<Arc<Refresher>>) -> Response {
+    refresher.serve(true).await
 }
 
 async fn object(
-    State(app): Shared,
+    State(www): Www,
     Path((folder, name)): Path<(String, String)>,
     request: Request<Body>,
 ) -> Response {
     match Published::object(&folder, &name) {
-        Some(object) => object.serve(&app.www, request).await,
+        Some(object) => object.serve(&www, request).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
-async fn pack(State(app): Shared, Path(name): Path<String>, request: Request<Body>) -> Response {
+async fn pack(State(www): Www, Path(name): Path<String>, request: Request<Body>) -> Response {
     match Published::pack(&name) {
-        Some(pack) => pack.serve(&app.www, request).await,
+        Some(pack) => pack.serve(&www, request).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
 async fn node_program(
-    State(app): Shared,
+    State(program): State<Arc<NodeProgram>>,
     Path(sha256): Path<String>,
     request: Request<Body>,
 ) -> Result<Response, Refusal> {
-    app.node_program.serve(&sha256, request).await
+    program.serve(&sha256, request).await
 }
 
 async fn plan(
-    State(app): Shared,
+    State(www): Www,
+    State(callers): State<Arc<Callers>>,
+    State(guard): State<AttemptGuard>,
     Extension(by): By,
     Path(name): Path<String>,
     request: Request<Body>,
@@ -137,17 +159,16 @@ async fn plan(
     let Some(plan) = Published::plan(&name) else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
-    let caller = caller::check(&app, request.headers(), plan.node, &by).await?;
+    let caller = callers.check(request.headers(), plan.node, &by).await?;
     if plan.is_signature {
         // What the node has to do comes with the plan.
-        return Ok(plan.plan.serve(&app.www, request).await);
+        return Ok(plan.plan.serve(&www, request).await);
     }
-    let current = guard::current_run(request.headers());
-    let standing = app.store.standing(plan.node, current).await?;
-    let mut response = plan.plan.serve(&app.www, request).await;
+    let standing = guard.standing(plan.node, request.headers()).await?;
+    let mut response = plan.plan.serve(&www, request).await;
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
-        add_newest(response.headers_mut(), &app.www).await;
-        guard::add_directive(response.headers_mut(), &standing, app.guard.max_attempts);
+        add_newest(response.headers_mut(), &www).await;
+        guard.add_directive(response.headers_mut(), &standing);
         if caller.is_due {
             response.headers_mut().insert(IDENTITY, HeaderValue::from_static("renew"));
         }
@@ -156,7 +177,8 @@ async fn plan(
 }
 
 async fn secrets(
-    State(app): Shared,
+    State(www): Www,
+    State(callers): State<Arc<Callers>>,
     Extension(by): By,
     Path(name): Path<String>,
     request: Request<Body>,
@@ -167,29 +189,26 @@ async fn secrets(
     if !by.is_private() {
         return Ok(refuse_secrets());
     }
-    caller::check(&app, request.headers(), node, &by).await?;
-    Ok(secrets.serve(&app.www, request).await)
+    callers.check(request.headers(), node, &by).await?;
+    Ok(secrets.serve(&www, request).await)
 }
 
 async fn records(
-    State(app): Shared,
+    State(callers): State<Arc<Callers>>,
+    State(reports): State<Arc<Reports>>,
     Extension(by): By,
     Path(node): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    let body = read_own(&app, &by, &headers, &node, body, MAX_BATCH).await?;
-    let _place = app.report_places.take()?;
+    let body = callers.read(&headers, &node, &by, body, MAX_BATCH).await?;
     let sent = Sent {
         program: program::version(&headers),
         plain_http: !by.is_private(),
         waited: Duration::ZERO,
     };
-    let acknowledgement = ingest::ingest(&app, &node, &body.bytes, sent).await?;
-    let wait = acknowledgement
-        .goes_on
-        .then(|| app.report_places.next_report(app.store.daemons()))
-        .flatten();
+    let acknowledgement = reports.ingest(&node, &body.bytes, sent).await?;
+    let wait = acknowledgement.goes_on.then(|| reports.next_report()).flatten();
     let wait = wait.map(|wait| [(header::RETRY_AFTER, wait.as_secs())]);
     Ok((wait, Json(acknowledgement)).into_response())
 }
@@ -202,13 +221,14 @@ struct BeatAnswer {
 }
 
 async fn beat(
-    State(app): Shared,
+    State(callers): State<Arc<Callers>>,
+    State(beats): State<Arc<Beats>>,
     Extension(by): By,
     Path((node, run)): Path<(String, String)>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<BeatAnswer>, Refusal> {
-    let body = read_own(&app, &by, &headers, &node, body, MAX_BEAT).await?;
+    let body = callers.read(&headers, &node, &by, body, MAX_BEAT).await?;
     let invalid = |error: String| {
         let hint = "install the same version of Provost on the node and the management node";
         Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)
@@ -219,24 +239,26 @@ async fn beat(
         let Beat { log, .. } = &beat;
         return Err(invalid(format!("{log:?} of run {run:?} can't be the name of a log")));
     }
-    let follow = app.beats.note(&node, run, beat, now());
+    let follow = beats.note(&node, run, beat, now());
     Ok(Json(BeatAnswer { follow }))
 }
 
 async fn log(
-    State(app): Shared,
+    State(callers): State<Arc<Callers>>,
+    State(reports): State<Arc<Reports>>,
+    State(bodies): State<Arc<Bodies>>,
     Extension(by): By,
     Path((node, run, name)): Path<(String, String, String)>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Refusal> {
-    let mut body = read_own(&app, &by, &headers, &node, body, MAX_LOG).await?;
+    let mut body = callers.read(&headers, &node, &by, body, MAX_LOG).await?;
     let encoding = Encoding::of(&headers)?;
     check_log(&run, &name)?;
     let mut bytes = std::mem::take(&mut body.bytes);
     let _room = match encoding {
         Some(encoding) => {
-            let room = app.bodies.room(MAX_LOG as u64).await?;
+            let room = bodies.room(MAX_LOG as u64).await?;
             let unpacked = spawn_blocking(move || encoding.unpack(&bytes, MAX_LOG)).await;
             bytes = unpacked.map_err(|e| {
                 let what = format!("unpacking {name} of {node}: {e}");
@@ -246,13 +268,7 @@ async fn log(
         }
         None => None,
     };
-    let _place = app.report_places.take()?;
-    let (size, begun) = (bytes.len(), Instant::now());
-    let waits = app.metrics.waits_for_store();
-    let stored = app.store.put_log(&node, UploadedLog { run, name }, bytes).await;
-    stored.map_err(|error| app.refused_by_store(&node, error))?;
-    drop(waits);
-    app.metrics.log_stored(size, begun.elapsed());
+    reports.put_log(&node, UploadedLog { run, name }, bytes).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -266,22 +282,6 @@ pub(crate) fn check_log(run: &str, name: &str) -> Result<(), Refusal> {
         format!("{name:?} of run {run:?} can't be the name of a log"),
         "PUT a log to /v1/nodes/NODE/runs/UUID/logs/NN-SCRIPT",
     ))
-}
-
-/// The body of a request that only `node` itself may send.
-async fn read_own<'a>(
-    app: &'a App,
-    by: &Connection,
-    headers: &HeaderMap,
-    node: &str,
-    body: Body,
-    most: usize,
-) -> Result<HeldBody<'a>, Refusal> {
-    if let Err(refusal) = caller::check(app, headers, node, by).await {
-        app.bodies.drain(body).await;
-        return Err(refusal);
-    }
-    app.bodies.read(body, most).await
 }
 
 /// `NN-SCRIPT`, as one element of a path.

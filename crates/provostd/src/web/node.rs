@@ -1,13 +1,10 @@
 //! One node: its status, its runs with their steps as a timeline, and what runs now.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use askama::Template;
 use jiff::Timestamp;
 use provost_record::step_log::view::Part;
 use provost_record::{Cause, Outcome, Run, Stage, wording};
-use provost_store::{NewestRuns, Node, RunQuery, Status, UpdateStatus, UploadedLog, words};
+use provost_store::{Node, RunQuery, Status, UpdateStatus, words};
 
 use super::log_text;
 use super::log_text::Line;
@@ -17,6 +14,7 @@ use crate::app::App;
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 use crate::nodes::history;
+use crate::nodes::history::History;
 
 /// How many runs are shown with their steps.
 const MOST_RUNS: usize = 20;
@@ -102,17 +100,12 @@ impl Page for NodePage {
 
     async fn content(&self, app: &App) -> Result<String, Refusal> {
         let name = &self.name;
-        let mut node = app.store.node(name).await?.ok_or_else(|| Refusal::unknown_node(name))?;
-        app.beats.show(std::slice::from_mut(&mut node));
-        app.over_quota.show(std::slice::from_mut(&mut node));
-        // Fails only where the semaphore is closed, which nothing does.
-        let permit = Arc::clone(&app.histories).acquire_owned().await.ok();
+        let node = app.nodes.node(name).await?;
         let query = RunQuery { also: node.run.clone(), ..RunQuery::newest(MOST_RUNS) };
-        let NewestRuns { runs: stored, more } = app.store.runs(name, query).await?;
-        let uploaded: BTreeSet<UploadedLog> = app.store.logs(name).await?.into_iter().collect();
-        let runs = stored.iter().flat_map(|run| history::runs_of(run, &uploaded));
+        let History { newest, uploaded, place } = app.nodes.history(name, query).await?;
+        let runs = newest.runs.iter().flat_map(|run| history::runs_of(run, &uploaded));
         let runs: Vec<Run> = runs.collect();
-        drop(permit);
+        drop(place);
         let now = Timestamp::now();
         let is_of_step = |run: &&Run| Some(&run.run) == node.run.as_ref();
         let has_step = runs.iter().find(is_of_step).is_some_and(|run| run.failed_stage().is_some());
@@ -129,7 +122,7 @@ impl Page for NodePage {
                 .enumerate()
                 .map(|(at, run)| ShownRun::of(run, &node, at == 0))
                 .collect(),
-            more,
+            more: newest.more,
         })
     }
 }

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
-pub(crate) use node::enroll;
+pub(crate) use node::{Enroller, enroll};
 
 use crate::listener::tls::Authority;
 

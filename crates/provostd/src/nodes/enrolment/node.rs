@@ -13,7 +13,7 @@ use provost_bundle::Fingerprint;
 use provost_plan::{Plan, is_node_name};
 use provost_record::now;
 use provost_record::wording::error_chain;
-use provost_store::{Enrolled, EnrolmentRefusal, EnrolmentRequest};
+use provost_store::{Enrolled, EnrolmentRefusal, EnrolmentRequest, Store};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -21,26 +21,37 @@ use super::Enrolment;
 use super::csr;
 use super::csr::ProvedKey;
 use crate::admin::tokens;
-use crate::app::App;
+use crate::listener::bodies::Bodies;
 use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
+use crate::nodes::pending::Pending;
+use crate::published::PublishedFolder;
 
 /// The longest that a request is held which has to wait for an admin. A node takes no longer silence.
 const MOST_WAIT: Duration = Duration::from_secs(10);
 /// The variable of a plan that has its node's address, as in xCAT's environment.
 const ADDRESS: &str = "IPADDR";
 
+/// What gives nodes their identities.
+pub(crate) struct Enroller {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) www: PublishedFolder,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) enrolment: Arc<Enrolment>,
+}
+
 /// `POST /v1/nodes/NODE/enroll`: a request for a certificate, with a join token or without. The
 /// answer is the certificate, PEM; or 202, where an admin has to approve it. With `Prefer: wait=10`
 /// (RFC 7240) the request waits for that.
 pub(crate) async fn enroll(
-    State(app): State<Arc<App>>,
+    State(enroller): State<Arc<Enroller>>,
+    State(bodies): State<Arc<Bodies>>,
     Extension(by): Extension<Arc<Connection>>,
     Path(node): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    let body = app.bodies.read(body, csr::MAX).await?;
+    let body = bodies.read(body, csr::MAX).await?;
     if !by.is_private() {
         return Err(Refusal::new(
             StatusCode::FORBIDDEN,
@@ -48,7 +59,7 @@ pub(crate) async fn enroll(
             "use the port that `provostd ca show` names",
         ));
     }
-    let planned = planned_address(&app, &node).await?;
+    let planned = planned_address(&enroller, &node).await?;
     let proved = ProvedKey::of_request(&body.bytes)?;
     let key = proved.fingerprint;
     let request = |at: Timestamp| EnrolmentRequest {
@@ -58,13 +69,13 @@ pub(crate) async fn enroll(
         by: by.address(),
         planned,
         is_proven: by.key() == Some(key.0),
-        until: app.enrolment.until(at),
+        until: enroller.enrolment.until(at),
     };
-    let mut heard = app.enrolment.changed.subscribe();
+    let mut heard = enroller.enrolment.changed.subscribe();
     let end = Instant::now() + wait(&headers);
     let (until, is_new) = loop {
         // Not cut to a second: a short time may be over in the same one.
-        match app.store.enrol(request(now()), Timestamp::now()).await? {
+        match enroller.store.enrol(request(now()), Timestamp::now()).await? {
             Enrolled::Identity { until, is_new } => break (until, is_new),
             Enrolled::Refused(why) => return Err(refusal(&node, &key, by.address(), &why)),
             Enrolled::Pending if Instant::now() < end => {
@@ -72,7 +83,7 @@ pub(crate) async fn enroll(
                 Enrolment::wait(&mut heard, &node, rest).await;
             }
             Enrolled::Pending => {
-                app.pending.tell.tell_key(&node, &key.to_string());
+                enroller.pending.tell.tell_key(&node, &key.to_string());
                 return Ok(pending(&node, &key));
             }
         }
@@ -80,22 +91,22 @@ pub(crate) async fn enroll(
     if is_new {
         tracing::info!("{node} at {} has the identity {key} now", by.address());
     }
-    app.pending.remove(&node);
-    let certificate = certificate(&app, &node, &proved, until)?;
+    enroller.pending.remove(&node);
+    let certificate = certificate(&enroller.enrolment, &node, &proved, until)?;
     let text = format!("node: {node}\nkey: {key}\nuntil: {until}\n{certificate}");
     let kind = HeaderValue::from_static("application/x-pem-file");
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
 
 fn certificate(
-    app: &App,
+    enrolment: &Enrolment,
     node: &str,
     proved: &ProvedKey,
     until: Timestamp,
 ) -> Result<String, Refusal> {
     let failed =
         |error: String, hint: String| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error, hint);
-    let Some(authority) = &app.enrolment.authority else {
+    let Some(authority) = &enrolment.authority else {
         let what = "this provostd has no authority to sign certificates";
         return Err(failed(what.to_owned(), "restart provostd, and read its log".to_owned()));
     };
@@ -105,7 +116,7 @@ fn certificate(
 
 /// The address of a node's plan, if it has one. Who is neither published nor known is refused, so that
 /// strangers can't fill the store with names.
-async fn planned_address(app: &App, node: &str) -> Result<Option<IpAddr>, Refusal> {
+async fn planned_address(enroller: &Enroller, node: &str) -> Result<Option<IpAddr>, Refusal> {
     let unknown = || {
         let hint = format!("name it in site.toml and publish; or: provostctl token --force {node}");
         let what = format!("the node {node:?} isn't in what is published");
@@ -114,14 +125,14 @@ async fn planned_address(app: &App, node: &str) -> Result<Option<IpAddr>, Refusa
     if !is_node_name(node) {
         return Err(unknown());
     }
-    let plan = tokio::fs::read(app.www.join(format!("plans/{node}.toml"))).await;
+    let plan = tokio::fs::read(enroller.www.join(format!("plans/{node}.toml"))).await;
     match plan {
         Ok(text) => {
             let plan = Plan::parse(&text).ok();
             // Some sites write it with the length of its network.
             Ok(plan.and_then(|plan| plan.env.get(ADDRESS)?.split('/').next()?.trim().parse().ok()))
         }
-        Err(_) => match app.store.node(node).await? {
+        Err(_) => match enroller.store.node(node).await? {
             Some(_) => Ok(None),
             None => Err(unknown()),
         },
