@@ -1,20 +1,13 @@
-use std::path::Path;
 use std::sync::Arc;
 
 use provost_store::Store;
 
-use crate::admin::accounts::Sessions;
-use crate::admin::retention::Pruner;
 use crate::fleet::Fleet;
 use crate::fleet::open_pages::OpenPages;
 use crate::fleet::recent::Recent;
 use crate::listener::Stop;
-use crate::listener::bodies::Bodies;
-use crate::metrics::Metrics;
 use crate::nodes::beats::Beats;
-use crate::nodes::enrolment::Enrolment;
 use crate::nodes::history::KnownNodes;
-use crate::nodes::installer::Installer;
 use crate::nodes::over_quota::OverQuota;
 use crate::nodes::pending::Pending;
 use crate::notify::program::Hook;
@@ -23,23 +16,14 @@ use crate::published::PublishedFolder;
 /// What the handlers of all listeners share.
 pub(crate) struct App {
     pub(crate) store: Arc<dyn Store>,
-    /// The daemon's own folder.
-    pub(crate) data: Arc<Path>,
     pub(crate) www: PublishedFolder,
-    pub(crate) installer: Installer,
     pub(crate) beats: Arc<Beats>,
-    pub(crate) bodies: Arc<Bodies>,
     pub(crate) nodes: Arc<KnownNodes>,
     pub(crate) over_quota: Arc<OverQuota>,
-    pub(crate) pruner: Arc<Pruner>,
-    pub(crate) enrolment: Arc<Enrolment>,
     /// The nodes that have no valid token and no identity.
     pub(crate) pending: Arc<Pending>,
     /// By what nodes are continued on the web page.
     pub(crate) on_continue: Option<Arc<Hook>>,
-    /// The browsers that have logged in.
-    pub(crate) sessions: Arc<Sessions>,
-    pub(crate) metrics: Arc<Metrics>,
     /// The nodes, while somebody looks at the web page.
     pub(crate) fleet: Arc<Fleet>,
     /// What came in of late.

@@ -10,16 +10,21 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
 use provost_record::{Service, now};
-use provost_store::{Look, Pruned, Released, RunQuery};
+use provost_store::{Look, Pruned, Released, RunQuery, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::request::{absent, expand, read_json, short};
+use super::retention::Pruner;
 use super::{published_nodes, tokens};
-use crate::app::App;
+use crate::fleet::Fleet;
 use crate::listener::refusal::Refusal;
 use crate::nodes::history;
+use crate::nodes::history::KnownNodes;
+use crate::nodes::pending::Pending;
+use crate::notify::program::Hook;
+use crate::published::PublishedFolder;
 
 /// The event of a hook that continues a node.
 const CONTINUE: &str = "continue";
@@ -29,7 +34,8 @@ const LATEST: usize = 100;
 /// A request about nodes.
 const EXAMPLE: &str = r#"{"nodes": ["cn[001-004]"]}"#;
 
-type Shared = State<Arc<App>>;
+type StoreState = State<Arc<dyn Store>>;
+type FleetState = State<Arc<Fleet>>;
 
 /// The nodes that a request is about.
 #[derive(Deserialize)]
@@ -39,8 +45,8 @@ struct NodesRequest {
 }
 
 impl NodesRequest {
-    async fn read(app: &App, body: Body) -> Result<Vec<String>, Refusal> {
-        let request: Self = read_json(app, body, EXAMPLE).await?;
+    async fn read(body: Body) -> Result<Vec<String>, Refusal> {
+        let request: Self = read_json(body, EXAMPLE).await?;
         expand(&request.nodes.join(","))
     }
 }
@@ -60,12 +66,16 @@ struct TokensRequest {
     force: bool,
 }
 
-pub(crate) async fn create_tokens(State(app): Shared, body: Body) -> Result<Response, Refusal> {
-    let request: TokensRequest = read_json(&app, body, EXAMPLE).await?;
+pub(crate) async fn create_tokens(
+    State(store): StoreState,
+    State(www): State<PublishedFolder>,
+    State(fleet): FleetState,
+    body: Body,
+) -> Result<Response, Refusal> {
+    let request: TokensRequest = read_json(body, EXAMPLE).await?;
     let mut nodes = expand(&request.nodes.join(","))?;
     if !request.force {
-        let (www, names) = (app.www.clone(), nodes);
-        let checked = spawn_blocking(move || published_nodes::check(&www, names)).await;
+        let checked = spawn_blocking(move || published_nodes::check(&www, nodes)).await;
         let failed = |e: JoinError| {
             let hint = "report this as a bug";
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
@@ -79,14 +89,14 @@ pub(crate) async fn create_tokens(State(app): Shared, body: Body) -> Result<Resp
         })?;
     }
     if request.missing {
-        nodes = app.store.without_token(nodes).await?;
+        nodes = store.without_token(nodes).await?;
     }
     tracing::info!("new tokens for {}", short(&nodes));
     let milliseconds = |ms| SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
     let overlap = request.overlap_ms.map(milliseconds);
     let names = nodes.clone();
-    let created = tokens::create(&*app.store, nodes, overlap, now()).await?;
-    app.fleet.touch(&names);
+    let created = tokens::create(&*store, nodes, overlap, now()).await?;
+    fleet.touch(&names);
     Ok(Json(created).into_response())
 }
 
@@ -98,13 +108,14 @@ pub(crate) struct ShownRelease {
 }
 
 pub(crate) async fn release(
-    State(app): Shared,
+    State(store): StoreState,
+    State(fleet): FleetState,
     body: Body,
 ) -> Result<Json<Vec<ShownRelease>>, Refusal> {
-    let nodes = NodesRequest::read(&app, body).await?;
+    let nodes = NodesRequest::read(body).await?;
     let all = short(&nodes);
     // Not cut to a second: a run may have begun in the same one.
-    let released = app.store.release(nodes, Timestamp::now()).await?.map_err(|unknown| {
+    let released = store.release(nodes, Timestamp::now()).await?.map_err(|unknown| {
         let unknown = short(&unknown);
         absent(
             format!("no node was released: unknown {unknown}"),
@@ -112,7 +123,7 @@ pub(crate) async fn release(
         )
     })?;
     tracing::info!("released {all}");
-    app.fleet.touch(&released.iter().map(|released| released.node.clone()).collect::<Vec<_>>());
+    fleet.touch(&released.iter().map(|released| released.node.clone()).collect::<Vec<_>>());
     let shown = |r: Released| ShownRelease { node: r.node, attempts: r.attempts };
     Ok(Json(released.into_iter().map(shown).collect()))
 }
@@ -124,35 +135,41 @@ pub(crate) struct ShownRemoval {
 }
 
 pub(crate) async fn remove(
-    State(app): Shared,
+    State(known): State<Arc<KnownNodes>>,
+    State(fleet): FleetState,
+    State(pending): State<Arc<Pending>>,
     body: Body,
 ) -> Result<Json<Vec<ShownRemoval>>, Refusal> {
-    let nodes = NodesRequest::read(&app, body).await?;
-    app.nodes.remove(&nodes).await?.map_err(|unknown| {
+    let nodes = NodesRequest::read(body).await?;
+    known.remove(&nodes).await?.map_err(|unknown| {
         let unknown = short(&unknown);
         absent(
             format!("no node was removed: unknown {unknown}"),
             "list all nodes: provostctl nodes",
         )
     })?;
-    app.fleet.touch(&nodes);
+    fleet.touch(&nodes);
     tracing::info!("removed {}", short(&nodes));
-    nodes.iter().for_each(|node| app.pending.remove(node));
+    nodes.iter().for_each(|node| pending.remove(node));
     Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))
 }
 
 /// Has nodes run what they left unfinished, by the program that the site has for it.
-pub(crate) async fn go_on(State(app): Shared, body: Body) -> Result<StatusCode, Refusal> {
-    let nodes = NodesRequest::read(&app, body).await?;
+pub(crate) async fn go_on(
+    State(store): StoreState,
+    State(hook): State<Option<Arc<Hook>>>,
+    body: Body,
+) -> Result<StatusCode, Refusal> {
+    let nodes = NodesRequest::read(body).await?;
     let all = short(&nodes);
     let by_hand = format!("provostctl continue {all}");
-    let Some(hook) = &app.on_continue else {
+    let Some(hook) = hook else {
         let error = format!("continuing {all}: provostd can't log in to nodes");
         let hint = format!("{by_hand}; or set on_continue under [hooks] of provostd.toml");
         return Err(Refusal::new(StatusCode::NOT_FOUND, error, hint));
     };
     for node in nodes {
-        let command = unfinished(&app, &node).await?;
+        let command = unfinished(&*store, &node).await?;
         let message = json!({ "event": CONTINUE, "nodes": node, "count": 1, "command": command });
         let variables = [
             ("PROVOST_EVENT", CONTINUE),
@@ -173,12 +190,12 @@ pub(crate) async fn go_on(State(app): Shared, body: Body) -> Result<StatusCode, 
 }
 
 /// The command that runs what the last kickstart or boot of `node` left unfinished.
-async fn unfinished(app: &App, node: &str) -> Result<&'static str, Refusal> {
-    if app.store.node(node).await?.is_none() {
+async fn unfinished(store: &dyn Store, node: &str) -> Result<&'static str, Refusal> {
+    if store.node(node).await?.is_none() {
         return Err(Refusal::unknown_node(node));
     }
     let query = RunQuery { brief: LATEST, ..RunQuery::newest(1) };
-    let stored = app.store.runs(node, query).await?.runs;
+    let stored = store.runs(node, query).await?.runs;
     let mut runs = stored.iter().flat_map(|run| history::runs_of(run, &BTreeSet::new()));
     let last = runs.find_map(|run| {
         let service = Service::ALL.into_iter().find(|service| service.as_str() == run.service);
@@ -188,10 +205,10 @@ async fn unfinished(app: &App, node: &str) -> Result<&'static str, Refusal> {
 }
 
 /// What of the history would be removed now.
-pub(crate) async fn prunable(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
-    Ok(Json(app.pruner.prunable().await?))
+pub(crate) async fn prunable(State(pruner): State<Arc<Pruner>>) -> Result<Json<Pruned>, Refusal> {
+    Ok(Json(pruner.prunable().await?))
 }
 
-pub(crate) async fn prune(State(app): Shared) -> Result<Json<Pruned>, Refusal> {
-    Ok(Json(app.pruner.prune(Look::Everywhere).await?))
+pub(crate) async fn prune(State(pruner): State<Arc<Pruner>>) -> Result<Json<Pruned>, Refusal> {
+    Ok(Json(pruner.prune(Look::Everywhere).await?))
 }

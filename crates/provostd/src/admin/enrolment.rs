@@ -1,6 +1,7 @@
 //! What admins do about nodes' identities.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -12,16 +13,20 @@ use jiff::{SignedDuration, Timestamp};
 use provost_bundle::Fingerprint;
 use provost_plan::nodes::fold;
 use provost_record::now;
-use provost_store::{Identity, Join, Network, NotPending};
+use provost_store::{Identity, Join, Network, NotPending, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::request::{expand, read_json, short};
 use super::{published_nodes, tokens};
-use crate::app::App;
 use crate::listener::refusal::Refusal;
+use crate::nodes::enrolment::Enrolment;
+use crate::nodes::pending::Pending;
+use crate::published::PublishedFolder;
 
-type Shared = State<Arc<App>>;
+type StoreState = State<Arc<dyn Store>>;
+type Www = State<PublishedFolder>;
+type EnrolmentState = State<Arc<Enrolment>>;
 
 /// A request about nodes, and one about a key.
 const NODES: &str = r#"{"nodes": ["cn[001-004]"], "forMs": 1800000}"#;
@@ -42,12 +47,12 @@ struct TimeRequest {
 impl TimeRequest {
     /// The nodes, which are published, and the end.
     async fn read(
-        app: &App,
+        www: &Path,
         body: Body,
     ) -> Result<(Vec<String>, Timestamp, Option<Network>), Refusal> {
-        let request: Self = read_json(app, body, NODES).await?;
+        let request: Self = read_json(body, NODES).await?;
         let nodes = expand(&request.nodes.join(","))?;
-        let nodes = published_nodes::checked(&app.www, nodes).await?;
+        let nodes = published_nodes::checked(www, nodes).await?;
         let time = SignedDuration::from_millis(i64::try_from(request.for_ms).unwrap_or(i64::MAX));
         let until = now().saturating_add(time).unwrap_or(Timestamp::MAX);
         let from = request.from.as_deref().map(|from| parse::<Network>(from, JOIN)).transpose()?;
@@ -67,8 +72,12 @@ pub(crate) struct NewJoin {
     token: String,
 }
 
-pub(crate) async fn join(State(app): Shared, body: Body) -> Result<Json<Vec<NewJoin>>, Refusal> {
-    let (nodes, until, from) = TimeRequest::read(&app, body).await?;
+pub(crate) async fn join(
+    State(store): StoreState,
+    State(www): Www,
+    body: Body,
+) -> Result<Json<Vec<NewJoin>>, Refusal> {
+    let (nodes, until, from) = TimeRequest::read(&www, body).await?;
     tracing::info!("join tokens until {until} for {}", short(&nodes));
     let new = |node| Ok::<_, Refusal>(NewJoin { node, token: tokens::random()? });
     let new = nodes.into_iter().map(new).collect::<Result<Vec<_>, _>>()?;
@@ -78,22 +87,27 @@ pub(crate) async fn join(State(app): Shared, body: Body) -> Result<Json<Vec<NewJ
         until,
         from,
     };
-    app.store.set_joins(new.iter().map(stored).collect()).await?;
+    store.set_joins(new.iter().map(stored).collect()).await?;
     Ok(Json(new))
 }
 
-pub(crate) async fn open(State(app): Shared, body: Body) -> Result<Json<Value>, Refusal> {
-    let (nodes, until, _) = TimeRequest::read(&app, body).await?;
+pub(crate) async fn open(
+    State(store): StoreState,
+    State(www): Www,
+    State(enrolment): EnrolmentState,
+    body: Body,
+) -> Result<Json<Value>, Refusal> {
+    let (nodes, until, _) = TimeRequest::read(&www, body).await?;
     tracing::info!("enrolment is open until {until} for {}", short(&nodes));
-    app.store.open_windows(nodes.clone(), until).await?;
-    app.enrolment.wake(&nodes);
+    store.open_windows(nodes.clone(), until).await?;
+    enrolment.wake(&nodes);
     Ok(Json(json!({ "nodes": fold(&nodes), "until": until })))
 }
 
 /// The open windows, those with the same end together.
-pub(crate) async fn windows(State(app): Shared) -> Result<Json<Vec<Value>>, Refusal> {
+pub(crate) async fn windows(State(store): StoreState) -> Result<Json<Vec<Value>>, Refusal> {
     let mut by_end: BTreeMap<Timestamp, Vec<String>> = BTreeMap::new();
-    for (node, until) in app.store.windows(now()).await? {
+    for (node, until) in store.windows(now()).await? {
         by_end.entry(until).or_default().push(node);
     }
     let shown =
@@ -108,10 +122,10 @@ struct CloseRequest {
     nodes: Option<Vec<String>>,
 }
 
-pub(crate) async fn close(State(app): Shared, body: Body) -> Result<Json<Value>, Refusal> {
-    let request: CloseRequest = read_json(&app, body, NODES).await?;
+pub(crate) async fn close(State(store): StoreState, body: Body) -> Result<Json<Value>, Refusal> {
+    let request: CloseRequest = read_json(body, NODES).await?;
     let nodes = request.nodes.map(|nodes| expand(&nodes.join(","))).transpose()?;
-    let closed = app.store.close_windows(nodes, now()).await?;
+    let closed = store.close_windows(nodes, now()).await?;
     tracing::info!("enrolment is closed for {}", short(&closed));
     Ok(Json(json!({ "nodes": fold(&closed) })))
 }
@@ -125,29 +139,37 @@ struct KeyRequest {
 }
 
 impl KeyRequest {
-    async fn read(app: &App, body: Body) -> Result<(String, Option<Fingerprint>), Refusal> {
-        let Self { node, key } = read_json(app, body, KEY).await?;
+    async fn read(body: Body) -> Result<(String, Option<Fingerprint>), Refusal> {
+        let Self { node, key } = read_json(body, KEY).await?;
         Ok((node, key.as_deref().map(|key| parse(key, PENDING)).transpose()?))
     }
 }
 
-pub(crate) async fn approve(State(app): Shared, body: Body) -> Result<Json<Value>, Refusal> {
-    let (node, key) = KeyRequest::read(&app, body).await?;
+pub(crate) async fn approve(
+    State(store): StoreState,
+    State(enrolment): EnrolmentState,
+    body: Body,
+) -> Result<Json<Value>, Refusal> {
+    let (node, key) = KeyRequest::read(body).await?;
     let (at, named) = (now(), key.map(|key| key.0));
-    let until = app.enrolment.until(at);
-    let approved = app.store.approve(&node, named, until, at).await?;
+    let until = enrolment.until(at);
+    let approved = store.approve(&node, named, until, at).await?;
     let key = Fingerprint(approved.map_err(|why| not_pending(&node, "approve", why))?);
     tracing::info!("approved {key} as {node}'s identity until {until}");
-    app.enrolment.wake(std::slice::from_ref(&node));
+    enrolment.wake(std::slice::from_ref(&node));
     Ok(Json(json!({ "node": node, "key": key.to_string(), "until": until })))
 }
 
-pub(crate) async fn reject(State(app): Shared, body: Body) -> Result<Json<Value>, Refusal> {
-    let (node, key) = KeyRequest::read(&app, body).await?;
-    let rejected = app.store.reject(&node, key.map(|key| key.0)).await?;
+pub(crate) async fn reject(
+    State(store): StoreState,
+    State(enrolment): EnrolmentState,
+    body: Body,
+) -> Result<Json<Value>, Refusal> {
+    let (node, key) = KeyRequest::read(body).await?;
+    let rejected = store.reject(&node, key.map(|key| key.0)).await?;
     let key = Fingerprint(rejected.map_err(|why| not_pending(&node, "reject", why))?);
     tracing::info!("rejected {key}, which asked to be {node}'s identity");
-    app.enrolment.wake(std::slice::from_ref(&node));
+    enrolment.wake(std::slice::from_ref(&node));
     Ok(Json(json!({ "node": node, "key": key.to_string() })))
 }
 
@@ -192,10 +214,14 @@ pub(crate) struct Revoked {
     key: Option<String>,
 }
 
-pub(crate) async fn revoke(State(app): Shared, body: Body) -> Result<Json<Vec<Revoked>>, Refusal> {
-    let request: RevokeRequest = read_json(&app, body, NODES).await?;
+pub(crate) async fn revoke(
+    State(store): StoreState,
+    State(enrolment): EnrolmentState,
+    body: Body,
+) -> Result<Json<Vec<Revoked>>, Refusal> {
+    let request: RevokeRequest = read_json(body, NODES).await?;
     let nodes = expand(&request.nodes.join(","))?;
-    let revoked = app.store.revoke(nodes.clone(), now()).await?.map_err(|unknown| {
+    let revoked = store.revoke(nodes.clone(), now()).await?.map_err(|unknown| {
         Refusal::new(
             StatusCode::NOT_FOUND,
             format!("no node was revoked: unknown {}", short(&unknown)),
@@ -203,7 +229,7 @@ pub(crate) async fn revoke(State(app): Shared, body: Body) -> Result<Json<Vec<Re
         )
     })?;
     tracing::info!("revoked {}", short(&nodes));
-    app.enrolment.wake(&nodes);
+    enrolment.wake(&nodes);
     let keys: BTreeMap<String, String> = revoked
         .into_iter()
         .map(|identity| (identity.node, Fingerprint(identity.key).to_string()))
@@ -230,10 +256,13 @@ impl From<Identity> for ShownIdentity {
 }
 
 /// The nodes that try to report without a right to, and the keys that wait for an admin, by node.
-pub(crate) async fn pending(State(app): Shared) -> Result<Json<Vec<Value>>, Refusal> {
-    let keys = app.store.pending_keys().await?;
+pub(crate) async fn pending(
+    State(store): StoreState,
+    State(pending): State<Arc<Pending>>,
+) -> Result<Json<Vec<Value>>, Refusal> {
+    let keys = store.pending_keys().await?;
     let mut all: Vec<(String, Value)> = Vec::new();
-    for attempts in app.pending.list() {
+    for attempts in pending.list() {
         // A key says more of the same node.
         if keys.iter().all(|key| key.node != attempts.node) {
             all.push((attempts.node.clone(), json!(attempts)));

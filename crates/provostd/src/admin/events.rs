@@ -4,14 +4,15 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, StreamExt as _, stream};
-use provost_store::Event as StoreEvent;
+use provost_store::{Event as StoreEvent, Store};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::app::App;
+use crate::listener::Stop;
+use crate::nodes::beats::Beats;
 
 #[derive(Deserialize)]
 pub(crate) struct Wanted {
@@ -24,11 +25,13 @@ pub(crate) struct Wanted {
 /// node, one `claim` event per claim that is accepted. A client that reads too slowly gets a `missed`
 /// event, it isn't known for how many. With `?beats=true` there is also a `beat` event per beat, with `node` alone.
 pub(crate) async fn stream(
-    State(app): State<Arc<App>>,
+    State(store): State<Arc<dyn Store>>,
+    State(beats): State<Arc<Beats>>,
+    State(stop): State<Stop>,
     Query(wanted): Query<Wanted>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let beats = wanted.beats.then(|| app.beats.news());
-    let start = (app.store.events(), beats, app.stop.clone());
+    let beats = wanted.beats.then(|| beats.news());
+    let start = (store.events(), beats, stop);
     let events = stream::unfold(start, |(mut stored, mut beats, mut stop)| async {
         let events = tokio::select! {
             event = stored.recv() => match event {

@@ -2,25 +2,32 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Json, extract::State};
 use provost_record::wording::error_chain;
+use provost_store::Store;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::app::App;
 use crate::listener::refusal::Refusal;
 
 /// With less room than this on the data's file system, in bytes, records may be refused.
 pub(crate) const LEAST_ROOM: u64 = 1024 * 1024;
 
+/// The daemon's own folder.
+#[derive(Clone)]
+pub(crate) struct DataFolder(pub(crate) Arc<Path>);
+
 /// Answers 200 if the daemon can do all its work, else 503 with the reason. Nodes get what is
 /// published in both cases.
-pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
-    if let Err(error) = app.store.check().await {
+pub(crate) async fn health(
+    State(store): State<Arc<dyn Store>>,
+    State(DataFolder(data)): State<DataFolder>,
+) -> Result<Response, Refusal> {
+    if let Err(error) = store.check().await {
         return Ok(failed(error_chain(&error), error.hint()));
     }
-    match room(&app.data) {
+    match room(&data) {
         Ok(room) if room < LEAST_ROOM => {
-            let data = app.data.display();
+            let data = data.display();
             Ok(failed(
                 format!("the disk is full: {} KiB are free for {data}", room / 1024),
                 &format!("make room on the file system of {data}"),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::{FromRef, Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
@@ -24,68 +24,90 @@ use futures_util::stream;
 use provost_bundle::Manifest;
 use provost_record::Run;
 use provost_record::wording::error_chain;
-use provost_store::{Node, RunQuery, StoreError, StoredRun, UploadedLog};
+use provost_store::{Node, RunQuery, Store, StoreError, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::task::spawn_blocking;
 
-use crate::app::App;
+use crate::fleet::Fleet;
+use crate::listener::Stop;
 use crate::listener::refusal;
 use crate::listener::refusal::Refusal;
 use crate::listener::{body, host, ranges};
-use crate::nodes::history::History;
-use crate::nodes::installer::InstallerNeeds;
+use crate::metrics::Metrics;
+use crate::nodes::beats::Beats;
+use crate::nodes::enrolment::Enrolment;
+use crate::nodes::history::{History, KnownNodes};
+use crate::nodes::installer::{Installer, InstallerNeeds};
+use crate::nodes::pending::Pending;
 use crate::nodes::{follow, history};
-use crate::web;
-use accounts::{May, change};
+use crate::notify::program::Hook;
+use crate::published::PublishedFolder;
+use accounts::{AuditLog, Logins, May};
 use enrolment::ShownIdentity;
+use health::DataFolder;
 use request::{absent, expand};
+use retention::Pruner;
 
 /// The read-only part of the admin API, for the listener at `bound`.
-pub(crate) fn read_only(app: Arc<App>, bound: SocketAddr) -> Router {
-    router(app)
-        .merge(web::files())
-        .layer(from_fn(accounts::over_read_only))
-        .layer(from_fn_with_state(bound, host::check))
+pub(crate) fn read_only(api: Router, bound: SocketAddr) -> Router {
+    api.layer(from_fn(accounts::over_read_only)).layer(from_fn_with_state(bound, host::check))
 }
 
 /// The read-only part, for the socket of those who may read.
-pub(crate) fn over_read_socket(app: Arc<App>) -> Router {
-    router(app)
-        .merge(web::files())
-        .layer(from_fn(accounts::over_read_only))
-        .layer(from_fn(host::check_forwarded))
+pub(crate) fn over_read_socket(api: Router) -> Router {
+    api.layer(from_fn(accounts::over_read_only)).layer(from_fn(host::check_forwarded))
 }
 
 /// The whole admin API, for the socket of those who operate. A browser may come by a port that ssh
 /// forwards, and bring another site's requests with it.
-pub(crate) fn over_socket(app: Arc<App>) -> Router {
-    router(app)
-        .merge(web::files())
-        .layer(from_fn(accounts::over_socket))
+pub(crate) fn over_socket(api: Router) -> Router {
+    api.layer(from_fn(accounts::over_socket))
         .layer(from_fn(accounts::refuse_other_sites))
         .layer(from_fn(host::check_forwarded))
 }
 
-/// What the role of each admin allows, for the TLS listener.
-pub(crate) fn over_tls(app: Arc<App>) -> Router {
-    accounts::over_tls(&app, router(Arc::clone(&app))).layer(map_response(refusal::in_json))
+/// What the role of each admin allows, for the TLS listener, and what is `open` to all.
+pub(crate) fn over_tls(logins: Arc<Logins>, api: Router, open: Router) -> Router {
+    accounts::over_tls(logins, api, open).layer(map_response(refusal::in_json))
 }
 
-fn router(app: Arc<App>) -> Router {
-    let token = change(&app, "token", May::OPERATE, changes::create_tokens);
-    let release = change(&app, "release", May::OPERATE, changes::release);
-    let remove = change(&app, "remove", May::OPERATE, changes::remove);
-    let prune = change(&app, "prune", May::OPERATE, changes::prune);
-    let join = change(&app, "join", May::OPERATE, enrolment::join);
-    let open = change(&app, "enroll open", May::OPERATE, enrolment::open);
-    let close = change(&app, "enroll close", May::OPERATE, enrolment::close);
-    let approve = change(&app, "approve", May::OPERATE, enrolment::approve);
-    let reject = change(&app, "reject", May::OPERATE, enrolment::reject);
-    let revoke = change(&app, "revoke", May::OPERATE, enrolment::revoke);
-    let add_admin = change(&app, "admin add", May::All, accounts::add);
-    let remove_admin = change(&app, "admin remove", May::All, accounts::remove);
-    let api = Router::new()
+/// What handlers of the admin API use.
+#[derive(Clone, FromRef)]
+pub(crate) struct AdminState {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) known: Arc<KnownNodes>,
+    pub(crate) beats: Arc<Beats>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) enrolment: Arc<Enrolment>,
+    pub(crate) fleet: Arc<Fleet>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) pruner: Arc<Pruner>,
+    pub(crate) installer: Installer,
+    pub(crate) www: PublishedFolder,
+    pub(crate) data: DataFolder,
+    /// By what nodes are continued.
+    pub(crate) on_continue: Option<Arc<Hook>>,
+    pub(crate) audit: AuditLog,
+    pub(crate) stop: Stop,
+}
+
+/// The admin API, of an actor whom a listener knows.
+pub(crate) fn router(state: AdminState) -> Router {
+    let audit = &state.audit;
+    let token = audit.change("token", May::OPERATE, changes::create_tokens);
+    let release = audit.change("release", May::OPERATE, changes::release);
+    let remove = audit.change("remove", May::OPERATE, changes::remove);
+    let prune = audit.change("prune", May::OPERATE, changes::prune);
+    let join = audit.change("join", May::OPERATE, enrolment::join);
+    let open = audit.change("enroll open", May::OPERATE, enrolment::open);
+    let close = audit.change("enroll close", May::OPERATE, enrolment::close);
+    let approve = audit.change("approve", May::OPERATE, enrolment::approve);
+    let reject = audit.change("reject", May::OPERATE, enrolment::reject);
+    let revoke = audit.change("revoke", May::OPERATE, enrolment::revoke);
+    let add_admin = audit.change("admin add", May::All, accounts::add);
+    let remove_admin = audit.change("admin remove", May::All, accounts::remove);
+    Router::new()
         .route("/v1/nodes", get(list))
         .route("/v1/nodes/{node}", get(show))
         .route("/v1/nodes/{node}/follow/{script}", get(follow::follow))
@@ -112,12 +134,12 @@ fn router(app: Arc<App>) -> Router {
         .route("/v1/audit", get(accounts::list_changes))
         .route("/healthz", get(health::health))
         .route("/metrics", get(metrics))
-        .with_state(Arc::clone(&app))
-        .layer(map_response(refusal::in_json));
-    api.merge(web::router(app))
+        .with_state(state)
+        .layer(map_response(refusal::in_json))
 }
 
-type Shared = State<Arc<App>>;
+type StoreState = State<Arc<dyn Store>>;
+type Www = State<PublishedFolder>;
 
 #[derive(Deserialize)]
 struct Filter {
@@ -125,11 +147,11 @@ struct Filter {
 }
 
 async fn list(
-    State(app): Shared,
+    State(known): State<Arc<KnownNodes>>,
     Query(filter): Query<Filter>,
 ) -> Result<Json<Vec<Node>>, Refusal> {
     let names = filter.nodes.map(|text| expand(&text)).transpose()?;
-    Ok(Json(app.nodes.list(names).await?))
+    Ok(Json(known.list(names).await?))
 }
 
 /// A node and its newest runs.
@@ -168,16 +190,17 @@ struct Whole {
 }
 
 async fn show(
-    State(app): Shared,
+    State(store): StoreState,
+    State(known): State<Arc<KnownNodes>>,
     Path(name): Path<String>,
     Query(Whole { runs }): Query<Whole>,
 ) -> Result<Response, Refusal> {
-    let node = app.nodes.node(&name).await?;
+    let node = known.node(&name).await?;
     // The status may be about an older run, where the newest is a rerun.
     let query = RunQuery { whole: runs.unwrap_or(1), brief: BRIEF_RUNS, also: node.run.clone() };
-    let History { newest, uploaded, place } = app.nodes.history(&name, query).await?;
+    let History { newest, uploaded, place } = known.history(&name, query).await?;
     let runs = newest.runs.iter().flat_map(|run| shown_runs(run, &uploaded)).collect();
-    let identity = app.store.identity(&name).await?.map(Into::into);
+    let identity = store.identity(&name).await?.map(Into::into);
     let response = Json(Shown { node, identity, runs, more: newest.more }).into_response();
     Ok(response.map(|sent| body::keep(place, sent)))
 }
@@ -190,13 +213,13 @@ fn shown_runs<'a>(stored: &'a StoredRun, uploaded: &BTreeSet<UploadedLog>) -> Ve
     history::runs_of(stored, uploaded).into_iter().map(of_service).collect()
 }
 
-async fn records(State(app): Shared, Path(run): Path<String>) -> Result<Response, Refusal> {
-    node_of_run(&app, &run).await?;
+async fn records(State(store): StoreState, Path(run): Path<String>) -> Result<Response, Refusal> {
+    node_of_run(&*store, &run).await?;
     let parts = stream::try_unfold(Some(0), move |after| {
-        let (app, run) = (Arc::clone(&app), run.clone());
+        let (store, run) = (Arc::clone(&store), run.clone());
         async move {
             let Some(after) = after else { return Ok(None) };
-            let part = app.store.records(&run, after).await?;
+            let part = store.records(&run, after).await?;
             let mut text = String::new();
             for (_, json) in &part {
                 text.push(if after == 0 && text.is_empty() { '[' } else { ',' });
@@ -214,11 +237,11 @@ async fn records(State(app): Shared, Path(run): Path<String>) -> Result<Response
 }
 
 async fn log(
-    State(app): Shared,
+    State(store): StoreState,
     Path((run, name)): Path<(String, String)>,
     requested: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let node = node_of_run(&app, &run).await?;
+    let node = node_of_run(&*store, &run).await?;
     let missing = || {
         let what = format!("node {node} has uploaded no log {name:?} of run {run}");
         let hint = format!(
@@ -228,8 +251,8 @@ async fn log(
     };
     let log = UploadedLog { run: run.clone(), name: name.clone() };
     // A name that can't be a file's is that of no log.
-    let known = app.store.logs(&node).await?.contains(&log);
-    let bytes = if known { app.store.log(&node, &log).await? } else { None };
+    let known = store.logs(&node).await?.contains(&log);
+    let bytes = if known { store.log(&node, &log).await? } else { None };
     // The bytes are a script's, so no client may take them for anything but text.
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
@@ -238,20 +261,20 @@ async fn log(
     Ok((headers, ranges::in_range(&requested, bytes.ok_or_else(missing)?)).into_response())
 }
 
-async fn node_of_run(app: &App, run: &str) -> Result<String, Refusal> {
-    let node = app.store.node_of_run(run).await?;
+async fn node_of_run(store: &dyn Store, run: &str) -> Result<String, Refusal> {
+    let node = store.node_of_run(run).await?;
     node.ok_or_else(|| {
         absent(format!("unknown run {run:?}"), "list a node's runs: provostctl show NODE")
     })
 }
 
-async fn installer(State(app): Shared) -> Result<Json<InstallerNeeds>, Refusal> {
-    app.installer.needs().await.map(Json)
+async fn installer(State(installer): State<Installer>) -> Result<Json<InstallerNeeds>, Refusal> {
+    installer.needs().await.map(Json)
 }
 
 /// The names of the published scripts; null where nothing is published here.
-async fn scripts(State(app): Shared) -> Json<serde_json::Value> {
-    let text = tokio::fs::read(app.www.join("manifest.toml")).await.ok();
+async fn scripts(State(www): Www) -> Json<serde_json::Value> {
+    let text = tokio::fs::read(www.join("manifest.toml")).await.ok();
     let manifest = text.and_then(|text| Manifest::parse(&text).ok());
     let names = manifest
         .map(|manifest| manifest.files.into_iter().map(|file| file.path).collect::<Vec<String>>());
@@ -259,8 +282,7 @@ async fn scripts(State(app): Shared) -> Json<serde_json::Value> {
 }
 
 /// The groups of the published site, each with its nodes, folded.
-async fn groups(State(app): Shared) -> Result<Json<serde_json::Value>, Refusal> {
-    let www = app.www.clone();
+async fn groups(State(www): Www) -> Result<Json<serde_json::Value>, Refusal> {
     let read = spawn_blocking(move || provost_bundle::groups(&www, None)).await;
     let failed = |e: &dyn std::error::Error, hint| {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error_chain(e), hint)
@@ -283,25 +305,29 @@ struct ShownGenerations<'a> {
 /// No site has published so often: a greater number is a node's mistake, or malice.
 const MAX_GENERATION: u64 = 1 << 40;
 
-async fn generations(State(app): Shared) -> Result<Response, Refusal> {
+async fn generations(State(store): StoreState, State(www): Www) -> Result<Response, Refusal> {
     let plausible = |generation: &u64| (1..=MAX_GENERATION).contains(generation);
-    let seen = app.store.seen().await?;
+    let seen = store.seen().await?;
     let bundle = seen.iter().map(|(_, seen)| seen.bundle).filter(plausible).max();
     let plans = seen.into_iter().map(|(node, seen)| (node, seen.plan));
     Ok(Json(ShownGenerations {
-        www: &app.www,
+        www: &www,
         bundle: bundle.unwrap_or_default(),
         plans: plans.filter(|(_, plan)| plausible(plan)).collect(),
     })
     .into_response())
 }
 
-async fn metrics(State(app): Shared) -> Result<Response, Refusal> {
-    app.metrics.deliveries.queued(app.store.queue_lengths().await?);
+async fn metrics(
+    State(store): StoreState,
+    State(metrics): State<Arc<Metrics>>,
+    State(pending): State<Arc<Pending>>,
+) -> Result<Response, Refusal> {
+    metrics.deliveries.queued(store.queue_lengths().await?);
     let begun = Instant::now();
-    let statuses = app.store.statuses().await?;
-    app.metrics.store_took("nodes", begun.elapsed());
-    let page = app.metrics.page(&statuses, app.pending.count()).map_err(|e| {
+    let statuses = store.statuses().await?;
+    metrics.store_took("nodes", begun.elapsed());
+    let page = metrics.page(&statuses, pending.count()).map_err(|e| {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), "report this as a bug")
     })?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";

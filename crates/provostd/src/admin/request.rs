@@ -1,11 +1,12 @@
 //! How a request of the admin API is read, and refused.
 
-use axum::body::Body;
+use std::error::Error;
+
+use axum::body::{Body, to_bytes};
 use axum::http::StatusCode;
 use provost_plan::nodes;
 use serde::de::DeserializeOwned;
 
-use crate::app::App;
 use crate::listener::refusal::Refusal;
 
 /// The longest request, in bytes: a hundred thousand names.
@@ -14,15 +15,14 @@ pub(crate) const MAX_REQUEST: usize = 4 * 1024 * 1024;
 /// How many names a message has.
 const MAX_FOLDED: usize = 512;
 
-/// Reads the body of a request; `example` is one.
+/// Reads the body of a request, which the audit log has in memory; `example` is one.
 pub(crate) async fn read_json<T: DeserializeOwned>(
-    app: &App,
     body: Body,
     example: &str,
 ) -> Result<T, Refusal> {
-    let body = app.bodies.read(body, MAX_REQUEST).await?;
-    serde_json::from_slice(&body.bytes)
-        .map_err(|e| invalid(format!("the body: {e}"), format!("send {example}")))
+    let wrong = |e: &dyn Error| invalid(format!("the body: {e}"), format!("send {example}"));
+    let bytes = to_bytes(body, MAX_REQUEST).await.map_err(|e| wrong(&e))?;
+    serde_json::from_slice(&bytes).map_err(|e| wrong(&e))
 }
 
 pub(crate) fn expand(text: &str) -> Result<Vec<String>, Refusal> {

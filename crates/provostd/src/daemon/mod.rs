@@ -84,16 +84,15 @@ impl Daemon {
             AdminSockets::bind(data, &config.operators, &config.readers)?;
 
         let (stop, stopped) = Stop::new();
-        let mut parts = Parts::new(config, store, authority, addresses.nodes, &stopped)?;
+        let mut parts = Parts::new(config, store, authority, addresses.nodes, stopped.clone())?;
         parts.metrics.timings.name(config.metrics.steps.clone());
         for (which, ends) in &bound.certificates {
             parts.metrics.certificate(which, *ends);
         }
         bound.serve(&mut parts, node_connections(files), &stopped);
-        let app = &parts.app;
         let sockets = [
-            (operate.listener, admin::over_socket(Arc::clone(app)), "admin_socket"),
-            (read.listener, admin::over_read_socket(Arc::clone(app)), "read_socket"),
+            (operate.listener, admin::over_socket(parts.admin.clone()), "admin_socket"),
+            (read.listener, admin::over_read_socket(parts.admin.clone()), "read_socket"),
         ];
         for (socket, router, name) in sockets {
             let (counts, stop) = (parts.metrics.listeners.of(name), stopped.clone());
@@ -199,7 +198,7 @@ impl Bound {
 
     /// Serves each listener in a task of its own.
     fn serve(self, parts: &mut Parts, limits: ConnectionLimits, stop: &Stop) {
-        let Parts { tasks, nodes: router, app, xcat, metrics } = parts;
+        let Parts { nodes: router, admin, admin_tls, xcat, metrics, tasks } = parts;
         let stop = || stop.clone();
         let count = |listener| metrics.listeners.of(listener);
         let nodes = self.nodes.tap_io(listener::tune);
@@ -211,13 +210,13 @@ impl Bound {
             tasks.spawn(listener::serve(listener, router.clone(), open, counts, stop()));
         }
         if let Some((listener, at)) = self.admin {
-            let router = admin::read_only(Arc::clone(app), at);
+            let router = admin::read_only(admin.clone(), at);
             let (listener, counts) = (listener.tap_io(listener::tune), count("admin"));
             let open = Connections::within(ADMIN_CONNECTIONS);
             tasks.spawn(listener::serve(listener, router, open, counts, stop()));
         }
         if let Some(listener) = self.admin_tls {
-            let router = admin::over_tls(Arc::clone(app));
+            let router = admin_tls.clone();
             let (open, counts) = (Connections::within(ADMIN_TLS_CONNECTIONS), count("admin_tls"));
             tasks.spawn(listener::serve(listener, router, open, counts, stop()));
         }

@@ -4,10 +4,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::middleware::from_fn;
 use provost_store::Store;
 use tokio::task::JoinSet;
 
+use crate::admin::accounts::{AuditLog, Logins};
+use crate::admin::health::DataFolder;
 use crate::admin::retention::Pruner;
+use crate::admin::{self, AdminState};
 use crate::app::App;
 use crate::config::Config;
 use crate::error::DaemonError;
@@ -27,19 +31,24 @@ use crate::nodes::installer::Installer;
 use crate::nodes::node_program::NodeProgram;
 use crate::nodes::over_quota::OverQuota;
 use crate::nodes::pending::Pending;
+use crate::nodes::pending_nodes::PendingNodes;
 use crate::nodes::silence::Silence;
 use crate::nodes::{self, NodesState};
 use crate::notify::program::Hook;
 use crate::notify::{Deliveries, Queues};
 use crate::published::PublishedFolder;
 use crate::published::refresher::Refresher;
+use crate::web;
 use crate::xcat::Xcat;
 
 /// What the listeners serve, and what goes on beside them.
 pub(super) struct Parts {
     /// The nodes' API.
     pub(super) nodes: Router,
-    pub(super) app: Arc<App>,
+    /// The admin API with the web page, of an actor whom a listener knows …
+    pub(super) admin: Router,
+    /// … and of one who says it.
+    pub(super) admin_tls: Router,
     pub(super) xcat: Arc<Xcat>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) tasks: JoinSet<()>,
@@ -52,90 +61,158 @@ impl Parts {
         store: Arc<dyn Store>,
         authority: Option<Authority>,
         nodes_at: SocketAddr,
-        stop: &Stop,
+        stop: Stop,
     ) -> Result<Self, DaemonError> {
         let (deliveries, pending_nodes) = Deliveries::new(config)?;
         store.subscribe(deliveries.subscriptions());
+        let made = Made::new(config, store, authority, pending_nodes, stop);
 
-        let www = PublishedFolder::new(&config.www);
-        let metrics = Arc::new(Metrics::default());
-        let bodies = Arc::new(Bodies::default());
-        let beats = Arc::new(Beats::default());
-        let over_quota = Arc::new(OverQuota::default());
-        let fleet = Arc::new(Fleet::default());
-        let recent = Arc::new(Recent::default());
-        let pending = Arc::new(Pending::new(pending_nodes));
-        let enrolment = Enrolment::new(authority, config.enroll.valid_for.duration());
-        let enrolment = Arc::new(enrolment);
-        let silence = Arc::new(Silence::new(store.clone(), config.lost_after.duration()));
-        let program = Arc::new(NodeProgram::new(config.node.binary.clone()));
+        let nodes = nodes::router(made.nodes(config));
+        let state = made.admin(config, nodes_at);
+        let api = admin::router(state.clone()).merge(web::router(made.app(), state));
+        let admin_tls = admin::over_tls(made.logins(), api.clone(), web::before_login())
+            .layer(from_fn(web::ask_to_log_in));
+        let admin = api.merge(web::files());
+
+        let Made { store, stop, fleet, metrics, www, .. } = made;
+        let mut tasks = JoinSet::new();
+        tasks.spawn(made.pruner.keep(stop.clone()));
+        tasks.spawn(made.silence.watch(stop.clone()));
+        tasks.spawn(made.recent.watch(store.clone(), fleet.clone(), stop.clone()));
+        tasks.spawn(fleet.keep(store.clone(), stop.clone()));
+        let queues = Queues { store: store.clone(), metrics: metrics.clone() };
+        tasks.spawn(deliveries.keep(Arc::new(queues), stop.clone()));
+        let xcat = Arc::new(Xcat::new(store, www, stop, config.xcat.dns));
+        Ok(Self { nodes, admin, admin_tls, xcat, metrics, tasks })
+    }
+}
+
+/// What more than one room uses; none is given all of it.
+struct Made {
+    store: Arc<dyn Store>,
+    www: PublishedFolder,
+    bodies: Arc<Bodies>,
+    metrics: Arc<Metrics>,
+    beats: Arc<Beats>,
+    over_quota: Arc<OverQuota>,
+    known: Arc<KnownNodes>,
+    pending: Arc<Pending>,
+    enrolment: Arc<Enrolment>,
+    silence: Arc<Silence>,
+    program: Arc<NodeProgram>,
+    pruner: Arc<Pruner>,
+    fleet: Arc<Fleet>,
+    recent: Arc<Recent>,
+    on_continue: Option<Arc<Hook>>,
+    stop: Stop,
+}
+
+impl Made {
+    fn new(
+        config: &Config,
+        store: Arc<dyn Store>,
+        authority: Option<Authority>,
+        pending_nodes: PendingNodes,
+        stop: Stop,
+    ) -> Self {
+        let metrics = Arc::<Metrics>::default();
+        let (beats, over_quota) = (Arc::<Beats>::default(), Arc::<OverQuota>::default());
         let known = KnownNodes::new(store.clone(), beats.clone(), over_quota.clone());
-        let known = Arc::new(known);
-        let guard = AttemptGuard { store: store.clone(), budget: config.guard.max_attempts };
-        let pruner = Arc::new(Pruner {
-            store: store.clone(),
-            metrics: metrics.clone(),
-            retention: config.retention.retention(),
-        });
+        let enrolment = Enrolment::new(authority, config.enroll.valid_for.duration());
+        let retention = config.retention.retention();
+        let pruner = Pruner { store: store.clone(), metrics: metrics.clone(), retention };
+        Self {
+            www: PublishedFolder::new(&config.www),
+            bodies: Default::default(),
+            metrics,
+            beats,
+            over_quota,
+            known: Arc::new(known),
+            pending: Arc::new(Pending::new(pending_nodes)),
+            enrolment: Arc::new(enrolment),
+            silence: Arc::new(Silence::new(store.clone(), config.lost_after.duration())),
+            program: Arc::new(NodeProgram::new(config.node.binary.clone())),
+            pruner: Arc::new(pruner),
+            fleet: Default::default(),
+            recent: Default::default(),
+            on_continue: Hook::continues(&config.hooks).map(Arc::new),
+            store,
+            stop,
+        }
+    }
 
-        let nodes = nodes::router(NodesState {
+    fn nodes(&self, config: &Config) -> NodesState {
+        let budget = config.guard.max_attempts;
+        let guard = AttemptGuard { store: self.store.clone(), budget };
+        NodesState {
+            www: self.www.clone(),
+            refresher: Arc::new(Refresher::new(&config.data, self.www.clone())),
+            program: self.program.clone(),
             callers: Arc::new(Callers {
-                store: store.clone(),
-                enrolment: enrolment.clone(),
-                pending: pending.clone(),
-                bodies: bodies.clone(),
+                store: self.store.clone(),
+                enrolment: self.enrolment.clone(),
+                pending: self.pending.clone(),
+                bodies: self.bodies.clone(),
                 plain_tokens: config.tokens.allowed,
             }),
+            guard: guard.clone(),
             reports: Arc::new(Reports {
-                store: store.clone(),
-                guard: guard.clone(),
-                metrics: metrics.clone(),
-                over_quota: over_quota.clone(),
-                silence: silence.clone(),
+                store: self.store.clone(),
+                guard,
+                metrics: self.metrics.clone(),
+                over_quota: self.over_quota.clone(),
+                silence: self.silence.clone(),
                 places: Default::default(),
             }),
+            beats: self.beats.clone(),
             enroller: Arc::new(Enroller {
-                store: store.clone(),
-                www: www.clone(),
-                pending: pending.clone(),
-                enrolment: enrolment.clone(),
+                store: self.store.clone(),
+                www: self.www.clone(),
+                pending: self.pending.clone(),
+                enrolment: self.enrolment.clone(),
             }),
-            refresher: Arc::new(Refresher::new(&config.data, www.clone())),
-            www: www.clone(),
-            program: program.clone(),
-            guard,
-            beats: beats.clone(),
-            bodies: bodies.clone(),
-        });
-        let app = Arc::new(App {
-            store: store.clone(),
-            data: config.data.as_path().into(),
-            www: www.clone(),
-            installer: Installer { www: www.clone(), program, nodes_at },
-            beats,
-            bodies,
-            nodes: known,
-            over_quota,
-            pruner: pruner.clone(),
-            enrolment,
-            pending,
-            on_continue: Hook::continues(&config.hooks).map(Arc::new),
-            sessions: Default::default(),
-            metrics: metrics.clone(),
-            fleet: fleet.clone(),
-            recent: recent.clone(),
-            open_pages: Default::default(),
-            stop: stop.clone(),
-        });
-        let xcat = Arc::new(Xcat::new(store.clone(), www, stop.clone(), config.xcat.dns));
+            bodies: self.bodies.clone(),
+        }
+    }
 
-        let mut tasks = JoinSet::new();
-        tasks.spawn(pruner.keep(stop.clone()));
-        tasks.spawn(silence.watch(stop.clone()));
-        tasks.spawn(recent.watch(store.clone(), fleet.clone(), stop.clone()));
-        tasks.spawn(fleet.keep(store.clone(), stop.clone()));
-        let queues = Arc::new(Queues { store, metrics: metrics.clone() });
-        tasks.spawn(deliveries.keep(queues, stop.clone()));
-        Ok(Self { nodes, app, xcat, metrics, tasks })
+    fn admin(&self, config: &Config, nodes_at: SocketAddr) -> AdminState {
+        let (www, program) = (self.www.clone(), self.program.clone());
+        AdminState {
+            store: self.store.clone(),
+            known: self.known.clone(),
+            beats: self.beats.clone(),
+            pending: self.pending.clone(),
+            enrolment: self.enrolment.clone(),
+            fleet: self.fleet.clone(),
+            metrics: self.metrics.clone(),
+            pruner: self.pruner.clone(),
+            installer: Installer { www, program, nodes_at },
+            www: self.www.clone(),
+            data: DataFolder(config.data.as_path().into()),
+            on_continue: self.on_continue.clone(),
+            audit: AuditLog { store: self.store.clone(), bodies: self.bodies.clone() },
+            stop: self.stop.clone(),
+        }
+    }
+
+    fn logins(&self) -> Arc<Logins> {
+        let (store, bodies) = (self.store.clone(), self.bodies.clone());
+        Arc::new(Logins { store, sessions: Default::default(), bodies })
+    }
+
+    fn app(&self) -> Arc<App> {
+        Arc::new(App {
+            store: self.store.clone(),
+            www: self.www.clone(),
+            beats: self.beats.clone(),
+            nodes: self.known.clone(),
+            over_quota: self.over_quota.clone(),
+            pending: self.pending.clone(),
+            on_continue: self.on_continue.clone(),
+            fleet: self.fleet.clone(),
+            recent: self.recent.clone(),
+            open_pages: Default::default(),
+            stop: self.stop.clone(),
+        })
     }
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
+use provost_store::Store;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::beats::Followed;
-use crate::app::App;
+use super::beats::{Beats, Followed};
+use crate::listener::Stop;
 use crate::listener::refusal::Refusal;
 
 /// How long a request waits for more of the log.
@@ -25,18 +26,19 @@ pub(crate) struct From {
 /// Waits for what the log of `script` on `node` grows by. The answer comes sooner if there is some,
 /// if the step has ended, or if there is no beat of it.
 pub(crate) async fn follow(
-    State(app): State<Arc<App>>,
+    State(store): State<Arc<dyn Store>>,
+    State(beats): State<Arc<Beats>>,
+    State(mut stop): State<Stop>,
     Path((node, script)): Path<(String, String)>,
     Query(From { from }): Query<From>,
 ) -> Result<Json<Followed>, Refusal> {
-    if app.store.node(&node).await?.is_none() {
+    if store.node(&node).await?.is_none() {
         return Err(Refusal::unknown_node(&node));
     }
-    let mut news = app.beats.news();
-    let mut stop = app.stop.clone();
+    let mut news = beats.news();
     let more = async {
         loop {
-            let followed = app.beats.follow(&node, &script, from);
+            let followed = beats.follow(&node, &script, from);
             if followed.run.is_none() || followed.ended || !followed.pieces.is_empty() {
                 return;
             }
@@ -48,5 +50,5 @@ pub(crate) async fn follow(
         _ = timeout(WAIT, more) => {}
         () = stop.wait() => {}
     }
-    Ok(Json(app.beats.follow(&node, &script, from)))
+    Ok(Json(beats.follow(&node, &script, from)))
 }

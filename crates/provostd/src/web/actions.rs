@@ -11,14 +11,14 @@ use axum::http::{Response, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::get;
+use provost_store::Store;
 use serde_json::{Value, json};
 
 use super::action::{Action, of_node};
 use super::answer;
 use super::page::render;
-use crate::admin::accounts::{Actor, May, change};
-use crate::admin::changes;
-use crate::app::App;
+use crate::admin::accounts::{Actor, May};
+use crate::admin::{AdminState, changes};
 use crate::listener::refusal::Refusal;
 
 /// The longest answer of the API, in bytes: it is about one node.
@@ -34,10 +34,11 @@ struct Confirmation {
 }
 
 /// The pages that ask, and the changes.
-pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
-    let go_on = change(app, "continue", May::OPERATE, changes::go_on);
-    let release = change(app, "release", May::OPERATE, changes::release);
-    let remove = change(app, "remove", May::OPERATE, changes::remove);
+pub(super) fn router(admin: AdminState) -> Router {
+    let audit = &admin.audit;
+    let go_on = audit.change("continue", May::OPERATE, changes::go_on);
+    let release = audit.change("release", May::OPERATE, changes::release);
+    let remove = audit.change("remove", May::OPERATE, changes::remove);
     let made = |action: Action| {
         from_fn(move |path: Path<String>, request, next| make(action, path, request, next))
     };
@@ -55,18 +56,19 @@ pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
             "/nodes/{node}/remove",
             ask(Action::Remove).merge(remove.layer(made(Action::Remove))),
         )
+        .with_state(admin)
 }
 
 /// Asks whether it is meant.
 async fn confirm(
     action: Action,
-    State(app): State<Arc<App>>,
+    State(store): State<Arc<dyn Store>>,
     Path(node): Path<String>,
     Extension(actor): Extension<Actor>,
 ) -> Response<Body> {
     let content = async {
         actor.check(action.word(), May::OPERATE)?;
-        if app.store.node(&node).await?.is_none() {
+        if store.node(&node).await?.is_none() {
             return Err(Refusal::unknown_node(&node));
         }
         let next = matches!(action, Action::Release)

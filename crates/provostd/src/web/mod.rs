@@ -24,16 +24,18 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Response, StatusCode, header};
-use axum::middleware::map_response;
+use axum::http::{Response, StatusCode, header};
+use axum::middleware::{Next, map_response};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use provost_store::UploadedLog;
 
+use crate::admin::AdminState;
+use crate::admin::accounts::login::NONE;
 use crate::app::App;
-use crate::listener::refusal::Refusal;
+use crate::listener::refusal::{Refusal, Refused};
 use events::Events;
 use log::{LogPage, LogQuery};
 use node::NodePage;
@@ -44,7 +46,7 @@ use published::Published;
 use scripts::{Script, Scripts};
 
 /// The pages.
-pub(crate) fn router(app: Arc<App>) -> Router {
+pub(crate) fn router(app: Arc<App>, admin: AdminState) -> Router {
     Router::new()
         .route("/", get(overview))
         .route("/nodes", get(nodes))
@@ -54,8 +56,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/scripts/{*script}", get(script))
         .route("/published", get(published))
         .route("/events", get(events))
-        .merge(actions::router(&app))
         .with_state(app)
+        .merge(actions::router(admin))
         .layer(map_response(guarded))
 }
 
@@ -65,14 +67,19 @@ pub(crate) fn before_login() -> Router {
     files().route("/login", get(form).layer(map_response(guarded)))
 }
 
-/// The form for a login, where one is needed, with what was wrong with the last one; none if `headers` are of no
-/// browser that shows a page.
-pub(crate) fn login(headers: &HeaderMap, wrong: Option<&str>) -> Option<Response<Body>> {
-    let accept = headers.get(header::ACCEPT)?.to_str().ok()?;
-    let form = || answer::login(StatusCode::UNAUTHORIZED, wrong);
-    let mut response = accept.contains("text/html").then(form)?;
-    answer::guard(response.headers_mut());
-    Some(response)
+/// To a browser that shows a page, the refusal of who isn't known is the form for a login, with what was
+/// wrong with the last one.
+pub(crate) async fn ask_to_log_in(request: Request, next: Next) -> Response<Body> {
+    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let shows_pages = accept.is_some_and(|accept| accept.contains("text/html"));
+    let response = next.run(request).await;
+    if !shows_pages || response.status() != StatusCode::UNAUTHORIZED {
+        return response;
+    }
+    let refused = response.extensions().get::<Refused>();
+    // Who only opens the page has done nothing wrong.
+    let wrong = refused.map(|Refused(error)| error.as_str()).filter(|error| *error != NONE);
+    guarded(answer::login(StatusCode::UNAUTHORIZED, wrong)).await
 }
 
 /// What pages name.

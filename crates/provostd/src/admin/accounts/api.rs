@@ -8,16 +8,15 @@ use axum::extract::{Extension, Query, State};
 use axum::http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use provost_record::now;
-use provost_store::{Admin, AuditEntry, Role};
+use provost_store::{Admin, AuditEntry, Role, Store};
 use serde::{Deserialize, Serialize};
 
 use super::actor::{Actor, May};
 use crate::admin::request::read_json;
 use crate::admin::tokens;
-use crate::app::App;
 use crate::listener::refusal::Refusal;
 
-type Shared = State<Arc<App>>;
+type StoreState = State<Arc<dyn Store>>;
 
 /// An example of each request, for who sends another.
 const ADD: &str = r#"{"name": "lee", "role": "operate", "forMs": 86400000}"#;
@@ -44,8 +43,8 @@ pub(crate) struct Added {
 }
 
 /// `POST /v1/admins`.
-pub(crate) async fn add(State(app): Shared, body: Body) -> Result<Json<Added>, Refusal> {
-    let AddRequest { name, role, for_ms } = read_json(&app, body, ADD).await?;
+pub(crate) async fn add(State(store): StoreState, body: Body) -> Result<Json<Added>, Refusal> {
+    let AddRequest { name, role, for_ms } = read_json(body, ADD).await?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._@-".contains(c);
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_plain) {
         return Err(Refusal::new(
@@ -58,7 +57,7 @@ pub(crate) async fn add(State(app): Shared, body: Body) -> Result<Json<Added>, R
     let lasts = SignedDuration::from_millis(i64::try_from(for_ms).unwrap_or(i64::MAX));
     let until = created.saturating_add(lasts).unwrap_or(Timestamp::MAX);
     let (admin, token) = (Admin { name, role, created, until }, tokens::random()?);
-    if !app.store.add_admin(admin.clone(), tokens::digest(&token)).await? {
+    if !store.add_admin(admin.clone(), tokens::digest(&token)).await? {
         let name = admin.name;
         return Err(Refusal::new(
             StatusCode::CONFLICT,
@@ -77,9 +76,9 @@ pub(crate) struct Named {
 }
 
 /// `POST /v1/admins/remove`.
-pub(crate) async fn remove(State(app): Shared, body: Body) -> Result<Json<Named>, Refusal> {
-    let request: Named = read_json(&app, body, REMOVE).await?;
-    if !app.store.remove_admin(&request.name).await? {
+pub(crate) async fn remove(State(store): StoreState, body: Body) -> Result<Json<Named>, Refusal> {
+    let request: Named = read_json(body, REMOVE).await?;
+    if !store.remove_admin(&request.name).await? {
         let error = format!("unknown admin {:?}", request.name);
         return Err(Refusal::new(StatusCode::NOT_FOUND, error, "list them: provostctl admin list"));
     }
@@ -89,11 +88,11 @@ pub(crate) async fn remove(State(app): Shared, body: Body) -> Result<Json<Named>
 
 /// `GET /v1/admins`.
 pub(crate) async fn list(
-    State(app): Shared,
+    State(store): StoreState,
     Extension(actor): Extension<Actor>,
 ) -> Result<Json<Vec<Admin>>, Refusal> {
     actor.check("the list of admins", May::OPERATE)?;
-    Ok(Json(app.store.admins().await?))
+    Ok(Json(store.admins().await?))
 }
 
 #[derive(Deserialize)]
@@ -103,10 +102,10 @@ pub(crate) struct Since {
 
 /// `GET /v1/audit`.
 pub(crate) async fn audit(
-    State(app): Shared,
+    State(store): StoreState,
     Extension(actor): Extension<Actor>,
     Query(asked): Query<Since>,
 ) -> Result<Json<Vec<AuditEntry>>, Refusal> {
     actor.check("the audit log", May::OPERATE)?;
-    Ok(Json(app.store.changes(asked.since.unwrap_or(Timestamp::MIN)).await?))
+    Ok(Json(store.changes(asked.since.unwrap_or(Timestamp::MIN)).await?))
 }

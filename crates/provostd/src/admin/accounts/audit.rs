@@ -12,50 +12,60 @@ use axum::routing::{MethodRouter, post};
 use jiff::Timestamp;
 use provost_plan::nodes;
 use provost_record::wording::error_chain;
-use provost_store::AuditEntry;
+use provost_store::{AuditEntry, Store};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::actor::{Actor, May};
 use crate::admin::request::MAX_REQUEST;
-use crate::app::App;
+use crate::listener::bodies::Bodies;
 use crate::listener::refusal::{Refusal, Refused};
+
+/// What notes changes.
+#[derive(Clone)]
+pub(crate) struct AuditLog {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) bodies: Arc<Bodies>,
+}
 
 /// What a route changes, as the command of provostctl that does it, and who may.
 #[derive(Clone)]
 struct Change {
-    app: Arc<App>,
+    log: AuditLog,
     action: &'static str,
     needs: May,
 }
 
-/// A route that changes something.
-pub(crate) fn change<H, T>(
-    app: &Arc<App>,
-    action: &'static str,
-    needs: May,
-    handler: H,
-) -> MethodRouter<Arc<App>>
-where
-    H: Handler<T, Arc<App>>,
-    T: 'static,
-{
-    let change = Change { app: Arc::clone(app), action, needs };
-    post(handler).layer(from_fn_with_state(change, keep))
+impl AuditLog {
+    /// A route that changes something.
+    pub(crate) fn change<H, T, S>(
+        &self,
+        action: &'static str,
+        needs: May,
+        handler: H,
+    ) -> MethodRouter<S>
+    where
+        H: Handler<T, S>,
+        T: 'static,
+        S: Clone + Send + Sync + 'static,
+    {
+        let change = Change { log: self.clone(), action, needs };
+        post(handler).layer(from_fn_with_state(change, keep))
+    }
 }
 
 async fn keep(
-    State(Change { app, action, needs }): State<Change>,
+    State(Change { log, action, needs }): State<Change>,
     Extension(actor): Extension<Actor>,
     request: Request,
     next: Next,
 ) -> Result<Response, Refusal> {
     let (head, body) = request.into_parts();
     if let Err(refusal) = actor.check(action, needs) {
-        app.bodies.drain(body).await;
+        log.bodies.drain(body).await;
         return Err(refusal);
     }
-    let bytes = app.bodies.read(body, MAX_REQUEST).await?.bytes;
+    let bytes = log.bodies.read(body, MAX_REQUEST).await?.bytes;
     let entry = AuditEntry {
         at: Timestamp::now(),
         who: actor.who().to_owned(),
@@ -64,7 +74,7 @@ async fn keep(
         request: shown(&bytes),
         result: None,
     };
-    let id = app.store.note_change(entry).await.map_err(|error| {
+    let id = log.store.note_change(entry).await.map_err(|error| {
         let refusal = Refusal::from(error);
         let error = format!("nothing was changed, because it can't be noted: {}", refusal.error);
         Refusal { error, ..refusal }
@@ -78,7 +88,7 @@ async fn keep(
             None if response.status().is_success() => "done".to_owned(),
             None => format!("refused: {}", response.status()),
         };
-        if let Err(error) = app.store.note_result(id, result).await {
+        if let Err(error) = log.store.note_result(id, result).await {
             let who = actor.who();
             tracing::warn!("noting the result of {action} by {who}: {}", error_chain(&error));
         }

@@ -14,19 +14,18 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::post;
 use futures_util::StreamExt;
 use provost_record::now;
-use provost_store::Admin;
+use provost_store::{Admin, Store, StoreError};
 use serde::Deserialize;
 use tokio::time::sleep;
 
 use super::actor::Actor;
 use super::sessions;
-use super::sessions::Digest;
+use super::sessions::{Digest, Sessions};
 use crate::admin::tokens;
 use crate::admin::tokens::{bearer, digest};
-use crate::app::App;
+use crate::listener::bodies::Bodies;
 use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
-use crate::web;
 
 /// The cookie's name. By its prefix a browser takes it over TLS alone, and from no other host
 /// (RFC 6265bis, section 4.1.3.2).
@@ -37,21 +36,30 @@ const CHECK: Duration = Duration::from_secs(1);
 const MAX_LOGIN: usize = 4096;
 const NO_TOKEN: &str = "make one on the management node: provostctl admin add NAME --role read; then: provostctl --token-file FILE …";
 
-/// The admin API `api` for those who prove who they are, and how a browser does that.
-pub(crate) fn over_tls(app: &Arc<App>, api: Router) -> Router {
+/// What tells which admin sends a request.
+pub(crate) struct Logins {
+    pub(crate) store: Arc<dyn Store>,
+    /// The browsers that have logged in.
+    pub(crate) sessions: Sessions,
+    pub(crate) bodies: Arc<Bodies>,
+}
+
+/// The admin API `api` for those who prove who they are, and how a browser does that, with what is
+/// `open` to all.
+pub(crate) fn over_tls(logins: Arc<Logins>, api: Router, open: Router) -> Router {
     let with_cookie = Router::new()
         .route("/login", post(login))
         .route("/logout", post(logout))
-        .with_state(Arc::clone(app))
-        .merge(web::before_login());
-    api.layer(from_fn_with_state(Arc::clone(app), authenticate))
+        .with_state(Arc::clone(&logins))
+        .merge(open);
+    api.layer(from_fn_with_state(logins, authenticate))
         .merge(with_cookie)
         .layer(from_fn(refuse_other_sites))
 }
 
 /// Accepts a request only from an admin.
 async fn authenticate(
-    State(app): State<Arc<App>>,
+    State(logins): State<Arc<Logins>>,
     Extension(by): Extension<Arc<Connection>>,
     mut request: Request,
     next: Next,
@@ -63,19 +71,16 @@ async fn authenticate(
         (None, None) => None,
     };
     let known = match credential {
-        Some(credential) => credential.admin(&app).await?.map(|admin| (credential, admin)),
+        Some(credential) => logins.admin(credential).await?.map(|admin| (credential, admin)),
         None => None,
     };
     let Some((credential, admin)) = known else {
-        // Who only opens the page has done nothing wrong.
-        let wrong = credential.map(|_| UNKNOWN);
-        let unknown = || Refusal::new(StatusCode::UNAUTHORIZED, wrong.unwrap_or(NONE), NO_TOKEN);
-        return web::login(headers, wrong).ok_or_else(unknown);
+        return Err(unknown(if credential.is_some() { UNKNOWN } else { NONE }));
     };
     by.has_token();
     request.extensions_mut().insert(Actor::Admin(admin, by.address().to_string()));
     let response = next.run(request).await;
-    Ok(response.map(|body| while_known(app, credential, body)))
+    Ok(response.map(|body| while_known(logins, credential, body)))
 }
 
 /// By what a request says whose it is.
@@ -85,15 +90,15 @@ enum Credential {
     Session(Digest),
 }
 
-impl Credential {
-    /// Whose it is, if it still counts.
-    async fn admin(self, app: &App) -> Result<Option<Admin>, Refusal> {
-        let token = match self {
-            Self::Token(token) => Some(token),
-            Self::Session(session) => app.sessions.token(&session),
+impl Logins {
+    /// Whose the credential is, if it still counts.
+    async fn admin(&self, credential: Credential) -> Result<Option<Admin>, StoreError> {
+        let token = match credential {
+            Credential::Token(token) => Some(token),
+            Credential::Session(session) => self.sessions.token(&session),
         };
         match token {
-            Some(token) => admin(app, token).await,
+            Some(token) => self.store.admin_of_token(token, now()).await,
             None => Ok(None),
         }
     }
@@ -101,7 +106,7 @@ impl Credential {
 
 /// An answer that is made as things happen, such as events, ends with the credential that it was asked
 /// for by.
-fn while_known(app: Arc<App>, credential: Credential, body: Body) -> Body {
+fn while_known(logins: Arc<Logins>, credential: Credential, body: Body) -> Body {
     if body.size_hint().exact().is_some() {
         return body;
     }
@@ -109,7 +114,7 @@ fn while_known(app: Arc<App>, credential: Credential, body: Body) -> Body {
         loop {
             sleep(CHECK).await;
             // A store that doesn't answer just now ends nothing.
-            if let Ok(None) = credential.admin(&app).await {
+            if let Ok(None) = logins.admin(credential).await {
                 return;
             }
         }
@@ -117,11 +122,12 @@ fn while_known(app: Arc<App>, credential: Credential, body: Body) -> Body {
     Body::from_stream(body.into_data_stream().take_until(Box::pin(over)))
 }
 
-const NONE: &str = "the request has no admin's token";
+/// What is wrong with a request of somebody who has proved nothing yet.
+pub(crate) const NONE: &str = "the request has no admin's token";
 const UNKNOWN: &str = "the token is no admin's, or its time is over";
 
-async fn admin(app: &App, token: Digest) -> Result<Option<Admin>, Refusal> {
-    Ok(app.store.admin_of_token(token, now()).await?)
+fn unknown(error: &str) -> Refusal {
+    Refusal::new(StatusCode::UNAUTHORIZED, error, NO_TOKEN)
 }
 
 #[derive(Deserialize)]
@@ -131,11 +137,11 @@ struct Login {
 
 /// `POST /login`, with a form's `token=TOKEN` or the same as JSON.
 async fn login(
-    State(app): State<Arc<App>>,
+    State(logins): State<Arc<Logins>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    let body = app.bodies.read(body, MAX_LOGIN).await?;
+    let body = logins.bodies.read(body, MAX_LOGIN).await?;
     let text = str::from_utf8(&body.bytes).unwrap_or_default();
     let json = serde_json::from_str::<Login>(text).ok();
     let is_form = json.is_none();
@@ -143,22 +149,21 @@ async fn login(
     let token = json.map(|login| login.token);
     let token = token.or_else(|| Some(text.strip_prefix("token=")?.to_owned()));
     let token = digest(token.unwrap_or_default().trim());
-    if admin(&app, token).await?.is_none() {
-        let refused = || Refusal::new(StatusCode::UNAUTHORIZED, UNKNOWN, NO_TOKEN);
-        return web::login(&headers, Some(UNKNOWN)).ok_or_else(refused);
+    if logins.admin(Credential::Token(token)).await?.is_none() {
+        return Err(unknown(UNKNOWN));
     }
     let secret = tokens::random()?;
     if let Some(before) = session(&headers) {
-        app.sessions.end(&before);
+        logins.sessions.end(&before);
     }
-    app.sessions.begin(digest(&secret), token);
+    logins.sessions.begin(digest(&secret), token);
     Ok(answer(&secret, sessions::LASTS.as_secs(), is_form))
 }
 
 /// `POST /logout`.
-async fn logout(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+async fn logout(State(logins): State<Arc<Logins>>, headers: HeaderMap) -> Response {
     if let Some(session) = session(&headers) {
-        app.sessions.end(&session);
+        logins.sessions.end(&session);
     }
     let kind = headers.get(header::CONTENT_TYPE);
     let is_form = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form"));
