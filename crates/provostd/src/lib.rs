@@ -3,7 +3,6 @@
 //! for admins who have a token.
 
 mod admin;
-mod app;
 mod cli;
 mod config;
 mod daemon;

@@ -12,7 +12,6 @@ use crate::admin::accounts::{AuditLog, Logins};
 use crate::admin::health::DataFolder;
 use crate::admin::retention::Pruner;
 use crate::admin::{self, AdminState};
-use crate::app::App;
 use crate::config::Config;
 use crate::error::DaemonError;
 use crate::fleet::Fleet;
@@ -38,7 +37,9 @@ use crate::notify::program::Hook;
 use crate::notify::{Deliveries, Queues};
 use crate::published::PublishedFolder;
 use crate::published::refresher::Refresher;
-use crate::web;
+use crate::web::live::Pages;
+use crate::web::overview::Overview;
+use crate::web::{self, WebState};
 use crate::xcat::Xcat;
 
 /// What the listeners serve, and what goes on beside them.
@@ -65,20 +66,20 @@ impl Parts {
     ) -> Result<Self, DaemonError> {
         let (deliveries, pending_nodes) = Deliveries::new(config)?;
         store.subscribe(deliveries.subscriptions());
-        let made = Made::new(config, store, authority, pending_nodes, stop);
+        let shared = SharedParts::new(config, store, authority, pending_nodes, stop);
 
-        let nodes = nodes::router(made.nodes(config));
-        let state = made.admin(config, nodes_at);
-        let api = admin::router(state.clone()).merge(web::router(made.app(), state));
-        let admin_tls = admin::over_tls(made.logins(), api.clone(), web::before_login())
+        let nodes = nodes::router(shared.nodes(config));
+        let state = shared.admin(config, nodes_at);
+        let api = admin::router(state.clone()).merge(web::router(shared.web(), state));
+        let admin_tls = admin::over_tls(shared.logins(), api.clone(), web::before_login())
             .layer(from_fn(web::ask_to_log_in));
         let admin = api.merge(web::files());
 
-        let Made { store, stop, fleet, metrics, www, .. } = made;
+        let SharedParts { store, stop, fleet, metrics, www, .. } = shared;
         let mut tasks = JoinSet::new();
-        tasks.spawn(made.pruner.keep(stop.clone()));
-        tasks.spawn(made.silence.watch(stop.clone()));
-        tasks.spawn(made.recent.watch(store.clone(), fleet.clone(), stop.clone()));
+        tasks.spawn(shared.pruner.keep(stop.clone()));
+        tasks.spawn(shared.silence.watch(stop.clone()));
+        tasks.spawn(shared.recent.watch(store.clone(), fleet.clone(), stop.clone()));
         tasks.spawn(fleet.keep(store.clone(), stop.clone()));
         let queues = Queues { store: store.clone(), metrics: metrics.clone() };
         tasks.spawn(deliveries.keep(Arc::new(queues), stop.clone()));
@@ -88,7 +89,7 @@ impl Parts {
 }
 
 /// What more than one room uses; none is given all of it.
-struct Made {
+struct SharedParts {
     store: Arc<dyn Store>,
     www: PublishedFolder,
     bodies: Arc<Bodies>,
@@ -107,7 +108,7 @@ struct Made {
     stop: Stop,
 }
 
-impl Made {
+impl SharedParts {
     fn new(
         config: &Config,
         store: Arc<dyn Store>,
@@ -200,19 +201,28 @@ impl Made {
         Arc::new(Logins { store, sessions: Default::default(), bodies })
     }
 
-    fn app(&self) -> Arc<App> {
-        Arc::new(App {
+    fn web(&self) -> WebState {
+        WebState {
+            pages: Arc::new(Pages {
+                open: Default::default(),
+                fleet: self.fleet.clone(),
+                beats: self.beats.clone(),
+                continues: self.on_continue.is_some(),
+                stop: self.stop.clone(),
+            }),
+            overview: Overview {
+                fleet: self.fleet.clone(),
+                recent: self.recent.clone(),
+                beats: self.beats.clone(),
+                over_quota: self.over_quota.clone(),
+                pending: self.pending.clone(),
+            },
             store: self.store.clone(),
-            www: self.www.clone(),
-            beats: self.beats.clone(),
-            nodes: self.known.clone(),
-            over_quota: self.over_quota.clone(),
-            pending: self.pending.clone(),
-            on_continue: self.on_continue.clone(),
+            known: self.known.clone(),
             fleet: self.fleet.clone(),
             recent: self.recent.clone(),
-            open_pages: Default::default(),
-            stop: self.stop.clone(),
-        })
+            beats: self.beats.clone(),
+            www: self.www.clone(),
+        }
     }
 }

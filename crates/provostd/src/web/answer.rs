@@ -9,10 +9,10 @@ use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::{Html, IntoResponse};
 use provost_record::terminal::escape;
 
+use super::live::Pages;
 use super::page::{Page, harmless, render, rendered};
 use super::{action, assets, live};
 use crate::admin::accounts::Actor;
-use crate::app::App;
 use crate::listener::refusal::Refusal;
 
 #[derive(Template)]
@@ -47,18 +47,17 @@ struct Refused<'a> {
 
 /// Answers a request for `page`: with the whole document; or, where an event
 /// stream is asked for, with its content now and whenever that changes.
-pub(super) async fn answer(app: Arc<App>, page: impl Page, parts: &Parts) -> Response<Body> {
+pub(super) async fn answer(pages: Arc<Pages>, page: impl Page, parts: &Parts) -> Response<Body> {
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let accepted = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     if accepted.is_some_and(|accepted| accepted.contains("text/event-stream")) {
-        return live::stream(app, page, path.to_owned()).into_response();
+        return live::stream(pages, page, path.to_owned()).into_response();
     }
     let (title, section) = (page.title(), page.section());
     let actor = parts.extensions.get::<Actor>();
-    let continues = app.on_continue.is_some();
-    let actions = page.node().map(|node| action::links(actor, node, continues));
+    let actions = page.node().map(|node| action::links(actor, node, pages.continues));
     let actions = actions.unwrap_or_default();
-    match rendered(&app, &page).await {
+    match rendered(&page).await {
         Ok(content) => {
             let of = Of { admin: actor.and_then(admin), actions, is_live: true };
             document(StatusCode::OK, &title, section, &content, of)

@@ -1,5 +1,7 @@
 //! What nodes have reported of late.
 
+use std::sync::Arc;
+
 use askama::Template;
 use jiff::Timestamp;
 use provost_record::{Outcome, Phase, Record, wording};
@@ -7,14 +9,15 @@ use provost_store::{Claim, ClaimContent, Lost, words};
 use serde_json::value::RawValue;
 
 use super::page::{Page, render};
-use crate::app::App;
-use crate::fleet::recent::{EVENTS, RecentEvent};
+use crate::fleet::recent::{EVENTS, Recent, RecentEvent};
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 
 /// The page.
-#[derive(Clone, Copy)]
-pub(super) struct Events;
+#[derive(Clone)]
+pub(super) struct Events {
+    pub(super) recent: Arc<Recent>,
+}
 
 #[derive(Template)]
 #[template(path = "events.html")]
@@ -41,14 +44,14 @@ impl Page for Events {
         "events"
     }
 
-    fn stamp(&self, _app: &App, snapshot: &Snapshot) -> u64 {
+    fn stamp(&self, snapshot: &Snapshot) -> u64 {
         // Each event changes a node.
         snapshot.version
     }
 
-    async fn content(&self, app: &App) -> Result<String, Refusal> {
+    async fn content(&self) -> Result<String, Refusal> {
         let (now, mut rows) = (Timestamp::now(), Vec::new());
-        for (at, event) in app.recent.events() {
+        for (at, event) in self.recent.events() {
             let at_once = match event {
                 RecentEvent::Records(arrivals) => {
                     let texts = arrivals.texts().await?;

@@ -11,48 +11,61 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::page::{Page, rendered};
-use crate::app::App;
-use crate::fleet::SHARE;
-use crate::fleet::open_pages::Content;
+use crate::fleet::open_pages::{Content, OpenPages};
+use crate::fleet::{Fleet, SHARE};
+use crate::listener::Stop;
+use crate::nodes::beats::Beats;
 
 /// The shortest time between two contents of a page.
 const PACE: Duration = Duration::from_millis(400);
 /// How often the content is made anew where nothing happens: it says how long ago things were.
 const IDLE: Duration = Duration::from_secs(10);
 
+/// How pages are shown, whatever their content.
+pub(crate) struct Pages {
+    pub(crate) open: OpenPages,
+    /// What says that a content may be another one.
+    pub(crate) fleet: Arc<Fleet>,
+    pub(crate) beats: Arc<Beats>,
+    /// Whether nodes can be continued.
+    pub(crate) continues: bool,
+    pub(crate) stop: Stop,
+}
+
 /// The contents of the page at `path`, from now on.
 pub(super) fn stream(
-    app: Arc<App>,
+    pages: Arc<Pages>,
     page: impl Page,
     path: String,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let (receiver, sender) = app.open_pages.open(&path);
+    let (receiver, sender) = pages.open.open(&path);
     if let Some(sender) = sender {
-        tokio::spawn(keep(Arc::clone(&app), page, path, sender));
+        tokio::spawn(keep(Arc::clone(&pages), page, path, sender));
     }
-    let contents = stream::unfold((receiver, app.stop.clone()), |(mut receiver, mut stop)| async {
-        loop {
-            tokio::select! {
-                changed = receiver.changed() => changed.ok()?,
-                () = stop.wait() => return None,
+    let contents =
+        stream::unfold((receiver, pages.stop.clone()), |(mut receiver, mut stop)| async {
+            loop {
+                tokio::select! {
+                    changed = receiver.changed() => changed.ok()?,
+                    () = stop.wait() => return None,
+                }
+                let content = receiver.borrow_and_update().clone();
+                if let Some(content) = content {
+                    let event = Event::default().event("content").data(&*content);
+                    return Some((Ok(event), (receiver, stop)));
+                }
             }
-            let content = receiver.borrow_and_update().clone();
-            if let Some(content) = content {
-                let event = Event::default().event("content").data(&*content);
-                return Some((Ok(event), (receiver, stop)));
-            }
-        }
-    });
+        });
     Sse::new(contents).keep_alive(KeepAlive::default())
 }
 
 /// Makes the content of a page whenever it may have changed, until nobody has the page open.
-async fn keep(app: Arc<App>, page: impl Page, path: String, sender: watch::Sender<Content>) {
-    let mut stop = app.stop.clone();
+async fn keep(pages: Arc<Pages>, page: impl Page, path: String, sender: watch::Sender<Content>) {
+    let mut stop = pages.stop.clone();
     loop {
         let making = async {
             loop {
-                make(&app, &page, &sender).await;
+                make(&pages, &page, &sender).await;
             }
         };
         tokio::select! {
@@ -61,20 +74,20 @@ async fn keep(app: Arc<App>, page: impl Page, path: String, sender: watch::Sende
             () = stop.wait() => {}
         }
         // Somebody may have come meanwhile.
-        if app.open_pages.is_closed(&path) {
+        if pages.open.is_closed(&path) {
             return;
         }
     }
 }
 
 /// Makes the content, and waits until it may be another one.
-async fn make(app: &App, page: &impl Page, sender: &watch::Sender<Content>) {
-    let mut changes = app.fleet.changes();
-    let mut beats = app.beats.news();
-    let mut stamp = app.fleet.look().await.ok().map(|now| page.stamp(app, &now));
+async fn make(pages: &Pages, page: &impl Page, sender: &watch::Sender<Content>) {
+    let mut changes = pages.fleet.changes();
+    let mut beats = pages.beats.news();
+    let mut stamp = pages.fleet.look().await.ok().map(|now| page.stamp(&now));
     let began = Instant::now();
     // What can't be made isn't sent: the tab shows what it has, and a reload says why.
-    if let Ok(content) = rendered(app, page).await {
+    if let Ok(content) = rendered(page).await {
         sender.send_if_modified(|last| {
             let is_new = last.as_deref() != Some(&*content);
             if is_new {
@@ -84,16 +97,16 @@ async fn make(app: &App, page: &impl Page, sender: &watch::Sender<Content>) {
         });
     }
     // All pages that are open share that part of the time.
-    sleep(PACE.max(began.elapsed() * SHARE * app.open_pages.count())).await;
+    sleep(PACE.max(began.elapsed() * SHARE * pages.open.count())).await;
     let until = Instant::now() + IDLE;
     loop {
         let now = tokio::select! {
             now = changes.next() => now,
             // Of any node, or missed.
-            _ = beats.recv() => app.fleet.look().await.ok(),
+            _ = beats.recv() => pages.fleet.look().await.ok(),
             () = tokio::time::sleep_until(until) => return,
         };
-        let now = now.map(|now| page.stamp(app, &now));
+        let now = now.map(|now| page.stamp(&now));
         if now != stamp {
             return;
         }

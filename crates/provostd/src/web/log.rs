@@ -1,16 +1,17 @@
 //! The log of a step that was uploaded: its commands, and what each printed.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::http::StatusCode;
 use provost_record::step_log::view::Part;
-use provost_store::UploadedLog;
+use provost_store::{Store, UploadedLog};
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
 use super::log_text;
 use super::log_text::Line;
 use super::page::{Page, encoded, render};
-use crate::app::App;
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 
@@ -41,6 +42,7 @@ pub(super) struct LogPage {
     pub(super) node: String,
     pub(super) log: UploadedLog,
     pub(super) part: LogPart,
+    pub(super) store: Arc<dyn Store>,
 }
 
 #[derive(Template)]
@@ -63,16 +65,16 @@ impl Page for LogPage {
         "nodes"
     }
 
-    fn stamp(&self, _app: &App, _snapshot: &Snapshot) -> u64 {
+    fn stamp(&self, _snapshot: &Snapshot) -> u64 {
         // It is written once.
         0
     }
 
-    async fn content(&self, app: &App) -> Result<String, Refusal> {
+    async fn content(&self) -> Result<String, Refusal> {
         let (node, log) = (&self.node, &self.log);
         // A name that can't be a file's is that of no log.
-        let known = app.store.logs(node).await?.contains(log);
-        let bytes = if known { app.store.log(node, log).await? } else { None };
+        let known = self.store.logs(node).await?.contains(log);
+        let bytes = if known { self.store.log(node, log).await? } else { None };
         let bytes = bytes.ok_or_else(|| {
             let error =
                 format!("node {node} has uploaded no log {:?} of run {}", log.name, log.run);

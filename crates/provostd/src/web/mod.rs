@@ -24,29 +24,47 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{FromRef, Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{Response, StatusCode, header};
 use axum::middleware::{Next, map_response};
 use axum::response::IntoResponse;
 use axum::routing::get;
-use provost_store::UploadedLog;
+use provost_store::{Store, UploadedLog};
 
 use crate::admin::AdminState;
 use crate::admin::accounts::login::NONE;
-use crate::app::App;
+use crate::fleet::Fleet;
+use crate::fleet::recent::Recent;
 use crate::listener::refusal::{Refusal, Refused};
+use crate::nodes::beats::Beats;
+use crate::nodes::history::KnownNodes;
+use crate::published::PublishedFolder;
 use events::Events;
+use live::Pages;
 use log::{LogPage, LogQuery};
 use node::NodePage;
 use node_list::{NodeList, NodeListQuery};
 use overview::Overview;
-use page::Page;
 use published::Published;
 use scripts::{Script, Scripts};
 
-/// The pages.
-pub(crate) fn router(app: Arc<App>, admin: AdminState) -> Router {
+/// What pages are made of.
+#[derive(Clone, FromRef)]
+pub(crate) struct WebState {
+    pub(crate) pages: Arc<Pages>,
+    pub(crate) overview: Overview,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) known: Arc<KnownNodes>,
+    pub(crate) fleet: Arc<Fleet>,
+    pub(crate) recent: Arc<Recent>,
+    pub(crate) beats: Arc<Beats>,
+    pub(crate) www: PublishedFolder,
+}
+
+/// The pages, and the changes of `admin` that they make.
+pub(crate) fn router(state: WebState, admin: AdminState) -> Router {
     Router::new()
         .route("/", get(overview))
         .route("/nodes", get(nodes))
@@ -56,7 +74,7 @@ pub(crate) fn router(app: Arc<App>, admin: AdminState) -> Router {
         .route("/scripts/{*script}", get(script))
         .route("/published", get(published))
         .route("/events", get(events))
-        .with_state(app)
+        .with_state(state)
         .merge(actions::router(admin))
         .layer(map_response(guarded))
 }
@@ -92,56 +110,86 @@ async fn guarded(mut response: Response<Body>) -> Response<Body> {
     response
 }
 
-type Shared = State<Arc<App>>;
+type PagesState = State<Arc<Pages>>;
+type StoreState = State<Arc<dyn Store>>;
+type FleetState = State<Arc<Fleet>>;
+type BeatsState = State<Arc<Beats>>;
 
-async fn overview(State(app): Shared, parts: Parts) -> Response<Body> {
-    show(app, Overview, parts).await
+async fn overview(
+    State(pages): PagesState,
+    State(page): State<Overview>,
+    parts: Parts,
+) -> Response<Body> {
+    answer::answer(pages, page, &parts).await
 }
 
 async fn nodes(
-    State(app): Shared,
-    query: Result<Query<NodeListQuery>, axum::extract::rejection::QueryRejection>,
+    State(pages): PagesState,
+    State(fleet): FleetState,
+    State(beats): BeatsState,
+    query: Result<Query<NodeListQuery>, QueryRejection>,
     parts: Parts,
 ) -> Response<Body> {
     let query = query.map_err(|e| {
         Refusal::new(e.status(), e.body_text(), "follow the links of /nodes, or use its form")
     });
-    match query.and_then(|Query(query)| NodeList::new(query)) {
-        Ok(page) => show(app, page, parts).await,
+    match query.and_then(|Query(query)| NodeList::new(query, fleet, beats)) {
+        Ok(page) => answer::answer(pages, page, &parts).await,
         Err(refusal) => answer::refused(&refusal, "nodes").into_response(),
     }
 }
 
-async fn node(State(app): Shared, Path(name): Path<String>, parts: Parts) -> Response<Body> {
-    show(app, NodePage { name }, parts).await
+async fn node(
+    State(pages): PagesState,
+    State(known): State<Arc<KnownNodes>>,
+    State(beats): BeatsState,
+    Path(name): Path<String>,
+    parts: Parts,
+) -> Response<Body> {
+    answer::answer(pages, NodePage { name, known, beats }, &parts).await
 }
 
 async fn log(
-    State(app): Shared,
+    State(pages): PagesState,
+    State(store): StoreState,
     Path((node, run, name)): Path<(String, String, String)>,
-    query: Query<LogQuery>,
+    Query(LogQuery { part }): Query<LogQuery>,
     parts: Parts,
 ) -> Response<Body> {
-    let part = query.part;
-    show(app, LogPage { node, log: UploadedLog { run, name }, part }, parts).await
+    let page = LogPage { node, log: UploadedLog { run, name }, part, store };
+    answer::answer(pages, page, &parts).await
 }
 
-async fn scripts(State(app): Shared, parts: Parts) -> Response<Body> {
-    show(app, Scripts, parts).await
+async fn scripts(
+    State(pages): PagesState,
+    State(store): StoreState,
+    parts: Parts,
+) -> Response<Body> {
+    answer::answer(pages, Scripts { store }, &parts).await
 }
 
-async fn script(State(app): Shared, Path(name): Path<String>, parts: Parts) -> Response<Body> {
-    show(app, Script { name }, parts).await
+async fn script(
+    State(pages): PagesState,
+    State(store): StoreState,
+    Path(name): Path<String>,
+    parts: Parts,
+) -> Response<Body> {
+    answer::answer(pages, Script { name, store }, &parts).await
 }
 
-async fn published(State(app): Shared, parts: Parts) -> Response<Body> {
-    show(app, Published, parts).await
+async fn published(
+    State(pages): PagesState,
+    State(fleet): FleetState,
+    State(www): State<PublishedFolder>,
+    parts: Parts,
+) -> Response<Body> {
+    answer::answer(pages, Published { fleet, www }, &parts).await
 }
 
-async fn events(State(app): Shared, parts: Parts) -> Response<Body> {
-    show(app, Events, parts).await
-}
-
-async fn show(app: Arc<App>, page: impl Page, parts: Parts) -> Response<Body> {
-    answer::answer(app, page, &parts).await
+async fn events(
+    State(pages): PagesState,
+    State(recent): State<Arc<Recent>>,
+    parts: Parts,
+) -> Response<Body> {
+    answer::answer(pages, Events { recent }, &parts).await
 }

@@ -1,5 +1,7 @@
 //! One node: its status, its runs with their steps as a timeline, and what runs now.
 
+use std::sync::Arc;
+
 use askama::Template;
 use jiff::Timestamp;
 use provost_record::step_log::view::Part;
@@ -10,11 +12,11 @@ use super::log_text;
 use super::log_text::Line;
 use super::overview::tone;
 use super::page::{Page, encoded, render};
-use crate::app::App;
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
+use crate::nodes::beats::Beats;
 use crate::nodes::history;
-use crate::nodes::history::History;
+use crate::nodes::history::{History, KnownNodes};
 
 /// How many runs are shown with their steps.
 const MOST_RUNS: usize = 20;
@@ -25,6 +27,8 @@ const TAIL: usize = 200;
 #[derive(Clone)]
 pub(super) struct NodePage {
     pub(super) name: String,
+    pub(super) known: Arc<KnownNodes>,
+    pub(super) beats: Arc<Beats>,
 }
 
 #[derive(Template)]
@@ -93,16 +97,16 @@ impl Page for NodePage {
         Some(&self.name)
     }
 
-    fn stamp(&self, app: &App, snapshot: &Snapshot) -> u64 {
+    fn stamp(&self, snapshot: &Snapshot) -> u64 {
         let version = snapshot.member(&self.name).map_or(0, |member| member.version);
-        version.wrapping_add(app.beats.stamp(&self.name))
+        version.wrapping_add(self.beats.stamp(&self.name))
     }
 
-    async fn content(&self, app: &App) -> Result<String, Refusal> {
+    async fn content(&self) -> Result<String, Refusal> {
         let name = &self.name;
-        let node = app.nodes.node(name).await?;
+        let node = self.known.node(name).await?;
         let query = RunQuery { also: node.run.clone(), ..RunQuery::newest(MOST_RUNS) };
-        let History { newest, uploaded, place } = app.nodes.history(name, query).await?;
+        let History { newest, uploaded, place } = self.known.history(name, query).await?;
         let runs = newest.runs.iter().flat_map(|run| history::runs_of(run, &uploaded));
         let runs: Vec<Run> = runs.collect();
         drop(place);
@@ -116,7 +120,7 @@ impl Page for NodePage {
             facts: facts(&node, now),
             why: if has_step { Vec::new() } else { why(&node) },
             next: next(&node),
-            now: running(app, &node, now),
+            now: self.running(&node, now),
             runs: runs
                 .iter()
                 .enumerate()
@@ -172,13 +176,15 @@ fn next(node: &Node) -> Vec<String> {
     next.into_iter().chain(then).collect()
 }
 
-/// The step that runs for long, with its log, for which the node is asked from now on.
-fn running(app: &App, node: &Node, now: Timestamp) -> Option<Now> {
-    let running = node.running_for.as_ref()?;
-    let stage = node.detail.stage.clone()?;
-    let log = app.beats.follow(&node.name, &stage, 0).text();
-    let lines = log_text::lines(log.into_bytes(), Part::All, 0, TAIL);
-    Some(Now { stage, words: running.words(now), lines })
+impl NodePage {
+    /// The step that runs for long, with its log, for which the node is asked from now on.
+    fn running(&self, node: &Node, now: Timestamp) -> Option<Now> {
+        let running = node.running_for.as_ref()?;
+        let stage = node.detail.stage.clone()?;
+        let log = self.beats.follow(&node.name, &stage, 0).text();
+        let lines = log_text::lines(log.into_bytes(), Part::All, 0, TAIL);
+        Some(Now { stage, words: running.words(now), lines })
+    }
 }
 
 impl ShownRun {

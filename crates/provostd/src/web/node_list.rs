@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::overview::tone;
 use super::page::{Page, encoded, render};
-use crate::app::App;
+use crate::fleet::Fleet;
 use crate::fleet::snapshot::Member;
 use crate::listener::refusal::Refusal;
+use crate::nodes::beats::Beats;
 
 /// How many nodes are shown at once.
 const PART: usize = 100;
@@ -55,6 +56,8 @@ pub(super) struct NodeList {
     query: NodeListQuery,
     selection: Selection,
     names: Names,
+    fleet: Arc<Fleet>,
+    beats: Arc<Beats>,
 }
 
 /// The names that are asked for.
@@ -105,7 +108,11 @@ struct Row {
 }
 
 impl NodeList {
-    pub(super) fn new(query: NodeListQuery) -> Result<Self, Refusal> {
+    pub(super) fn new(
+        query: NodeListQuery,
+        fleet: Arc<Fleet>,
+        beats: Arc<Beats>,
+    ) -> Result<Self, Refusal> {
         let wrong =
             |error: String, hint: String| Refusal::new(StatusCode::BAD_REQUEST, error, hint);
         let some = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -127,7 +134,7 @@ impl NodeList {
             cause: some(&query.cause),
             since: None,
         };
-        Ok(Self { query, selection, names })
+        Ok(Self { query, selection, names, fleet, beats })
     }
 
     fn has(&self, member: &Member) -> bool {
@@ -245,8 +252,8 @@ impl Page for NodeList {
         "nodes"
     }
 
-    async fn content(&self, app: &App) -> Result<String, Refusal> {
-        let snapshot = app.fleet.look().await?;
+    async fn content(&self) -> Result<String, Refusal> {
+        let snapshot = self.fleet.look().await?;
         let mut found: Vec<&Arc<Member>> =
             snapshot.members.iter().filter(|member| self.has(member)).collect();
         self.query.sort.sort(&mut found);
@@ -258,7 +265,7 @@ impl Page for NodeList {
         let first = (page - 1) * PART;
         let shown = &found[first..found.len().min(first + PART)];
         let mut nodes: Vec<_> = shown.iter().map(|member| member.node.clone()).collect();
-        app.beats.show(&mut nodes);
+        self.beats.show(&mut nodes);
         let now = Timestamp::now();
         let (all, count) = (snapshot.members.len(), found.len());
         let part = |page: usize| self.href(|query| query.page = page);

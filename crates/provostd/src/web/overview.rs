@@ -1,5 +1,7 @@
 //! All nodes at a glance: numbers by status, the progress of a storm, failures by cause.
 
+use std::sync::Arc;
+
 use askama::Template;
 use jiff::Timestamp;
 use provost_plan::nodes::fold;
@@ -9,9 +11,13 @@ use std::collections::BTreeMap;
 
 use super::chart::Chart;
 use super::page::{Page, render};
-use crate::app::App;
+use crate::fleet::Fleet;
+use crate::fleet::recent::Recent;
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
+use crate::nodes::beats::Beats;
+use crate::nodes::over_quota::OverQuota;
+use crate::nodes::pending::Pending;
 
 /// How many causes are shown, those of most nodes first.
 const MOST_GROUPS: usize = 40;
@@ -21,8 +27,14 @@ const MOST_LINES: usize = 3;
 const MOST_NAMES: usize = 2_000;
 
 /// The page.
-#[derive(Clone, Copy)]
-pub(super) struct Overview;
+#[derive(Clone)]
+pub(crate) struct Overview {
+    pub(crate) fleet: Arc<Fleet>,
+    pub(crate) recent: Arc<Recent>,
+    pub(crate) beats: Arc<Beats>,
+    pub(crate) over_quota: Arc<OverQuota>,
+    pub(crate) pending: Arc<Pending>,
+}
 
 #[derive(Template)]
 #[template(path = "overview.html")]
@@ -70,29 +82,38 @@ impl Page for Overview {
         "overview"
     }
 
-    async fn content(&self, app: &App) -> Result<String, Refusal> {
-        let snapshot = app.fleet.look().await?;
-        render(&Content::of(app, &snapshot, Timestamp::now()))
+    async fn content(&self) -> Result<String, Refusal> {
+        let snapshot = self.fleet.look().await?;
+        render(&self.shown(&snapshot, Timestamp::now()))
     }
 }
 
-impl Content {
-    fn of(app: &App, snapshot: &Snapshot, now: Timestamp) -> Self {
+impl Overview {
+    fn shown(&self, snapshot: &Snapshot, now: Timestamp) -> Content {
         let members = &snapshot.members;
         let failed =
             members.iter().filter_map(|member| Some((&member.node, member.group.as_deref()?)));
         let groups = failure_groups_by(failed);
         let second = now.as_second();
-        Self {
+        Content {
             total: wording::count(members.len(), "node"),
             numbers: numbers(members.iter().map(|member| &member.node)),
-            chart: Chart::new(&app.recent.seconds_after(0), second),
+            chart: Chart::new(&self.recent.seconds_after(0), second),
             more_groups: groups.len().saturating_sub(MOST_GROUPS),
             groups: groups.iter().take(MOST_GROUPS).map(|g| Group::of(g, now)).collect(),
-            running: running(app, snapshot, now),
-            over_quota: app.over_quota.list(MOST_LINES),
-            pending: app.pending.count(),
+            running: self.running(snapshot, now),
+            over_quota: self.over_quota.list(MOST_LINES),
+            pending: self.pending.count(),
         }
+    }
+
+    /// Which stages run for long. Only nodes that send beats are looked at.
+    fn running(&self, snapshot: &Snapshot, now: Timestamp) -> Vec<String> {
+        let names = self.beats.names();
+        let found = names.iter().filter_map(|name| snapshot.member(name));
+        let mut nodes: Vec<Node> = found.map(|member| member.node.clone()).collect();
+        self.beats.show(&mut nodes);
+        words::running(&nodes, now)
     }
 }
 
@@ -126,15 +147,6 @@ pub(super) fn tone(status: Status) -> &'static str {
         Status::Defined => "faint",
         _ => "busy",
     }
-}
-
-/// Which stages run for long. Only nodes that send beats are looked at.
-fn running(app: &App, snapshot: &Snapshot, now: Timestamp) -> Vec<String> {
-    let names = app.beats.names();
-    let found = names.iter().filter_map(|name| snapshot.member(name));
-    let mut nodes: Vec<Node> = found.map(|member| member.node.clone()).collect();
-    app.beats.show(&mut nodes);
-    words::running(&nodes, now)
 }
 
 impl Group {

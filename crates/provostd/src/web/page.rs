@@ -5,11 +5,10 @@ use axum::http::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use provost_record::terminal::escape;
 
-use crate::app::App;
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
 
-/// What a page shows.
+/// What a page shows. It has the parts that its content is made of.
 pub(super) trait Page: Clone + Send + Sync + 'static {
     /// The title of its window.
     fn title(&self) -> String;
@@ -18,7 +17,7 @@ pub(super) trait Page: Clone + Send + Sync + 'static {
     fn section(&self) -> &'static str;
 
     /// Its content, as HTML.
-    fn content(&self, app: &App) -> impl Future<Output = Result<String, Refusal>> + Send;
+    fn content(&self) -> impl Future<Output = Result<String, Refusal>> + Send;
 
     /// The node that it is about: its page says what an admin may do with it.
     fn node(&self) -> Option<&str> {
@@ -26,14 +25,14 @@ pub(super) trait Page: Clone + Send + Sync + 'static {
     }
 
     /// What its content depends on: while this is the same, so is the content.
-    fn stamp(&self, _app: &App, snapshot: &Snapshot) -> u64 {
+    fn stamp(&self, snapshot: &Snapshot) -> u64 {
         snapshot.version
     }
 }
 
 /// The page's content, in which nothing of a script's text can hide.
-pub(super) async fn rendered(app: &App, page: &impl Page) -> Result<String, Refusal> {
-    Ok(harmless(&page.content(app).await?))
+pub(super) async fn rendered(page: &impl Page) -> Result<String, Refusal> {
+    Ok(harmless(&page.content().await?))
 }
 
 /// The text of a template.

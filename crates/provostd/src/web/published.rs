@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -12,13 +13,17 @@ use provost_store::{Status, words};
 use tokio::task::spawn_blocking;
 
 use super::page::{Page, encoded, render};
-use crate::app::App;
+use crate::fleet::Fleet;
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
+use crate::published::PublishedFolder;
 
 /// The page.
-#[derive(Clone, Copy)]
-pub(super) struct Published;
+#[derive(Clone)]
+pub(super) struct Published {
+    pub(super) fleet: Arc<Fleet>,
+    pub(super) www: PublishedFolder,
+}
 
 #[derive(Template)]
 #[template(path = "published.html")]
@@ -74,14 +79,14 @@ impl Page for Published {
         "published"
     }
 
-    async fn content(&self, app: &App) -> Result<String, Refusal> {
-        let snapshot = app.fleet.look().await?;
-        let www = app.www.clone();
+    async fn content(&self) -> Result<String, Refusal> {
+        let snapshot = self.fleet.look().await?;
+        let www = self.www.clone();
         let folder = spawn_blocking(move || Folder::read(&www)).await.map_err(|e| {
             let hint = "report this as a bug";
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
         })?;
-        let www = app.www.display().to_string();
+        let www = self.www.display().to_string();
         render(&Content::of(www, folder, &snapshot, Timestamp::now()))
     }
 }

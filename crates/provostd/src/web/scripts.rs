@@ -1,25 +1,29 @@
 //! The scripts that nodes have run, and one script over all nodes.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::http::StatusCode;
 use provost_record::wording;
-use provost_store::{ScriptReport, ScriptSummary, Step};
+use provost_store::{ScriptReport, ScriptSummary, Step, Store};
 
 use super::page::{Page, encoded, render};
-use crate::app::App;
 use crate::listener::refusal::Refusal;
 
 /// How many scripts are listed: a node can report any name.
 const MOST: usize = 500;
 
 /// All scripts.
-#[derive(Clone, Copy)]
-pub(super) struct Scripts;
+#[derive(Clone)]
+pub(super) struct Scripts {
+    pub(super) store: Arc<dyn Store>,
+}
 
 /// One script.
 #[derive(Clone)]
 pub(super) struct Script {
     pub(super) name: String,
+    pub(super) store: Arc<dyn Store>,
 }
 
 #[derive(Template)]
@@ -67,8 +71,8 @@ impl Page for Scripts {
         "scripts"
     }
 
-    async fn content(&self, app: &App) -> Result<String, Refusal> {
-        let all = app.store.scripts().await?;
+    async fn content(&self) -> Result<String, Refusal> {
+        let all = self.store.scripts().await?;
         let more = all.len().saturating_sub(MOST);
         let listed = |script: ScriptSummary| Listed {
             href: format!("/scripts/{}", encoded(&script.name)),
@@ -89,9 +93,9 @@ impl Page for Script {
         "scripts"
     }
 
-    async fn content(&self, app: &App) -> Result<String, Refusal> {
+    async fn content(&self) -> Result<String, Refusal> {
         let name = &self.name;
-        let report = app.store.script(name).await?;
+        let report = self.store.script(name).await?;
         if report.nodes == 0 {
             let error = format!("no node has run the script {name:?}");
             let hint = "list what nodes have run: /scripts";
