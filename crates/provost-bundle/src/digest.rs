@@ -47,7 +47,8 @@ impl Digest {
         &self.0
     }
 
-    pub(crate) fn from_hasher(hasher: Sha256) -> Self {
+    /// The digest of all that `hasher` was given.
+    pub fn from_hasher(hasher: Sha256) -> Self {
         Self(hasher.finalize().into())
     }
 }

@@ -1,7 +1,5 @@
 //! What is published: a manifest that names every file by its digest and says how it is run, the
-//! files' contents as objects and in one pack, and signatures; building it all and verifying it.
-//!
-//! A node only verifies. Building and signing is behind the feature `publish`.
+//! files' contents as objects and in one pack, and signatures; reading and verifying it all.
 
 mod arrival;
 mod digest;
@@ -12,11 +10,9 @@ mod limit;
 mod manifest;
 mod path;
 mod policy;
-#[cfg(feature = "publish")]
-mod publish;
 mod refresh;
 mod signature;
-mod succession;
+pub mod succession;
 mod tls;
 mod trust;
 mod unpack;
@@ -30,15 +26,8 @@ pub use limit::{Limit, LimitError};
 pub use manifest::{FileEntry, Manifest, ManifestError, Mode, Pack, object_path};
 pub use path::{PathError, check_path};
 pub use policy::{HeaderError, Leak, OnFailure, Policy, Resume, Trace, When};
-#[cfg(feature = "publish")]
-pub use publish::{
-    Access, Action, Changes, Channel, Channels, FileChange, FileVersion, Generations, Input,
-    KeyError, Origin, PlanChange, Prepared, Problem, Progress, Publication, PublishError,
-    Published, Record, SecretKey, Source, Used, change_channels, channels, check_input, groups,
-    history, lock_published, prepare, publish, salt, sign_again,
-};
 pub use refresh::Refresh;
-pub use signature::{PublicKey, PublicKeyError};
+pub use signature::{PublicKey, PublicKeyError, Signature};
 pub use tls::{Tls, TlsLineError};
 pub use trust::{Trust, TrustError, Verdict};
 pub use unpack::{UnpackError, unpack};

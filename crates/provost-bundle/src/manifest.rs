@@ -201,7 +201,8 @@ impl Pack {
         format!("packs/{}", self.name())
     }
 
-    pub(crate) fn name(&self) -> String {
+    /// Its file name in the folder of packs.
+    pub fn name(&self) -> String {
         format!("{}.tar.zst", self.sha256)
     }
 }

@@ -23,7 +23,7 @@ impl PublicKeyError {
 
 /// A detached minisign signature.
 #[derive(Clone)]
-pub(crate) struct Signature {
+pub struct Signature {
     pub(crate) key_id: String,
     signature: minisign_verify::Signature,
 }
@@ -49,7 +49,7 @@ impl PublicKey {
 
     /// Whether `signature` is this key's over `bytes`. Only the prehashed form is accepted, which
     /// minisign has written since 0.10.
-    pub(crate) fn verifies(&self, bytes: &[u8], signature: &Signature) -> bool {
+    pub fn verifies(&self, bytes: &[u8], signature: &Signature) -> bool {
         self.key.verify(bytes, &signature.signature, false).is_ok()
     }
 }
@@ -62,7 +62,7 @@ impl fmt::Debug for PublicKey {
 
 impl Signature {
     /// Reads a `.minisig` file's text.
-    pub(crate) fn decode(text: &str) -> Option<Self> {
+    pub fn decode(text: &str) -> Option<Self> {
         let signature = minisign_verify::Signature::decode(text).ok()?;
         let key_id = key_id(text.lines().nth(1)?)?;
         Some(Self { key_id, signature })

@@ -10,13 +10,13 @@ use crate::signature::Signature;
 const LINES: usize = 4;
 
 /// What the old key signs.
-pub(crate) fn statement(next: &str) -> String {
+pub fn statement(next: &str) -> String {
     format!("provost: the next key is {next}\n")
 }
 
 /// `keys`, and those that follow them by what a signature's text carries, but none that is `revoked`; then
 /// those of them that have named the next one.
-pub(crate) fn follow(
+pub fn follow(
     keys: &[PublicKey],
     text: &str,
     revoked: &[String],

@@ -7,7 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 const SKEW: SignedDuration = SignedDuration::from_hours(24);
 
 /// How long publications that follow each other quickly may take.
-#[cfg(feature = "publish")]
 const MOMENT: SignedDuration = SignedDuration::from_mins(1);
 
 /// When something was signed, and until when it may be used.
@@ -32,8 +31,7 @@ impl Validity {
 
     /// The same, but made after the `last` one if that was a moment ago: nodes tell by the time which
     /// of two manifests of one generation is the newer one.
-    #[cfg(feature = "publish")]
-    pub(crate) fn after(self, last: Option<Self>) -> Self {
+    pub fn after(self, last: Option<Self>) -> Self {
         let ahead = last.map_or(SignedDuration::MIN, |last| self.made.duration_until(last.made));
         if ahead < SignedDuration::ZERO || ahead > MOMENT {
             return self;
@@ -62,7 +60,6 @@ impl Validity {
 mod tests {
     use super::*;
 
-    #[cfg(feature = "publish")]
     #[test]
     fn what_is_made_in_the_same_second_is_made_after_it() {
         let at = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();

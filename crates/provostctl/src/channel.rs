@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use provost_bundle::{Channels, PublishError, change_channels, channels};
 use provost_plan::Groups;
 use provost_plan::nodes::fold;
+use provost_publish::{Channels, PublishError, change_channels, channels};
 use provost_record::wording;
 
 use crate::failure::Failure;
@@ -114,7 +114,7 @@ impl Place {
     /// The groups of what is published to all nodes, then ClusterShell's.
     fn groups(&self) -> Result<Groups, Failure> {
         let key = self.signing.key(&self.key)?;
-        let published = provost_bundle::groups(&self.to, Some(&key)).map_err(failure)?;
+        let published = provost_publish::groups(&self.to, Some(&key)).map_err(failure)?;
         Ok(Groups::of_clustershell().with_site(published))
     }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use provost_bundle::{Action, Manifest, PublicKey, SecretKey, history, sign_again};
+use provost_bundle::{Manifest, PublicKey};
 use provost_plan::nodes::fold;
+use provost_publish::{Action, SecretKey, history, sign_again};
 use provost_record::wording;
 use provost_store::Node;
 

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use provost_bundle::SecretKey;
+use provost_publish::SecretKey;
 use provost_tests::faults::{Fault, Faulty, Times};
 use provost_tests::{Cluster, Node, Out};
 

@@ -1,6 +1,4 @@
-//! What is published: written, signed, unpacked, refused.
+//! What is published: unpacked, refused.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod publish;
-mod trust;
 mod unpack;

@@ -15,8 +15,9 @@ mod verify;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use provost_bundle::{Manifest, lock_published};
+use provost_bundle::Manifest;
 use provost_fs::{Durability, NewFile};
+use provost_publish::lock_published;
 use provost_record::wording::error_chain;
 use provost_store::transfer::{Counts, stream};
 use provostd::Config;

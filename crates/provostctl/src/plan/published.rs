@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use provost_bundle::history;
 use provost_plan::{Explained, Groups, Plan, Site};
+use provost_publish::history;
 
 use crate::failure::Failure;
 

@@ -4,7 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use provost_bundle::{Action, Manifest, PublicKey, Record, history};
+use provost_bundle::{Manifest, PublicKey};
+use provost_publish::{Action, Record, history};
 
 use super::Publish;
 use super::sign::print_problems;

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use provost_bundle::{Changes, FileChange, FileVersion, Policy};
+use provost_bundle::Policy;
 use provost_plan::nodes::fold;
 use provost_plan::secret;
+use provost_publish::{Changes, FileChange, FileVersion};
 use provost_record::terminal::escape;
 use provost_record::{Paint, wording};
 use similar::TextDiff;

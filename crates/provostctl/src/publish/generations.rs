@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use provost_bundle::{Generations, Used};
+use provost_publish::{Generations, Used};
 use serde::Deserialize;
 
 use crate::address::{Address, Admin};

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use provost_bundle::{Action, Record, history};
 use provost_plan::nodes::fold;
+use provost_publish::{Action, Record, history};
 use provost_record::terminal::{escape, escape_json};
 use provost_record::{Paint, wording};
 use provost_store::{Node, Status};

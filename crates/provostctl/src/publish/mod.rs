@@ -39,7 +39,7 @@ impl Publish {
         let all = || -> Result<(usize, Vec<Finding>), Failure> {
             let site = self.read_site()?;
             let texts = texts(&site, "")?;
-            match provost_bundle::check_input(&self.input(&site, &texts)) {
+            match provost_publish::check_input(&self.input(&site, &texts)) {
                 Ok(sources) => {
                     let all: Vec<_> = sources.iter().collect();
                     Ok((all.len(), lint::of_sources(&all, Depth::Full)?))

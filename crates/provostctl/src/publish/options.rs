@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use provost_bundle::{Action, Input, PublicKey, Tls, TlsLineError};
+use provost_bundle::{PublicKey, Tls, TlsLineError};
 use provost_plan::{Groups, Site, Texts};
+use provost_publish::{Action, Input};
 
 use crate::failure::Failure;
 use crate::format::Format;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use provost_bundle::PlanChange;
 use provost_plan::{Plan, Step};
+use provost_publish::PlanChange;
 
 /// Whether the node had a plan before, and has one afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

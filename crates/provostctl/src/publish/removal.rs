@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal};
 
-use provost_bundle::Changes;
+use provost_publish::Changes;
 use provost_record::wording;
 
 use super::plan_changes::without_scripts;

@@ -5,12 +5,13 @@ use std::io::{self, IsTerminal};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use provost_bundle::{
-    Access, Action, Changes, Channel, Origin, Prepared, Progress, PublicKey, Publication,
-    PublishError, SecretKey, channels, prepare, salt,
-};
+use provost_bundle::PublicKey;
 use provost_plan::Site;
 use provost_plan::nodes::fold;
+use provost_publish::{
+    Access, Action, Changes, Channel, Origin, Prepared, Progress, Publication, PublishError,
+    SecretKey, channels, prepare, salt,
+};
 use provost_record::{Paint, wording};
 
 use super::generations::{self, Ledger};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use provost_bundle::{Changes, FileChange};
 use provost_plan::nodes::fold;
+use provost_publish::{Changes, FileChange};
 use provost_record::terminal::escape;
 use provost_record::wording;
 

@@ -5,8 +5,9 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use provost_bundle::{Digest, Input, Manifest, Pack, PublishError, SecretKey, Source, check_input};
+use provost_bundle::{Digest, Manifest, Pack};
 use provost_plan::{Explained, Site};
+use provost_publish::{Input, PublishError, SecretKey, Source, check_input};
 use toml::{Table, Value};
 
 use crate::failure::Failure;

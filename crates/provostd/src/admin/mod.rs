@@ -283,7 +283,7 @@ async fn scripts(State(www): Www) -> Json<serde_json::Value> {
 
 /// The groups of the published site, each with its nodes, folded.
 async fn groups(State(www): Www) -> Result<Json<serde_json::Value>, Refusal> {
-    let read = spawn_blocking(move || provost_bundle::groups(&www, None)).await;
+    let read = spawn_blocking(move || provost_publish::groups(&www, None)).await;
     let failed = |e: &dyn std::error::Error, hint| {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error_chain(e), hint)
     };

@@ -7,7 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
-use provost_bundle::{Digest, KeyError, Manifest, Refresh, SecretKey, Validity};
+use provost_bundle::{Digest, Manifest, Refresh, Validity};
+use provost_publish::{KeyError, SecretKey};
 use provost_record::wording::error_chain;
 
 use super::PublishedFolder;

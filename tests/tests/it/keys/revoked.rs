@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use provost_bundle::SecretKey;
+use provost_publish::SecretKey;
 use provost_tests::{Cluster, Node, Out, web_group};
 
 use crate::keys::{cluster, line, publish};

@@ -1,4 +1,4 @@
-use provost_bundle::Source;
+use provost_publish::Source;
 use serde::Serialize;
 
 use crate::failure::Failure;

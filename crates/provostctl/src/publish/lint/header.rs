@@ -1,6 +1,7 @@
 //! What stands in a script's header and has no effect.
 
-use provost_bundle::{Mode, Resume, Source, Trace, When};
+use provost_bundle::{Mode, Resume, Trace, When};
+use provost_publish::Source;
 
 use super::finding::{Finding, Level};
 use super::syntax;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use provost_bundle::Source;
+use provost_publish::Source;
 
 use super::calls::Calls;
 use super::finding::{Finding, Level};

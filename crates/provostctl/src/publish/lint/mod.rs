@@ -8,7 +8,7 @@ mod shadow;
 mod syntax;
 
 use futures_util::{StreamExt, stream};
-use provost_bundle::{Problem, PublishError, Source};
+use provost_publish::{Problem, PublishError, Source};
 
 use self::calls::Calls;
 pub(super) use self::finding::{Depth, Finding, Level};

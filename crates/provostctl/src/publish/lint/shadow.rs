@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use provost_bundle::Source;
+use provost_publish::Source;
 
 use super::calls::Calls;
 use super::finding::{Finding, Level};

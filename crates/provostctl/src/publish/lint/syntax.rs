@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use provost_bundle::Source;
+use provost_publish::Source;
 use tokio::process::Command;
 
 use super::finding::{Depth, Finding, Level};

@@ -1,0 +1,251 @@
+//! The publisher: all checks first, then a new folder next to the published one, then the switch.
+//! Also the keys that sign, and which key came after which.
+
+mod ahead;
+mod audience;
+mod changes;
+mod channels;
+mod check;
+mod error;
+mod generations;
+mod groups;
+mod head;
+mod history;
+mod keep;
+mod key;
+mod marks;
+mod pack;
+mod prepared;
+mod previous;
+mod publication;
+mod replace;
+mod secret;
+mod secrets;
+mod sign_again;
+mod signed;
+mod signer;
+mod stage;
+mod target;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::io;
+
+pub use changes::{Changes, FileChange, FileVersion, PlanChange};
+pub use channels::{Channels, change_channels, channels};
+pub use check::Source;
+pub use error::{Problem, PublishError};
+pub use generations::{Generations, Used};
+pub use groups::groups;
+use head::PlanHead;
+pub use history::{Action, Origin, Record, history};
+pub use key::{KeyError, SecretKey};
+use marks::PlanMark;
+use pack::PackError;
+pub use prepared::{Access, Prepared, prepare};
+use provost_bundle::{Digest, Manifest, Pack, Tls, Validity};
+pub use publication::{Channel, Input, Progress, Publication, Published};
+pub use secrets::salt;
+pub use sign_again::sign_again;
+use stage::Stage;
+pub use target::lock_published;
+
+/// After how many plans the progress is told.
+const SHOWN_EACH: usize = 100;
+
+/// What a publication may name, and the next ones keep.
+#[derive(Default)]
+struct Named {
+    refresh_key: Option<String>,
+    tls: Option<Tls>,
+    revoked: Vec<String>,
+}
+
+impl Named {
+    fn is_as_in(&self, manifest: &Manifest) -> bool {
+        self.refresh_key == manifest.refresh_key
+            && self.tls == manifest.tls
+            && self.revoked == manifest.revoked
+    }
+}
+
+/// Publishes a bundle and the plans that go with it. Either all of it is there afterwards, or
+/// nothing has changed. Files that are already published and right stay as they are.
+pub fn publish(publication: &Publication<'_>) -> Result<Published, PublishError> {
+    prepare(publication, Access::Write)?.publish(None, &|_| {})
+}
+
+/// Checks all of the input: what [`prepare`] does before it looks at what is published. Returns the
+/// files that would be published.
+pub fn check_input(input: &Input<'_>) -> Result<Vec<Source>, PublishError> {
+    check::check(input).map_err(PublishError::Refused)
+}
+
+impl Prepared<'_> {
+    /// Does all that [`Prepared::publish`] does but signing and writing.
+    pub fn check(&self) -> Result<(), PublishError> {
+        let validity = Validity::from_now(self.publication.valid_for);
+        self.manifest((None, validity), self.generation(), Named::default(), || {
+            pack::write(&self.sources, io::sink()).map_err(|e| match e {
+                PackError::Write(e) => {
+                    PublishError::disk("packing", self.publication.input.scripts, e)
+                }
+                PackError::Source(e) => e,
+            })
+        })?;
+        Ok(())
+    }
+
+    /// Publishes it. `origin` is noted in the history, if it is given. `progress` is called again and
+    /// again while it takes long.
+    pub fn publish(
+        self,
+        origin: Option<Origin<'_>>,
+        progress: &dyn Fn(Progress),
+    ) -> Result<Published, PublishError> {
+        let Self { publication, sources, target, previous, .. } = &self;
+        let key = publication.key;
+        let mut stage = None;
+
+        let last = previous.manifest();
+        let validity = Validity::from_now(publication.valid_for);
+        let validity = validity.after(last.and_then(Manifest::validity));
+        let has_aged = |last: Validity| publication.refresh || last.is_old(validity.made);
+        let named = self.named();
+        let same = self.base().filter(|base| named.is_as_in(base));
+        let kept = same.and_then(Manifest::validity).filter(|last| !has_aged(*last));
+        let signed = self.signed_plans(has_aged);
+        let plans_since = self.plans_since(&signed);
+        let manifest = self.manifest((kept, validity), plans_since, named, || {
+            let stage = stage.insert(Stage::new(target, publication.group)?);
+            stage.write_pack(sources)
+        })?;
+        let mut texts = BTreeMap::new();
+        let mut sign = |path: String, text: String| -> Result<Digest, PublishError> {
+            let signature = previous.signature(&path, text.as_bytes(), key)?;
+            let digest = Digest::of(signature.as_bytes());
+            texts.insert(format!("{path}.minisig"), signature);
+            texts.insert(path, text);
+            Ok(digest)
+        };
+        let own = previous::manifest_path(manifest.generation);
+        sign(own.clone(), manifest.to_toml()?)?;
+        let (staying, new): (Vec<_>, Vec<_>) =
+            self.plans().partition(|(node, _)| signed.with(node, &manifest).is_some());
+        let mut marks = previous.marks().clone();
+        for (done, (node, body)) in new.iter().enumerate() {
+            if done % SHOWN_EACH == 0 {
+                progress(Progress::Signing { done, plans: new.len() });
+            }
+            let mark = self.mark(node, body);
+            let head =
+                PlanHead { generation: mark.generation, manifest: manifest.generation, validity };
+            let signature = sign(previous::plan_path(node), head.with(body))?;
+            marks.insert((*node).clone(), PlanMark { signature: Some(signature), ..mark });
+        }
+        if publication.channel.is_none() {
+            sign(groups::FILE.to_owned(), groups::text(publication.groups)?)?;
+            // The same under both names: a cache may still have an older one under this.
+            for end in ["", ".minisig"] {
+                let text = texts[&format!("{own}{end}")].clone();
+                texts.insert(format!("{}{end}", previous::MANIFEST), text);
+            }
+        }
+        texts.insert(marks::MARKS.to_owned(), marks::marks_text(&marks)?);
+
+        let record = self.record(origin, manifest.generation);
+        let mut kept = self.kept(&manifest, record.as_ref());
+        for (node, _) in staying {
+            let path = previous::plan_path(node);
+            kept.extend([format!("{path}.minisig"), path]);
+        }
+        let newest = last.filter(|_| publication.channel.is_some()).unwrap_or(&manifest);
+        texts.extend(self.new_secrets());
+        let is_already = || previous.is_already(&texts, &kept, (&manifest, newest));
+        let changed = stage.is_some() || record.is_some() || !is_already();
+        if changed {
+            let stage = match stage {
+                Some(stage) => stage,
+                None => Stage::new(target, publication.group)?,
+            };
+            self.write_private(&stage, record.as_ref())?;
+            progress(Progress::Writing);
+            stage.fill(&texts, (&manifest, newest), sources, &kept, previous)?;
+            stage.switch(target)?;
+        }
+        Ok(Published {
+            generation: manifest.generation,
+            generations: marks::generations(manifest.generation.max(previous.generation()), &marks),
+            files: manifest.files.len(),
+            plans: self.plans().count(),
+            changed,
+        })
+    }
+
+    /// Writes what only the publisher may read.
+    fn write_private(&self, stage: &Stage, record: Option<&Record>) -> Result<(), PublishError> {
+        if let Some(salt) = self.new_salt() {
+            stage.write_private(secrets::SALT, salt)?;
+        }
+        if let Some(record) = record {
+            let (path, text) = (record.file(), record.text()?);
+            let signature = self.publication.key.sign(text.as_bytes(), "")?;
+            stage.write_private(&format!("{path}.minisig"), &signature)?;
+            stage.write_private(&path, &text)?;
+        }
+        Ok(())
+    }
+
+    /// How nodes will reach the management node by TLS, if at all.
+    pub fn tls(&self) -> Option<&Tls> {
+        self.publication.tls.unwrap_or_else(|| self.previous.manifest()?.tls.as_ref())
+    }
+
+    /// What is named now, or was before: then it stays.
+    fn named(&self) -> Named {
+        let (publication, last) = (self.publication, self.previous.manifest());
+        let refresh_key = publication.refresh_key.map(|key| key.line());
+        let refresh_key = refresh_key.or_else(|| last?.refresh_key.as_deref()).map(str::to_owned);
+        let tls = self.tls().cloned();
+        let mut revoked = last.map(|last| last.revoked.clone()).unwrap_or_default();
+        revoked.extend(publication.revoke.map(|key| key.line().to_owned()));
+        revoked.sort();
+        revoked.dedup();
+        Named { refresh_key, tls, revoked }
+    }
+
+    /// The new manifest, as `key` will sign it.
+    fn manifest(
+        &self,
+        (kept, new): (Option<Validity>, Validity),
+        plans_since: u64,
+        Named { refresh_key, tls, revoked }: Named,
+        build_pack: impl FnOnce() -> Result<Pack, PublishError>,
+    ) -> Result<Manifest, PublishError> {
+        let same = self.base();
+        let files: Vec<_> = self.sources.iter().map(|source| source.entry.clone()).collect();
+        let mut all = self.previous.ahead().manifests().chain(self.previous.manifest());
+        let is_it = |last: &&Manifest| last.files == files && self.previous.has_pack(&last.pack);
+        let pack = match all.find(is_it) {
+            Some(manifest) => manifest.pack.clone(),
+            None => build_pack()?,
+        };
+        let validity = kept.filter(|_| same.is_some()).unwrap_or(new);
+        let manifest = Manifest {
+            format: Manifest::FORMAT,
+            generation: self.generation(),
+            created: same.map_or(new.made, |manifest| manifest.created),
+            made: Some(validity.made),
+            expires: Some(validity.expires),
+            plans_since: (plans_since < self.generation()).then_some(plans_since),
+            refresh_key,
+            tls,
+            revoked,
+            key: self.publication.key.public_line().to_owned(),
+            pack,
+            files,
+        };
+        // Parsed as a node does: what a node would refuse is not published.
+        Ok(Manifest::parse(manifest.to_toml()?.as_bytes())?)
+    }
+}
