@@ -13,8 +13,9 @@ use provost_bundle::{Limit, Manifest, Policy, PublicKey, Refresh, Tls, Trust};
 use provost_node::settings::discover::Machine;
 use provost_plan::mypostscript::MyPostscript;
 use provost_plan::{Plan, Site, Step, nodes};
-use provost_record::step_log::view::{Part, Reader, View};
-use provost_record::{Journal, Paint, Record, judge, runs, service_records};
+use provost_record::{Journal, Record, judge, runs, service_records};
+use provost_steplog::Paint;
+use provost_steplog::view::{Part, Reader, View};
 use tempfile::TempDir;
 
 /// A function that takes any bytes.

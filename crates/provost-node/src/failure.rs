@@ -4,7 +4,8 @@ use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
-use provost_record::{Cause, ExitCode, JournalError, wording};
+use provost_record::{Cause, ExitCode, JournalError};
+use provost_steplog::wording;
 
 /// A failure that is shown to the admin, on the console and in a record.
 #[derive(Clone, Debug)]

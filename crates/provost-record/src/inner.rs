@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Cause, Outcome, wording};
+use crate::{Cause, Outcome};
 
 /// A stage that a script recorded itself while it ran as a step, or, without a stage's name, a
 /// failure of the script's outside of any stage.
@@ -60,25 +60,10 @@ impl Inner {
         }
     }
 
-    /// How it ended, in a few words: `ok`, `FAILED (exit status 32)`.
-    pub fn words(&self) -> String {
-        match self.result {
-            Some(Outcome::Success) => "ok".to_owned(),
-            Some(Outcome::Failure) if self.is_stop() => format!("stopped ({})", self.outcome()),
-            Some(Outcome::Failure) => format!("FAILED ({})", self.outcome()),
-            Some(Outcome::Other(word)) => format!("{} ({})", word.as_str(), self.outcome()),
-            None => "no end".to_owned(),
-        }
-    }
-
     /// Whether it was stopped in order, as systemd stops a service, which is no failure.
     pub fn is_stop(&self) -> bool {
         let is_failure = self.result == Some(Outcome::Failure);
         is_failure && self.cause == Some(Cause::Interrupted) && self.signal.is_some()
-    }
-
-    fn outcome(&self) -> String {
-        wording::outcome(self.cause, self.exit_code, self.signal.as_deref())
     }
 
     /// The texts that may come from a script or its output.

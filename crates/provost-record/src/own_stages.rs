@@ -85,17 +85,16 @@ mod tests {
             record("c", ServiceEnd, "", bad),
         ];
         let inner = Inner::of(&records);
-        let found: Vec<_> =
-            inner.iter().map(|i| (i.title("sub/a.sh"), i.words())).collect::<Vec<_>>();
+        let found: Vec<_> = inner.iter().map(|i| (i.title("sub/a.sh"), i.result)).collect();
         let expected = [
-            ("one", "ok"),
-            ("b: one", "FAILED (failed)"),
-            ("two", "FAILED (failed)"),
-            ("two", "ok"),
-            ("three", "no end"),
-            ("c", "FAILED (failed)"),
+            ("one", good),
+            ("b: one", bad),
+            ("two", bad),
+            ("two", good),
+            ("three", None),
+            ("c", bad),
         ];
-        assert_eq!(found, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+        assert_eq!(found, expected.map(|(title, result)| (title.to_owned(), result)));
         assert_eq!(Inner::failed(&inner).map(|i| i.service.as_str()), Some("c"));
         assert_eq!(Inner::failed(&inner[..5]).and_then(|i| i.stage.as_deref()), Some("three"));
         assert_eq!(Inner::failed(&inner[..4]).map(|i| i.service.as_str()), Some("b"));

@@ -6,7 +6,7 @@ use crate::record::is_zero;
 use crate::{Cause, Inner, Outcome, Phase, Record};
 
 /// The stage that is no script.
-pub(crate) const FETCH: &str = "fetch";
+pub const FETCH: &str = "fetch";
 
 /// One run, as its records describe it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use provost_record::{Cause, wording};
+use provost_record::Cause;
+use provost_steplog::wording;
 
 use crate::{Detail, FailureGroup, Node, RunningFor, Status};
 

@@ -1,6 +1,6 @@
 use jiff::Timestamp;
-use provost_record::Paint;
-use provost_record::terminal::escape_json;
+use provost_steplog::Paint;
+use provost_steplog::terminal::escape_json;
 use provost_store::{Admin, Role};
 use serde::Deserialize;
 use serde_json::json;

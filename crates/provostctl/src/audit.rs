@@ -1,6 +1,6 @@
 use jiff::{SignedDuration, Timestamp};
-use provost_record::Paint;
-use provost_record::terminal::escape_json;
+use provost_steplog::Paint;
+use provost_steplog::terminal::escape_json;
 use provost_store::{AuditEntry, MAX_AUDIT};
 use serde_json::Value;
 use serde_json::value::RawValue;

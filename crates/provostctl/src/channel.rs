@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use provost_plan::Groups;
 use provost_plan::nodes::fold;
 use provost_publish::{Channels, PublishError, change_channels, channels};
-use provost_record::wording;
+use provost_steplog::wording;
 
 use crate::failure::Failure;
 use crate::format::Format;

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use provost_record::step_log::view::{Part, Reader, View};
+use provost_steplog::view::{Part, Reader, View};
 
 use crate::address::Admin;
 use crate::admin::Admins;

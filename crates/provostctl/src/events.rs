@@ -3,7 +3,7 @@ use std::pin::Pin;
 
 use eventsource_stream::{Event, EventStreamError, Eventsource};
 use futures_util::{Stream, StreamExt};
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use reqwest::Response;
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 
 /// Why a command ends with another exit status than 0.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use provost_record::Growth;
-use provost_record::step_log::view::{ShowError, View};
+use provost_steplog::view::{ShowError, View};
 use provost_store::Node;
 use serde::Deserialize;
 use tokio::task::{JoinHandle, spawn_blocking};

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use provost_record::terminal::escape;
+use provost_steplog::terminal::escape;
 
 use crate::failure::Failure;
 use crate::node_set::NodeName;

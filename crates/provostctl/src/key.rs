@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use provost_bundle::{Manifest, PublicKey};
 use provost_plan::nodes::fold;
 use provost_publish::{Action, SecretKey, history, sign_again};
-use provost_record::wording;
+use provost_steplog::wording;
 use provost_store::Node;
 
 use crate::address::Admin;

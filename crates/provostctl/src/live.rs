@@ -1,6 +1,6 @@
 use std::io::{self, IsTerminal, Write};
 
-use provost_record::terminal::escape_cell;
+use provost_steplog::terminal::escape_cell;
 
 use crate::output;
 

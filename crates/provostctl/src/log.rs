@@ -2,7 +2,7 @@ use std::io::{self, Cursor};
 use std::path::Path;
 
 use provost_record::Stage;
-use provost_record::step_log::view::{Part, ShowError, View};
+use provost_steplog::view::{Part, ShowError, View};
 use provost_store::MAX_RUNS;
 
 use crate::client::{Client, NodeHistory};

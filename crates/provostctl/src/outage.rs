@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use provost_record::terminal::escape_cell;
-use provost_record::wording;
+use provost_steplog::terminal::escape_cell;
+use provost_steplog::wording;
 use tokio::time::{Instant, sleep};
 
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 
-use provost_record::terminal::escape_cell;
+use provost_steplog::terminal::escape_cell;
 
 use crate::failure::Failure;
 use crate::text;

@@ -1,6 +1,6 @@
 use jiff::Timestamp;
-use provost_record::terminal::escape_json;
-use provost_record::{Paint, wording};
+use provost_steplog::terminal::escape_json;
+use provost_steplog::{Paint, wording};
 use provost_store::words;
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-use provost_record::wording;
+use provost_steplog::wording;
 use provost_store::Pruned;
 
 use crate::client::Client;

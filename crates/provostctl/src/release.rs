@@ -1,4 +1,4 @@
-use provost_record::wording;
+use provost_steplog::wording;
 use serde::Deserialize;
 use serde_json::json;
 

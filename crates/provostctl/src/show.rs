@@ -1,8 +1,9 @@
 use std::fmt::Write;
 
 use jiff::Timestamp;
-use provost_record::terminal::{escape_cell, escape_json};
-use provost_record::{Cause, Outcome, Paint, Run, Stage, wording};
+use provost_record::{Cause, Outcome, Run, Stage};
+use provost_steplog::terminal::{escape_cell, escape_json};
+use provost_steplog::{Paint, wording};
 use provost_store::{MAX_RUNS, Node, RunningFor, Status, words};
 use serde_json::value::RawValue;
 
@@ -228,7 +229,10 @@ impl View<'_> {
         }
         for inner in &stage.inner {
             let title = escape_cell(&inner.title(&stage.stage));
-            self.line(&format!("           {title}  {}", escape_cell(&inner.words())));
+            self.line(&format!(
+                "           {title}  {}",
+                escape_cell(&wording::inner_outcome(inner))
+            ));
         }
         for failure in &stage.passed_over {
             self.fact("passed over", Some(failure));

@@ -6,7 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use provost_bundle::Limit;
-use provost_record::terminal::escape_cell;
+use provost_steplog::terminal::escape_cell;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::Command;
 use tokio::task::JoinSet;

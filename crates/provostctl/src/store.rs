@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use provost_record::wording;
+use provost_steplog::wording;
 use provost_store::transfer::{Counts, Place, copy};
 use provost_store::{PostgresFiles, StoreError};
 use rustix::fs::Mode;

@@ -1,6 +1,6 @@
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Row, Width};
-use provost_record::Paint;
-use provost_record::terminal::escape_cell;
+use provost_steplog::Paint;
+use provost_steplog::terminal::escape_cell;
 
 /// Blanks between columns.
 const GAP: u16 = 2;

@@ -1,6 +1,6 @@
 //! Text from scripts and nodes is hostile: all of it is escaped before it is shown.
 
-use provost_record::terminal;
+use provost_steplog::terminal;
 
 /// `text` with its lines kept, each escaped.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = String> {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use jiff::{Timestamp, tz::TimeZone};
 use provost_bundle::{Limit, LimitError};
 use provost_plan::nodes::fold;
-use provost_record::terminal::escape_cell;
+use provost_steplog::terminal::escape_cell;
 use provost_store::{Goal, Node, Status};
 use tokio::time::{Instant, timeout_at};
 

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use provost_record::Paint;
+use provost_steplog::Paint;
 use provost_store::Node;
 use tokio::time::timeout;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use provost_record::step_log::{LINE, WHOLE};
+use provost_steplog::{LINE, WHOLE};
 use rustix::fs::OFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use provost_record::step_log::{MOST_ARGS, quote};
+use provost_steplog::{MOST_ARGS, quote};
 
 use crate::output::Secrets;
 

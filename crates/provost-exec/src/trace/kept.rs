@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use provost_record::step_log::KEPT_AT_EACH_END;
+use provost_steplog::KEPT_AT_EACH_END;
 
 /// How much memory the last ones may take, in bytes. Where their arguments are long, fewer are kept.
 const ROOM: usize = 2 * 1024 * 1024;

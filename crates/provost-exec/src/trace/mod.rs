@@ -17,8 +17,8 @@ use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use provost_record::step_log::{EXEC, Status, TRACE, WHOLE, exit_line};
-use provost_record::wording;
+use provost_steplog::wording;
+use provost_steplog::{EXEC, Status, TRACE, WHOLE, exit_line};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
 

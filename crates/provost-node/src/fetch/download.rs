@@ -5,7 +5,8 @@ use std::path::Path;
 
 use futures_util::{StreamExt, TryStreamExt};
 use provost_bundle::{FileEntry, Manifest, Pack, Trust};
-use provost_record::{Cause, wording};
+use provost_record::Cause;
+use provost_steplog::wording;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode};
 

@@ -23,7 +23,7 @@ pub mod source;
 pub mod transfer;
 pub mod version;
 
-use provost_record::wording;
+use provost_steplog::wording;
 use std::path::Path;
 
 use jiff::Timestamp;

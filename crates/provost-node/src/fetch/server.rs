@@ -1,6 +1,6 @@
 //! One server.
 
-use provost_record::wording;
+use provost_steplog::wording;
 
 use provost_record::Cause;
 use reqwest::header::{self, HeaderMap};

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Write};
 
 use provost_record::ExitCode;
-pub use provost_record::terminal::escape as harmless;
+pub use provost_steplog::terminal::escape as harmless;
 
 use super::logging::prefixed;
 use crate::failure::Failure;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use provost_fs::Durability;
-use provost_record::{Cause, Journal, Phase, Record, Service, wording};
+use provost_record::{Cause, Journal, Phase, Record, Service};
+use provost_steplog::wording;
 
 use crate::settings::Paths;
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use provost_exec::Event;
-use provost_record::{Record, wording};
+use provost_record::Record;
+use provost_steplog::wording;
 
 use super::logging::Terminal;
 use super::observer::{Observer, StepContext, StepEnd};

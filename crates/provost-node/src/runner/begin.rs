@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use provost_exec::{Orders, Supervisor};
-use provost_record::{ExitCode, Journal, Phase, Record, Service, wording};
+use provost_record::{ExitCode, Journal, Phase, Record, Service};
+use provost_steplog::wording;
 use tokio::sync::watch;
 
 use super::dispatcher::Dispatcher;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use provost_exec::{Orders, Supervisor};
-use provost_record::{ExitCode, Outcome, Phase, Service, wording};
+use provost_record::{ExitCode, Outcome, Phase, Service};
+use provost_steplog::wording;
 use tokio::sync::watch;
 
 use super::attempt::StepRunner;

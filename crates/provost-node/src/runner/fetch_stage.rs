@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use provost_exec::{Orders, Supervisor};
-use provost_record::{Cause, JournalError, Outcome, Phase, Record, wording};
+use provost_record::{Cause, JournalError, Outcome, Phase, Record};
+use provost_steplog::wording;
 use tokio::sync::watch;
 
 use super::clock::milliseconds;

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use provost_exec::Orders;
-use provost_record::{ExitCode, Service, wording};
+use provost_record::{ExitCode, Service};
+use provost_steplog::wording;
 use tokio::sync::watch;
 
 use super::run_failure::RunFailure;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use provost_exec::{EndCause, NotStarted, Outcome as Executed, Why};
 use provost_plan::Step;
-use provost_record::{Cause, Inner, Outcome, Phase, Record, Service, wording};
+use provost_record::{Cause, Inner, Outcome, Phase, Record, Service};
+use provost_steplog::wording;
 
 use crate::failure::Failure;
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use provost_exec::{Orders, Supervisor};
 use provost_plan::Step;
-use provost_record::{ExitCode, Service, wording};
+use provost_record::{ExitCode, Service};
+use provost_steplog::wording;
 use tokio::sync::watch;
 
 use super::environment::environment;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use provost_fs::refusal;
-use provost_record::{Cause, Service, now, wording};
+use provost_record::{Cause, Service, now};
+use provost_steplog::wording;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;

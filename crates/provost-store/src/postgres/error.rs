@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use deadpool_postgres::{PoolError, TimeoutType};
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 

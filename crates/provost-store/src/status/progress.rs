@@ -1,7 +1,8 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use provost_record::{Cause, Outcome, Phase, Record, Service, wording};
+use provost_record::{Cause, Outcome, Phase, Record, Service};
+use provost_steplog::wording;
 use serde::{Deserialize, Serialize};
 
 use crate::failures::last_reason;

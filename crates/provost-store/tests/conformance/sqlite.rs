@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::{Look, MAX_AUDIT, Retention, Sqlite, Store};
 use serde_json::json;
 

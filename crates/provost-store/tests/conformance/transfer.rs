@@ -317,7 +317,7 @@ async fn what_was_cut_off_is_not_stored_and_can_be_copied_again() {
                 }
             };
             let (_, (), imported) = tokio::join!(export, pass, target.import(receiver));
-            let error = provost_record::wording::error_chain(&imported.unwrap_err());
+            let error = provost_steplog::wording::error_chain(&imported.unwrap_err());
             let why = if damage { "damaged" } else { "ended before its end" };
             assert!(error.contains(why) || damage && error.contains("values"), "{error}");
             target.check_empty().await.unwrap();
@@ -328,7 +328,7 @@ async fn what_was_cut_off_is_not_stored_and_can_be_copied_again() {
         }
         let counts = copy(&sqlite(&from), &target).await.unwrap();
         let again = copy(&sqlite(&from), &target).await.unwrap_err();
-        let chain = provost_record::wording::error_chain(&again);
+        let chain = provost_steplog::wording::error_chain(&again);
         assert!(chain.contains("it has a store already"), "{chain}");
         assert!(again.hint().contains("mv ") || again.hint().contains("createdb"), "{again}");
         let back =

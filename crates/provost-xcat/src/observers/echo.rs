@@ -12,8 +12,8 @@ use std::time::Duration;
 use futures_util::future::LocalBoxFuture;
 use provost_exec::Event;
 use provost_node::observe::observer::{Observer, RunContext, StepContext, StepEnd};
-use provost_record::step_log::{Entry, Line};
 use provost_record::{Cause, Service};
+use provost_steplog::{Entry, Line};
 
 use super::script_status::status;
 

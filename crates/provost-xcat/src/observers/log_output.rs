@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use provost_record::step_log::{Entry, Line};
+use provost_steplog::{Entry, Line};
 
 /// How much of one script's output is copied, in bytes: its end. All of it is in the step's own log.
 const MAX_OUTPUT: u64 = 256 * 1024;

@@ -1,6 +1,7 @@
 //! How a script ended, in the words that xCAT's tools look for.
 
-use provost_record::{Cause, Record, wording};
+use provost_record::{Cause, Record};
+use provost_steplog::wording;
 
 /// The exit status of timeout(1) after a time-out.
 const TIMED_OUT: i32 = 124;

@@ -1,6 +1,6 @@
 //! The messages to the install monitor, as `provost status` shows them.
 
-use provost_record::terminal::escape;
+use provost_steplog::terminal::escape;
 
 use super::messages::{Delivery, StatusMessage};
 

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use provost_node::failure::Failure;
 use provost_node::runner::RunRequest;
 use provost_plan::Step;
-use provost_record::step_log::view::{Part, Reader, View};
+use provost_steplog::view::{Part, Reader, View};
 
 #[derive(Args)]
 pub(super) struct Continue {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use provost_record::{Cause, ExitCode, Journal, Outcome, Phase, Record};
+use provost_steplog::wording;
 
 use provost_node::failure::Failure;
 use provost_node::observe::console::complain;
@@ -110,7 +111,7 @@ impl RecordArgs {
         }
         let mut journal = Journal::open(file)?;
         if let Some(repair) = journal.take_repair() {
-            complain(&format!("the journal was damaged: {repair}"));
+            complain(&format!("the journal was damaged: {}", wording::repair(&repair)));
         }
         if event == Event::ServiceStart {
             journal.close_abandoned(is_alive)?;

@@ -1,8 +1,8 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use provost_record::step_log::view::{ShowError, View};
 use provost_record::{ExitCode, Outcome, Run};
+use provost_steplog::view::{ShowError, View};
 
 use super::follow::Follow;
 use super::{MOST_LOG, log_of, rights, runs};

@@ -8,6 +8,7 @@ mod log;
 mod rights;
 mod services;
 mod status;
+mod unfinished;
 
 pub(crate) use analyze::analyze;
 pub(crate) use check::check;

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use provost_record::{Inner, Journal, Record, State, Verdict, service_records, wording};
+use provost_record::{Inner, Journal, Record, State, Verdict, service_records};
+use provost_steplog::wording;
 use serde::Serialize;
 
 use provost_node::observe::console::harmless;

@@ -1,8 +1,10 @@
 use std::time::Duration;
 
-use provost_record::{ExitCode, Outcome, Run, Stage, Unfinished, wording};
+use provost_record::{ExitCode, Outcome, Run, Stage};
+use provost_steplog::wording;
 use serde::Serialize;
 
+use super::unfinished::Unfinished;
 use super::{log_of, rights, runs};
 use crate::xcat::{StatusMessage, describe, status_messages};
 use provost_node::failure::Failure;
@@ -133,7 +135,8 @@ fn tell(
         for inner in &stage.inner {
             let title = inner.title(&stage.stage);
             let is_running = is_running(stage) && inner.result.is_none();
-            let words = if is_running { "running".to_owned() } else { inner.words() };
+            let words =
+                if is_running { "running".to_owned() } else { wording::inner_outcome(inner) };
             text += &format!("    {:<22} {}\n", harmless(&title), harmless(&words));
         }
         if !stage.leaked.is_empty() {

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use provost_bundle::Manifest;
 use provost_fs::{Durability, NewFile};
 use provost_publish::lock_published;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::transfer::{Counts, stream};
 use provostd::Config;
 use serde::{Deserialize, Serialize};

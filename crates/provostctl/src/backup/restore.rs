@@ -4,7 +4,7 @@ use std::os::unix::fs::{DirBuilderExt, lchown};
 use std::path::{Component, Path, PathBuf};
 
 use provost_fs::Durability;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::transfer::{Counts, Part, Place, stream};
 use provostd::{Config, RESTORING};
 use tar::{Entry, EntryType};

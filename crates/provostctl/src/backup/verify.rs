@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use sha2::{Digest, Sha256};
 use zstd::stream::Decoder;
 

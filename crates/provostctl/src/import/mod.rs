@@ -10,13 +10,13 @@ mod warewulf;
 mod xcat;
 mod yaml;
 
-use provost_record::wording;
+use provost_steplog::wording;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use provost_fs::{Durability, NewFile};
 use provost_plan::Site;
-use provost_record::terminal::escape_cell;
+use provost_steplog::terminal::escape_cell;
 
 use self::notes::Notes;
 use self::unreadable::Unreadable;

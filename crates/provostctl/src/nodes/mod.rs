@@ -10,8 +10,8 @@ use std::io::IsTerminal;
 use clap::ValueEnum;
 use jiff::Timestamp;
 use provost_plan::nodes::fold;
-use provost_record::Paint;
-use provost_record::terminal::escape_json;
+use provost_steplog::Paint;
+use provost_steplog::terminal::escape_json;
 use provost_store::Node;
 use serde_json::value::RawValue;
 

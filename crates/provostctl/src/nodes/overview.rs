@@ -3,8 +3,9 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 use provost_plan::nodes::fold;
-use provost_record::terminal::{escape_cell, escape_json};
-use provost_record::{Cause, Paint, wording};
+use provost_record::Cause;
+use provost_steplog::terminal::{escape_cell, escape_json};
+use provost_steplog::{Paint, wording};
 use provost_store::{FailureGroup, Node, Status, failure_groups, has_failed, words};
 use serde_json::json;
 

@@ -3,7 +3,7 @@ use std::fmt::Write;
 use clap::ValueEnum;
 use jiff::Timestamp;
 use provost_plan::nodes::fold;
-use provost_record::Paint;
+use provost_steplog::Paint;
 use provost_store::{Node, Status, UpdateStatus, words};
 
 use super::overview::plain_http;

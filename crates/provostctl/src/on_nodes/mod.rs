@@ -9,7 +9,7 @@ mod summary;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use provost_record::{Paint, wording};
+use provost_steplog::{Paint, wording};
 use serde_json::Value;
 
 use crate::client::Client;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use provost_record::terminal::escape_cell;
-use provost_record::wording;
+use provost_steplog::terminal::escape_cell;
+use provost_steplog::wording;
 use provost_store::Detail;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 use provost_plan::nodes::fold;
-use provost_record::Paint;
-use provost_record::terminal::escape_cell;
+use provost_steplog::Paint;
+use provost_steplog::terminal::escape_cell;
 use provost_store::{Detail, FailureGroup, Node, Status, failure_groups};
 
 use super::row::{Outcome, Row, head};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use provost_plan::{Explained, Step, secret};
-use provost_record::Paint;
-use provost_record::terminal::escape_cell;
+use provost_steplog::Paint;
+use provost_steplog::terminal::escape_cell;
 use similar::ChangeTag;
 
 /// What one node runs and the other doesn't, or at another place, or with another value.

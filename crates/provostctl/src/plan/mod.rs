@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use provost_plan::nodes::fold;
 use provost_plan::{Explained, Site, Step};
-use provost_record::terminal::escape_cell;
-use provost_record::{Paint, wording};
+use provost_steplog::terminal::escape_cell;
+use provost_steplog::{Paint, wording};
 
 use self::differences::{names, shown};
 use self::published::{Published, runs};

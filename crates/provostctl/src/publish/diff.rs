@@ -6,8 +6,8 @@ use provost_bundle::Policy;
 use provost_plan::nodes::fold;
 use provost_plan::secret;
 use provost_publish::{Changes, FileChange, FileVersion};
-use provost_record::terminal::escape;
-use provost_record::{Paint, wording};
+use provost_steplog::terminal::escape;
+use provost_steplog::{Paint, wording};
 use similar::TextDiff;
 
 use super::plan_changes::{Difference, Group, Groups, Kind, Values};

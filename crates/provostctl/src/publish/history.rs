@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use provost_plan::nodes::fold;
 use provost_publish::{Action, Record, history};
-use provost_record::terminal::{escape, escape_json};
-use provost_record::{Paint, wording};
+use provost_steplog::terminal::{escape, escape_json};
+use provost_steplog::{Paint, wording};
 use provost_store::{Node, Status};
 use serde::Serialize;
 

@@ -12,8 +12,8 @@ mod sign;
 mod summary;
 mod who;
 
-use provost_record::terminal::escape_json;
-use provost_record::wording;
+use provost_steplog::terminal::escape_json;
+use provost_steplog::wording;
 
 pub(crate) use self::again::Again;
 pub(crate) use self::history::History;

@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal};
 
 use provost_publish::Changes;
-use provost_record::wording;
+use provost_steplog::wording;
 
 use super::plan_changes::without_scripts;
 use super::summary::folded;

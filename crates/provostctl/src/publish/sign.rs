@@ -12,7 +12,7 @@ use provost_publish::{
     Access, Action, Changes, Channel, Origin, Prepared, Progress, Publication, PublishError,
     SecretKey, channels, prepare, salt,
 };
-use provost_record::{Paint, wording};
+use provost_steplog::{Paint, wording};
 
 use super::generations::{self, Ledger};
 use super::lint::{self, Depth, Level};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use provost_plan::nodes::fold;
 use provost_publish::{Changes, FileChange};
-use provost_record::terminal::escape;
-use provost_record::wording;
+use provost_steplog::terminal::escape;
+use provost_steplog::wording;
 
 use super::plan_changes::{Difference, Groups, Kind};
 

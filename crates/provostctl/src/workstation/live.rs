@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use provost_record::step_log::view::{Part, Reader, ShowError, View};
+use provost_steplog::view::{Part, Reader, ShowError, View};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::output;

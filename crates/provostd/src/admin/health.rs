@@ -1,7 +1,7 @@
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Json, extract::State};
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::Store;
 use serde_json::json;
 use std::path::Path;

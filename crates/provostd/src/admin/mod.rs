@@ -23,7 +23,7 @@ use axum::{Json, Router};
 use futures_util::stream;
 use provost_bundle::Manifest;
 use provost_record::Run;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::{Node, RunQuery, Store, StoreError, StoredRun, UploadedLog};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::{Look, Pruned, Retention, Store, StoreError};
 use tokio::time::{Instant, sleep};
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::serve::ListenerExt;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::{Postgres, Sqlite, Store};
 use serde::Serialize;
 use tokio::net::TcpListener;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::{Store, StoreError};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};

@@ -4,7 +4,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::StoreError;
 use serde_json::json;
 

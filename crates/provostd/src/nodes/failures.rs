@@ -1,6 +1,6 @@
 //! The daemon's own log names each failure of a node once: the daemon that took the report does.
 
-use provost_record::terminal::escape_cell;
+use provost_steplog::terminal::escape_cell;
 use provost_store::{Notice, NoticeKind, failure_groups};
 
 /// How much of what a script printed is logged, in characters.

@@ -2,7 +2,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use provost_record::{Record, wording};
+use provost_record::Record;
+use provost_steplog::wording;
 use provost_store::{Standing, Store, StoreError};
 use serde::Serialize;
 

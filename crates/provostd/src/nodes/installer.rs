@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use provost_bundle::{Digest, Manifest};
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use serde::Serialize;
 
 use super::node_program::NodeProgram;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::{Node, StoreError};
 
 /// How soon it is logged again that a node is over its quota.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use provost_record::now;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::{Store, StoreError, Watch};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use provost_record::wording;
-use provost_record::wording::error_chain;
+use provost_steplog::wording;
+use provost_steplog::wording::error_chain;
 use provost_store::{Store, StoreError};
 use tokio::time::sleep;
 

@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use provost_plan::nodes::fold;
-use provost_record::terminal::{escape, escape_cell};
-use provost_record::wording;
+use provost_steplog::terminal::{escape, escape_cell};
+use provost_steplog::wording;
 use provost_store::{Detail, NoticeKind, Storm, failure_groups};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -5,8 +5,8 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use provost_bundle::Limit;
-use provost_record::terminal::escape_cell;
-use provost_record::wording;
+use provost_steplog::terminal::escape_cell;
+use provost_steplog::wording;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;

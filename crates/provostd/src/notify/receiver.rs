@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use provost_node::backoff::{Backoff, Jitter};
-use provost_record::wording;
-use provost_record::wording::error_chain;
+use provost_steplog::wording;
+use provost_steplog::wording::error_chain;
 use provost_store::StoreError;
 use tokio::time::{Instant, sleep};
 

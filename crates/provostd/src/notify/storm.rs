@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use provost_record::Cause;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::{
     Event, Node, Notice, NoticeKind, ServiceChangeKind, Status, Store, StoreError, Storm,
 };

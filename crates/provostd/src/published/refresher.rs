@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
 use provost_bundle::{Digest, Manifest, Refresh, Validity};
 use provost_publish::{KeyError, SecretKey};
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 
 use super::PublishedFolder;
 use crate::listener::refusal::Refusal;

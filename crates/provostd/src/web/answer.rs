@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::{Html, IntoResponse};
-use provost_record::terminal::escape;
+use provost_steplog::terminal::escape;
 
 use super::live::Pages;
 use super::page::{Page, harmless, render, rendered};

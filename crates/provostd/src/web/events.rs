@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use jiff::Timestamp;
-use provost_record::{Outcome, Phase, Record, wording};
+use provost_record::{Outcome, Phase, Record};
+use provost_steplog::wording;
 use provost_store::{Claim, ClaimContent, Lost, words};
 use serde_json::value::RawValue;
 

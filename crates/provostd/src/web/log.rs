@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::http::StatusCode;
-use provost_record::step_log::view::Part;
+use provost_steplog::view::Part;
 use provost_store::{Store, UploadedLog};
 use serde::Deserialize;
 use tokio::task::spawn_blocking;

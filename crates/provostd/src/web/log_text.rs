@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
-use provost_record::Paint;
-use provost_record::step_log::view::{Part, Reader, View};
+use provost_steplog::Paint;
+use provost_steplog::view::{Part, Reader, View};
 
 /// How much of a line is shown, in characters.
 const MOST_LINE: usize = 2_000;

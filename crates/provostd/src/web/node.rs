@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use askama::Template;
 use jiff::Timestamp;
-use provost_record::step_log::view::Part;
-use provost_record::{Cause, Outcome, Run, Stage, wording};
+use provost_record::{Cause, Outcome, Run, Stage};
+use provost_steplog::view::Part;
+use provost_steplog::wording;
 use provost_store::{Node, RunQuery, Status, UpdateStatus, words};
 
 use super::log_text;
@@ -266,7 +267,9 @@ impl Step {
             // Wide enough to be seen.
             bar: (began * 996 / all, ((ended - began) * 1000 / all).max(4)),
             notes: notes.into_iter().flatten().collect(),
-            inner: inner.map(|i| format!("{}: {}", i.title(&stage.stage), i.words())).collect(),
+            inner: inner
+                .map(|i| format!("{}: {}", i.title(&stage.stage), wording::inner_outcome(i)))
+                .collect(),
             facts: if is_failed { failure(node, index, stage) } else { Vec::new() },
             log: stage.log.as_ref().map(log),
         }

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::http::StatusCode;
 use jiff::Timestamp;
 use provost_plan::nodes::expand;
-use provost_record::wording;
+use provost_steplog::wording;
 use provost_store::{Goal, Node, Selection, Status, UpdateStatus, words};
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use askama::Template;
 use jiff::Timestamp;
 use provost_plan::nodes::fold;
-use provost_record::{Cause, wording};
+use provost_record::Cause;
+use provost_steplog::wording;
 use provost_store::{FailureGroup, Node, Status, UpdateStatus, failure_groups_by, words};
 use std::collections::BTreeMap;
 

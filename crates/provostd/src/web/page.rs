@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::http::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use provost_record::terminal::escape;
+use provost_steplog::terminal::escape;
 
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;

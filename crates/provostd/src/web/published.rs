@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use provost_bundle::Manifest;
 use provost_publish::{Action, Record, history};
-use provost_record::wording;
+use provost_steplog::wording;
 use provost_store::{Status, words};
 use tokio::task::spawn_blocking;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::http::StatusCode;
-use provost_record::wording;
+use provost_steplog::wording;
 use provost_store::{ScriptReport, ScriptSummary, Step, Store};
 
 use super::page::{Page, encoded, render};

@@ -2,7 +2,7 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 

@@ -7,7 +7,7 @@ mod running;
 use std::io;
 use std::time::{Duration, Instant};
 
-use provost_record::step_log::{TRACE, WHOLE};
+use provost_steplog::{TRACE, WHOLE};
 use rustix::event::{PollFd, PollFlags, poll};
 
 pub(crate) use self::running::Leftovers;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use provost_bundle::Limit;
-use provost_record::{Cause, wording};
+use provost_record::Cause;
+use provost_steplog::wording;
 use reqwest::Url;
 use tokio::time::Instant;
 

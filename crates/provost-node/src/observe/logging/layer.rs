@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use provost_record::wording;
+use provost_steplog::wording;
 use tracing::level_filters::LevelFilter;
 use tracing::span::Id;
 use tracing::{Event, Subscriber};

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write};
 
 use jiff::Timestamp;
-use provost_record::terminal::escape;
+use provost_steplog::terminal::escape;
 use tracing::Level;
 use tracing::field::{Field, Visit};
 

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
-use provost_record::terminal::{escape, escape_cell};
+use provost_steplog::terminal::{escape, escape_cell};
 
 use super::held::release;
 use super::layer::Sink;

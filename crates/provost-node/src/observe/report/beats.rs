@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use provost_bundle::Limit;
-use provost_record::step_log::{Entry, Line};
 use provost_record::{Beat, Growth};
+use provost_steplog::{Entry, Line};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use provost_exec::Orders;
-use provost_record::{Service, wording};
+use provost_record::Service;
+use provost_steplog::wording;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;

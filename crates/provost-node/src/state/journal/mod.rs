@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use provost_exec::Secrets;
 use provost_record::{Journal, JournalError, Phase, Record, Service};
+use provost_steplog::wording;
 use tokio::sync::{oneshot, watch};
 
 mod disk;
@@ -47,7 +48,10 @@ impl Recorder {
         let mut journal = Journal::open(paths.journal(service))?;
         let mut messages = Vec::new();
         if let Some(repair) = journal.take_repair() {
-            messages.push(format!("the journal of {service} was damaged: {repair}"));
+            messages.push(format!(
+                "the journal of {service} was damaged: {}",
+                wording::repair(&repair)
+            ));
         }
         let mut seq = 0;
         match resumed {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use provost_record::step_log::{FailedCommand, Status, Summary};
-use provost_record::{Outcome, Stage, wording};
+use provost_record::{Outcome, Stage};
+use provost_steplog::wording;
+use provost_steplog::{FailedCommand, Status, Summary};
 use serde::Serialize;
 
 use super::source::Source;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use provost_record::{Cause, Outcome, Phase, Run, Unfinished, wording};
+use provost_record::{Cause, Outcome, Phase, Run};
+use provost_steplog::wording;
 
 use super::source::Source;
+use crate::inspect::unfinished::Unfinished;
 
 /// How many earlier runs are looked at.
 const EARLIER: usize = 10;

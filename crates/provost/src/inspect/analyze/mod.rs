@@ -5,15 +5,16 @@ mod commands;
 mod findings;
 mod source;
 
-use provost_record::wording;
 use std::path::Path;
 use std::time::Duration;
 
-use provost_record::{Cause, ExitCode, Outcome, Run, Stage, Unfinished};
+use provost_record::{Cause, ExitCode, Outcome, Run, Stage};
+use provost_steplog::wording;
 use serde::Serialize;
 
 use super::services::{Service, ServiceDocument};
 use super::status::failure;
+use super::unfinished::Unfinished;
 use commands::{IgnoredFailure, SlowCommand};
 use provost_node::observe::console::{exit, harmless, print};
 use provost_node::settings::Input;

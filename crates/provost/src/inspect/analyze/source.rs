@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use provost_record::step_log::Summary;
 use provost_record::{Record, Run, Stage};
+use provost_steplog::Summary;
 
 use crate::inspect::services::{self, Service};
 use crate::inspect::{MOST_LOG, log_of, runs_by_time};

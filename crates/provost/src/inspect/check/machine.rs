@@ -1,4 +1,4 @@
-use provost_record::wording;
+use provost_steplog::wording;
 use std::path::Path;
 
 use rustix::fs::{Access, StatVfsMountFlags, access, statfs, statvfs};

@@ -11,7 +11,7 @@ use axum::response::Response;
 use axum::routing::{MethodRouter, post};
 use jiff::Timestamp;
 use provost_plan::nodes;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::{AuditEntry, Store};
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use provost_bundle::Fingerprint;
 use provost_plan::{Plan, is_node_name};
 use provost_record::now;
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::{Enrolled, EnrolmentRefusal, EnrolmentRequest, Store};
 use serde_json::json;
 use tokio::time::Instant;

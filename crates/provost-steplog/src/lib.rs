@@ -31,13 +31,17 @@
 mod commands;
 mod line;
 mod lines;
+mod paint;
 mod quote;
 mod summary;
+pub mod terminal;
 pub mod view;
+pub mod wording;
 
 pub use commands::{Command, CommandEnd, Commands, Event};
 pub use line::{Entry, Line, Status, Stream, exec_line, exit_line};
 pub use lines::Lines;
+pub use paint::Paint;
 pub use quote::{MOST_ARGS, quote};
 pub use summary::{FailedCommand, Summary};
 

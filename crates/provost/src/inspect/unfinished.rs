@@ -1,43 +1,42 @@
 use jiff::Timestamp;
+use provost_record::{Cause, FETCH, Outcome, Run, Service, Stage};
+use provost_steplog::wording;
 use serde::Serialize;
-
-use crate::runs::FETCH;
-use crate::{Cause, Outcome, Run, Service, Stage, wording};
 
 /// What the last kickstart or boot of a node left to do. A script that an admin runs by hand
 /// finishes nothing of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Unfinished {
+pub(crate) struct Unfinished {
     /// `kickstart` or `boot`.
-    pub service: Service,
+    pub(crate) service: Service,
     /// The run that failed.
-    pub run: String,
+    pub(crate) run: String,
     /// When it began.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub started: Option<Timestamp>,
+    pub(crate) started: Option<Timestamp>,
     /// The first stage that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stage: Option<String>,
+    pub(crate) stage: Option<String>,
     /// How that ended, in a few words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
+    pub(crate) outcome: Option<String>,
     /// Whether an admin has run it since, and it succeeded.
-    pub succeeded_since: bool,
+    pub(crate) succeeded_since: bool,
     /// The scripts that never ran.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub not_run: Vec<String>,
+    pub(crate) not_run: Vec<String>,
     /// Why nothing of it ran at the last try, where that isn't the stage's failure.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// What to type once the cause is fixed.
-    pub command: String,
+    pub(crate) command: String,
 }
 
 impl Unfinished {
     /// What is unfinished after these runs of all services, the oldest first. A run that is in
     /// progress is none of it.
-    pub fn of(runs: &[Run]) -> Option<Self> {
+    pub(crate) fn of(runs: &[Run]) -> Option<Self> {
         let (service, last) = runs.iter().rev().find_map(|run| {
             let service = Service::ALL.into_iter().find(|s| s.as_str() == run.service)?;
             Some((service, run)).filter(|_| service != Service::Run)
@@ -81,7 +80,7 @@ impl Unfinished {
     }
 
     /// What failed, and what never ran: a sentence without its subject.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let mut parts = Vec::new();
         if let (Some(stage), Some(outcome)) = (&self.stage, &self.outcome) {
             let since = if self.succeeded_since { ", run by hand since and succeeded" } else { "" };

@@ -3,9 +3,9 @@ use std::io::Write;
 use super::collect::Collected;
 use super::page::{Page, ShowError};
 use super::session::indent;
-use crate::step_log::{Command, CommandEnd, Status};
 use crate::terminal::escape_cell;
 use crate::wording;
+use crate::{Command, CommandEnd, Status};
 
 /// The commands, a line each, and what is to be noted about them.
 pub(super) fn show(collected: &Collected, page: &mut Page<impl Write>) -> Result<(), ShowError> {

@@ -1,7 +1,7 @@
 use std::io::{BufRead, Write};
 
 use super::page::{Page, ShowError};
-use crate::step_log::{Entry, Lines};
+use crate::{Entry, Lines};
 
 /// The lines as they stand in the log: all of them, or those of what was printed.
 pub(super) fn show(

@@ -1,7 +1,7 @@
 use std::io::{self, BufReader, Read};
 use std::time::Duration;
 
-use super::{Command, CommandEnd, Commands, Event, Lines, Status};
+use crate::{Command, CommandEnd, Commands, Event, Lines, Status};
 
 /// How many of the slowest commands are named.
 const MOST_SLOW: usize = 10;

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use crate::Cause;
+use provost_record::{Cause, Inner, Outcome, Repair};
 
 /// An error with the chain of its sources, outermost first: `opening the journal /x: No space left
 /// on device`. A source that the error before it repeats is left out.
@@ -32,6 +32,32 @@ pub fn outcome(cause: Option<Cause>, exit_code: Option<i32>, signal: Option<&str
         (_, _, Some(signal)) => format!("killed by {signal}"),
         (Some(cause), ..) => cause.words().to_owned(),
         (None, ..) => "failed".to_owned(),
+    }
+}
+
+/// How a stage that a script recorded itself has ended: `ok`, `FAILED (exit status 32)`.
+pub fn inner_outcome(inner: &Inner) -> String {
+    let outcome = || outcome(inner.cause, inner.exit_code, inner.signal.as_deref());
+    match inner.result {
+        Some(Outcome::Success) => "ok".to_owned(),
+        Some(Outcome::Failure) if inner.is_stop() => format!("stopped ({})", outcome()),
+        Some(Outcome::Failure) => format!("FAILED ({})", outcome()),
+        Some(Outcome::Other(word)) => format!("{} ({})", word.as_str(), outcome()),
+        None => "no end".to_owned(),
+    }
+}
+
+/// What had to be repaired in a journal: `removed 12 bytes of an incomplete entry; kept 3 entries`.
+pub fn repair(repair: &Repair) -> String {
+    let kept = count(repair.kept, "entry");
+    let text = match repair.cut {
+        0 if repair.kept == 0 && repair.aside.is_some() => "it was no journal".to_owned(),
+        0 => format!("its end was missing; kept {kept}"),
+        cut => format!("removed {} of an incomplete entry; kept {kept}", count(cut, "byte")),
+    };
+    match &repair.aside {
+        Some(path) => format!("{text}; the damaged file is {}", path.display()),
+        None => text,
     }
 }
 
@@ -103,6 +129,34 @@ mod tests {
         ] {
             assert_eq!(outcome(cause, code, signal), words);
         }
+    }
+
+    #[test]
+    fn a_stage_of_the_scripts_own_has_an_outcome_too() {
+        let inner = |result, signal: Option<&str>| Inner {
+            result,
+            cause: signal.map(|_| Cause::Interrupted),
+            signal: signal.map(str::to_owned),
+            ..Inner::default()
+        };
+        for (inner, words) in [
+            (inner(Some(Outcome::Success), None), "ok"),
+            (inner(Some(Outcome::Failure), None), "FAILED (failed)"),
+            (inner(Some(Outcome::Failure), Some("SIGTERM")), "stopped (interrupted by SIGTERM)"),
+            (inner(None, None), "no end"),
+        ] {
+            assert_eq!(inner_outcome(&inner), words);
+        }
+    }
+
+    #[test]
+    fn a_repair_says_what_is_lost() {
+        let of = |cut, kept, aside: Option<&str>| {
+            repair(&Repair { cut, kept, aside: aside.map(Into::into) })
+        };
+        assert_eq!(of(12, 1, None), "removed 12 bytes of an incomplete entry; kept 1 entry");
+        assert_eq!(of(0, 2, None), "its end was missing; kept 2 entries");
+        assert_eq!(of(0, 0, Some("/x")), "it was no journal; the damaged file is /x");
     }
 
     #[test]

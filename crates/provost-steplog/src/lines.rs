@@ -1,6 +1,6 @@
 use std::io::{self, BufRead, Read};
 
-use super::Line;
+use crate::Line;
 
 /// The longest line that is read in one piece, in bytes. The runner writes none that is longer
 /// than its pieces of output and what one read of a pipe brings.
@@ -35,7 +35,7 @@ impl<R: BufRead> Lines<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step_log::Entry;
+    use crate::Entry;
 
     #[test]
     fn a_line_that_is_too_long_forges_none() {

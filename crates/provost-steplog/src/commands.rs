@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::{Entry, KEPT_AT_EACH_END, Line, Status, Stream};
+use crate::{Entry, KEPT_AT_EACH_END, Line, Status, Stream};
 
 /// The most commands that may run at once; of more, the oldest is given up. As many as a log has.
 const MOST_RUNNING: usize = 2 * KEPT_AT_EACH_END;

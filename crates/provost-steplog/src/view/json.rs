@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::collect::Collected;
 use super::page::{Page, ShowError};
-use crate::step_log::{Command, CommandEnd, Entry, Lines, Status};
 use crate::terminal::escape_json;
+use crate::{Command, CommandEnd, Entry, Lines, Status};
 
 /// One command. It has neither an exit status nor a signal where its process became another
 /// command, and no duration either where it has no end.

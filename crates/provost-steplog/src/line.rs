@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{EXEC, EXIT, LINE, PIECE, STDERR, STDOUT, TRACE, WHOLE, quote};
+use crate::{EXEC, EXIT, LINE, PIECE, STDERR, STDOUT, TRACE, WHOLE, quote};
 
 /// One line of a step's log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 use std::io::{self, BufRead};
 
-use crate::step_log::{Command, Commands, Event, KEPT_AT_EACH_END, Lines};
+use crate::{Command, Commands, Event, KEPT_AT_EACH_END, Lines};
 
 /// How much of a command's output is kept, in bytes: its end.
 pub(super) const MOST_OUTPUT: usize = 4096;

@@ -2,8 +2,8 @@ use std::io::{BufRead, Write};
 
 use super::collect::Collected;
 use super::page::{Page, ShowError};
-use crate::step_log::{Command, CommandEnd, Commands, Event, Lines, Status, Stream};
 use crate::wording;
+use crate::{Command, CommandEnd, Commands, Event, Lines, Status, Stream};
 
 /// What a command stands further to the right than its parent.
 const INDENT: &str = "  ";

@@ -13,7 +13,7 @@ use std::io::{self, BufReader, Read, Seek, Write};
 use collect::Collected;
 use page::Page;
 
-use super::{Entry, Lines};
+use crate::{Entry, Lines};
 pub use page::{Reader, ShowError};
 
 /// What of a log is shown.
@@ -88,7 +88,7 @@ impl View {
     }
 
     fn collect(&self, log: impl io::BufRead) -> Result<Collected, ShowError> {
-        let is_kept = |command: &super::Command| !self.failed || command.is_failure();
+        let is_kept = |command: &crate::Command| !self.failed || command.is_failure();
         let most_output = if self.part == Part::Commands { 0 } else { collect::MOST_OUTPUT };
         Collected::read(Lines::new(log), most_output, is_kept).map_err(ShowError::Read)
     }
