@@ -1,8 +1,21 @@
 //! The contract between the programs: what a node, the daemon and the admin's command of any two versions say to each
 //! other.
 
+pub mod admins;
+mod error;
+pub mod headers;
+pub mod limits;
+mod node;
+pub mod nodes;
+pub mod published;
+mod route;
 mod words;
 
+pub use admins::{Admin, Followed};
+pub use error::ErrorBody;
+pub use node::{Detail, Node, ReportedGenerations, RunningFor};
+pub use nodes::{Beat, Growth};
+pub use route::Route;
 pub use words::{
     Cause, NoticeKind, Outcome, Phase, Role, Service, Status, UnknownRole, UpdateStatus, Word,
 };

@@ -1,22 +1,8 @@
 //! Admins who come over TLS, and what anybody has changed over the admin API.
 
 use jiff::Timestamp;
-use provost_api::Role;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-
-/// An admin who has a token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Admin {
-    /// The name, which the audit log has.
-    pub name: String,
-    /// What the admin may do.
-    pub role: Role,
-    /// When the token was made.
-    pub created: Timestamp,
-    /// Until when it counts.
-    pub until: Timestamp,
-}
 
 /// A change that somebody asked for.
 #[derive(Clone, Debug, Serialize, Deserialize)]

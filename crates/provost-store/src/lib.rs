@@ -13,7 +13,6 @@ mod enrolment;
 mod event;
 mod failures;
 mod goal;
-mod node;
 mod notice;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod pace;
@@ -35,7 +34,7 @@ mod sqlite;
 #[cfg(feature = "transfer")]
 pub mod transfer;
 
-pub use admin::{Admin, AuditEntry, MAX_AUDIT};
+pub use admin::{AuditEntry, MAX_AUDIT};
 pub use answer::{Answer, StoreError};
 pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
@@ -48,11 +47,12 @@ pub use failures::{
     FailureGroup, failed_at, failure_groups, failure_groups_by, failure_id, has_failed,
 };
 pub use goal::Goal;
-pub use node::{Detail, Node, RunningFor, Seen};
 pub use notice::{Notice, Notices, Queued, Storm, Subscription};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
-pub use provost_api::{NoticeKind, Role, Status, UpdateStatus};
+pub use provost_api::{
+    Admin, Detail, Node, NoticeKind, ReportedGenerations, Role, RunningFor, Status, UpdateStatus,
+};
 pub use quota::{Quota, Quotas};
 pub use retention::{Look, Pruned, Retention};
 pub use run_query::{MAX_RUNS, RunQuery};

@@ -10,7 +10,8 @@ use tokio::sync::broadcast;
 
 use crate::{
     Admin, Answer, AuditEntry, Claim, Enrolment, Event, Look, Lost, Node, Notice, Notices, Pruned,
-    Released, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Status,
+    Released, ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing,
+    Status,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -194,7 +195,7 @@ pub trait Store: Enrolment + Notices + Send + Sync + 'static {
     fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>>;
 
     /// What each node has fetched.
-    fn seen(&self) -> Answer<'_, Vec<(String, Seen)>>;
+    fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>>;
 
     /// A node's newest runs; fewer where their records have more than 8 MiB. Of one run with more, the
     /// first records and the last one.

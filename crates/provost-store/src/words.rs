@@ -32,48 +32,42 @@ pub fn summary<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> String {
     }
 }
 
-impl Detail {
-    /// How it failed, if it did: `exit status 7`.
-    pub fn ending(&self) -> Option<String> {
-        let Self { cause, exit_code, signal, .. } = self;
-        let has_failed = cause.is_some() || exit_code.is_some() || signal.is_some();
-        has_failed.then(|| wording::outcome(*cause, *exit_code, signal.as_deref()))
-    }
-
-    /// The command, where no line of a script says which one it was: one that hung, for example.
-    pub fn command_without_line(&self) -> Option<&str> {
-        self.command.as_deref().filter(|_| self.error_line.is_none())
-    }
+/// How something failed, if it did: `exit status 7`.
+pub fn ending(detail: &Detail) -> Option<String> {
+    let Detail { cause, exit_code, signal, .. } = detail;
+    let has_failed = cause.is_some() || exit_code.is_some() || signal.is_some();
+    has_failed.then(|| wording::outcome(*cause, *exit_code, signal.as_deref()))
 }
 
-impl RunningFor {
-    /// `for 4 min: the last line`.
-    pub fn words(&self, now: Timestamp) -> String {
-        let mut text = format!("for {}", wording::age(Duration::from_millis(self.elapsed_ms)));
-        if now.duration_since(self.at) > OLD {
-            text.push_str(&format!(", {} ago", ago(self.at, now)));
-        }
-        if let Some(line) = &self.line {
-            text.push_str(&format!(": {line}"));
-        }
-        text
-    }
+/// The command, where no line of a script says which one it was: one that hung, for example.
+pub fn command_without_line(detail: &Detail) -> Option<&str> {
+    detail.command.as_deref().filter(|_| detail.error_line.is_none())
 }
 
-impl Node {
-    /// For how long its stage has run; or the line or command that failed, and the last line of output.
-    pub fn what(&self, now: Timestamp) -> String {
-        if let Some(running) = &self.running_for {
-            return running.words(now);
-        }
-        let detail = &self.detail;
-        let line = detail.error_line.as_deref().and_then(|line| line.split(' ').next());
-        let line = line.map(|number| format!("line {number}"));
-        let command = detail.command_without_line();
-        let last = detail.error_message.as_deref().and_then(|message| message.lines().last());
-        let parts: Vec<&str> = [line.as_deref(), command, last].into_iter().flatten().collect();
-        parts.join(": ")
+/// For how long a stage has run: `for 4 min: the last line`.
+pub fn running_for(running: &RunningFor, now: Timestamp) -> String {
+    let mut text = format!("for {}", wording::age(Duration::from_millis(running.elapsed_ms)));
+    if now.duration_since(running.at) > OLD {
+        text.push_str(&format!(", {} ago", ago(running.at, now)));
     }
+    if let Some(line) = &running.line {
+        text.push_str(&format!(": {line}"));
+    }
+    text
+}
+
+/// For how long the node's stage has run; or the line or command that failed, and the last line of output.
+pub fn what(node: &Node, now: Timestamp) -> String {
+    if let Some(running) = &node.running_for {
+        return running_for(running, now);
+    }
+    let detail = &node.detail;
+    let line = detail.error_line.as_deref().and_then(|line| line.split(' ').next());
+    let line = line.map(|number| format!("line {number}"));
+    let command = command_without_line(detail);
+    let last = detail.error_message.as_deref().and_then(|message| message.lines().last());
+    let parts: Vec<&str> = [line.as_deref(), command, last].into_iter().flatten().collect();
+    parts.join(": ")
 }
 
 impl FailureGroup {
@@ -84,7 +78,7 @@ impl FailureGroup {
             false => ("failed in a rerun", ": "),
         };
         let stage = self.detail.stage.as_deref();
-        match (self.detail.cause, stage, self.detail.ending()) {
+        match (self.detail.cause, stage, ending(&self.detail)) {
             (Some(Cause::Held), ..) => "held".into(),
             (Some(Cause::Lost), Some(stage), _) => format!("lost in {stage}"),
             (Some(Cause::Lost), None, _) => "lost".into(),
@@ -131,7 +125,7 @@ pub fn running<'a>(nodes: impl IntoIterator<Item = &'a Node>, now: Timestamp) ->
     let mut stages: Vec<_> = stages.into_iter().collect();
     stages.sort_by_key(|(_, (_, elapsed, _))| std::cmp::Reverse(*elapsed));
     let line = |(stage, (count, _, node)): (&str, (usize, Duration, &Node))| {
-        let running = node.running_for.as_ref().map(|running| running.words(now));
+        let running = node.running_for.as_ref().map(|running| running_for(running, now));
         format!("{count} in {stage}, {} {}", node.name, running.unwrap_or_default())
     };
     stages.into_iter().take(MOST_STAGES).map(line).collect()
@@ -160,10 +154,10 @@ mod tests {
     fn a_stage_that_runs_shows_for_how_long_and_its_last_line() {
         let line = Some("copying".to_owned());
         let running = RunningFor { elapsed_ms: 250_000, line, at: at(0) };
-        assert_eq!(running.words(at(30)), "for 4 min: copying");
-        assert_eq!(running.words(at(180)), "for 4 min, 3 min ago: copying");
+        assert_eq!(running_for(&running, at(30)), "for 4 min: copying");
+        assert_eq!(running_for(&running, at(180)), "for 4 min, 3 min ago: copying");
         let running = RunningFor { line: None, ..running };
-        assert_eq!(running.words(at(0)), "for 4 min");
+        assert_eq!(running_for(&running, at(0)), "for 4 min");
     }
 
     #[test]
@@ -178,10 +172,10 @@ mod tests {
             },
             ..Node::default()
         };
-        let what = |line, command| failed(line, command).what(at(0));
-        assert_eq!(what(text("12 main disk"), text("mkfs /dev/sdb")), "line 12: b");
-        assert_eq!(what(None, text("mkfs /dev/sdb")), "mkfs /dev/sdb: b");
-        assert_eq!(what(None, None), "b");
+        let shown = |line, command| what(&failed(line, command), at(0));
+        assert_eq!(shown(text("12 main disk"), text("mkfs /dev/sdb")), "line 12: b");
+        assert_eq!(shown(None, text("mkfs /dev/sdb")), "mkfs /dev/sdb: b");
+        assert_eq!(shown(None, None), "b");
     }
 
     #[test]

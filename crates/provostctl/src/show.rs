@@ -175,7 +175,7 @@ impl View<'_> {
         // A failure of no stage, for example of a node that the guard holds.
         let node = self.node;
         if run.failed_stage().is_none() && node.run.as_ref() == Some(&run.run) {
-            self.fact("outcome", node.detail.ending().as_deref());
+            self.fact("outcome", words::ending(&node.detail).as_deref());
             self.fact("output", node.detail.error_message.as_deref());
             self.fact("hint", node.detail.hint.as_deref());
         }
@@ -221,7 +221,7 @@ impl View<'_> {
                 self.line(&format!("  {}  {what}", self.paint.busy(other.as_str())));
             }
             None => {
-                let running = running.map(|running| running.words(self.now));
+                let running = running.map(|running| words::running_for(&running, self.now));
                 let running =
                     running.map_or(String::new(), |text| escape_cell(&format!(" {text}")));
                 self.line(&format!("  {}  {what}{running}", self.paint.busy("running")));

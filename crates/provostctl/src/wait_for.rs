@@ -5,7 +5,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use provost_bundle::{Limit, LimitError};
 use provost_plan::nodes::fold;
 use provost_steplog::terminal::escape_cell;
-use provost_store::{Goal, Node, Status};
+use provost_store::{Goal, Node, Status, words};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
@@ -267,7 +267,7 @@ fn why(failed: &[&Node]) -> Failure {
 
 /// `: STAGE: CAUSE: LINE or COMMAND`, and the hint on a line of its own.
 fn way(node: &Node) -> String {
-    let ending = node.detail.ending();
+    let ending = words::ending(&node.detail);
     let detail = &node.detail;
     let place = detail.error_line.as_deref().or(detail.command.as_deref());
     let parts = [detail.stage.as_deref(), ending.as_deref(), place];

@@ -32,8 +32,8 @@ impl FailureGroup {
     /// command, where no line of a script says which one it was.
     pub fn message(&self) -> String {
         let message = self.detail.error_message.as_deref().unwrap_or_default();
-        let command =
-            self.detail.command_without_line().map(|command| format!("command: {command}"));
+        let command = crate::words::command_without_line(&self.detail)
+            .map(|command| format!("command: {command}"));
         let mut lines = normal::reasons(message);
         if lines.is_empty() {
             lines = message.lines().collect();

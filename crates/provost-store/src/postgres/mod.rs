@@ -43,8 +43,8 @@ use self::watch::Turn;
 use self::writer::Writer;
 use crate::{
     Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Look, Lost, NewestRuns, Node,
-    Pruned, Quotas, Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen,
-    Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
+    Pruned, Quotas, Released, Report, ReportedGenerations, Retention, RunQuery, ScriptReport,
+    ScriptSummary, Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -153,7 +153,7 @@ impl Store for Postgres {
         self.read(reads::state(&self.database, name, |state| state.node()))
     }
 
-    fn seen(&self) -> Answer<'_, Vec<(String, Seen)>> {
+    fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>> {
         self.read(reads::seen(&self.database))
     }
 

@@ -9,7 +9,7 @@ use tokio_postgres::types::ToSql;
 use super::connect::Database;
 use super::error::Failure;
 use crate::status::BriefState;
-use crate::{Node, NodeState, Seen, Standing, Status};
+use crate::{Node, NodeState, ReportedGenerations, Standing, Status};
 
 /// What is remembered of the nodes that `select` names, made into `T` one by one: all of them may be
 /// a hundred thousand.
@@ -48,7 +48,7 @@ pub(super) async fn nodes_named(db: &Database, names: Vec<String>) -> Result<Vec
     states(db, select, &[&names], |state: NodeState| state.node()).await
 }
 
-pub(super) async fn seen(db: &Database) -> Result<Vec<(String, Seen)>, Failure> {
+pub(super) async fn seen(db: &Database) -> Result<Vec<(String, ReportedGenerations)>, Failure> {
     let select = "SELECT state FROM node ORDER BY name";
     let seen = |state: NodeState| (state.name().to_owned(), state.seen());
     states(db, select, &[], seen).await

@@ -9,7 +9,7 @@ use super::rows::{self, json_column};
 use super::writer::Applied;
 use super::{notices, steps};
 use crate::notice::Subscriptions;
-use crate::{Claim, Event, Lost, NodeState, Notice, NoticeKind, Released, Seen};
+use crate::{Claim, Event, Lost, NodeState, Notice, NoticeKind, Released, ReportedGenerations};
 
 /// How many pages are given back to the file system at once, so that no report waits for it.
 const BITE: u32 = 1024;
@@ -146,7 +146,7 @@ pub(super) fn give_back(db: &Connection) -> rusqlite::Result<Applied<bool>> {
 }
 
 /// What each node has fetched.
-pub(super) fn seen(db: &Connection) -> rusqlite::Result<Vec<(String, Seen)>> {
+pub(super) fn seen(db: &Connection) -> rusqlite::Result<Vec<(String, ReportedGenerations)>> {
     let states = states(db, "SELECT name, state FROM node ORDER BY name", [])?;
     Ok(states.into_iter().map(|(name, state)| (name, state.seen())).collect())
 }

@@ -12,8 +12,8 @@ use super::writer::Applied;
 use super::{Sqlite, admins, changes, identities, ingest, nodes, prune, rows, runs, steps, tokens};
 use crate::{
     Admin, Answer, AuditEntry, Claim, Event, Ingested, Look, Lost, NewestRuns, Node, Pruned,
-    Released, Report, Retention, RunQuery, ScriptReport, ScriptSummary, Seen, Standing, Status,
-    Store, StoreError, Token, UploadedLog, Watch,
+    Released, Report, ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary,
+    Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
 };
 
 impl Store for Sqlite {
@@ -68,7 +68,7 @@ impl Store for Sqlite {
         }))
     }
 
-    fn seen(&self) -> Answer<'_, Vec<(String, Seen)>> {
+    fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>> {
         Box::pin(self.read(changes::seen))
     }
 

@@ -11,8 +11,8 @@ use crate::attempts::Attempts;
 use crate::claim::Claims;
 use crate::quota::Usage;
 use crate::{
-    Claim, ClaimContent, Detail, Node, Notice, NoticeKind, Seen, Sent, Standing, Status,
-    UpdateStatus,
+    Claim, ClaimContent, Detail, Node, Notice, NoticeKind, ReportedGenerations, Sent, Standing,
+    Status, UpdateStatus,
 };
 
 /// What is remembered of a node so that each further record updates its status: a fold over its
@@ -51,7 +51,7 @@ pub struct NodeState {
     /// What was claimed of it without a token.
     claims: Claims,
     /// The newest that it has fetched.
-    seen: Seen,
+    seen: ReportedGenerations,
     /// The version of its program.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<String>,
@@ -203,7 +203,7 @@ impl NodeState {
     }
 
     /// The newest generations that it has fetched.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> ReportedGenerations {
         self.seen
     }
 

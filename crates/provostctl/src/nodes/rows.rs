@@ -67,8 +67,8 @@ fn row(node: &Node, now: Timestamp) -> [String; 7] {
         node.since.map(|at| words::ago(at, now)).unwrap_or_default(),
         node.updatestatus.map(|status| status.as_str().to_owned()).unwrap_or_default(),
         node.detail.stage.clone().unwrap_or_default(),
-        node.detail.ending().unwrap_or_default(),
-        node.what(now),
+        words::ending(&node.detail).unwrap_or_default(),
+        words::what(node, now),
     ]
 }
 

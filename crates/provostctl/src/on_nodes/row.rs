@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use provost_steplog::terminal::escape_cell;
 use provost_steplog::wording;
-use provost_store::Detail;
+use provost_store::{Detail, words};
 use serde_json::{Value, json};
 
 use super::report;
@@ -84,7 +84,7 @@ impl Row {
     fn why(&self) -> String {
         let last = self.detail.error_message.as_deref().and_then(|text| text.lines().last());
         let head = head(&self.detail);
-        let parts = [Some(head.as_str()), self.detail.command_without_line(), last];
+        let parts = [Some(head.as_str()), words::command_without_line(&self.detail), last];
         let parts: Vec<&str> =
             parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         escape_cell(&parts.join(": "))

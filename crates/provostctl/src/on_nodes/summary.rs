@@ -1,7 +1,7 @@
 use provost_plan::nodes::fold;
 use provost_steplog::Paint;
 use provost_steplog::terminal::escape_cell;
-use provost_store::{Detail, FailureGroup, Node, Status, failure_groups};
+use provost_store::{Detail, FailureGroup, Node, Status, failure_groups, words};
 
 use super::row::{Outcome, Row, head};
 use crate::failure::{Failure, TIMED_OUT};
@@ -45,7 +45,7 @@ fn groups(rows: &[Row], outcome: Outcome) -> Vec<FailureGroup> {
 /// A failure: where or in which command, its last lines of output, and what to do.
 fn lines(detail: &Detail) -> Vec<String> {
     let mut lines = vec![escape_cell(&head(detail))];
-    let command = detail.command_without_line();
+    let command = words::command_without_line(&detail);
     lines.extend(command.map(|command| format!("command: {}", escape_cell(command))));
     lines.extend(detail.error_message.iter().flat_map(|message| text::lines(message)));
     lines.extend(detail.hint.iter().map(|hint| format!("hint: {}", escape_cell(hint))));

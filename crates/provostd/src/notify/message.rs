@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use provost_plan::nodes::fold;
 use provost_steplog::terminal::{escape, escape_cell};
 use provost_steplog::wording;
-use provost_store::{Detail, NoticeKind, Storm, failure_groups};
+use provost_store::{Detail, NoticeKind, Storm, failure_groups, words};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -84,9 +84,9 @@ impl Message {
 
     /// Why it happened, in one line.
     pub(super) fn reason(&self) -> String {
-        let ending = self.detail.ending();
+        let ending = words::ending(&self.detail);
         let stage = self.detail.stage.as_deref();
-        let command = self.detail.command_without_line();
+        let command = words::command_without_line(&self.detail);
         let line = self.detail.error_message.as_deref().and_then(|text| text.lines().last());
         let parts = [stage, ending.as_deref(), command, line].into_iter().flatten();
         line_of(&parts.collect::<Vec<_>>().join(": "))
@@ -125,7 +125,8 @@ fn what(group: &Group, count: usize) -> String {
         NoticeKind::Failed | NoticeKind::Held | NoticeKind::Lost => {
             let groups = failure_groups(node);
             let title = groups.first().map_or("failed".to_owned(), |group| group.title());
-            let command = groups.first().and_then(|group| group.detail.command_without_line());
+            let command =
+                groups.first().and_then(|group| words::command_without_line(&group.detail));
             let message = groups.first().map(|group| group.message()).unwrap_or_default();
             match message.lines().last() {
                 Some(line) if line.starts_with(&title) => line.to_owned(),

@@ -303,8 +303,8 @@ impl Row {
             at: node.since.map(|at| at.to_string()).unwrap_or_default(),
             rerun: node.updatestatus.map(|status| status.to_string()).unwrap_or_default(),
             stage: node.detail.stage.clone().unwrap_or_default(),
-            ending: node.detail.ending().unwrap_or_default(),
-            what: node.what(now),
+            ending: words::ending(&node.detail).unwrap_or_default(),
+            what: words::what(node, now),
         }
     }
 }

@@ -2,14 +2,16 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use jiff::Timestamp;
-use provost_api::{Cause, Status, UpdateStatus};
+
+use crate::{Cause, Status, UpdateStatus};
 use serde::{Deserialize, Serialize};
 
 /// The newest generations that a node has reported; 0 where it has reported none. It refuses older
 /// ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
-pub struct Seen {
+pub struct ReportedGenerations {
     /// Of the bundle.
     pub bundle: u64,
     /// Of its plan.
@@ -18,6 +20,7 @@ pub struct Seen {
 
 /// A node as it is shown. What is unknown is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
     /// Its name.
@@ -75,6 +78,7 @@ pub struct Node {
 
 /// How a stage goes that runs for long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunningFor {
     /// How long it had run, …
@@ -88,6 +92,7 @@ pub struct RunningFor {
 
 /// The stage that a node runs, or the failure that it shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Detail {
     /// The stage that runs, or the first one that failed.

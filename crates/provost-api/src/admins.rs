@@ -1,0 +1,373 @@
+//! The admins' API: what `provostctl`, the web page and other programs ask the daemon for, and the answers.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{Growth, Role, Route};
+
+/// `GET`: the nodes, or those of `?nodes=SET`.
+pub const NODES: Route = Route("/v1/nodes");
+/// `GET`: a node with its newest runs, `?runs=N` of them whole.
+pub const NODE: Route = Route("/v1/nodes/{node}");
+/// `GET`: what the log of a script that runs has grown by after `?from=BYTE`, a [`Followed`]; waits for a while.
+pub const FOLLOW: Route = Route("/v1/nodes/{node}/follow/{script}");
+/// `GET`: the records of a run.
+pub const RUN_RECORDS: Route = Route("/v1/runs/{run}/records");
+/// `GET`: an uploaded log, text.
+pub const RUN_LOG: Route = Route("/v1/runs/{run}/logs/{name}");
+/// `GET`: server-sent events, from now on; with `?beats=true` also beats.
+pub const EVENTS: Route = Route("/v1/events");
+/// `GET`: the nodes and keys that have no right to report yet, each a [`PendingNode`].
+pub const PENDING: Route = Route("/v1/pending");
+/// `GET`: what an installer needs first, an [`Installer`].
+pub const INSTALLER: Route = Route("/v1/installer");
+/// `GET`: the published [`Scripts`].
+pub const SCRIPTS: Route = Route("/v1/scripts");
+/// `GET`: the published [`Groups`].
+pub const GROUPS: Route = Route("/v1/groups");
+/// `GET`: the newest [`Generations`] that nodes have reported.
+pub const GENERATIONS: Route = Route("/v1/generations");
+/// `POST`, [`TokensRequest`]: makes tokens, each a [`NewToken`].
+pub const TOKENS: Route = Route("/v1/tokens");
+/// `POST`, [`NodesRequest`]: releases nodes that the guard holds, each a [`Released`].
+pub const RELEASE: Route = Route("/v1/release");
+/// `POST`, [`NodesRequest`]: removes nodes and all that is known of them, each a [`Named`] node.
+pub const REMOVE: Route = Route("/v1/remove");
+/// `POST`: deletes history older than `[retention]`; `GET`: what it would delete.
+pub const PRUNE: Route = Route("/v1/prune");
+/// `POST`, [`TimeRequest`]: makes join tokens, each a [`NewJoin`].
+pub const JOIN: Route = Route("/v1/join");
+/// `POST`, [`TimeRequest`]: opens a [`Window`] of enrolment; `GET`: those that are open.
+pub const WINDOWS: Route = Route("/v1/windows");
+/// `POST`, [`CloseRequest`]: closes windows; answers which, [`Closed`].
+pub const CLOSE_WINDOWS: Route = Route("/v1/windows/close");
+/// `POST`, [`KeyRequest`]: makes a pending key a node's identity, [`Approved`].
+pub const APPROVE: Route = Route("/v1/approve");
+/// `POST`, [`KeyRequest`]: rejects a pending key, [`Rejected`].
+pub const REJECT: Route = Route("/v1/reject");
+/// `POST`, [`NodesRequest`]: ends identities and tokens, each a [`Revoked`].
+pub const REVOKE: Route = Route("/v1/revoke");
+/// `GET`: the [`Admin`]s; `POST`, [`AdminRequest`]: adds one, [`NewAdmin`].
+pub const ADMINS: Route = Route("/v1/admins");
+/// `POST`, [`AdminName`]: ends an admin's token.
+pub const REMOVE_ADMIN: Route = Route("/v1/admins/remove");
+/// `GET`: who changed what, since `?since=TIME`.
+pub const AUDIT: Route = Route("/v1/audit");
+/// `GET`: whether nodes can report, [`Health`]; 503 if not.
+pub const HEALTH: Route = Route("/healthz");
+/// `GET`: metrics, in the text format of Prometheus.
+pub const METRICS: Route = Route("/metrics");
+
+/// Nodes, by names or as a set: `cn[001-512]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NodesRequest {
+    /// Which.
+    pub nodes: Vec<String>,
+}
+
+/// For which nodes tokens are made, and what becomes of those that they have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct TokensRequest {
+    /// Which.
+    pub nodes: Vec<String>,
+    /// Only for those that have none.
+    #[serde(default)]
+    pub missing: bool,
+    /// For how long the old ones are valid, if the new ones aren't used before; without it, no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlap_ms: Option<u64>,
+    /// Also for names that aren't published.
+    #[serde(default)]
+    pub force: bool,
+}
+
+/// Nodes, and for how long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct TimeRequest {
+    /// Which.
+    pub nodes: Vec<String>,
+    /// For how long, in milliseconds.
+    pub for_ms: u64,
+    /// The network from where a join token is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// Which windows are closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CloseRequest {
+    /// Those of these nodes; without it, all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Vec<String>>,
+}
+
+/// A node, and which of its keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct KeyRequest {
+    /// The node.
+    pub node: String,
+    /// The fingerprint; without it, the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+/// An admin to be added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct AdminRequest {
+    /// The name, which the audit log has.
+    pub name: String,
+    /// What the admin may do.
+    pub role: Role,
+    /// For how long the token is valid, in milliseconds.
+    pub for_ms: u64,
+}
+
+/// An admin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct AdminName {
+    /// The name.
+    pub name: String,
+}
+
+/// A new token. It is shown only once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NewToken {
+    /// Whose.
+    pub node: String,
+    /// The token.
+    pub token: String,
+    /// Whether the node was unknown before.
+    pub new: bool,
+}
+
+/// A node that was released.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Released {
+    /// The node.
+    pub node: String,
+    /// How many failed attempts are forgotten.
+    pub attempts: u32,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Named {
+    /// Its name.
+    pub node: String,
+}
+
+/// A new join token. It is shown only once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NewJoin {
+    /// Whose.
+    pub node: String,
+    /// The token.
+    pub token: String,
+}
+
+/// A window of enrolment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Window {
+    /// Of which nodes, folded.
+    pub nodes: String,
+    /// Until when.
+    pub until: Timestamp,
+}
+
+/// The windows that were closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Closed {
+    /// Of which nodes, folded.
+    pub nodes: String,
+}
+
+/// A key that is an identity now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Approved {
+    /// The node.
+    pub node: String,
+    /// The fingerprint.
+    pub key: String,
+    /// Until when it is valid.
+    pub until: Timestamp,
+}
+
+/// A key that was rejected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Rejected {
+    /// The node.
+    pub node: String,
+    /// The fingerprint.
+    pub key: String,
+}
+
+/// A node that was revoked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Revoked {
+    /// The node.
+    pub node: String,
+    /// The fingerprint of its identity, if it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+/// A node's identity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NodeIdentity {
+    /// The fingerprint.
+    pub key: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// Until when.
+    pub until: Timestamp,
+    /// When it was revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked: Option<Timestamp>,
+}
+
+/// A node that tries to report without a right to, or a key that waits for an admin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PendingNode {
+    /// The name that it gives.
+    pub node: String,
+    /// From where, the last time.
+    pub address: IpAddr,
+    /// What is missing.
+    pub why: String,
+    /// The last time.
+    pub last: Timestamp,
+    /// The first time.
+    pub since: Timestamp,
+    /// How often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u64>,
+    /// The fingerprint of a key that waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+/// The newest generations that nodes have reported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Generations {
+    /// The published folder that this daemon serves.
+    pub www: PathBuf,
+    /// Of the bundle; 0 if none was reported.
+    pub bundle: u64,
+    /// Of each node's plan.
+    pub plans: BTreeMap<String, u64>,
+}
+
+/// What an installer needs first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Installer {
+    /// The address of the nodes' listener, as others reach it.
+    pub server: Option<String>,
+    /// The publisher's public key.
+    pub key: String,
+    /// The digest of the node's program.
+    pub sha256: String,
+    /// The generation that is published.
+    pub generation: u64,
+    /// Whether it names TLS.
+    pub tls: bool,
+}
+
+/// The published scripts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Scripts {
+    /// Their names; null where nothing is published here.
+    pub scripts: Option<Vec<String>>,
+}
+
+/// The groups of the published site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Groups {
+    /// Each with its nodes, folded.
+    pub groups: BTreeMap<String, String>,
+}
+
+/// A part of a log that somebody follows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Followed {
+    /// The run; none if there is no beat of that script.
+    pub run: Option<String>,
+    /// `NN-SCRIPT`.
+    pub log: Option<String>,
+    /// What the reader doesn't have, in order.
+    pub pieces: Vec<Growth>,
+    /// Whether the step has ended.
+    pub ended: bool,
+}
+
+/// Whether nodes can report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Health {
+    /// `ok` or `failed`.
+    pub status: String,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// An admin who has a token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Admin {
+    /// The name, which the audit log has.
+    pub name: String,
+    /// What the admin may do.
+    pub role: Role,
+    /// When the token was made.
+    pub created: Timestamp,
+    /// Until when it is valid.
+    pub until: Timestamp,
+}
+
+/// A new admin, and the token, which is shown only once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NewAdmin {
+    /// The admin.
+    #[serde(flatten)]
+    pub admin: Admin,
+    /// The token.
+    pub token: String,
+}

@@ -1,0 +1,24 @@
+//! Headers of our own, in lower case.
+
+/// On a request for a plan: the run that asks for it.
+pub const RUN: &str = "provost-run";
+/// On a plan: [`PROCEED`] or [`HOLD`].
+pub const DIRECTIVE: &str = "provost-directive";
+/// The node may run.
+pub const PROCEED: &str = "proceed";
+/// The guard holds the node.
+pub const HOLD: &str = "hold";
+/// Beside [`HOLD`]: why, in printable ASCII.
+pub const REASON: &str = "provost-reason";
+/// Beside [`PROCEED`]: when an admin released the node last, RFC 3339. Failures before it are forgotten.
+pub const RELEASED: &str = "provost-released";
+/// On a plan: the newest generation of the bundle for all nodes. Plans stay as they are where only scripts change.
+pub const BUNDLE: &str = "provost-bundle";
+/// On a plan: [`RENEW`] where half of the time of the node's identity is over. The node asks no clock of its own.
+pub const IDENTITY: &str = "provost-identity";
+/// The node is to ask for a new certificate of its key.
+pub const RENEW: &str = "renew";
+/// On a signed file: its signature, in base64. A node needs both, and another request would take another connection.
+pub const FILE_SIGNATURE: &str = "provost-signature";
+/// On a webhook: `sha256=` and the HMAC of the body by the receiver's secret, in hexadecimal digits.
+pub const WEBHOOK_SIGNATURE: &str = "provost-signature";

@@ -1,0 +1,94 @@
+//! The nodes' API: what a node sends to the management node, and the answers. Published files: [`crate::published`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::Route;
+
+/// `POST`, a certificate request (PEM): a node asks for its identity.
+pub const ENROL: Route = Route("/v1/nodes/{node}/enroll");
+/// `POST`, a JSON array of records: a node reports.
+pub const RECORDS: Route = Route("/v1/nodes/{node}/records");
+/// `PUT`, text: the log of a failed step.
+pub const LOG: Route = Route("/v1/nodes/{node}/runs/{run}/logs/{name}");
+/// `POST`, a [`Beat`]: a step runs for long.
+pub const BEAT: Route = Route("/v1/nodes/{node}/runs/{run}/beat");
+
+/// The answer to a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Acknowledgement {
+    /// The number of the last record of the batch, which is durable now with all before it.
+    pub acked: u64,
+    /// Whether the node may run.
+    #[serde(flatten)]
+    pub directive: Directive,
+}
+
+/// Whether a node may run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "directive", rename_all = "lowercase")]
+pub enum Directive {
+    /// It may.
+    Proceed,
+    /// It may not: the guard holds it.
+    Hold {
+        /// Why, in printable ASCII.
+        reason: String,
+    },
+}
+
+/// What a node says of a step that runs for long. It is no record: the management node shows it
+/// while the step runs, and keeps nothing of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Beat {
+    /// The stage that runs.
+    pub stage: String,
+    /// The name of its log, `NN-SCRIPT`.
+    pub log: String,
+    /// How long it has run.
+    pub elapsed_ms: u64,
+    /// The last line that it printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// Whether the step has ended: of a step whose log is followed, the last beat comes then.
+    #[serde(default)]
+    pub ended: bool,
+    /// What the log has grown by, where somebody follows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
+}
+
+/// Whole lines of a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Growth {
+    /// Where in the log they begin, in bytes.
+    pub from: u64,
+    /// Where they end.
+    pub to: u64,
+    /// Their text; bytes that aren't UTF-8 are replaced.
+    pub text: String,
+}
+
+/// The answer to a beat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BeatAnswer {
+    /// Whether the next ones come each second, with what the step's log has grown by.
+    pub follow: bool,
+}
+
+/// The answer to a node whose key waits for an admin (202).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EnrolmentPending {
+    /// Always.
+    pub pending: bool,
+    /// The key's fingerprint.
+    pub key: String,
+    /// The command that approves it.
+    pub hint: String,
+}
