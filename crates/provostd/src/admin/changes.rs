@@ -13,7 +13,7 @@ use provost_record::{Service, now};
 use provost_store::{Look, Pruned, Released, RunQuery, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::task::spawn_blocking;
 
 use super::request::{absent, expand, read_json, short};
 use super::retention::Pruner;
@@ -75,12 +75,8 @@ pub(crate) async fn create_tokens(
     let request: TokensRequest = read_json(body, EXAMPLE).await?;
     let mut nodes = expand(&request.nodes.join(","))?;
     if !request.force {
-        let checked = spawn_blocking(move || published_nodes::check(&www, nodes)).await;
-        let failed = |e: JoinError| {
-            let hint = "report this as a bug";
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
-        };
-        nodes = checked.map_err(failed)?.map_err(|unknown| {
+        let checked = spawn_blocking(move || published_nodes::check(&www, nodes)).await?;
+        nodes = checked.map_err(|unknown| {
             let unknown = short(&unknown);
             let hint = format!(
                 "correct the name; or name it in site.toml and publish; or: provostctl token --force {unknown}"

@@ -283,13 +283,9 @@ async fn scripts(State(www): Www) -> Json<serde_json::Value> {
 
 /// The groups of the published site, each with its nodes, folded.
 async fn groups(State(www): Www) -> Result<Json<serde_json::Value>, Refusal> {
-    let read = spawn_blocking(move || provost_publish::groups(&www, None)).await;
-    let failed = |e: &dyn std::error::Error, hint| {
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error_chain(e), hint)
-    };
-    let groups = read
-        .map_err(|e| failed(&e, "report this as a bug".to_owned()))?
-        .map_err(|e| failed(&e, e.hint()))?;
+    let groups = spawn_blocking(move || provost_publish::groups(&www, None))
+        .await?
+        .map_err(|e| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error_chain(&e), e.hint()))?;
     Ok(Json(serde_json::json!({ "groups": groups })))
 }
 
@@ -327,9 +323,7 @@ async fn metrics(
     let begun = Instant::now();
     let statuses = store.statuses().await?;
     metrics.store_took("nodes", begun.elapsed());
-    let page = metrics.page(&statuses, pending.count()).map_err(|e| {
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), "report this as a bug")
-    })?;
+    let page = metrics.page(&statuses, pending.count()).map_err(Refusal::bug)?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], page).into_response())
 }

@@ -12,12 +12,8 @@ use crate::listener::refusal::Refusal;
 /// The `nodes`, if all of them are published in `www`, or none is at all.
 pub(crate) async fn checked(www: &Path, nodes: Vec<String>) -> Result<Vec<String>, Refusal> {
     let www = www.to_owned();
-    let checked = spawn_blocking(move || check(&www, nodes)).await;
-    let failed = |e: tokio::task::JoinError| {
-        let hint = "report this as a bug";
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
-    };
-    checked.map_err(failed)?.map_err(|unknown| {
+    let checked = spawn_blocking(move || check(&www, nodes)).await?;
+    checked.map_err(|unknown| {
         let hint = "correct the name; or name it in site.toml and publish";
         let error = format!("nothing was done: {} isn't in what is published", short(&unknown));
         Refusal::new(StatusCode::NOT_FOUND, error, hint)

@@ -7,6 +7,7 @@ use axum::response::IntoResponse;
 use provost_steplog::wording::error_chain;
 use provost_store::StoreError;
 use serde_json::json;
+use tokio::task::JoinError;
 
 /// The answer to a request that is refused: a status, what was wrong, and what to do about it.
 #[derive(Debug)]
@@ -39,10 +40,22 @@ impl Refusal {
         Self { retry_after: Some(wait), ..self }
     }
 
+    /// What an admin can do nothing about.
+    pub(crate) fn bug(error: impl ToString) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string(), "report this as a bug")
+    }
+
     /// Nothing is known of the node `name`.
     pub(crate) fn unknown_node(name: &str) -> Self {
         let hint = "list all nodes: provostctl nodes";
         Self::new(StatusCode::NOT_FOUND, format!("unknown node {name:?}"), hint)
+    }
+}
+
+/// A task has panicked.
+impl From<JoinError> for Refusal {
+    fn from(error: JoinError) -> Self {
+        Self::bug(error)
     }
 }
 

@@ -259,11 +259,7 @@ async fn log(
     let _room = match encoding {
         Some(encoding) => {
             let room = bodies.room(MAX_LOG as u64).await?;
-            let unpacked = spawn_blocking(move || encoding.unpack(&bytes, MAX_LOG)).await;
-            bytes = unpacked.map_err(|e| {
-                let what = format!("unpacking {name} of {node}: {e}");
-                Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, what, "report this as a bug")
-            })??;
+            bytes = spawn_blocking(move || encoding.unpack(&bytes, MAX_LOG)).await??;
             Some(room)
         }
         None => None,

@@ -86,11 +86,7 @@ impl Page for LogPage {
             LogPart::Output => Part::Output,
             LogPart::Commands => Part::Commands,
         };
-        let lines = spawn_blocking(move || log_text::lines(bytes, part, FIRST, LAST)).await;
-        let lines = lines.map_err(|e| {
-            let hint = "report this as a bug";
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
-        })?;
+        let lines = spawn_blocking(move || log_text::lines(bytes, part, FIRST, LAST)).await?;
         render(&Content {
             node,
             name: &log.name,

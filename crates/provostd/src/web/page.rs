@@ -1,7 +1,6 @@
 //! A page: what it shows, and of what that is made.
 
 use askama::Template;
-use axum::http::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use provost_steplog::terminal::escape;
 
@@ -37,9 +36,7 @@ pub(super) async fn rendered(page: &impl Page) -> Result<String, Refusal> {
 
 /// The text of a template.
 pub(super) fn render(template: &impl Template) -> Result<String, Refusal> {
-    template.render().map_err(|e| {
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), "report this as a bug")
-    })
+    template.render().map_err(Refusal::bug)
 }
 
 /// `text` as a part of an address.

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use askama::Template;
-use axum::http::StatusCode;
 use jiff::Timestamp;
 use provost_bundle::Manifest;
 use provost_publish::{Action, Record, history};
@@ -83,10 +82,7 @@ impl Page for Published {
     async fn content(&self) -> Result<String, Refusal> {
         let snapshot = self.fleet.look().await?;
         let www = self.www.clone();
-        let folder = spawn_blocking(move || Folder::read(&www)).await.map_err(|e| {
-            let hint = "report this as a bug";
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), hint)
-        })?;
+        let folder = spawn_blocking(move || Folder::read(&www)).await?;
         let www = self.www.display().to_string();
         render(&Content::of(www, folder, &snapshot, Timestamp::now()))
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
 use axum::handler::Handler;
-use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
@@ -94,9 +93,7 @@ async fn keep(
         }
         response
     });
-    made.await.map_err(|e| {
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string(), "report this as a bug")
-    })
+    Ok(made.await?)
 }
 
 /// What was asked for, with the nodes folded; null if it can't be read.
