@@ -17,9 +17,10 @@ use provost_store::{Identity, Join, Network, NotPending, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::published_nodes;
 use super::request::{expand, read_json, short};
-use super::{published_nodes, tokens};
 use crate::listener::refusal::Refusal;
+use crate::listener::token;
 use crate::nodes::enrolment::Enrolment;
 use crate::nodes::pending::Pending;
 use crate::published::PublishedFolder;
@@ -79,11 +80,11 @@ pub(crate) async fn join(
 ) -> Result<Json<Vec<NewJoin>>, Refusal> {
     let (nodes, until, from) = TimeRequest::read(&www, body).await?;
     tracing::info!("join tokens until {until} for {}", short(&nodes));
-    let new = |node| Ok::<_, Refusal>(NewJoin { node, token: tokens::random()? });
+    let new = |node| Ok::<_, Refusal>(NewJoin { node, token: token::random()? });
     let new = nodes.into_iter().map(new).collect::<Result<Vec<_>, _>>()?;
     let stored = |new: &NewJoin| Join {
         node: new.node.clone(),
-        sha256: tokens::digest(&new.token),
+        sha256: token::digest(&new.token),
         until,
         from,
     };

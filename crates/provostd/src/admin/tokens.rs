@@ -1,12 +1,11 @@
 use std::collections::HashSet;
 
-use axum::http::{HeaderMap, StatusCode, header};
 use jiff::{SignedDuration, Timestamp};
 use provost_store::{Store, Token};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::listener::refusal::Refusal;
+use crate::listener::token::{digest, random};
 
 /// A node's new token. It is shown only once.
 #[derive(Serialize)]
@@ -43,28 +42,4 @@ pub(crate) async fn create(
 
 fn new_token(node: String) -> Result<NewToken, Refusal> {
     Ok(NewToken { node, token: random()?, new: false })
-}
-
-/// 256 random bits, as text.
-pub(crate) fn random() -> Result<String, Refusal> {
-    let mut random = [0; 32];
-    getrandom::fill(&mut random).map_err(|e| {
-        Refusal::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            format!("getting random bytes: {e}"),
-            "check that the kernel's getrandom(2) is not blocked",
-        )
-    })?;
-    Ok(hex::encode(random))
-}
-
-/// What the store has of a token.
-pub(crate) fn digest(token: &str) -> [u8; 32] {
-    Sha256::digest(token).into()
-}
-
-/// The token that a request has.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }

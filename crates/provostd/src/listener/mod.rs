@@ -11,6 +11,7 @@ pub(crate) mod report_places;
 pub(crate) mod serving;
 pub(crate) mod socket;
 pub(crate) mod tls;
+pub(crate) mod token;
 pub(crate) mod turns;
 
 use std::convert::Infallible;

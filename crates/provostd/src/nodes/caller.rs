@@ -11,10 +11,10 @@ use provost_store::{KeyDigest, Store};
 
 use super::enrolment::Enrolment;
 use super::pending::{Lack, Pending};
-use crate::admin::tokens::{bearer, digest};
 use crate::listener::bodies::{Bodies, HeldBody};
 use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
+use crate::listener::token::{bearer, digest};
 
 /// What tells whose a request is.
 pub(crate) struct Callers {

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::actor::{Actor, May};
 use crate::admin::request::read_json;
-use crate::admin::tokens;
 use crate::listener::refusal::Refusal;
+use crate::listener::token;
 
 type StoreState = State<Arc<dyn Store>>;
 
@@ -56,8 +56,8 @@ pub(crate) async fn add(State(store): StoreState, body: Body) -> Result<Json<Add
     let created = now();
     let lasts = SignedDuration::from_millis(i64::try_from(for_ms).unwrap_or(i64::MAX));
     let until = created.saturating_add(lasts).unwrap_or(Timestamp::MAX);
-    let (admin, token) = (Admin { name, role, created, until }, tokens::random()?);
-    if !store.add_admin(admin.clone(), tokens::digest(&token)).await? {
+    let (admin, token) = (Admin { name, role, created, until }, token::random()?);
+    if !store.add_admin(admin.clone(), token::digest(&token)).await? {
         let name = admin.name;
         return Err(Refusal::new(
             StatusCode::CONFLICT,

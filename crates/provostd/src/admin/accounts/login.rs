@@ -21,11 +21,11 @@ use tokio::time::sleep;
 use super::actor::Actor;
 use super::sessions;
 use super::sessions::{Digest, Sessions};
-use crate::admin::tokens;
-use crate::admin::tokens::{bearer, digest};
 use crate::listener::bodies::Bodies;
 use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
+use crate::listener::token;
+use crate::listener::token::{bearer, digest};
 
 /// The cookie's name. By its prefix a browser takes it over TLS alone, and from no other host
 /// (RFC 6265bis, section 4.1.3.2).
@@ -152,7 +152,7 @@ async fn login(
     if logins.admin(Credential::Token(token)).await?.is_none() {
         return Err(unknown(UNKNOWN));
     }
-    let secret = tokens::random()?;
+    let secret = token::random()?;
     if let Some(before) = session(&headers) {
         logins.sessions.end(&before);
     }

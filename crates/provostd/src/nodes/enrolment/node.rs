@@ -20,10 +20,10 @@ use tokio::time::Instant;
 use super::Enrolment;
 use super::csr;
 use super::csr::ProvedKey;
-use crate::admin::tokens;
 use crate::listener::bodies::Bodies;
 use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
+use crate::listener::token;
 use crate::nodes::pending::Pending;
 use crate::published::PublishedFolder;
 
@@ -65,7 +65,7 @@ pub(crate) async fn enroll(
     let request = |at: Timestamp| EnrolmentRequest {
         node: node.clone(),
         key: key.0,
-        join: tokens::bearer(&headers).map(tokens::digest),
+        join: token::bearer(&headers).map(token::digest),
         by: by.address(),
         planned,
         is_proven: by.key() == Some(key.0),
