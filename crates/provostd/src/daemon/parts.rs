@@ -22,7 +22,7 @@ use crate::listener::tls::Authority;
 use crate::metrics::Metrics;
 use crate::nodes::beats::Beats;
 use crate::nodes::caller::Callers;
-use crate::nodes::enrolment::{Enroller, Enrolment};
+use crate::nodes::enrolment::Enrolment;
 use crate::nodes::guard::AttemptGuard;
 use crate::nodes::history::KnownNodes;
 use crate::nodes::ingest::Reports;
@@ -30,7 +30,6 @@ use crate::nodes::installer::Installer;
 use crate::nodes::node_program::NodeProgram;
 use crate::nodes::over_quota::OverQuota;
 use crate::nodes::pending::Pending;
-use crate::nodes::pending_nodes::PendingNodes;
 use crate::nodes::silence::Silence;
 use crate::nodes::{self, NodesState};
 use crate::notify::program::Hook;
@@ -64,18 +63,45 @@ impl Parts {
         nodes_at: SocketAddr,
         stop: Stop,
     ) -> Result<Self, DaemonError> {
-        let (deliveries, pending_nodes) = Deliveries::new(config)?;
+        let (deliveries, pending) = Deliveries::new(config)?;
         store.subscribe(deliveries.subscriptions());
-        let shared = SharedParts::new(config, store, authority, pending_nodes, stop);
 
+        let (www, pending) = (PublishedFolder::new(&config.www), Arc::new(Pending::new(pending)));
+        let (metrics, beats, over_quota) =
+            (Arc::<Metrics>::default(), Arc::<Beats>::default(), Arc::<OverQuota>::default());
+        let known = KnownNodes::new(store.clone(), beats.clone(), over_quota.clone());
+        let valid_for = config.enroll.valid_for.duration();
+        let enrolment =
+            Enrolment::new(store.clone(), www.clone(), pending.clone(), authority, valid_for);
+        let retention = config.retention.retention();
+        let pruner = Pruner { store: store.clone(), metrics: metrics.clone(), retention };
+        let shared = SharedParts {
+            bodies: Default::default(),
+            known: Arc::new(known),
+            enrolment: Arc::new(enrolment),
+            silence: Arc::new(Silence::new(store.clone(), config.lost_after.duration())),
+            program: Arc::new(NodeProgram::new(config.node.binary.clone())),
+            pruner: Arc::new(pruner),
+            fleet: Default::default(),
+            recent: Default::default(),
+            on_continue: Hook::continues(&config.hooks).map(Arc::new),
+            store,
+            www,
+            metrics,
+            beats,
+            over_quota,
+            pending,
+            stop,
+        };
         let nodes = nodes::router(shared.nodes(config));
         let state = shared.admin(config, nodes_at);
         let api = admin::router(state.clone()).merge(web::router(shared.web(), state));
-        let admin_tls = admin::over_tls(shared.logins(), api.clone(), web::before_login())
+
+        let SharedParts { store, bodies, stop, fleet, metrics, www, .. } = shared;
+        let logins = Logins { store: store.clone(), sessions: Default::default(), bodies };
+        let admin_tls = admin::over_tls(Arc::new(logins), api.clone(), web::before_login())
             .layer(from_fn(web::ask_to_log_in));
         let admin = api.merge(web::files());
-
-        let SharedParts { store, stop, fleet, metrics, www, .. } = shared;
         let mut tasks = JoinSet::new();
         tasks.spawn(shared.pruner.keep(stop.clone()));
         tasks.spawn(shared.silence.watch(stop.clone()));
@@ -109,39 +135,6 @@ struct SharedParts {
 }
 
 impl SharedParts {
-    fn new(
-        config: &Config,
-        store: Arc<dyn Store>,
-        authority: Option<Authority>,
-        pending_nodes: PendingNodes,
-        stop: Stop,
-    ) -> Self {
-        let metrics = Arc::<Metrics>::default();
-        let (beats, over_quota) = (Arc::<Beats>::default(), Arc::<OverQuota>::default());
-        let known = KnownNodes::new(store.clone(), beats.clone(), over_quota.clone());
-        let enrolment = Enrolment::new(authority, config.enroll.valid_for.duration());
-        let retention = config.retention.retention();
-        let pruner = Pruner { store: store.clone(), metrics: metrics.clone(), retention };
-        Self {
-            www: PublishedFolder::new(&config.www),
-            bodies: Default::default(),
-            metrics,
-            beats,
-            over_quota,
-            known: Arc::new(known),
-            pending: Arc::new(Pending::new(pending_nodes)),
-            enrolment: Arc::new(enrolment),
-            silence: Arc::new(Silence::new(store.clone(), config.lost_after.duration())),
-            program: Arc::new(NodeProgram::new(config.node.binary.clone())),
-            pruner: Arc::new(pruner),
-            fleet: Default::default(),
-            recent: Default::default(),
-            on_continue: Hook::continues(&config.hooks).map(Arc::new),
-            store,
-            stop,
-        }
-    }
-
     fn nodes(&self, config: &Config) -> NodesState {
         let budget = config.guard.max_attempts;
         let guard = AttemptGuard { store: self.store.clone(), budget };
@@ -166,12 +159,7 @@ impl SharedParts {
                 places: Default::default(),
             }),
             beats: self.beats.clone(),
-            enroller: Arc::new(Enroller {
-                store: self.store.clone(),
-                www: self.www.clone(),
-                pending: self.pending.clone(),
-                enrolment: self.enrolment.clone(),
-            }),
+            enrolment: self.enrolment.clone(),
             bodies: self.bodies.clone(),
         }
     }
@@ -194,11 +182,6 @@ impl SharedParts {
             audit: AuditLog { store: self.store.clone(), bodies: self.bodies.clone() },
             stop: self.stop.clone(),
         }
-    }
-
-    fn logins(&self) -> Arc<Logins> {
-        let (store, bodies) = (self.store.clone(), self.bodies.clone());
-        Arc::new(Logins { store, sessions: Default::default(), bodies })
     }
 
     fn web(&self) -> WebState {

@@ -37,7 +37,7 @@ use crate::published::refresher::Refresher;
 use crate::published::{Published, PublishedFolder, add_newest, refuse_secrets};
 use beats::Beats;
 use caller::Callers;
-use enrolment::Enroller;
+use enrolment::Enrolment;
 use guard::AttemptGuard;
 use ingest::Reports;
 use node_program::NodeProgram;
@@ -66,7 +66,7 @@ pub(crate) struct NodesState {
     pub(crate) guard: AttemptGuard,
     pub(crate) reports: Arc<Reports>,
     pub(crate) beats: Arc<Beats>,
-    pub(crate) enroller: Arc<Enroller>,
+    pub(crate) enrolment: Arc<Enrolment>,
     pub(crate) bodies: Arc<Bodies>,
 }
 

@@ -7,18 +7,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use provost_store::Store;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
-pub(crate) use node::{Enroller, enroll};
+pub(crate) use node::enroll;
 
 use crate::listener::tls::Authority;
+use crate::nodes::pending::Pending;
+use crate::published::PublishedFolder;
 
 /// How many approvals a request that waits may be behind. Then it asks the store.
 const BACKLOG: usize = 256;
 
 /// What this daemon needs to give nodes identities.
 pub(crate) struct Enrolment {
+    store: Arc<dyn Store>,
+    www: PublishedFolder,
+    pending: Arc<Pending>,
     /// What signs their certificates; none where there is no listener for TLS.
     authority: Option<Authority>,
     /// For how long an identity counts.
@@ -28,9 +34,15 @@ pub(crate) struct Enrolment {
 }
 
 impl Enrolment {
-    pub(crate) fn new(authority: Option<Authority>, valid_for: SignedDuration) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        www: PublishedFolder,
+        pending: Arc<Pending>,
+        authority: Option<Authority>,
+        valid_for: SignedDuration,
+    ) -> Self {
         let (changed, _) = broadcast::channel(BACKLOG);
-        Self { authority, valid_for, changed }
+        Self { store, www, pending, authority, valid_for, changed }
     }
 
     /// Until when an identity counts that is given at the time `at`.

@@ -13,7 +13,7 @@ use provost_bundle::Fingerprint;
 use provost_plan::{Plan, is_node_name};
 use provost_record::now;
 use provost_steplog::wording::error_chain;
-use provost_store::{Enrolled, EnrolmentRefusal, EnrolmentRequest, Store};
+use provost_store::{Enrolled, EnrolmentRefusal, EnrolmentRequest};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -24,27 +24,17 @@ use crate::listener::bodies::Bodies;
 use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
 use crate::listener::token;
-use crate::nodes::pending::Pending;
-use crate::published::PublishedFolder;
 
 /// The longest that a request is held which has to wait for an admin. A node takes no longer silence.
 const MOST_WAIT: Duration = Duration::from_secs(10);
 /// The variable of a plan that has its node's address, as in xCAT's environment.
 const ADDRESS: &str = "IPADDR";
 
-/// What gives nodes their identities.
-pub(crate) struct Enroller {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) www: PublishedFolder,
-    pub(crate) pending: Arc<Pending>,
-    pub(crate) enrolment: Arc<Enrolment>,
-}
-
 /// `POST /v1/nodes/NODE/enroll`: a request for a certificate, with a join token or without. The
 /// answer is the certificate, PEM; or 202, where an admin has to approve it. With `Prefer: wait=10`
 /// (RFC 7240) the request waits for that.
 pub(crate) async fn enroll(
-    State(enroller): State<Arc<Enroller>>,
+    State(enrolment): State<Arc<Enrolment>>,
     State(bodies): State<Arc<Bodies>>,
     Extension(by): Extension<Arc<Connection>>,
     Path(node): Path<String>,
@@ -59,7 +49,7 @@ pub(crate) async fn enroll(
             "use the port that `provostd ca show` names",
         ));
     }
-    let planned = planned_address(&enroller, &node).await?;
+    let planned = planned_address(&enrolment, &node).await?;
     let proved = ProvedKey::of_request(&body.bytes)?;
     let key = proved.fingerprint;
     let request = |at: Timestamp| EnrolmentRequest {
@@ -69,13 +59,13 @@ pub(crate) async fn enroll(
         by: by.address(),
         planned,
         is_proven: by.key() == Some(key.0),
-        until: enroller.enrolment.until(at),
+        until: enrolment.until(at),
     };
-    let mut heard = enroller.enrolment.changed.subscribe();
+    let mut heard = enrolment.changed.subscribe();
     let end = Instant::now() + wait(&headers);
     let (until, is_new) = loop {
         // Not cut to a second: a short time may be over in the same one.
-        match enroller.store.enrol(request(now()), Timestamp::now()).await? {
+        match enrolment.store.enrol(request(now()), Timestamp::now()).await? {
             Enrolled::Identity { until, is_new } => break (until, is_new),
             Enrolled::Refused(why) => return Err(refusal(&node, &key, by.address(), &why)),
             Enrolled::Pending if Instant::now() < end => {
@@ -83,7 +73,7 @@ pub(crate) async fn enroll(
                 Enrolment::wait(&mut heard, &node, rest).await;
             }
             Enrolled::Pending => {
-                enroller.pending.tell.tell_key(&node, &key.to_string());
+                enrolment.pending.tell.tell_key(&node, &key.to_string());
                 return Ok(pending(&node, &key));
             }
         }
@@ -91,8 +81,8 @@ pub(crate) async fn enroll(
     if is_new {
         tracing::info!("{node} at {} has the identity {key} now", by.address());
     }
-    enroller.pending.remove(&node);
-    let certificate = certificate(&enroller.enrolment, &node, &proved, until)?;
+    enrolment.pending.remove(&node);
+    let certificate = certificate(&enrolment, &node, &proved, until)?;
     let text = format!("node: {node}\nkey: {key}\nuntil: {until}\n{certificate}");
     let kind = HeaderValue::from_static("application/x-pem-file");
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
@@ -116,7 +106,7 @@ fn certificate(
 
 /// The address of a node's plan, if it has one. Who is neither published nor known is refused, so that
 /// strangers can't fill the store with names.
-async fn planned_address(enroller: &Enroller, node: &str) -> Result<Option<IpAddr>, Refusal> {
+async fn planned_address(enrolment: &Enrolment, node: &str) -> Result<Option<IpAddr>, Refusal> {
     let unknown = || {
         let hint = format!("name it in site.toml and publish; or: provostctl token --force {node}");
         let what = format!("the node {node:?} isn't in what is published");
@@ -125,14 +115,14 @@ async fn planned_address(enroller: &Enroller, node: &str) -> Result<Option<IpAdd
     if !is_node_name(node) {
         return Err(unknown());
     }
-    let plan = tokio::fs::read(enroller.www.join(format!("plans/{node}.toml"))).await;
+    let plan = tokio::fs::read(enrolment.www.join(format!("plans/{node}.toml"))).await;
     match plan {
         Ok(text) => {
             let plan = Plan::parse(&text).ok();
             // Some sites write it with the length of its network.
             Ok(plan.and_then(|plan| plan.env.get(ADDRESS)?.split('/').next()?.trim().parse().ok()))
         }
-        Err(_) => match enroller.store.node(node).await? {
+        Err(_) => match enrolment.store.node(node).await? {
             Some(_) => Ok(None),
             None => Err(unknown()),
         },
