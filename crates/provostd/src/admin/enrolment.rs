@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use provost_bundle::Fingerprint;
 use provost_plan::nodes::fold;
 use provost_record::now;
-use provost_store::{Identity, Join, Network, NotPending, Store};
+use provost_store::{Identity, Join, Network, NotPending};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -22,12 +22,8 @@ use super::request::{expand, read_json, short};
 use crate::listener::refusal::Refusal;
 use crate::listener::token;
 use crate::nodes::enrolment::Enrolment;
-use crate::nodes::pending::Pending;
-use crate::published::PublishedFolder;
 
-type StoreState = State<Arc<dyn Store>>;
-type Www = State<PublishedFolder>;
-type EnrolmentState = State<Arc<Enrolment>>;
+type Shared = State<Arc<Enrolment>>;
 
 /// A request about nodes, and one about a key.
 const NODES: &str = r#"{"nodes": ["cn[001-004]"], "forMs": 1800000}"#;
@@ -74,11 +70,10 @@ pub(crate) struct NewJoin {
 }
 
 pub(crate) async fn join(
-    State(store): StoreState,
-    State(www): Www,
+    State(enrolment): Shared,
     body: Body,
 ) -> Result<Json<Vec<NewJoin>>, Refusal> {
-    let (nodes, until, from) = TimeRequest::read(&www, body).await?;
+    let (nodes, until, from) = TimeRequest::read(&enrolment.www, body).await?;
     tracing::info!("join tokens until {until} for {}", short(&nodes));
     let new = |node| Ok::<_, Refusal>(NewJoin { node, token: token::random()? });
     let new = nodes.into_iter().map(new).collect::<Result<Vec<_>, _>>()?;
@@ -88,27 +83,22 @@ pub(crate) async fn join(
         until,
         from,
     };
-    store.set_joins(new.iter().map(stored).collect()).await?;
+    enrolment.store.set_joins(new.iter().map(stored).collect()).await?;
     Ok(Json(new))
 }
 
-pub(crate) async fn open(
-    State(store): StoreState,
-    State(www): Www,
-    State(enrolment): EnrolmentState,
-    body: Body,
-) -> Result<Json<Value>, Refusal> {
-    let (nodes, until, _) = TimeRequest::read(&www, body).await?;
+pub(crate) async fn open(State(enrolment): Shared, body: Body) -> Result<Json<Value>, Refusal> {
+    let (nodes, until, _) = TimeRequest::read(&enrolment.www, body).await?;
     tracing::info!("enrolment is open until {until} for {}", short(&nodes));
-    store.open_windows(nodes.clone(), until).await?;
+    enrolment.store.open_windows(nodes.clone(), until).await?;
     enrolment.wake(&nodes);
     Ok(Json(json!({ "nodes": fold(&nodes), "until": until })))
 }
 
 /// The open windows, those with the same end together.
-pub(crate) async fn windows(State(store): StoreState) -> Result<Json<Vec<Value>>, Refusal> {
+pub(crate) async fn windows(State(enrolment): Shared) -> Result<Json<Vec<Value>>, Refusal> {
     let mut by_end: BTreeMap<Timestamp, Vec<String>> = BTreeMap::new();
-    for (node, until) in store.windows(now()).await? {
+    for (node, until) in enrolment.store.windows(now()).await? {
         by_end.entry(until).or_default().push(node);
     }
     let shown =
@@ -123,10 +113,10 @@ struct CloseRequest {
     nodes: Option<Vec<String>>,
 }
 
-pub(crate) async fn close(State(store): StoreState, body: Body) -> Result<Json<Value>, Refusal> {
+pub(crate) async fn close(State(enrolment): Shared, body: Body) -> Result<Json<Value>, Refusal> {
     let request: CloseRequest = read_json(body, NODES).await?;
     let nodes = request.nodes.map(|nodes| expand(&nodes.join(","))).transpose()?;
-    let closed = store.close_windows(nodes, now()).await?;
+    let closed = enrolment.store.close_windows(nodes, now()).await?;
     tracing::info!("enrolment is closed for {}", short(&closed));
     Ok(Json(json!({ "nodes": fold(&closed) })))
 }
@@ -146,28 +136,20 @@ impl KeyRequest {
     }
 }
 
-pub(crate) async fn approve(
-    State(store): StoreState,
-    State(enrolment): EnrolmentState,
-    body: Body,
-) -> Result<Json<Value>, Refusal> {
+pub(crate) async fn approve(State(enrolment): Shared, body: Body) -> Result<Json<Value>, Refusal> {
     let (node, key) = KeyRequest::read(body).await?;
     let (at, named) = (now(), key.map(|key| key.0));
     let until = enrolment.until(at);
-    let approved = store.approve(&node, named, until, at).await?;
+    let approved = enrolment.store.approve(&node, named, until, at).await?;
     let key = Fingerprint(approved.map_err(|why| not_pending(&node, "approve", why))?);
     tracing::info!("approved {key} as {node}'s identity until {until}");
     enrolment.wake(std::slice::from_ref(&node));
     Ok(Json(json!({ "node": node, "key": key.to_string(), "until": until })))
 }
 
-pub(crate) async fn reject(
-    State(store): StoreState,
-    State(enrolment): EnrolmentState,
-    body: Body,
-) -> Result<Json<Value>, Refusal> {
+pub(crate) async fn reject(State(enrolment): Shared, body: Body) -> Result<Json<Value>, Refusal> {
     let (node, key) = KeyRequest::read(body).await?;
-    let rejected = store.reject(&node, key.map(|key| key.0)).await?;
+    let rejected = enrolment.store.reject(&node, key.map(|key| key.0)).await?;
     let key = Fingerprint(rejected.map_err(|why| not_pending(&node, "reject", why))?);
     tracing::info!("rejected {key}, which asked to be {node}'s identity");
     enrolment.wake(std::slice::from_ref(&node));
@@ -216,13 +198,12 @@ pub(crate) struct Revoked {
 }
 
 pub(crate) async fn revoke(
-    State(store): StoreState,
-    State(enrolment): EnrolmentState,
+    State(enrolment): Shared,
     body: Body,
 ) -> Result<Json<Vec<Revoked>>, Refusal> {
     let request: RevokeRequest = read_json(body, NODES).await?;
     let nodes = expand(&request.nodes.join(","))?;
-    let revoked = store.revoke(nodes.clone(), now()).await?.map_err(|unknown| {
+    let revoked = enrolment.store.revoke(nodes.clone(), now()).await?.map_err(|unknown| {
         Refusal::new(
             StatusCode::NOT_FOUND,
             format!("no node was revoked: unknown {}", short(&unknown)),
@@ -257,13 +238,10 @@ impl From<Identity> for ShownIdentity {
 }
 
 /// The nodes that try to report without a right to, and the keys that wait for an admin, by node.
-pub(crate) async fn pending(
-    State(store): StoreState,
-    State(pending): State<Arc<Pending>>,
-) -> Result<Json<Vec<Value>>, Refusal> {
-    let keys = store.pending_keys().await?;
+pub(crate) async fn pending(State(enrolment): Shared) -> Result<Json<Vec<Value>>, Refusal> {
+    let keys = enrolment.store.pending_keys().await?;
     let mut all: Vec<(String, Value)> = Vec::new();
-    for attempts in pending.list() {
+    for attempts in enrolment.pending.list() {
         // A key says more of the same node.
         if keys.iter().all(|key| key.node != attempts.node) {
             all.push((attempts.node.clone(), json!(attempts)));

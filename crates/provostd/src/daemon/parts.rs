@@ -36,8 +36,11 @@ use crate::notify::program::Hook;
 use crate::notify::{Deliveries, Queues};
 use crate::published::PublishedFolder;
 use crate::published::refresher::Refresher;
+use crate::web::events::Events;
 use crate::web::live::Pages;
 use crate::web::overview::Overview;
+use crate::web::published::Published;
+use crate::web::scripts::Scripts;
 use crate::web::{self, WebState};
 use crate::xcat::Xcat;
 
@@ -200,12 +203,13 @@ impl SharedParts {
                 over_quota: self.over_quota.clone(),
                 pending: self.pending.clone(),
             },
+            scripts: Scripts { store: self.store.clone() },
+            published: Published { fleet: self.fleet.clone(), www: self.www.clone() },
+            events: Events { recent: self.recent.clone() },
             store: self.store.clone(),
             known: self.known.clone(),
             fleet: self.fleet.clone(),
-            recent: self.recent.clone(),
             beats: self.beats.clone(),
-            www: self.www.clone(),
         }
     }
 }

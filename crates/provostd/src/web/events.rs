@@ -16,8 +16,8 @@ use crate::listener::refusal::Refusal;
 
 /// The page.
 #[derive(Clone)]
-pub(super) struct Events {
-    pub(super) recent: Arc<Recent>,
+pub(crate) struct Events {
+    pub(crate) recent: Arc<Recent>,
 }
 
 #[derive(Template)]

@@ -36,17 +36,16 @@ use provost_store::{Store, UploadedLog};
 use crate::admin::AdminState;
 use crate::admin::accounts::login::NONE;
 use crate::fleet::Fleet;
-use crate::fleet::recent::Recent;
 use crate::listener::refusal::{Refusal, Refused};
 use crate::nodes::beats::Beats;
 use crate::nodes::history::KnownNodes;
-use crate::published::PublishedFolder;
 use events::Events;
 use live::Pages;
 use log::{LogPage, LogQuery};
 use node::NodePage;
 use node_list::{NodeList, NodeListQuery};
 use overview::Overview;
+use page::Page;
 use published::Published;
 use scripts::{Script, Scripts};
 
@@ -55,25 +54,26 @@ use scripts::{Script, Scripts};
 pub(crate) struct WebState {
     pub(crate) pages: Arc<Pages>,
     pub(crate) overview: Overview,
+    pub(crate) scripts: Scripts,
+    pub(crate) published: Published,
+    pub(crate) events: Events,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) known: Arc<KnownNodes>,
     pub(crate) fleet: Arc<Fleet>,
-    pub(crate) recent: Arc<Recent>,
     pub(crate) beats: Arc<Beats>,
-    pub(crate) www: PublishedFolder,
 }
 
 /// The pages, and the changes of `admin` that they make.
 pub(crate) fn router(state: WebState, admin: AdminState) -> Router {
     Router::new()
-        .route("/", get(overview))
+        .route("/", get(page::<Overview>))
         .route("/nodes", get(nodes))
         .route("/nodes/{node}", get(node))
         .route("/nodes/{node}/logs/{run}/{name}", get(log))
-        .route("/scripts", get(scripts))
+        .route("/scripts", get(page::<Scripts>))
         .route("/scripts/{*script}", get(script))
-        .route("/published", get(published))
-        .route("/events", get(events))
+        .route("/published", get(page::<Published>))
+        .route("/events", get(page::<Events>))
         .with_state(state)
         .merge(actions::router(admin))
         .layer(map_response(guarded))
@@ -115,9 +115,10 @@ type StoreState = State<Arc<dyn Store>>;
 type FleetState = State<Arc<Fleet>>;
 type BeatsState = State<Arc<Beats>>;
 
-async fn overview(
+/// A page whose address says nothing more.
+async fn page<P: Page + FromRef<WebState>>(
     State(pages): PagesState,
-    State(page): State<Overview>,
+    State(page): State<P>,
     parts: Parts,
 ) -> Response<Body> {
     answer::answer(pages, page, &parts).await
@@ -160,14 +161,6 @@ async fn log(
     answer::answer(pages, page, &parts).await
 }
 
-async fn scripts(
-    State(pages): PagesState,
-    State(store): StoreState,
-    parts: Parts,
-) -> Response<Body> {
-    answer::answer(pages, Scripts { store }, &parts).await
-}
-
 async fn script(
     State(pages): PagesState,
     State(store): StoreState,
@@ -175,21 +168,4 @@ async fn script(
     parts: Parts,
 ) -> Response<Body> {
     answer::answer(pages, Script { name, store }, &parts).await
-}
-
-async fn published(
-    State(pages): PagesState,
-    State(fleet): FleetState,
-    State(www): State<PublishedFolder>,
-    parts: Parts,
-) -> Response<Body> {
-    answer::answer(pages, Published { fleet, www }, &parts).await
-}
-
-async fn events(
-    State(pages): PagesState,
-    State(recent): State<Arc<Recent>>,
-    parts: Parts,
-) -> Response<Body> {
-    answer::answer(pages, Events { recent }, &parts).await
 }

@@ -20,9 +20,9 @@ use crate::published::PublishedFolder;
 
 /// The page.
 #[derive(Clone)]
-pub(super) struct Published {
-    pub(super) fleet: Arc<Fleet>,
-    pub(super) www: PublishedFolder,
+pub(crate) struct Published {
+    pub(crate) fleet: Arc<Fleet>,
+    pub(crate) www: PublishedFolder,
 }
 
 #[derive(Template)]

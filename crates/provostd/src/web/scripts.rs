@@ -15,8 +15,8 @@ const MOST: usize = 500;
 
 /// All scripts.
 #[derive(Clone)]
-pub(super) struct Scripts {
-    pub(super) store: Arc<dyn Store>,
+pub(crate) struct Scripts {
+    pub(crate) store: Arc<dyn Store>,
 }
 
 /// One script.

@@ -22,9 +22,9 @@ const BACKLOG: usize = 256;
 
 /// What this daemon needs to give nodes identities.
 pub(crate) struct Enrolment {
-    store: Arc<dyn Store>,
-    www: PublishedFolder,
-    pending: Arc<Pending>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) www: PublishedFolder,
+    pub(crate) pending: Arc<Pending>,
     /// What signs their certificates; none where there is no listener for TLS.
     authority: Option<Authority>,
     /// For how long an identity counts.
