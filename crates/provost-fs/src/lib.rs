@@ -12,6 +12,7 @@
 //! is about.
 
 mod accounts;
+pub mod atomic;
 mod durability;
 mod new_file;
 mod open;

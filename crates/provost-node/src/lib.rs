@@ -1,11 +1,9 @@
 //! The node's engine: settings, fetch, schedule, run, observe. It runs a node's scripts, records what
 //! happens and reports it; the commands that start it are in `provost`.
 
-pub mod backoff;
 pub mod failure;
 pub mod fetch;
 pub mod finding;
-pub mod http;
 pub mod install;
 pub mod observe;
 pub mod room;

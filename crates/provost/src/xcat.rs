@@ -66,9 +66,9 @@ mod absent {
     use std::path::Path;
     use std::time::Duration;
 
+    use provost_http::Client;
     use provost_node::failure::Failure;
     use provost_node::finding::{Finding, ServerCheck};
-    use provost_node::http::Client;
     use provost_node::settings::{Flag, Input, Settings};
     use provost_record::ExitCode;
     use reqwest::Url;

@@ -9,7 +9,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use super::error::FetchError;
 use super::server::{Server, broken};
 use crate::failure::Failure;
-use crate::http::one_line;
+use provost_http::one_line;
 
 /// The longest signature file, in bytes.
 pub(super) const MAX_SIGNATURE: u64 = 4096;

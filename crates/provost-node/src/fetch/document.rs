@@ -12,8 +12,8 @@ use super::fresh;
 use super::server::Server;
 use super::version::Version;
 use crate::failure::Failure;
-use crate::http::Way;
 use crate::settings::Settings;
+use provost_http::Way;
 
 /// A published text.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]

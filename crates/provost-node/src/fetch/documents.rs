@@ -36,7 +36,7 @@ impl Documents {
     /// What is kept in the folder `state`. Where there is nothing that could be read, all is
     /// fetched.
     pub(crate) fn kept(state: &Path) -> Option<Self> {
-        serde_json::from_slice(&crate::state::atomic::read(&file(state)).ok()?).ok()
+        serde_json::from_slice(&provost_fs::atomic::read(&file(state)).ok()?).ok()
     }
 
     /// The texts, by the names under which they are published.
@@ -61,7 +61,7 @@ impl Documents {
 
     /// Keeps them in the folder `state`, in place of what is kept there.
     pub(crate) fn keep(&self, state: &Path) -> std::io::Result<()> {
-        crate::state::atomic::write(&file(state), &serde_json::to_vec(self)?)
+        provost_fs::atomic::write(&file(state), &serde_json::to_vec(self)?)
     }
 
     /// Fetches them; of what is `kept` only what has changed.

@@ -11,8 +11,8 @@ use reqwest::StatusCode;
 use super::error::FetchError;
 use super::server::{Server, broken, refused};
 use crate::failure::Failure;
-use crate::http::{MOST_CERTIFICATE, body};
 use crate::settings::Settings;
+use provost_http::{MOST_CERTIFICATE, body};
 
 /// For how long a request waits at the management node for an admin, in seconds.
 const WAIT: u64 = 10;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::bundles::Bundles;
 use super::error::FetchError;
 use crate::failure::Failure;
-use crate::state::atomic;
+use provost_fs::atomic;
 
 /// One of the bundle, and one of the plan.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

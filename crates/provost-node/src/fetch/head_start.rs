@@ -12,8 +12,8 @@ use reqwest::Url;
 use super::download::{Fetch, FirstAnswers};
 use super::error::FetchError;
 use super::server::Server;
-use crate::http::{Asking, Client};
 use crate::settings::Settings;
+use provost_http::{Asking, Client};
 
 type Requests = Pin<Box<dyn Future<Output = Result<FirstAnswers, FetchError>>>>;
 

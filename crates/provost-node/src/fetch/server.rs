@@ -8,9 +8,9 @@ use reqwest::{Response, StatusCode, Url};
 
 use super::error::FetchError;
 use crate::failure::Failure;
-use crate::http::resolve::Unresolved;
-use crate::http::{Client, ErrorBody, body, innermost, one_line, reason, retry_after};
 use crate::settings::{Settings, Token};
+use provost_http::resolve::Unresolved;
+use provost_http::{Client, ErrorBody, body, innermost, one_line, reason, retry_after};
 
 /// How much of an error page is read for the server's own hint, in bytes.
 const MAX_ERROR: usize = 4096;

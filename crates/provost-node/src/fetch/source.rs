@@ -16,8 +16,8 @@ use tokio::sync::watch;
 use super::error::NotFetched;
 use super::retry::StillTrying;
 use crate::failure::Failure;
-use crate::http::Client;
 use crate::settings::{Paths, Settings};
+use provost_http::Client;
 
 /// One way to get a node's scripts and its plan: what `provostctl publish` made, or what another
 /// kind of management node has.

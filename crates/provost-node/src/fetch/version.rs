@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use reqwest::header::{self, HeaderMap};
 use serde::{Deserialize, Serialize};
 
-use crate::http::http_date;
+use provost_http::http_date;
 
 /// The version of a file that a server sent: its ETag. A time of change alone isn't enough: a file
 /// that was restored has an older time, and a server may answer that it hasn't changed.

@@ -15,12 +15,12 @@ use super::outcome::{self, failed, not_noted};
 use super::run_failure::RunFailure;
 use super::schedule::ScheduledStep;
 use super::wishes::Wishes;
-use crate::backoff::{Backoff, Jitter};
 use crate::fetch::Fetched;
 use crate::observe::observer::{Observer, RunContext, StepContext, StepEnd};
 use crate::state::journal::Recorder;
 use crate::state::markers::Markers;
 use crate::state::progress::{Paused, Progress};
+use provost_http::backoff::{Backoff, Jitter};
 
 /// The wait before a step is tried again.
 const BACKOFF: Backoff =

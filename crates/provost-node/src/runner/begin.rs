@@ -94,10 +94,10 @@ pub(crate) async fn run(
 /// to report what is wrong.
 pub fn connect(input: &Input, service: Service, run: String) -> (Connection, Vec<Failure>) {
     let (mut settings, mut mistakes) = input.usable();
-    let client = crate::http::client(&settings).or_else(|failure| {
+    let client = settings.client().or_else(|failure| {
         mistakes.push(failure);
         (settings.proxy, settings.ca) = (None, None);
-        crate::http::client(&settings)
+        settings.client()
     });
     let client = client.unwrap_or_default();
     client.way().remember_in(&input.paths().state);

@@ -60,7 +60,7 @@ async fn stamp(
         return Err(Failure::config(message, "give the image's root folder with --root"));
     }
     let settings = Arc::new(input.settings()?);
-    let client = crate::http::client(&settings)?;
+    let client = settings.client()?;
     // Not in the image: how new this node's plan is says nothing about other nodes'.
     let scratch = tempfile::tempdir()
         .map_err(|e| Failure::local(format!("making a folder: {e}"), "see TMPDIR"))?;

@@ -2,6 +2,7 @@
 //! settings of a run. [`Fragment`](fragment::Fragment) is what may be configured, [`Input`] what
 //! is, [`Settings`] what is valid.
 
+mod client;
 pub mod discover;
 mod fragment;
 pub mod messages;

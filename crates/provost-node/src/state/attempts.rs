@@ -13,7 +13,7 @@ use provost_steplog::wording;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::state::atomic;
+use provost_fs::atomic;
 
 /// The attempts after the last run that succeeded or the last release: STATE/attempts.json.
 pub struct Attempts {

@@ -9,7 +9,7 @@ use provost_plan::Step;
 use provost_record::now;
 use serde::{Deserialize, Serialize};
 
-use crate::state::atomic;
+use provost_fs::atomic;
 
 /// The most bytes of a script's name in the name of its marker.
 const MOST_NAME: usize = 100;

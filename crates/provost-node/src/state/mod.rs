@@ -1,6 +1,5 @@
 //! All that a node keeps below STATE and LOG: each file has one owner here.
 
-pub mod atomic;
 pub mod attempts;
 pub mod journal;
 pub mod library;

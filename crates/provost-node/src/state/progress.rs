@@ -9,7 +9,7 @@ use provost_record::{Outcome, Phase, Record};
 use serde::{Deserialize, Serialize};
 
 use super::markers::Marker;
-use crate::state::atomic;
+use provost_fs::atomic;
 
 /// The stage that is no step.
 pub const FETCH: &str = "fetch";

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use provost_record::Service;
 
 use crate::settings::Paths;
-use crate::state::atomic;
+use provost_fs::atomic;
 
 /// How far the installation of this root is: STATE/root. A root without this file, such as that of
 /// a diskless node, was never installed.

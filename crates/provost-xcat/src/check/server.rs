@@ -1,8 +1,8 @@
 //! Trying a web server and the xcatd of its host.
 
+use provost_http::Client;
 use provost_node::failure::Failure;
 use provost_node::finding::{Finding, ServerCheck};
-use provost_node::http::Client;
 use provost_node::settings::{Settings, Xcat};
 use provost_plan::mypostscript::List;
 use reqwest::Url;

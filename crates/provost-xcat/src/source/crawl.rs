@@ -12,10 +12,10 @@ use reqwest::{StatusCode, Url};
 
 use super::listing::{Link, links};
 use super::scripts::{Script, ScriptsFolder};
+use provost_http::body;
 use provost_node::failure::Failure;
 use provost_node::fetch::FetchError;
 use provost_node::fetch::server::{Server, broken};
-use provost_node::http::body;
 
 /// How many requests are under way at once. Each is a round trip; and each of them occupies one of
 /// the web server's few hundred workers while a whole cluster boots.

@@ -17,12 +17,13 @@ use serde::{Deserialize, Serialize};
 use super::complete::complete;
 use super::next_folder::{NextFolder, disk, link_or_copy};
 use crate::handover::without_line;
+use provost_fs::atomic;
 use provost_node::failure::Failure;
 use provost_node::fetch::FetchError;
 use provost_node::fetch::server::{Server, broken};
 use provost_node::fetch::version::Version;
 use provost_node::settings::Paths;
-use provost_node::state::{atomic, library};
+use provost_node::state::library;
 
 /// What scripts source, and what a program in xCAT's place adds a line to.
 const LIBRARY: &str = "xcatlib.sh";

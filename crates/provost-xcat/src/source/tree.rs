@@ -1,8 +1,8 @@
 //! The scripts as the management node's web server has them.
 
+use provost_http::Client;
 use provost_node::fetch::FetchError;
 use provost_node::fetch::server::Server;
-use provost_node::http::Client;
 use provost_node::settings::Xcat;
 use reqwest::{StatusCode, Url};
 

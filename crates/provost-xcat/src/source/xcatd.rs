@@ -5,10 +5,10 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
+use provost_http::one_line;
+use provost_http::resolve::Names;
 use provost_node::failure::Failure;
 use provost_node::fetch::FetchError;
-use provost_node::http::one_line;
-use provost_node::http::resolve::Names;
 use provost_node::settings::{Settings, Xcat};
 use provost_record::Cause;
 use provost_steplog::wording;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use provost_exec::Orders;
-use provost_node::backoff::{Backoff, Jitter};
+use provost_http::backoff::{Backoff, Jitter};
 use provost_node::failure::Failure;
 use provost_node::observe::report::{last_time, start_timer};
 use provost_node::settings::{Paths, Settings, Xcat};

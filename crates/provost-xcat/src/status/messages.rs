@@ -70,7 +70,7 @@ pub fn status_messages(state: &Path) -> Vec<StatusMessage> {
 }
 
 pub(super) fn read(file: &Path) -> Vec<StatusMessage> {
-    provost_node::state::atomic::read(file)
+    provost_fs::atomic::read(file)
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok())
         .unwrap_or_default()

@@ -13,9 +13,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use provost_http::one_line;
+use provost_http::resolve::Names;
 use provost_node::failure::Failure;
-use provost_node::http::one_line;
-use provost_node::http::resolve::Names;
 use provost_node::settings::Settings;
 
 /// How long the answer may take. It comes before the monitor acts.
@@ -125,7 +125,7 @@ impl Monitor {
             Ok(address) => vec![address],
             Err(_) => {
                 let unknown =
-                    |e: provost_node::http::resolve::Unresolved| (e.to_string(), Some(e.hint()));
+                    |e: provost_http::resolve::Unresolved| (e.to_string(), Some(e.hint()));
                 self.names.look_up(host).await.map_err(unknown)?
             }
         };

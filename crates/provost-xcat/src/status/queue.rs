@@ -6,8 +6,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use provost_fs::atomic;
 use provost_node::failure::Failure;
-use provost_node::state::atomic;
 use provost_record::now;
 
 use super::messages::{Delivery, NEXT, StatusMessage, file, read};

@@ -10,11 +10,11 @@ use provost_record::{Cause, ExitCode};
 use reqwest::header::HeaderMap;
 use reqwest::{StatusCode, Url};
 
+use provost_http::Client;
 use provost_node::failure::Failure;
 use provost_node::fetch::FetchError;
 use provost_node::fetch::retry::{self, StillTrying};
 use provost_node::fetch::server::{Server, broken};
-use provost_node::http::Client;
 use provost_node::observe::console::{complain, harmless};
 use provost_node::room;
 use provost_node::settings::Input;
@@ -57,7 +57,7 @@ pub(crate) fn main(input: &Input, args: &FetchArgs) -> ExitCode {
 async fn fetch(input: &Input, args: &FetchArgs) -> Result<(), Failure> {
     // Servers and keys, which may be missing, aren't needed for this.
     let (settings, _) = input.usable();
-    let client = provost_node::http::client(&settings)?;
+    let client = settings.client()?;
     let servers = [args.url.clone()];
     let still_trying = |trying: StillTrying| complain(&trying.why.text());
     let attempt = |_| transfer(&client, args);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use provost_node::backoff::{Backoff, Jitter};
+use provost_http::backoff::{Backoff, Jitter};
 use provost_steplog::wording;
 use provost_steplog::wording::error_chain;
 use provost_store::StoreError;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
-use provost_node::http::{reason, retry_after};
+use provost_http::{reason, retry_after};
 use reqwest::{Certificate, Client, StatusCode, header};
 use sha2::Sha256;
 use tokio_rustls::rustls::crypto::ring;

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use fastrand::Rng;
 use provost_bundle::Limit;
-use provost_node::http::{Client, ClientOptions};
+use provost_http::{Client, ClientOptions};
 use provost_tests::{Cluster, SOON};
 use tokio::runtime::Builder;
 

@@ -9,9 +9,9 @@ use reqwest::Url;
 use tokio::time::Instant;
 
 use super::limits::RetryLimits;
-use crate::backoff::{Backoff, Jitter};
 use crate::failure::Failure;
 use crate::fetch::error::{FetchError, NotFetched};
+use provost_http::backoff::{Backoff, Jitter};
 
 /// The wait before the same server is asked again.
 const BACKOFF: Backoff = Backoff {

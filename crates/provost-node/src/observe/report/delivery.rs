@@ -11,8 +11,8 @@ use super::logs;
 use super::servers::{Response, Servers};
 use super::spool::Spool;
 use crate::failure::Failure;
-use crate::http::Client;
 use crate::settings::{Paths, Settings};
+use provost_http::Client;
 
 /// The most records of one report.
 const MOST_RECORDS: usize = 500;

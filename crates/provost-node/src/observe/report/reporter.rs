@@ -17,10 +17,10 @@ use super::error::ReportError;
 use super::flush::flush;
 use super::spool::Spool;
 use super::{logs, timer};
-use crate::backoff::{Backoff, Jitter};
 use crate::failure::Failure;
-use crate::http::Client;
 use crate::settings::{Paths, Settings};
+use provost_http::Client;
+use provost_http::backoff::{Backoff, Jitter};
 
 /// The waits after reports that failed. A management node that is back is reported to within 5 s,
 /// the time of the report included.

@@ -9,8 +9,8 @@ use super::delivery::Delivery;
 use super::error::ReportError;
 use super::spool::Spool;
 use crate::failure::Failure;
-use crate::http::Client;
 use crate::settings::{Paths, Settings};
+use provost_http::Client;
 
 /// The wait between two reports.
 const PAUSE: Duration = Duration::from_millis(250);

@@ -8,8 +8,8 @@ use reqwest::{RequestBuilder, StatusCode, Url};
 use super::error::ReportError;
 use super::turns::Turns;
 use crate::failure::Failure;
-use crate::http::{Client, ErrorBody, body, reason, retry_after};
 use crate::settings::{Settings, Token};
+use provost_http::{Client, ErrorBody, body, reason, retry_after};
 
 /// How long one request may take.
 const REQUEST: Duration = Duration::from_secs(10);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::settings::{Input, Paths};
-use crate::state::atomic;
+use provost_fs::atomic;
 
 /// How much of a journal is read at once, in bytes; longer than any entry.
 const PIECE: u64 = 1 << 20;

@@ -84,7 +84,7 @@ fn attempt(input: &Input, mut settings: Settings) -> (Vec<Finding>, bool) {
     };
     let state = input.paths().state;
     let servers = async {
-        let client = match provost_node::http::client(&settings) {
+        let client = match settings.client() {
             Ok(client) => client,
             Err(failure) => {
                 let findings = vec![Finding::failed("configuration", &failure)];

@@ -10,11 +10,11 @@ use reqwest::header::{self, HeaderMap};
 use reqwest::{Response, StatusCode, Url};
 
 use crate::xcat;
+use provost_http::{Client, ErrorBody, ShownIdentity, body, http_date};
 use provost_node::failure::Failure;
 use provost_node::fetch::generations::{check_generations, has_seen};
 use provost_node::fetch::{Server, broken, fresh, secrets};
 use provost_node::finding::{Finding, ServerCheck};
-use provost_node::http::{Client, ErrorBody, ShownIdentity, body, http_date};
 use provost_node::settings::Settings;
 use provost_node::state::attempts::held_there;
 

@@ -1,5 +1,10 @@
-//! The HTTP client of this node, for fetching and for reporting.
+//! HTTP as a client: for a node's fetching and reporting, and for the webhooks of the management node.
+//!
+//! A server is known over TLS by the public keys that a manifest names or by certificates that are
+//! given; the client is known by an [`Identity`]. Names come from the hosts file and the name servers
+//! of resolv.conf.
 
+pub mod backoff;
 mod csr;
 mod identity;
 pub mod resolve;
@@ -13,13 +18,10 @@ use reqwest::Proxy;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use rustls::pki_types::CertificateDer;
 
-use crate::failure::Failure;
-use crate::http::resolve::Names;
-use crate::settings::Settings;
-pub(crate) use identity::MOST as MOST_CERTIFICATE;
+pub use identity::MOST as MOST_CERTIFICATE;
 pub use identity::{Identity, ShownIdentity};
-pub(crate) use way::Asking;
-pub use way::Way;
+use resolve::Names;
+pub use way::{Asking, Way};
 
 /// How long an idle connection is kept for the next request: through a run with a report each second, and less than
 /// the three seconds after which provostd may give its place to another node.
@@ -77,19 +79,37 @@ pub struct ClientOptions<'a> {
     pub ca: &'a [CertificateDer<'static>],
 }
 
-/// The client of a node with these settings.
-pub fn client(settings: &Settings) -> Result<Client, Failure> {
-    Client::new(ClientOptions {
-        connect: settings.fetch.connect,
-        stall: settings.fetch.stall,
-        proxy: settings.proxy.as_deref(),
-        ca: settings.ca.as_deref().unwrap_or_default(),
-    })
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The proxy has no usable URL.
+    #[error("the proxy {proxy:?} can't be used: {why}")]
+    Proxy {
+        /// As it was given.
+        proxy: String,
+        /// Why.
+        why: String,
+    },
+    /// The certificates can't be used.
+    #[error("using the CA certificates: {0}")]
+    Ca(String),
+}
+
+impl ClientError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Proxy { .. } => {
+                "write `proxy` under [fetch] as http://ADDRESS:PORT, or remove it"
+            }
+            Self::Ca(_) => "`ca` under [fetch] must name a file of PEM certificates",
+        }
+    }
 }
 
 impl Client {
     /// A client that does nothing by itself: no proxy from the environment's, no redirect, no retry.
-    pub fn new(options: ClientOptions<'_>) -> Result<Self, Failure> {
+    pub fn new(options: ClientOptions<'_>) -> Result<Self, ClientError> {
         let builder = || {
             reqwest::Client::builder()
                 .user_agent(concat!("provost/", env!("CARGO_PKG_VERSION")))
@@ -103,16 +123,11 @@ impl Client {
                 .no_proxy()
         };
         let proxy = options.proxy.map(|proxy| {
-            Proxy::all(proxy).map_err(|e| {
-                let hint = "write `proxy` under [fetch] as http://ADDRESS:PORT, or remove it";
-                Failure::config(format!("the proxy {proxy:?} can't be used: {}", reason(&e)), hint)
-            })
+            Proxy::all(proxy)
+                .map_err(|e| ClientError::Proxy { proxy: proxy.to_owned(), why: reason(&e) })
         });
         let proxy = proxy.transpose()?;
-        let unusable = |e: &(dyn std::error::Error + 'static)| {
-            let hint = "`ca` under [fetch] must name a file of PEM certificates";
-            Failure::config(format!("using the CA certificates: {}", reason(e)), hint)
-        };
+        let unusable = |e: &(dyn std::error::Error + 'static)| ClientError::Ca(reason(e));
         let way = Way::default();
         let (tls, private) =
             verifier::configs(options.ca, way.clone()).map_err(|e| unusable(&e))?;

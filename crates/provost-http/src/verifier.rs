@@ -13,11 +13,11 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
 
-use super::way::Way;
+use crate::way::Way;
 
 /// The client's side of TLS, without and with this node's identity. `ca` are the certificates of the
 /// configuration.
-pub(super) fn configs(
+pub(crate) fn configs(
     ca: &[CertificateDer<'static>],
     way: Way,
 ) -> Result<(ClientConfig, ClientConfig), Error> {

@@ -27,7 +27,7 @@ const ATTRIBUTES: [u8; 2] = *b"\xa0\x00";
 const SIGNATURE: [u8; 10] = *b"\x30\x05\x06\x03\x2b\x65\x70\x03\x41\x00";
 
 /// A new secret key, PEM.
-pub(super) fn new_key() -> Result<String, rustls::Error> {
+pub(crate) fn new_key() -> Result<String, rustls::Error> {
     let mut key = [0; 48];
     let (head, secret) = key.split_at_mut(PKCS8.len());
     head.copy_from_slice(&PKCS8);
@@ -38,14 +38,14 @@ pub(super) fn new_key() -> Result<String, rustls::Error> {
 }
 
 /// The request for a certificate of `key`, which only its owner can make, and the key's fingerprint.
-pub(super) fn request(key: &dyn SigningKey) -> Result<(Vec<u8>, Fingerprint), rustls::Error> {
+pub(crate) fn request(key: &dyn SigningKey) -> Result<(Vec<u8>, Fingerprint), rustls::Error> {
     let public = public(key)?;
     let request = signed(key, [&REQUEST[..], &public, &ATTRIBUTES].concat(), SIGNED)?;
     Ok((request, Fingerprint::of(&public)))
 }
 
 /// A certificate of `key` that nobody else has signed.
-pub(super) fn own_certificate(key: &dyn SigningKey) -> Result<Vec<u8>, rustls::Error> {
+pub(crate) fn own_certificate(key: &dyn SigningKey) -> Result<Vec<u8>, rustls::Error> {
     signed(key, [&CERTIFICATE[..], &public(key)?].concat(), CERTIFIED)
 }
 

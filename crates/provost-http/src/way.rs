@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use provost_bundle::{Digest, Tls};
+use provost_fs::atomic;
 use reqwest::Url;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::identity::Identity;
-use crate::state::atomic;
+use crate::identity::Identity;
 
 /// What is in the file where a manifest named no TLS.
 const OFF: &str = "off";
@@ -70,7 +70,7 @@ impl Default for Way {
 
 impl Way {
     /// By what this node proves who it is.
-    pub(super) fn identity(&self) -> &Identity {
+    pub(crate) fn identity(&self) -> &Identity {
         &self.0.identity
     }
 
@@ -123,7 +123,7 @@ impl Way {
     }
 
     /// A fetch asks a server, and has its answer when what this returns is dropped.
-    pub(crate) fn ask(&self) -> Asking {
+    pub fn ask(&self) -> Asking {
         self.0.asked.send_if_modified(|asked| {
             let is_first = *asked == Asked::Nothing;
             if is_first {
@@ -135,12 +135,12 @@ impl Way {
     }
 
     /// A server has said when the fetch may ask again.
-    pub(crate) fn ask_later(&self) {
+    pub fn ask_later(&self) {
         self.0.asked.send_replace(Asked::Later);
     }
 
     /// The fetch asks no more.
-    pub(crate) fn stop_asking(&self) {
+    pub fn stop_asking(&self) {
         self.0.asked.send_replace(Asked::Nothing);
     }
 
@@ -173,7 +173,7 @@ impl Way {
     }
 
     /// The public keys of servers and authorities that the manifest names.
-    pub(super) fn keys(&self) -> Vec<Digest> {
+    pub(crate) fn keys(&self) -> Vec<Digest> {
         self.tls().map_or_else(Vec::new, |tls| tls.keys)
     }
 
@@ -193,7 +193,7 @@ impl Way {
 }
 
 /// A fetch that has no answer yet.
-pub(crate) struct Asking(Way);
+pub struct Asking(Way);
 
 impl Drop for Asking {
     fn drop(&mut self) {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use provost_bundle::Fingerprint;
+use provost_fs::atomic;
 use rustls::SignatureScheme;
 use rustls::client::ResolvesClientCert;
 use rustls::pki_types::pem::PemObject;
@@ -13,11 +14,10 @@ use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::sign::{CertifiedKey, SigningKey};
 use tokio::sync::watch;
 
-use super::csr;
-use crate::state::atomic;
+use crate::csr;
 
 /// The longest certificate, in bytes.
-pub(crate) const MOST: usize = 16 * 1024;
+pub const MOST: usize = 16 * 1024;
 
 /// What is known of it, for the whole process.
 #[derive(Clone, Debug)]
@@ -65,14 +65,14 @@ impl Identity {
     }
 
     /// Waits until there is one.
-    pub(super) async fn known(&self) {
+    pub(crate) async fn known(&self) {
         // Fails where the sender is gone, which this is.
         let _ = self.0.known.subscribe().wait_for(Option::is_some).await;
     }
 
     /// The request for a certificate of this node's key, and the key's fingerprint. The key is made
     /// where there is none.
-    pub(crate) fn request(&self) -> io::Result<(Vec<u8>, Fingerprint)> {
+    pub fn request(&self) -> io::Result<(Vec<u8>, Fingerprint)> {
         let folder = self.folder()?;
         let key = match read_key(folder) {
             Some(key) => key,
@@ -92,7 +92,7 @@ impl Identity {
     }
 
     /// Takes the certificate that the management node has given for the key; false if it is none.
-    pub(crate) fn take(&self, certificate: &[u8]) -> io::Result<bool> {
+    pub fn take(&self, certificate: &[u8]) -> io::Result<bool> {
         let folder = self.folder()?;
         let Some(known) = read_key(folder).and_then(|key| certified(key, certificate)) else {
             return Ok(false);
@@ -103,7 +103,7 @@ impl Identity {
     }
 
     /// The management node knows it no more.
-    pub(crate) fn forget(&self) {
+    pub fn forget(&self) {
         self.0.known.send_replace(None);
     }
 

@@ -1,10 +1,10 @@
-//! The files below STATE: written so that they survive a power cut, and read without waiting for
-//! whatever has been put in their place. See [`provost_fs`].
+//! The files below a node's STATE: written so that they survive a power cut, and read without waiting
+//! for whatever has been put in their place.
 
 use std::io;
 use std::path::Path;
 
-use provost_fs::{Durability, refusal};
+use crate::{Durability, refusal};
 
 /// The most bytes of any of them: the manifest and the plan together are the longest.
 const MOST: u64 = 32 << 20;
@@ -12,7 +12,7 @@ const MOST: u64 = 32 << 20;
 /// Reads the file at `path`. What stands in its place but isn't a file of this node's is said, with
 /// what to do about it; the next write replaces it.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-    provost_fs::read(path, MOST).inspect_err(|e| {
+    crate::read(path, MOST).inspect_err(|e| {
         if let Some(why) = refusal(e) {
             tracing::warn!("reading {}: {why}\nhint: {}", path.display(), why.hint(path));
         }
@@ -22,11 +22,11 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Replaces the file at `path`: after a power cut it is either the old one or the new one. Creates
 /// its folder if needed.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    provost_fs::create_folder_of(path)?;
-    provost_fs::replace(path, bytes, Durability::PowerCut)
+    crate::create_folder_of(path)?;
+    crate::replace(path, bytes, Durability::PowerCut)
 }
 
 /// Removes the file at `path`, if it is there: a power cut doesn't bring it back.
 pub fn remove(path: &Path) -> io::Result<()> {
-    provost_fs::remove(path, Durability::PowerCut)
+    crate::remove(path, Durability::PowerCut)
 }
