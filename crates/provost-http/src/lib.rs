@@ -7,9 +7,9 @@
 pub mod backoff;
 mod csr;
 mod identity;
+mod private_transport;
 pub mod resolve;
 mod verifier;
-mod way;
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ use rustls::pki_types::CertificateDer;
 
 pub use identity::MOST as MOST_CERTIFICATE;
 pub use identity::{Identity, ShownIdentity};
+pub use private_transport::{Asking, PrivateTransport};
 use resolve::Names;
-pub use way::{Asking, Way};
 
 /// How long an idle connection is kept for the next request: through a run with a report each second, and less than
 /// the three seconds after which provostd may give its place to another node.
@@ -37,24 +37,24 @@ pub struct Client {
     requests: reqwest::Client,
     /// For what only this node may know and say.
     private: reqwest::Client,
-    way: Way,
+    transport: PrivateTransport,
 }
 
 impl Client {
     /// How it sends what is private.
-    pub fn way(&self) -> &Way {
-        &self.way
+    pub fn transport(&self) -> &PrivateTransport {
+        &self.transport
     }
 
     /// By what it proves whose client it is.
     pub fn identity(&self) -> &Identity {
-        self.way.identity()
+        self.transport.identity()
     }
 
     /// The client for what is private. Its connections over TLS prove this node's key, once it has made one;
     /// before that it must not be used. Without TLS what is private shares the connections of the rest.
     pub fn private(&self) -> &reqwest::Client {
-        if self.way.tls().is_some() { &self.private } else { &self.requests }
+        if self.transport.tls().is_some() { &self.private } else { &self.requests }
     }
 }
 
@@ -128,9 +128,9 @@ impl Client {
         });
         let proxy = proxy.transpose()?;
         let unusable = |e: &(dyn std::error::Error + 'static)| ClientError::Ca(reason(e));
-        let way = Way::default();
+        let transport = PrivateTransport::default();
         let (tls, private) =
-            verifier::configs(options.ca, way.clone()).map_err(|e| unusable(&e))?;
+            verifier::configs(options.ca, transport.clone()).map_err(|e| unusable(&e))?;
         let build = |tls| {
             let builder = builder().tls_backend_preconfigured(tls);
             let builder = match &proxy {
@@ -139,7 +139,7 @@ impl Client {
             };
             builder.build().map_err(|e| unusable(&e))
         };
-        Ok(Self { requests: build(tls)?, private: build(private)?, way })
+        Ok(Self { requests: build(tls)?, private: build(private)?, transport })
     }
 }
 

@@ -13,21 +13,21 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
 
-use crate::way::Way;
+use crate::private_transport::PrivateTransport;
 
 /// The client's side of TLS, without and with this node's identity. `ca` are the certificates of the
 /// configuration.
 pub(crate) fn configs(
     ca: &[CertificateDer<'static>],
-    way: Way,
+    transport: PrivateTransport,
 ) -> Result<(ClientConfig, ClientConfig), Error> {
     let mut roots = RootCertStore::empty();
     for certificate in ca {
         roots.add(certificate.clone())?;
     }
     let provider = Arc::new(ring::default_provider());
-    let identity = Arc::new(way.identity().clone());
-    let verifier = Verifier { roots, way, provider: Arc::clone(&provider) };
+    let identity = Arc::new(transport.identity().clone());
+    let verifier = Verifier { roots, transport, provider: Arc::clone(&provider) };
     let config =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     let config = config.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
@@ -39,7 +39,7 @@ pub(crate) fn configs(
 #[derive(Debug)]
 struct Verifier {
     roots: RootCertStore,
-    way: Way,
+    transport: PrivateTransport,
     provider: Arc<CryptoProvider>,
 }
 
@@ -93,7 +93,7 @@ impl ServerCertVerifier for Verifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let certificate = ParsedCertificate::try_from(end_entity)?;
-        let keys = self.way.keys();
+        let keys = self.transport.keys();
         let is_named = |certificate: &ParsedCertificate<'_>| {
             keys.contains(&Digest::of(&certificate.subject_public_key_info()))
         };

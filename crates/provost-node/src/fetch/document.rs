@@ -13,7 +13,7 @@ use super::server::Server;
 use super::version::Version;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use provost_http::Way;
+use provost_http::PrivateTransport;
 
 /// A published text.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -75,21 +75,21 @@ impl Document {
 
     /// Takes from this manifest how to reach the management node by TLS, unless it is older than the
     /// one that is `kept`: what was signed once could be replayed.
-    pub(super) fn names_the_way(
+    pub(super) fn learn_transport(
         &self,
         (settings, trust): (&Settings, &Trust),
-        way: &Way,
+        transport: &PrivateTransport,
         kept: Option<&Self>,
     ) -> Result<(), Failure> {
-        if way.is_named() && kept.is_some_and(|kept| kept.text == self.text) {
+        if transport.is_named() && kept.is_some_and(|kept| kept.text == self.text) {
             return Ok(());
         }
         self.is_trusted(trust)?;
         let age = self.age();
         fresh::is_allowed(settings, age.0)
             .map_err(|failure| failure.reworded(|text| format!("{text}, from {}", self.url)))?;
-        if !way.is_named() || kept.is_none_or(|kept| kept.age() < age) {
-            way.learn(value(&self.text, "tls = ").and_then(|line| line.parse().ok()));
+        if !transport.is_named() || kept.is_none_or(|kept| kept.age() < age) {
+            transport.learn(value(&self.text, "tls = ").and_then(|line| line.parse().ok()));
         }
         Ok(())
     }

@@ -71,7 +71,7 @@ impl Documents {
         trust: &Trust,
         kept: Option<&Self>,
     ) -> Result<(Self, Directives), FetchError> {
-        let (way, path) = (source.client.way(), plan_path(settings));
+        let (transport, path) = (source.client.transport(), plan_path(settings));
         let signed = !settings.trust.is_unsigned();
         let manifest = async |kept| {
             let limits = (Manifest::MAX_BYTES, signed);
@@ -83,18 +83,18 @@ impl Documents {
         let plan =
             async || Document::fetch(source, &path, (Plan::MAX_BYTES, signed), kept_plan).await;
         let kept = kept.map(|kept| &kept.manifest);
-        if way.is_named() && !enrol::is_needed(source, settings) {
-            let asked = way.tls();
+        if transport.is_named() && !enrol::is_needed(source, settings) {
+            let asked = transport.tls();
             let early = async { Ok(plan().await) };
             let (manifest, early) = source.both(manifest(kept), early).await?;
             // What isn't trusted is refused when all is there.
-            let _ = manifest.names_the_way((settings, trust), way, kept);
-            let first = if way.tls() == asked { Some(early) } else { None };
+            let _ = manifest.learn_transport((settings, trust), transport, kept);
+            let first = if transport.tls() == asked { Some(early) } else { None };
             let (plan, directives) = private(source, settings, first, plan).await?;
             return Ok((Self { manifest, plan }, directives));
         }
         let mut first = manifest(kept).await?;
-        if let Err(failure) = first.names_the_way((settings, trust), way, kept) {
+        if let Err(failure) = first.learn_transport((settings, trust), transport, kept) {
             // It may have met its signature's next generation, in a cache too: by its own path none can.
             let own = number(&first.text, "generation = ").unwrap_or_default();
             let path = format!("manifests/{own}.toml");
@@ -103,7 +103,7 @@ impl Documents {
                 Ok((again, _)) => again,
                 Err(_) => manifest(None).await?,
             };
-            let is_good = again.names_the_way((settings, trust), way, kept).is_ok();
+            let is_good = again.learn_transport((settings, trust), transport, kept).is_ok();
             first = Some(again).filter(|_| is_good).ok_or(FetchError::inconsistent(failure))?;
         }
         let (plan, directives) = private(source, settings, None, plan).await?;
@@ -146,7 +146,8 @@ impl Documents {
         match Document::fetch(source, &path, limits, kept).await {
             Ok((manifest, _)) => {
                 // What isn't trusted is refused when all is there.
-                let _ = manifest.names_the_way((settings, trust), source.client.way(), kept);
+                let _ =
+                    manifest.learn_transport((settings, trust), source.client.transport(), kept);
                 Ok(Some(Self { manifest, plan: self.plan.clone() }))
             }
             // No channel has it, and the bundle for all is an older one.

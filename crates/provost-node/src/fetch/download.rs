@@ -77,7 +77,7 @@ impl<'a> Fetch<'a> {
         source: Server<'_>,
         first: Option<impl Future<Output = Option<Result<FirstAnswers, FetchError>>>>,
     ) -> Result<(Verified, Directives), FetchError> {
-        let asking = source.client.way().ask();
+        let asking = source.client.transport().ask();
         let first = match first {
             Some(first) => first.await,
             None => None,
@@ -89,9 +89,9 @@ impl<'a> Fetch<'a> {
         drop(asking);
         // Reports of why don't wait for a manifest. A server that says when to come has no place for them either.
         let first = first.inspect_err(|error| match error.retry_after() {
-            None => source.client.way().assume(),
+            None => source.client.transport().stop_waiting(),
             Some(wait) => {
-                source.client.way().ask_later();
+                source.client.transport().ask_later();
                 self.busy.note(source.base, wait);
             }
         });

@@ -24,7 +24,7 @@ static SAID: AtomicBool = AtomicBool::new(false);
 pub(super) fn is_needed(source: &Server<'_>, settings: &Settings) -> bool {
     let client = source.client;
     let has_token = settings.token.is_some() && settings.join.is_none();
-    client.way().tls().is_some() && !client.identity().is_known() && !has_token
+    client.transport().tls().is_some() && !client.identity().is_known() && !has_token
 }
 
 /// Asks for an identity.
@@ -47,8 +47,11 @@ async fn ask(source: &Server<'_>, settings: &Settings, renews: bool) -> Result<(
         FetchError::abort(Failure::local("making this node's key", hint).caused_by(e))
     };
     let (request, key) = identity.request().map_err(local)?;
-    let url =
-        format!("{}v1/nodes/{}/enroll", source.client.way().private(source.base), settings.node);
+    let url = format!(
+        "{}v1/nodes/{}/enroll",
+        source.client.transport().private(source.base),
+        settings.node
+    );
     // Its connection proves the key, by which alone an identity is renewed; what is private goes the same way.
     let mut ask = source.client.private().post(&url).body(request);
     if let Some(join) = settings.join.as_ref().filter(|_| !renews) {

@@ -35,7 +35,7 @@ impl HeadStart {
         run: &str,
     ) -> Option<Self> {
         let server = settings.servers.first()?.clone();
-        let asking = client.way().ask();
+        let asking = client.transport().ask();
         let (settings, client) = (Arc::clone(settings), client.clone());
         let (base, run) = (server.clone(), run.to_owned());
         let requests: Requests = Box::pin(async move {

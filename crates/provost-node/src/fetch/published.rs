@@ -75,8 +75,8 @@ impl Published {
             fetch.from(server, head_start.map(HeadStart::answers))
         });
         let served = served.await;
-        client.way().stop_asking();
-        let is_plain = |server| client.way().private(server).scheme() == "http";
+        client.transport().stop_asking();
+        let is_plain = |server| client.transport().private(server).scheme() == "http";
         if settings.token.is_some() && settings.servers.iter().any(is_plain) {
             tracing::warn!("{PLAIN_HTTP}");
         }
@@ -136,7 +136,8 @@ impl Source for Published {
         Box::pin(async {
             let Connection { settings, client, run, .. } = &self.connection;
             for server in &settings.servers {
-                let url = format!("{}plans/{}.toml", client.way().private(server), settings.node);
+                let url =
+                    format!("{}plans/{}.toml", client.transport().private(server), settings.node);
                 let mut request =
                     client.private().get(url).header("provost-run", run).timeout(ANSWER);
                 if let Some(token) = &settings.token {

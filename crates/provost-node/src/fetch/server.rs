@@ -69,7 +69,7 @@ impl<'a> Server<'a> {
     pub fn url(&self, path: &str) -> String {
         // Both parts are checked names; joining them as a URL would read `//` or `:` in them.
         match is_private(path) {
-            true => format!("{}{path}", self.client.way().private(self.base)),
+            true => format!("{}{path}", self.client.transport().private(self.base)),
             false => format!("{}{path}", self.base),
         }
     }

@@ -100,9 +100,9 @@ pub fn connect(input: &Input, service: Service, run: String) -> (Connection, Vec
         settings.client()
     });
     let client = client.unwrap_or_default();
-    client.way().remember_in(&input.paths().state);
+    client.transport().remember_in(&input.paths().state);
     if settings.token.is_some() && settings.join.is_none() {
-        client.way().has_token();
+        client.transport().has_token();
     }
     let settings = Arc::new(settings);
     logging::hide(secrets(&settings, None));

@@ -151,8 +151,8 @@ fn requests_for_certificates() {
     let limit = Limit::seconds(60);
     let options = ClientOptions { connect: limit, stall: limit, proxy: None, ca: &[] };
     let client = Client::new(options).unwrap_or_else(|failure| panic!("{failure}"));
-    client.way().learn(Some(cluster.tls().parse().unwrap()));
-    let base = client.way().private(&"http://127.0.0.1/".parse().unwrap());
+    client.transport().learn(Some(cluster.tls().parse().unwrap()));
+    let base = client.transport().private(&"http://127.0.0.1/".parse().unwrap());
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let request = |form| {
         let args = ["req", "-new", "-newkey", "ed25519", "-nodes", "-keyout", "/dev/null"];

@@ -38,8 +38,8 @@ impl Delivery {
     }
 
     /// Waits until it is known how to send them.
-    pub(super) async fn settled(&self) {
-        self.servers.settled().await;
+    pub(super) async fn wait_ready(&self) {
+        self.servers.wait_ready().await;
     }
 
     /// For how long the management node asked, with its last answer, for no report that can wait.

@@ -143,7 +143,7 @@ async fn work(mut delivery: Delivery, mut wake: Wake, problems: Arc<Mutex<Proble
         // A manifest that comes late may name TLS: a connection from before this node has its identity must not be
         // there for the plan. The end of the run waits for nothing.
         tokio::select! {
-            () = delivery.settled() => {}
+            () = delivery.wait_ready() => {}
             _ = wake.finish.wait_for(|finish| *finish) => {}
         }
         let reported = *wake.news.borrow_and_update();

@@ -92,12 +92,12 @@ impl Servers {
     }
 
     /// Waits until it is known how to send reports, or nothing is left to wait for.
-    pub(super) async fn settled(&self) {
-        self.client.way().settled().await;
+    pub(super) async fn wait_ready(&self) {
+        self.client.transport().wait_ready().await;
     }
 
     fn server(&self) -> Url {
-        self.client.way().private(self.turns.server())
+        self.client.transport().private(self.turns.server())
     }
 
     fn url(&self, path: &[&str]) -> Url {

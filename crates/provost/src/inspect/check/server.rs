@@ -149,9 +149,9 @@ impl Attempt<'_> {
 
     /// How the plan and the reports go.
     fn tls(&mut self, manifest: &Manifest) {
-        let way = self.source.client.way();
-        way.learn(manifest.tls.clone());
-        let private = way.private(self.source.base);
+        let transport = self.source.client.transport();
+        transport.learn(manifest.tls.clone());
+        let private = transport.private(self.source.base);
         self.findings.push(match private.scheme() {
             "https" => Finding::ok("tls", format!("plan, token and reports go to {private}")),
             _ => {
@@ -286,7 +286,7 @@ impl Attempt<'_> {
     }
 
     fn is_over_tls(&self) -> bool {
-        self.source.client.way().private(self.source.base).scheme() == "https"
+        self.source.client.transport().private(self.source.base).scheme() == "https"
     }
 
     /// Why the server takes neither the identity nor the token.

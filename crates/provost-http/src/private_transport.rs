@@ -24,7 +24,7 @@ const TURN: Duration = Duration::from_secs(60);
 
 /// What is known of it, for the whole process.
 #[derive(Clone, Debug)]
-pub struct Way(Arc<Shared>);
+pub struct PrivateTransport(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -42,7 +42,7 @@ enum Known {
     /// No manifest yet.
     Nothing,
     /// No manifest yet, and nothing waits for one any longer.
-    Assumed,
+    NotAwaited,
     /// What a manifest says.
     Named(Option<Tls>),
 }
@@ -59,7 +59,7 @@ enum Asked {
     Later,
 }
 
-impl Default for Way {
+impl Default for PrivateTransport {
     fn default() -> Self {
         let known = watch::Sender::new(Known::Nothing);
         let (file, has_token) = (OnceLock::new(), OnceLock::new());
@@ -68,7 +68,7 @@ impl Default for Way {
     }
 }
 
-impl Way {
+impl PrivateTransport {
     /// By what this node proves who it is.
     pub(crate) fn identity(&self) -> &Identity {
         &self.0.identity
@@ -112,11 +112,11 @@ impl Way {
     }
 
     /// No manifest came: what would wait for one goes on without.
-    pub fn assume(&self) {
+    pub fn stop_waiting(&self) {
         self.0.known.send_if_modified(|known| {
             let is_open = *known == Known::Nothing;
             if is_open {
-                *known = Known::Assumed;
+                *known = Known::NotAwaited;
             }
             is_open
         });
@@ -151,7 +151,7 @@ impl Way {
 
     /// Waits until it is known, and by what this node proves who it is, or nothing is left to wait for; and a while for
     /// the answer to a fetch that is on its way.
-    pub async fn settled(&self) {
+    pub async fn wait_ready(&self) {
         // Each wait fails where the sender is gone, which this is.
         let _ = self.0.known.subscribe().wait_for(|known| *known != Known::Nothing).await;
         if self.tls().is_some() && self.0.has_token.get().is_none() {
@@ -168,7 +168,7 @@ impl Way {
     pub fn tls(&self) -> Option<Tls> {
         match &*self.0.known.borrow() {
             Known::Named(tls) => tls.clone(),
-            Known::Nothing | Known::Assumed => None,
+            Known::Nothing | Known::NotAwaited => None,
         }
     }
 
@@ -193,7 +193,7 @@ impl Way {
 }
 
 /// A fetch that has no answer yet.
-pub struct Asking(Way);
+pub struct Asking(PrivateTransport);
 
 impl Drop for Asking {
     fn drop(&mut self) {
@@ -216,9 +216,9 @@ mod tests {
     fn what_a_manifest_said_is_known_in_the_next_run() {
         let folder = tempfile::tempdir().unwrap();
         let next = || {
-            let way = Way::default();
-            way.remember_in(folder.path());
-            way
+            let transport = PrivateTransport::default();
+            transport.remember_in(folder.path());
+            transport
         };
         let first = next();
         assert!(!first.is_named() && first.tls().is_none());
@@ -232,10 +232,10 @@ mod tests {
 
     #[test]
     fn what_is_private_goes_to_the_servers_own_port() {
-        let way = Way::default();
-        let private = |base: &str| way.private(&base.parse().unwrap()).to_string();
+        let transport = PrivateTransport::default();
+        let private = |base: &str| transport.private(&base.parse().unwrap()).to_string();
         assert_eq!(private("http://10.0.0.1:8480/"), "http://10.0.0.1:8480/");
-        way.learn(Some(tls()));
+        transport.learn(Some(tls()));
         assert_eq!(private("http://10.0.0.1:8480/"), "https://10.0.0.1:8482/");
         assert_eq!(private("http://[fd00::1]/www/"), "https://[fd00::1]:8482/");
         // A proxy of the site's own speaks TLS already.
@@ -244,37 +244,37 @@ mod tests {
 
     #[tokio::test]
     async fn reports_wait_for_the_answer_to_a_fetch() {
-        let way = Way::default();
-        way.learn(None);
-        let asking = way.ask();
-        assert!(way.settled().now_or_never().is_none());
-        way.ask_later();
+        let transport = PrivateTransport::default();
+        transport.learn(None);
+        let asking = transport.ask();
+        assert!(transport.wait_ready().now_or_never().is_none());
+        transport.ask_later();
         drop(asking);
-        way.settled().await;
+        transport.wait_ready().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn reports_wait_with_a_fetch_that_was_told_when_to_come_again() {
-        let (way, began) = (Way::default(), Instant::now());
-        way.learn(None);
-        way.ask_later();
-        assert!(way.settled().now_or_never().is_none());
-        let asking = way.ask();
-        way.settled().await;
+        let (transport, began) = (PrivateTransport::default(), Instant::now());
+        transport.learn(None);
+        transport.ask_later();
+        assert!(transport.wait_ready().now_or_never().is_none());
+        let asking = transport.ask();
+        transport.wait_ready().await;
         assert_eq!(began.elapsed(), TURN, "asking again changes nothing");
         drop(asking);
-        way.settled().await;
+        transport.wait_ready().await;
         assert_eq!(began.elapsed(), TURN);
     }
 
     #[tokio::test]
     async fn an_assumption_ends_the_wait_and_changes_nothing_that_is_known() {
-        let way = Way::default();
-        way.assume();
-        way.settled().await;
-        assert!(!way.is_named());
-        way.learn(Some(tls()));
-        way.assume();
-        assert_eq!(way.tls(), Some(tls()));
+        let transport = PrivateTransport::default();
+        transport.stop_waiting();
+        transport.wait_ready().await;
+        assert!(!transport.is_named());
+        transport.learn(Some(tls()));
+        transport.stop_waiting();
+        assert_eq!(transport.tls(), Some(tls()));
     }
 }
