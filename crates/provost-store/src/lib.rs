@@ -3,7 +3,8 @@
 //! [`Store`] trait.
 //!
 //! With the feature `sqlite`: [`Sqlite`], the embedded store. With the feature `postgres`: [`Postgres`],
-//! a database that many daemons share. With `transfer`: [`transfer`], all of a store as one stream.
+//! a database that many daemons share. With `transfer`: [`transfer`], all of a store as one stream, and
+//! [`location`], where a daemon has its store.
 
 mod admin;
 mod answer;
@@ -27,6 +28,8 @@ mod step;
 mod store;
 pub mod words;
 
+#[cfg(feature = "transfer")]
+pub mod location;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]

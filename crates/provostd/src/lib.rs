@@ -19,10 +19,9 @@ mod xcat;
 pub use cli::{command, main};
 pub use config::{
     Config, ConfigError, EnrolConfig, Guard, HooksConfig, MetricsConfig, NodeConfig, QuotaConfig,
-    RetentionConfig, Secret, StoreKind, Template, TlsConfig, TlsFiles, TokensConfig, WebhookConfig,
+    RetentionConfig, Secret, Template, TlsConfig, TlsFiles, TokensConfig, WebhookConfig,
     XcatConfig, Xcatd,
 };
-pub use daemon::startup::RESTORING;
 pub use daemon::{Addresses, Daemon};
 pub use error::DaemonError;
 pub use listener::tls::{AuthorityError, IdentityError, TlsError};

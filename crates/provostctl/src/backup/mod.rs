@@ -19,8 +19,8 @@ use provost_bundle::Manifest;
 use provost_fs::{Durability, NewFile};
 use provost_publish::lock_published;
 use provost_steplog::wording::error_chain;
+use provost_store::location::Location;
 use provost_store::transfer::{Counts, stream};
-use provostd::Config;
 use serde::{Deserialize, Serialize};
 
 use self::archive::Archive;
@@ -49,8 +49,8 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    fn load(&self) -> Result<Config, Failure> {
-        Config::load(&self.config).map_err(|e| Failure::of(&e, e.hint()).with_code(WRONG))
+    fn load(&self) -> Result<Location, Failure> {
+        Location::load(&self.config).map_err(|e| Failure::of(&e, e.hint()).with_code(WRONG))
     }
 }
 
@@ -86,16 +86,16 @@ impl Head {
 impl Backup {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         private();
-        let config = self.site.load()?;
+        let location = self.site.load()?;
         let path = self.to.clone();
         let failed = move |e: std::io::Error| {
             let hint = "run it as root, with --to on a file system that has room";
             Failure::new(format!("writing {}: {}", path.display(), error_chain(&e)), hint)
         };
-        let place = config.place();
+        let place = location.place();
         let (sender, parts) = stream();
         let to = self.to.clone();
-        let write = tokio::task::spawn_blocking(move || write(&to, &config, parts));
+        let write = tokio::task::spawn_blocking(move || write(&to, &location, parts));
         let (exported, written) = tokio::join!(place.export(sender), write);
         exported.map_err(of_store)?;
         let written = written.map_err(|e| failed(std::io::Error::other(e)))?;
@@ -133,17 +133,17 @@ type Parts = tokio::sync::mpsc::Receiver<provost_store::transfer::Part>;
 
 /// Writes the file. The store comes before what is published, so that no node in it has seen newer
 /// generations.
-fn write(to: &Path, config: &Config, parts: Parts) -> std::io::Result<(Head, Counts, u64)> {
+fn write(to: &Path, location: &Location, parts: Parts) -> std::io::Result<(Head, Counts, u64)> {
     let mut archive = Archive::new(NewFile::at(to)?)?;
     let counts = rows::write(parts, |name, bytes| archive.bytes(name, bytes))?;
     // No publication begins before all of the last one is read.
-    let _lock = lock_published(&config.www)?;
-    let head = Head::of(&config.www);
+    let _lock = lock_published(&location.www)?;
+    let head = Head::of(&location.www);
     let text = toml::to_string(&head).map_err(std::io::Error::other)?;
     archive.bytes(HEAD, text.as_bytes())?;
-    folders::write_data(&mut archive, &config.data)?;
+    folders::write_data(&mut archive, &location.data)?;
     if head.bundle.is_some() {
-        folders::write_published(&mut archive, &config.www)?;
+        folders::write_published(&mut archive, &location.www)?;
     }
     let mut file = archive.finish()?;
     let bytes = file.as_file_mut().metadata()?.len();

@@ -5,8 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use provost_fs::Durability;
 use provost_steplog::wording::error_chain;
+use provost_store::location::{Location, RESTORING};
 use provost_store::transfer::{Counts, Part, Place, stream};
-use provostd::{Config, RESTORING};
 use tar::{Entry, EntryType};
 use tokio::sync::mpsc;
 
@@ -31,20 +31,20 @@ pub(crate) struct Restore {
 impl Restore {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         private();
-        let config = self.site.load()?;
+        let location = self.site.load()?;
         let head = verify::verify(&self.from)?;
-        let (place, marker) = (config.place(), config.data.join(RESTORING));
+        let (place, marker) = (location.place(), location.data.join(RESTORING));
         if !marker.exists() {
-            refuse_used(&config.data)?;
+            refuse_used(&location.data)?;
             place.check_empty().await.map_err(of_store)?;
         }
-        begin(&config.data, &marker).map_err(|e| disk(&config.data, &e))?;
+        begin(&location.data, &marker).map_err(|e| disk(&location.data, &e))?;
         place.check_empty().await.map_err(of_store)?;
-        let kept = config.www.join(MANIFEST).exists();
-        Files::new(&config, kept)?.unpack(&mut open(&self.from)?)?;
+        let kept = location.www.join(MANIFEST).exists();
+        Files::new(&location, kept)?.unpack(&mut open(&self.from)?)?;
         let counts = self.import(&place).await?;
-        finish(&config, &marker).map_err(|e| disk(&config.data, &e))?;
-        self.show(&config, &head, &counts, kept)
+        finish(&location, &marker).map_err(|e| disk(&location.data, &e))?;
+        self.show(&location, &head, &counts, kept)
     }
 
     /// Fills the store.
@@ -61,7 +61,7 @@ impl Restore {
 
     fn show(
         &self,
-        config: &Config,
+        location: &Location,
         head: &Head,
         counts: &Counts,
         kept: bool,
@@ -69,7 +69,7 @@ impl Restore {
         let Head { created, host, .. } = head;
         let line = format!("restored {} as of {created} on {host}\n", counted(counts));
         output::print(line.as_bytes())?;
-        let (www, here) = (config.www.display(), Head::of(&config.www).bundle);
+        let (www, here) = (location.www.display(), Head::of(&location.www).bundle);
         match (kept, here, head.bundle) {
             (true, Some(here), Some(there)) if here < there => output::note(&format!(
                 "note: {www} was there already, with generation {here}, and the backup has {there}: nodes \
@@ -141,8 +141,8 @@ fn begin(data: &Path, marker: &Path) -> io::Result<()> {
 }
 
 /// All of it is on the disk, then it counts.
-fn finish(config: &Config, marker: &Path) -> io::Result<()> {
-    for folder in [&config.www, &config.data] {
+fn finish(location: &Location, marker: &Path) -> io::Result<()> {
+    for folder in [&location.www, &location.data] {
         if folder.exists() {
             rustix::fs::syncfs(File::open(folder)?)?;
         }
@@ -156,7 +156,7 @@ const MANIFEST_UNTIL_ALL_IS_THERE: &str = "manifest.toml.restoring";
 
 /// The files of the archive, on their way to their folders.
 struct Files<'a> {
-    config: &'a Config,
+    location: &'a Location,
     /// Whether what is published stays as it is.
     keeps_www: bool,
     names: Names,
@@ -164,10 +164,10 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    fn new(config: &'a Config, keeps_www: bool) -> Result<Self, Failure> {
-        let names = Names::read().map_err(|e| disk(&config.data, &e))?;
+    fn new(location: &'a Location, keeps_www: bool) -> Result<Self, Failure> {
+        let names = Names::read().map_err(|e| disk(&location.data, &e))?;
         let is_root = rustix::process::geteuid().is_root();
-        Ok(Self { config, keeps_www, names, is_root })
+        Ok(Self { location, keeps_www, names, is_root })
     }
 
     fn unpack(&self, archive: &mut Backed) -> Result<(), Failure> {
@@ -185,12 +185,12 @@ impl<'a> Files<'a> {
             }
         };
         let unpacked = archive.entries().and_then(|mut entries| entries.try_for_each(put));
-        unpacked.map_err(|e| disk(&self.config.data, &e))?;
-        self.put_manifest().map_err(|e| disk(&self.config.www, &e))
+        unpacked.map_err(|e| disk(&self.location.data, &e))?;
+        self.put_manifest().map_err(|e| disk(&self.location.www, &e))
     }
 
     fn put_manifest(&self) -> io::Result<()> {
-        let www = &self.config.www;
+        let www = &self.location.www;
         let from = www.join(MANIFEST_UNTIL_ALL_IS_THERE);
         if self.keeps_www || !from.exists() {
             return Ok(());
@@ -205,13 +205,13 @@ impl<'a> Files<'a> {
             return Err(io::Error::other(format!("{} is no name", name.display())));
         }
         let below = |folder: &Path, top| name.strip_prefix(top).ok().map(|rest| join(folder, rest));
-        let mut www = below(&self.config.www, WWW).filter(|_| !self.keeps_www);
+        let mut www = below(&self.location.www, WWW).filter(|_| !self.keeps_www);
         if let Some(www) = &mut www
-            && *www == self.config.www.join(MANIFEST)
+            && *www == self.location.www.join(MANIFEST)
         {
             www.set_file_name(MANIFEST_UNTIL_ALL_IS_THERE);
         }
-        Ok(below(&self.config.data, DATA).or(www))
+        Ok(below(&self.location.data, DATA).or(www))
     }
 
     fn put<R: io::Read>(&self, entry: &mut Entry<'_, R>, target: &Path) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use provost_bundle::Limit;
-use provost_store::transfer::Place;
+use provost_store::location::{self, Location, PostgresConfig, ReadError, StoreKind};
 use serde::Deserialize;
 
 pub(crate) mod enrol;
@@ -16,8 +16,7 @@ pub(crate) mod xcat;
 pub use enrol::EnrolConfig;
 pub(crate) use receivers::HOOKS;
 pub use receivers::{HooksConfig, Secret, Template, WebhookConfig};
-use store::PostgresConfig;
-pub use store::{QuotaConfig, RetentionConfig, StoreKind};
+pub use store::{QuotaConfig, RetentionConfig};
 pub use tls::{TlsConfig, TlsFiles};
 pub use xcat::{XcatConfig, Xcatd};
 
@@ -27,7 +26,7 @@ pub use xcat::{XcatConfig, Xcatd};
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// The folder that the daemon writes to; created with mode 0700 where there is none.
-    #[serde(default = "data")]
+    #[serde(default = "location::default_data")]
     pub data: PathBuf,
     /// The folder that `provostctl publish` writes to.
     pub www: PathBuf,
@@ -151,10 +150,6 @@ impl Default for Guard {
     }
 }
 
-fn data() -> PathBuf {
-    "/var/lib/provostd".into()
-}
-
 fn listen() -> SocketAddr {
     ([0, 0, 0, 0], 8480).into()
 }
@@ -169,31 +164,15 @@ fn max_attempts() -> NonZeroU32 {
 
 /// Why the configuration can't be used.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// The file can't be read.
-    #[error("reading {}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The file's content is wrong.
-    #[error("{}", path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// Where, and what.
-        source: Box<toml::de::Error>,
-    },
-}
+#[error(transparent)]
+pub struct ConfigError(#[from] ReadError);
 
 impl ConfigError {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
-        match self {
-            Self::Unreadable { .. } => "name a readable provostd.toml with --config".into(),
-            Self::Invalid { .. } => {
+        match &self.0 {
+            unreadable @ ReadError::Unreadable { .. } => unreadable.hint().into(),
+            ReadError::Invalid { .. } => {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
@@ -209,30 +188,16 @@ impl ConfigError {
 }
 
 impl Config {
-    /// Where records are kept, for who copies them.
-    pub fn place(&self) -> Place {
-        match &self.store {
-            StoreKind::Sqlite => Place::Sqlite(self.data.clone()),
-            StoreKind::Postgres(url) => Place::Postgres(url.clone(), self.postgres.files()),
-        }
+    /// Where the data is.
+    fn location(&self) -> Location {
+        let Self { data, www, store, postgres, .. } = self.clone();
+        Location { data, www, store, postgres }
     }
 
     /// Reads the file at `path`. Relative paths in it start at its folder.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
-        let config: Self = toml::from_str(&text).map_err(|mut source| {
-            // The line that is shown with the error may have a password.
-            let shown = source.span().and_then(|at| text.get(at));
-            if shown.is_some_and(|text| text.contains("://") || text.contains("secret")) {
-                source.set_input(None);
-            }
-            ConfigError::Invalid { path: path.to_owned(), source: Box::new(source) }
-        })?;
-        // Absolute, so that the paths in messages are valid in every folder.
-        let path = std::path::absolute(path)
-            .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
-        let folder = path.parent().unwrap_or(Path::new("/"));
+        let (config, folder) = location::read::<Self>(path)?;
+        let Location { data, www, store, postgres } = config.location().relative_to(&folder);
         let node = NodeConfig { binary: folder.join(config.node.binary) };
         let files = config
             .tls
@@ -245,10 +210,6 @@ impl Config {
             ..xcatd
         });
         let file = |path: Option<PathBuf>| path.map(|path| folder.join(path));
-        let postgres = PostgresConfig {
-            password_file: file(config.postgres.password_file),
-            ca: file(config.postgres.ca),
-        };
         let webhook = |webhook: WebhookConfig| WebhookConfig { ca: file(webhook.ca), ..webhook };
         let webhooks = config.webhooks.into_iter().map(webhook).collect();
         let hooks = HooksConfig {
@@ -258,9 +219,8 @@ impl Config {
             on_continue: file(config.hooks.on_continue),
             ..config.hooks
         };
-        let (data, www) = (folder.join(config.data), folder.join(config.www));
         let xcat = XcatConfig { xcatd, ..config.xcat };
-        Ok(Self { data, www, node, postgres, tls, webhooks, hooks, xcat, ..config })
+        Ok(Self { data, www, store, postgres, node, tls, webhooks, hooks, xcat, ..config })
     }
 }
 
@@ -292,6 +252,22 @@ mod tests {
         assert!(config.xcat.monitor.is_none() && config.xcat.xcatd.is_none() && !config.xcat.dns);
         assert!(error("www = '/w'\n[xcat]\nxcatd = '0.0.0.0:3001'").contains("tls_cert"));
         assert!(error("www = '/w'\n[xcat]\nport = 3002").contains("port"));
+    }
+
+    #[test]
+    fn a_backup_finds_the_data_where_the_daemon_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("provostd.toml");
+        for text in [
+            "www = 'www'",
+            "www = '/w'\ndata = 'd'\nlisten = '127.0.0.1:1'\nstore = 'postgres://u@db/x'\n\
+             [postgres]\npassword_file = 'pw'\nca = '/ca'",
+        ] {
+            std::fs::write(&file, text).unwrap();
+            let (config, location) = (Config::load(&file).unwrap(), Location::load(&file).unwrap());
+            assert!(location.www.is_absolute());
+            assert_eq!(format!("{:?}", config.location()), format!("{location:?}"));
+        }
     }
 
     #[test]

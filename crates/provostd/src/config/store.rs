@@ -1,10 +1,9 @@
-//! What is stored, where, and for how long.
+//! How much is stored, and for how long.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 
 use jiff::{SignedDuration, Span};
-use provost_store::{PostgresFiles, PostgresUrl, Quota, Quotas, Retention};
+use provost_store::{Quota, Quotas, Retention};
 use serde::Deserialize;
 
 /// How much is stored of each node, in MiB.
@@ -91,50 +90,6 @@ impl TryFrom<String> for Age {
         match span {
             Ok(age) if age.is_positive() => Ok(Self(age)),
             _ => Err(format!("{text:?} isn't a time such as \"90d\" or \"12h\"")),
-        }
-    }
-}
-
-/// How a PostgreSQL database is reached.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
-pub struct PostgresConfig {
-    /// A file with the password on its first line.
-    pub password_file: Option<PathBuf>,
-    /// The certificates of whom signs the server's, PEM. With it, connections have TLS.
-    pub ca: Option<PathBuf>,
-}
-
-impl PostgresConfig {
-    pub(crate) fn files(&self) -> PostgresFiles {
-        PostgresFiles { password: self.password_file.clone(), ca: self.ca.clone() }
-    }
-}
-
-/// Which store.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub enum StoreKind {
-    /// Embedded, in the folder `data`.
-    #[default]
-    Sqlite,
-    /// A PostgreSQL database, which many daemons may share.
-    Postgres(PostgresUrl),
-}
-
-impl TryFrom<String> for StoreKind {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let (scheme, _) = text.split_once("://").unwrap_or((&text, ""));
-        match scheme {
-            // What follows may hold a password, so it isn't repeated.
-            "postgres" | "postgresql" => text.parse().map(Self::Postgres),
-            "sqlite" if text == "sqlite" => Ok(Self::Sqlite),
-            _ => Err(format!(
-                "unknown store {scheme:?}; expected \"sqlite\" or \"postgres://USER@HOST/NAME\""
-            )),
         }
     }
 }

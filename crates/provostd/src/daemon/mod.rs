@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use axum::serve::ListenerExt;
 use provost_steplog::wording::error_chain;
+use provost_store::location::StoreKind;
 use provost_store::{Postgres, Sqlite, Store};
 use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use crate::admin;
-use crate::config::{Config, StoreKind};
+use crate::config::Config;
 use crate::error::DaemonError;
 use crate::listener;
 use crate::listener::Stop;

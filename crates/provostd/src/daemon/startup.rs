@@ -7,15 +7,13 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use provost_fs::Durability;
+use provost_store::location::RESTORING;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::error::DaemonError;
 use crate::listener::connections::ConnectionLimits;
-
-/// The name of a file in the daemon's folder while `provostctl restore` fills it.
-pub const RESTORING: &str = "restore.partial";
 
 /// How many connections the nodes' listeners serve at once, at most, all together. Each uses a file descriptor, and one
 /// more for the file that is sent.

@@ -1,0 +1,155 @@
+//! Where a daemon's data is: those keys of `provostd.toml` that `provostctl backup` and `restore` need,
+//! too.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::transfer::Place;
+use crate::{PostgresFiles, PostgresUrl};
+
+/// The name of a file in the daemon's folder while `provostctl restore` fills it.
+pub const RESTORING: &str = "restore.partial";
+
+/// A daemon's folders and its store.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Location {
+    /// The folder that the daemon writes to.
+    #[serde(default = "default_data")]
+    pub data: PathBuf,
+    /// The folder that `provostctl publish` writes to.
+    pub www: PathBuf,
+    /// Where records are kept.
+    #[serde(default)]
+    pub store: StoreKind,
+    /// How the database of `store` is reached.
+    #[serde(default)]
+    pub postgres: PostgresConfig,
+}
+
+/// The folder `data` where the configuration has none.
+pub fn default_data() -> PathBuf {
+    "/var/lib/provostd".into()
+}
+
+impl Location {
+    /// Reads the file at `path`. Its other keys may be anything: `provostd` checks them.
+    pub fn load(path: &Path) -> Result<Self, ReadError> {
+        read::<Self>(path).map(|(location, folder)| location.relative_to(&folder))
+    }
+
+    /// The same, with relative paths that start at `folder`.
+    pub fn relative_to(self, folder: &Path) -> Self {
+        let file = |path: Option<PathBuf>| path.map(|path| folder.join(path));
+        let PostgresConfig { password_file, ca } = self.postgres;
+        let postgres = PostgresConfig { password_file: file(password_file), ca: file(ca) };
+        let (data, www) = (folder.join(self.data), folder.join(self.www));
+        Self { data, www, store: self.store, postgres }
+    }
+
+    /// Where records are kept, for copying them.
+    pub fn place(&self) -> Place {
+        match &self.store {
+            StoreKind::Sqlite => Place::Sqlite(self.data.clone()),
+            StoreKind::Postgres(url) => Place::Postgres(url.clone(), self.postgres.files()),
+        }
+    }
+}
+
+/// How a PostgreSQL database is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct PostgresConfig {
+    /// A file with the password on its first line.
+    pub password_file: Option<PathBuf>,
+    /// The certificates of whom signs the server's, PEM. With it, connections have TLS.
+    pub ca: Option<PathBuf>,
+}
+
+impl PostgresConfig {
+    /// As [`Postgres`](crate::Postgres) takes them.
+    pub fn files(&self) -> PostgresFiles {
+        PostgresFiles { password: self.password_file.clone(), ca: self.ca.clone() }
+    }
+}
+
+/// Which store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum StoreKind {
+    /// Embedded, in the folder `data`.
+    #[default]
+    Sqlite,
+    /// A PostgreSQL database, which many daemons may share.
+    Postgres(PostgresUrl),
+}
+
+impl TryFrom<String> for StoreKind {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let (scheme, _) = text.split_once("://").unwrap_or((&text, ""));
+        match scheme {
+            // What follows may hold a password, so it isn't repeated.
+            "postgres" | "postgresql" => text.parse().map(Self::Postgres),
+            "sqlite" if text == "sqlite" => Ok(Self::Sqlite),
+            _ => Err(format!(
+                "unknown store {scheme:?}; expected \"sqlite\" or \"postgres://USER@HOST/NAME\""
+            )),
+        }
+    }
+}
+
+/// Why `provostd.toml` can't be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file can't be read.
+    #[error("reading {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file's content is wrong.
+    #[error("{}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// Where, and what.
+        source: Box<toml::de::Error>,
+    },
+}
+
+impl ReadError {
+    /// What an admin can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "name a readable provostd.toml with --config",
+            Self::Invalid { .. } => {
+                "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
+                 password_file and ca"
+            }
+        }
+    }
+}
+
+/// Reads the configuration at `path`, and its folder, at which relative paths start. No error shows a
+/// secret that is in the file.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<(T, PathBuf), ReadError> {
+    let unreadable = |source| ReadError::Unreadable { path: path.to_owned(), source };
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let content = toml::from_str(&text).map_err(|mut source: toml::de::Error| {
+        // The line that is shown with the error may have a password.
+        let shown = source.span().and_then(|at| text.get(at));
+        if shown.is_some_and(|text| text.contains("://") || text.contains("secret")) {
+            source.set_input(None);
+        }
+        ReadError::Invalid { path: path.to_owned(), source: Box::new(source) }
+    })?;
+    // Absolute, so that the paths in messages are valid in every folder.
+    let path = std::path::absolute(path).map_err(unreadable)?;
+    Ok((content, path.parent().unwrap_or(Path::new("/")).to_owned()))
+}
