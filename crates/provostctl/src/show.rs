@@ -221,7 +221,7 @@ impl View<'_> {
                 self.line(&format!("  {}  {what}", self.paint.busy(other.as_str())));
             }
             None => {
-                let running = running.map(|running| words::running_for(&running, self.now));
+                let running = running.map(|running| words::running_for(running, self.now));
                 let running =
                     running.map_or(String::new(), |text| escape_cell(&format!(" {text}")));
                 self.line(&format!("  {}  {what}{running}", self.paint.busy("running")));

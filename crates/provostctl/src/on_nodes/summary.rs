@@ -45,7 +45,7 @@ fn groups(rows: &[Row], outcome: Outcome) -> Vec<FailureGroup> {
 /// A failure: where or in which command, its last lines of output, and what to do.
 fn lines(detail: &Detail) -> Vec<String> {
     let mut lines = vec![escape_cell(&head(detail))];
-    let command = words::command_without_line(&detail);
+    let command = words::command_without_line(detail);
     lines.extend(command.map(|command| format!("command: {}", escape_cell(command))));
     lines.extend(detail.error_message.iter().flat_map(|message| text::lines(message)));
     lines.extend(detail.hint.iter().map(|hint| format!("hint: {}", escape_cell(hint))));

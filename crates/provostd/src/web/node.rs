@@ -160,7 +160,7 @@ fn facts(node: &Node, now: Timestamp) -> Vec<(&'static str, String)> {
 fn why(node: &Node) -> Vec<(&'static str, String)> {
     let detail = &node.detail;
     let rows = [
-        ("outcome", words::ending(&detail)),
+        ("outcome", words::ending(detail)),
         ("output", detail.error_message.clone()),
         ("hint", detail.hint.clone()),
     ];
@@ -184,7 +184,7 @@ impl NodePage {
         let stage = node.detail.stage.clone()?;
         let log = self.beats.follow(&node.name, &stage, 0).text();
         let lines = log_text::lines(log.into_bytes(), Part::All, 0, TAIL);
-        Some(Now { stage, words: words::running_for(&running, now), lines })
+        Some(Now { stage, words: words::running_for(running, now), lines })
     }
 }
 
