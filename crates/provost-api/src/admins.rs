@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Growth, Role, Route};
+use crate::{AuthFailure, Growth, Role, Route};
 
 /// `GET`: the nodes, or those of `?nodes=SET`.
 pub const NODES: Route = Route("/v1/nodes");
@@ -262,7 +262,7 @@ pub struct PendingNode {
     /// From where, the last time.
     pub address: IpAddr,
     /// What is missing.
-    pub why: String,
+    pub why: AuthFailure,
     /// The last time.
     pub last: Timestamp,
     /// The first time.

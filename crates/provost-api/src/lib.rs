@@ -17,5 +17,6 @@ pub use node::{Detail, Node, ReportedGenerations, RunningFor};
 pub use nodes::{Beat, Growth};
 pub use route::Route;
 pub use words::{
-    Cause, NoticeKind, Outcome, Phase, Role, Service, Status, UnknownRole, UpdateStatus, Word,
+    AuthFailure, Cause, NoticeKind, Outcome, Phase, Role, Service, Status, UnknownRole,
+    UpdateStatus, Word,
 };

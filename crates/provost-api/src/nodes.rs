@@ -1,9 +1,29 @@
-//! The nodes' API: what a node sends to the management node, and the answers. Published files: [`crate::published`].
+//! The nodes' API: what a node asks the management node for and sends to it, and the answers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Route;
 
+/// `GET`: what is published for all nodes.
+pub const MANIFEST: Route = Route("/manifest.toml");
+/// `GET`: its signature.
+pub const MANIFEST_SIGNATURE: Route = Route("/manifest.toml.minisig");
+/// `GET`: the manifest of a channel or generation, or its signature.
+pub const NAMED_MANIFEST: Route = Route("/manifests/{name}");
+/// `GET`: until when what is published is valid.
+pub const REFRESH: Route = Route("/refresh.toml");
+/// `GET`: its signature.
+pub const REFRESH_SIGNATURE: Route = Route("/refresh.toml.minisig");
+/// `GET`: a file by its digest.
+pub const OBJECT: Route = Route("/objects/{folder}/{name}");
+/// `GET`: all files, or those of a generation.
+pub const PACK: Route = Route("/packs/{name}");
+/// `GET`: the node's program.
+pub const PROGRAM: Route = Route("/bin/{sha256}/provost");
+/// `GET`: a node's own plan, or its signature.
+pub const PLAN: Route = Route("/plans/{name}");
+/// `GET`: a node's own secrets.
+pub const SECRETS: Route = Route("/secrets/{name}");
 /// `POST`, a certificate request (PEM): a node asks for its identity.
 pub const ENROL: Route = Route("/v1/nodes/{node}/enroll");
 /// `POST`, a JSON array of records: a node reports.

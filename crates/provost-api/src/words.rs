@@ -299,6 +299,51 @@ words! {
 }
 
 words! {
+    /// What a node lacks to report.
+    AuthFailure {
+        /// It sends no token.
+        Missing = "no-token",
+        /// Its token is unknown.
+        Unknown = "unknown-token",
+        /// Its token is another node's.
+        OtherNodes = "other-nodes-token",
+        /// It sends a token by plain HTTP, which isn't allowed here.
+        PlainHttp = "plain-http",
+        /// Its key is unknown.
+        UnknownKey = "unknown-key",
+        /// Its key is another node's.
+        OtherNodesKey = "other-nodes-key",
+        /// Its identity has expired.
+        Ended = "identity-ended",
+        /// Its identity was revoked.
+        Revoked = "identity-revoked",
+        /// Its key waits for an admin.
+        NotApproved = "not-approved",
+        /// Its key waits for an admin, and it has another.
+        SecondKey = "second-key",
+    }
+}
+
+impl AuthFailure {
+    /// The same for people.
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Missing => "no token",
+            Self::Unknown => "unknown token",
+            Self::OtherNodes => "another node's token",
+            Self::PlainHttp => "token by plain HTTP",
+            Self::UnknownKey => "unknown key",
+            Self::OtherNodesKey => "another node's key",
+            Self::Ended => "identity has ended",
+            Self::Revoked => "identity was revoked",
+            Self::NotApproved => "not approved",
+            Self::SecondKey => "has another key",
+            Self::Other(word) => word.as_str(),
+        }
+    }
+}
+
+words! {
     /// What an admin may do. Each role may also do what those before it may.
     Role {
         /// See nodes, records and logs.

@@ -4,7 +4,6 @@
 //! The first eight keys of a record are those of OpenShift's bootstrap service records, so that
 //! its own reader can read ours; [`judge`](judge()) judges a journal as that reader does.
 
-mod beat;
 mod exit_code;
 mod inner;
 mod journal;
@@ -15,7 +14,6 @@ mod runs;
 mod service_file;
 mod verdict;
 
-pub use beat::{Beat, Growth};
 pub use exit_code::ExitCode;
 pub use inner::Inner;
 pub use journal::{Entry, Journal, JournalError, Repair};

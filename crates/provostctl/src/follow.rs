@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use provost_record::Growth;
+use provost_api::Growth;
 use provost_steplog::view::{ShowError, View};
 use provost_store::Node;
 use serde::Deserialize;

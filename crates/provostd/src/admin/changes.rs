@@ -9,9 +9,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
+use provost_api::admins::{Named, NodesRequest, Released, TokensRequest};
 use provost_record::{Service, now};
-use provost_store::{Look, Pruned, Released, RunQuery, Store};
-use serde::{Deserialize, Serialize};
+use provost_store::{Look, Pruned, RunQuery, Store};
 use serde_json::json;
 use tokio::task::spawn_blocking;
 
@@ -37,33 +37,10 @@ const EXAMPLE: &str = r#"{"nodes": ["cn[001-004]"]}"#;
 type StoreState = State<Arc<dyn Store>>;
 type FleetState = State<Arc<Fleet>>;
 
-/// The nodes that a request is about.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NodesRequest {
-    nodes: Vec<String>,
-}
-
-impl NodesRequest {
-    async fn read(body: Body) -> Result<Vec<String>, Refusal> {
-        let request: Self = read_json(body, EXAMPLE).await?;
-        expand(&request.nodes.join(","))
-    }
-}
-
-/// For which nodes tokens are created, and what becomes of those that they have.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct TokensRequest {
-    nodes: Vec<String>,
-    /// Only for those that have none.
-    #[serde(default)]
-    missing: bool,
-    /// For how long the old ones count, if the new ones aren't used before; without it, no more.
-    overlap_ms: Option<u64>,
-    /// Also for names that aren't published.
-    #[serde(default)]
-    force: bool,
+/// The nodes that a request names.
+async fn read_nodes(body: Body) -> Result<Vec<String>, Refusal> {
+    let request: NodesRequest = read_json(body, EXAMPLE).await?;
+    expand(&request.nodes.join(","))
 }
 
 pub(crate) async fn create_tokens(
@@ -96,19 +73,12 @@ pub(crate) async fn create_tokens(
     Ok(Json(created).into_response())
 }
 
-/// A node that was released, and how many attempts were forgotten.
-#[derive(Serialize)]
-pub(crate) struct ShownRelease {
-    node: String,
-    attempts: u32,
-}
-
 pub(crate) async fn release(
     State(store): StoreState,
     State(fleet): FleetState,
     body: Body,
-) -> Result<Json<Vec<ShownRelease>>, Refusal> {
-    let nodes = NodesRequest::read(body).await?;
+) -> Result<Json<Vec<Released>>, Refusal> {
+    let nodes = read_nodes(body).await?;
     let all = short(&nodes);
     // Not cut to a second: a run may have begun in the same one.
     let released = store.release(nodes, Timestamp::now()).await?.map_err(|unknown| {
@@ -120,14 +90,8 @@ pub(crate) async fn release(
     })?;
     tracing::info!("released {all}");
     fleet.touch(&released.iter().map(|released| released.node.clone()).collect::<Vec<_>>());
-    let shown = |r: Released| ShownRelease { node: r.node, attempts: r.attempts };
+    let shown = |r: provost_store::Released| Released { node: r.node, attempts: r.attempts };
     Ok(Json(released.into_iter().map(shown).collect()))
-}
-
-/// A node that was removed.
-#[derive(Serialize)]
-pub(crate) struct ShownRemoval {
-    node: String,
 }
 
 pub(crate) async fn remove(
@@ -135,8 +99,8 @@ pub(crate) async fn remove(
     State(fleet): FleetState,
     State(pending): State<Arc<Pending>>,
     body: Body,
-) -> Result<Json<Vec<ShownRemoval>>, Refusal> {
-    let nodes = NodesRequest::read(body).await?;
+) -> Result<Json<Vec<Named>>, Refusal> {
+    let nodes = read_nodes(body).await?;
     known.remove(&nodes).await?.map_err(|unknown| {
         let unknown = short(&unknown);
         absent(
@@ -147,7 +111,7 @@ pub(crate) async fn remove(
     fleet.touch(&nodes);
     tracing::info!("removed {}", short(&nodes));
     nodes.iter().for_each(|node| pending.remove(node));
-    Ok(Json(nodes.into_iter().map(|node| ShownRemoval { node }).collect()))
+    Ok(Json(nodes.into_iter().map(|node| Named { node }).collect()))
 }
 
 /// Has nodes run what they left unfinished, by the program that the site has for it.
@@ -156,7 +120,7 @@ pub(crate) async fn go_on(
     State(hook): State<Option<Arc<Hook>>>,
     body: Body,
 ) -> Result<StatusCode, Refusal> {
-    let nodes = NodesRequest::read(body).await?;
+    let nodes = read_nodes(body).await?;
     let all = short(&nodes);
     let by_hand = format!("provostctl continue {all}");
     let Some(hook) = hook else {

@@ -10,12 +10,15 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
+use provost_api::AuthFailure;
+use provost_api::admins::{
+    Approved, CloseRequest, Closed, KeyRequest, NewJoin, NodeIdentity, NodesRequest, PendingNode,
+    Rejected, Revoked, TimeRequest, Window,
+};
 use provost_bundle::Fingerprint;
 use provost_plan::nodes::fold;
 use provost_record::now;
 use provost_store::{Identity, Join, Network, NotPending};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::published_nodes;
 use super::request::{expand, read_json, short};
@@ -31,30 +34,18 @@ const JOIN: &str = "compare the command with: provostctl join --help";
 const PENDING: &str = "copy it from: provostctl pending";
 const KEY: &str = r#"{"node": "cn001", "key": "SHA256:…"}"#;
 
-/// For which nodes, and for how long.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct TimeRequest {
-    nodes: Vec<String>,
-    for_ms: u64,
-    /// A network from where a join token counts.
-    from: Option<String>,
-}
-
-impl TimeRequest {
-    /// The nodes, which are published, and the end.
-    async fn read(
-        www: &Path,
-        body: Body,
-    ) -> Result<(Vec<String>, Timestamp, Option<Network>), Refusal> {
-        let request: Self = read_json(body, NODES).await?;
-        let nodes = expand(&request.nodes.join(","))?;
-        let nodes = published_nodes::checked(www, nodes).await?;
-        let time = SignedDuration::from_millis(i64::try_from(request.for_ms).unwrap_or(i64::MAX));
-        let until = now().saturating_add(time).unwrap_or(Timestamp::MAX);
-        let from = request.from.as_deref().map(|from| parse::<Network>(from, JOIN)).transpose()?;
-        Ok((nodes, until, from))
-    }
+/// Reads a request for some time: the nodes, which are published, the end, and the network.
+async fn read_time(
+    www: &Path,
+    body: Body,
+) -> Result<(Vec<String>, Timestamp, Option<Network>), Refusal> {
+    let request: TimeRequest = read_json(body, NODES).await?;
+    let nodes = expand(&request.nodes.join(","))?;
+    let nodes = published_nodes::checked(www, nodes).await?;
+    let time = SignedDuration::from_millis(i64::try_from(request.for_ms).unwrap_or(i64::MAX));
+    let until = now().saturating_add(time).unwrap_or(Timestamp::MAX);
+    let from = request.from.as_deref().map(|from| parse::<Network>(from, JOIN)).transpose()?;
+    Ok((nodes, until, from))
 }
 
 fn parse<T: FromStr<Err: std::fmt::Display>>(text: &str, hint: &str) -> Result<T, Refusal> {
@@ -62,18 +53,11 @@ fn parse<T: FromStr<Err: std::fmt::Display>>(text: &str, hint: &str) -> Result<T
         .map_err(|e: T::Err| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, e.to_string(), hint))
 }
 
-/// A new join token. It is shown only once.
-#[derive(Serialize)]
-pub(crate) struct NewJoin {
-    node: String,
-    token: String,
-}
-
 pub(crate) async fn join(
     State(enrolment): Shared,
     body: Body,
 ) -> Result<Json<Vec<NewJoin>>, Refusal> {
-    let (nodes, until, from) = TimeRequest::read(&enrolment.www, body).await?;
+    let (nodes, until, from) = read_time(&enrolment.www, body).await?;
     tracing::info!("join tokens until {until} for {}", short(&nodes));
     let new = |node| Ok::<_, Refusal>(NewJoin { node, token: token::random()? });
     let new = nodes.into_iter().map(new).collect::<Result<Vec<_>, _>>()?;
@@ -87,73 +71,62 @@ pub(crate) async fn join(
     Ok(Json(new))
 }
 
-pub(crate) async fn open(State(enrolment): Shared, body: Body) -> Result<Json<Value>, Refusal> {
-    let (nodes, until, _) = TimeRequest::read(&enrolment.www, body).await?;
+pub(crate) async fn open(State(enrolment): Shared, body: Body) -> Result<Json<Window>, Refusal> {
+    let (nodes, until, _) = read_time(&enrolment.www, body).await?;
     tracing::info!("enrolment is open until {until} for {}", short(&nodes));
     enrolment.store.open_windows(nodes.clone(), until).await?;
     enrolment.wake(&nodes);
-    Ok(Json(json!({ "nodes": fold(&nodes), "until": until })))
+    Ok(Json(Window { nodes: fold(&nodes), until }))
 }
 
 /// The open windows, those with the same end together.
-pub(crate) async fn windows(State(enrolment): Shared) -> Result<Json<Vec<Value>>, Refusal> {
+pub(crate) async fn windows(State(enrolment): Shared) -> Result<Json<Vec<Window>>, Refusal> {
     let mut by_end: BTreeMap<Timestamp, Vec<String>> = BTreeMap::new();
     for (node, until) in enrolment.store.windows(now()).await? {
         by_end.entry(until).or_default().push(node);
     }
-    let shown =
-        |(until, nodes): (Timestamp, Vec<String>)| json!({ "nodes": fold(&nodes), "until": until });
+    let shown = |(until, nodes): (Timestamp, Vec<String>)| Window { nodes: fold(&nodes), until };
     Ok(Json(by_end.into_iter().map(shown).collect()))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CloseRequest {
-    /// Without it, all.
-    nodes: Option<Vec<String>>,
-}
-
-pub(crate) async fn close(State(enrolment): Shared, body: Body) -> Result<Json<Value>, Refusal> {
+pub(crate) async fn close(State(enrolment): Shared, body: Body) -> Result<Json<Closed>, Refusal> {
     let request: CloseRequest = read_json(body, NODES).await?;
     let nodes = request.nodes.map(|nodes| expand(&nodes.join(","))).transpose()?;
     let closed = enrolment.store.close_windows(nodes, now()).await?;
     tracing::info!("enrolment is closed for {}", short(&closed));
-    Ok(Json(json!({ "nodes": fold(&closed) })))
+    Ok(Json(Closed { nodes: fold(&closed) }))
 }
 
-/// A node, and which of its keys.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct KeyRequest {
-    node: String,
-    key: Option<String>,
+/// Reads which key of a node is meant.
+async fn read_key(body: Body) -> Result<(String, Option<Fingerprint>), Refusal> {
+    let KeyRequest { node, key } = read_json(body, KEY).await?;
+    Ok((node, key.as_deref().map(|key| parse(key, PENDING)).transpose()?))
 }
 
-impl KeyRequest {
-    async fn read(body: Body) -> Result<(String, Option<Fingerprint>), Refusal> {
-        let Self { node, key } = read_json(body, KEY).await?;
-        Ok((node, key.as_deref().map(|key| parse(key, PENDING)).transpose()?))
-    }
-}
-
-pub(crate) async fn approve(State(enrolment): Shared, body: Body) -> Result<Json<Value>, Refusal> {
-    let (node, key) = KeyRequest::read(body).await?;
+pub(crate) async fn approve(
+    State(enrolment): Shared,
+    body: Body,
+) -> Result<Json<Approved>, Refusal> {
+    let (node, key) = read_key(body).await?;
     let (at, named) = (now(), key.map(|key| key.0));
     let until = enrolment.until(at);
     let approved = enrolment.store.approve(&node, named, until, at).await?;
     let key = Fingerprint(approved.map_err(|why| not_pending(&node, "approve", why))?);
     tracing::info!("approved {key} as {node}'s identity until {until}");
     enrolment.wake(std::slice::from_ref(&node));
-    Ok(Json(json!({ "node": node, "key": key.to_string(), "until": until })))
+    Ok(Json(Approved { node, key: key.to_string(), until }))
 }
 
-pub(crate) async fn reject(State(enrolment): Shared, body: Body) -> Result<Json<Value>, Refusal> {
-    let (node, key) = KeyRequest::read(body).await?;
+pub(crate) async fn reject(
+    State(enrolment): Shared,
+    body: Body,
+) -> Result<Json<Rejected>, Refusal> {
+    let (node, key) = read_key(body).await?;
     let rejected = enrolment.store.reject(&node, key.map(|key| key.0)).await?;
     let key = Fingerprint(rejected.map_err(|why| not_pending(&node, "reject", why))?);
     tracing::info!("rejected {key}, which asked to be {node}'s identity");
     enrolment.wake(std::slice::from_ref(&node));
-    Ok(Json(json!({ "node": node, "key": key.to_string() })))
+    Ok(Json(Rejected { node, key: key.to_string() }))
 }
 
 fn not_pending(node: &str, verb: &str, why: NotPending) -> Refusal {
@@ -182,26 +155,11 @@ fn not_pending(node: &str, verb: &str, why: NotPending) -> Refusal {
     Refusal::new(status, error, hint)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RevokeRequest {
-    nodes: Vec<String>,
-}
-
-/// A node that was revoked.
-#[derive(Serialize)]
-pub(crate) struct Revoked {
-    node: String,
-    /// Its identity, if it had one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<String>,
-}
-
 pub(crate) async fn revoke(
     State(enrolment): Shared,
     body: Body,
 ) -> Result<Json<Vec<Revoked>>, Refusal> {
-    let request: RevokeRequest = read_json(body, NODES).await?;
+    let request: NodesRequest = read_json(body, NODES).await?;
     let nodes = expand(&request.nodes.join(","))?;
     let revoked = enrolment.store.revoke(nodes.clone(), now()).await?.map_err(|unknown| {
         Refusal::new(
@@ -221,44 +179,26 @@ pub(crate) async fn revoke(
 }
 
 /// A node's identity, as it is shown.
-#[derive(Serialize)]
-pub(crate) struct ShownIdentity {
-    key: String,
-    since: Timestamp,
-    until: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    revoked: Option<Timestamp>,
-}
-
-impl From<Identity> for ShownIdentity {
-    fn from(identity: Identity) -> Self {
-        let Identity { key, since, until, revoked, .. } = identity;
-        Self { key: Fingerprint(key).to_string(), since, until, revoked }
-    }
+pub(crate) fn shown(identity: Identity) -> NodeIdentity {
+    let Identity { key, since, until, revoked, .. } = identity;
+    NodeIdentity { key: Fingerprint(key).to_string(), since, until, revoked }
 }
 
 /// The nodes that try to report without a right to, and the keys that wait for an admin, by node.
-pub(crate) async fn pending(State(enrolment): Shared) -> Result<Json<Vec<Value>>, Refusal> {
+pub(crate) async fn pending(State(enrolment): Shared) -> Result<Json<Vec<PendingNode>>, Refusal> {
     let keys = enrolment.store.pending_keys().await?;
-    let mut all: Vec<(String, Value)> = Vec::new();
-    for attempts in enrolment.pending.list() {
-        // A key says more of the same node.
-        if keys.iter().all(|key| key.node != attempts.node) {
-            all.push((attempts.node.clone(), json!(attempts)));
-        }
-    }
-    for key in keys {
-        let why = if key.is_second { "second-key" } else { "not-approved" };
-        let shown = json!({
-            "node": key.node,
-            "address": key.by,
-            "why": why,
-            "key": Fingerprint(key.key).to_string(),
-            "since": key.since,
-            "last": key.last,
-        });
-        all.push((key.node, shown));
-    }
-    all.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(Json(all.into_iter().map(|(_, shown)| shown).collect()))
+    let mut all = enrolment.pending.list();
+    // A key says more of the same node.
+    all.retain(|node| keys.iter().all(|key| key.node != node.node));
+    all.extend(keys.into_iter().map(|key| PendingNode {
+        node: key.node,
+        address: key.by,
+        why: if key.is_second { AuthFailure::SecondKey } else { AuthFailure::NotApproved },
+        key: Some(Fingerprint(key.key).to_string()),
+        since: key.since,
+        last: key.last,
+        attempts: None,
+    }));
+    all.sort_by(|a, b| a.node.cmp(&b.node));
+    Ok(Json(all))
 }

@@ -1,9 +1,9 @@
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Json, extract::State};
+use provost_api::admins::Health;
 use provost_steplog::wording::error_chain;
 use provost_store::Store;
-use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(crate) async fn health(
             ))
         }
         // Without an answer, the store's own is all that is known.
-        _ => Ok(Json(json!({ "status": "ok" })).into_response()),
+        _ => Ok(Json(Health { status: "ok".to_owned(), error: None, hint: None }).into_response()),
     }
 }
 
@@ -45,6 +45,7 @@ pub(crate) fn room(folder: &Path) -> rustix::io::Result<u64> {
 }
 
 fn failed(error: String, hint: &str) -> Response {
-    let body = Json(json!({ "status": "failed", "error": error, "hint": hint }));
+    let (status, hint) = ("failed".to_owned(), Some(hint.to_owned()));
+    let body = Json(Health { status, error: Some(error), hint });
     (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
 }

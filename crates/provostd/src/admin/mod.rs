@@ -8,7 +8,7 @@ pub(crate) mod request;
 pub(crate) mod retention;
 pub(crate) mod tokens;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,6 +21,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use futures_util::stream;
+use provost_api::admins::{self as api, Generations, Groups, NodeIdentity, Scripts};
+use provost_api::published;
 use provost_bundle::Manifest;
 use provost_record::Run;
 use provost_steplog::wording::error_chain;
@@ -38,13 +40,12 @@ use crate::metrics::Metrics;
 use crate::nodes::beats::Beats;
 use crate::nodes::enrolment::Enrolment;
 use crate::nodes::history::{History, KnownNodes};
-use crate::nodes::installer::{Installer, InstallerNeeds};
+use crate::nodes::installer::Installer;
 use crate::nodes::pending::Pending;
 use crate::nodes::{follow, history};
 use crate::notify::program::Hook;
 use crate::published::PublishedFolder;
 use accounts::{AuditLog, Logins, May};
-use enrolment::ShownIdentity;
 use health::DataFolder;
 use request::{absent, expand};
 use retention::Pruner;
@@ -108,32 +109,32 @@ pub(crate) fn router(state: AdminState) -> Router {
     let add_admin = audit.change("admin add", May::All, accounts::add);
     let remove_admin = audit.change("admin remove", May::All, accounts::remove);
     Router::new()
-        .route("/v1/nodes", get(list))
-        .route("/v1/nodes/{node}", get(show))
-        .route("/v1/nodes/{node}/follow/{script}", get(follow::follow))
-        .route("/v1/runs/{run}/records", get(records))
-        .route("/v1/runs/{run}/logs/{name}", get(log))
-        .route("/v1/events", get(events::stream))
-        .route("/v1/pending", get(enrolment::pending))
-        .route("/v1/installer", get(installer))
-        .route("/v1/scripts", get(scripts))
-        .route("/v1/groups", get(groups))
-        .route("/v1/tokens", token)
-        .route("/v1/release", release)
-        .route("/v1/remove", remove)
-        .route("/v1/prune", prune.get(changes::prunable))
-        .route("/v1/join", join)
-        .route("/v1/windows", open.get(enrolment::windows))
-        .route("/v1/windows/close", close)
-        .route("/v1/approve", approve)
-        .route("/v1/reject", reject)
-        .route("/v1/revoke", revoke)
-        .route("/v1/generations", get(generations))
-        .route("/v1/admins", add_admin.get(accounts::list))
-        .route("/v1/admins/remove", remove_admin)
-        .route("/v1/audit", get(accounts::list_changes))
-        .route("/healthz", get(health::health))
-        .route("/metrics", get(metrics))
+        .route(api::NODES.0, get(list))
+        .route(api::NODE.0, get(show))
+        .route(api::FOLLOW.0, get(follow::follow))
+        .route(api::RUN_RECORDS.0, get(records))
+        .route(api::RUN_LOG.0, get(log))
+        .route(api::EVENTS.0, get(events::stream))
+        .route(api::PENDING.0, get(enrolment::pending))
+        .route(api::INSTALLER.0, get(installer))
+        .route(api::SCRIPTS.0, get(scripts))
+        .route(api::GROUPS.0, get(groups))
+        .route(api::TOKENS.0, token)
+        .route(api::RELEASE.0, release)
+        .route(api::REMOVE.0, remove)
+        .route(api::PRUNE.0, prune.get(changes::prunable))
+        .route(api::JOIN.0, join)
+        .route(api::WINDOWS.0, open.get(enrolment::windows))
+        .route(api::CLOSE_WINDOWS.0, close)
+        .route(api::APPROVE.0, approve)
+        .route(api::REJECT.0, reject)
+        .route(api::REVOKE.0, revoke)
+        .route(api::GENERATIONS.0, get(generations))
+        .route(api::ADMINS.0, add_admin.get(accounts::list))
+        .route(api::REMOVE_ADMIN.0, remove_admin)
+        .route(api::AUDIT.0, get(accounts::list_changes))
+        .route(api::HEALTH.0, get(health::health))
+        .route(api::METRICS.0, get(metrics))
         .with_state(state)
         .layer(map_response(refusal::in_json))
 }
@@ -159,7 +160,7 @@ async fn list(
 struct Shown<'a> {
     node: Node,
     #[serde(skip_serializing_if = "Option::is_none")]
-    identity: Option<ShownIdentity>,
+    identity: Option<NodeIdentity>,
     runs: Vec<ShownRun<'a>>,
     /// Whether there are older runs.
     #[serde(skip_serializing_if = "is_false")]
@@ -200,7 +201,7 @@ async fn show(
     let query = RunQuery { whole: runs.unwrap_or(1), brief: BRIEF_RUNS, also: node.run.clone() };
     let History { newest, uploaded, place } = known.history(&name, query).await?;
     let runs = newest.runs.iter().flat_map(|run| shown_runs(run, &uploaded)).collect();
-    let identity = store.identity(&name).await?.map(Into::into);
+    let identity = store.identity(&name).await?.map(enrolment::shown);
     let response = Json(Shown { node, identity, runs, more: newest.more }).into_response();
     Ok(response.map(|sent| body::keep(place, sent)))
 }
@@ -268,50 +269,42 @@ async fn node_of_run(store: &dyn Store, run: &str) -> Result<String, Refusal> {
     })
 }
 
-async fn installer(State(installer): State<Installer>) -> Result<Json<InstallerNeeds>, Refusal> {
+async fn installer(State(installer): State<Installer>) -> Result<Json<api::Installer>, Refusal> {
     installer.needs().await.map(Json)
 }
 
 /// The names of the published scripts; null where nothing is published here.
-async fn scripts(State(www): Www) -> Json<serde_json::Value> {
-    let text = tokio::fs::read(www.join("manifest.toml")).await.ok();
+async fn scripts(State(www): Www) -> Json<Scripts> {
+    let text = tokio::fs::read(www.join(published::MANIFEST)).await.ok();
     let manifest = text.and_then(|text| Manifest::parse(&text).ok());
-    let names = manifest
-        .map(|manifest| manifest.files.into_iter().map(|file| file.path).collect::<Vec<String>>());
-    Json(serde_json::json!({ "scripts": names }))
+    let names = |manifest: Manifest| manifest.files.into_iter().map(|file| file.path).collect();
+    Json(Scripts { scripts: manifest.map(names) })
 }
 
 /// The groups of the published site, each with its nodes, folded.
-async fn groups(State(www): Www) -> Result<Json<serde_json::Value>, Refusal> {
+async fn groups(State(www): Www) -> Result<Json<Groups>, Refusal> {
     let groups = spawn_blocking(move || provost_publish::groups(&www, None))
         .await?
         .map_err(|e| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error_chain(&e), e.hint()))?;
-    Ok(Json(serde_json::json!({ "groups": groups })))
-}
-
-/// The newest generations that nodes have reported.
-#[derive(Serialize)]
-struct ShownGenerations<'a> {
-    /// The published folder that this daemon serves.
-    www: &'a std::path::Path,
-    bundle: u64,
-    plans: BTreeMap<String, u64>,
+    Ok(Json(Groups { groups }))
 }
 
 /// No site has published so often: a greater number is a node's mistake, or malice.
 const MAX_GENERATION: u64 = 1 << 40;
 
-async fn generations(State(store): StoreState, State(www): Www) -> Result<Response, Refusal> {
+async fn generations(
+    State(store): StoreState,
+    State(www): Www,
+) -> Result<Json<Generations>, Refusal> {
     let plausible = |generation: &u64| (1..=MAX_GENERATION).contains(generation);
     let seen = store.seen().await?;
     let bundle = seen.iter().map(|(_, seen)| seen.bundle).filter(plausible).max();
     let plans = seen.into_iter().map(|(node, seen)| (node, seen.plan));
-    Ok(Json(ShownGenerations {
-        www: &www,
+    Ok(Json(Generations {
+        www: www.to_path_buf(),
         bundle: bundle.unwrap_or_default(),
         plans: plans.filter(|(_, plan)| plausible(plan)).collect(),
-    })
-    .into_response())
+    }))
 }
 
 async fn metrics(

@@ -1,20 +1,11 @@
 use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp};
+use provost_api::admins::NewToken;
 use provost_store::{Store, Token};
-use serde::Serialize;
 
 use crate::listener::refusal::Refusal;
 use crate::listener::token::{digest, random};
-
-/// A node's new token. It is shown only once.
-#[derive(Serialize)]
-pub(crate) struct NewToken {
-    node: String,
-    token: String,
-    /// Whether the node was unknown before.
-    new: bool,
-}
 
 /// Creates a token for each of `nodes`: 256 random bits, of which the store keeps the digest. The old
 /// ones count for the time `overlap`, if there is one.

@@ -4,9 +4,9 @@ use axum::Extension;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
+use provost_api::ErrorBody;
 use provost_steplog::wording::error_chain;
 use provost_store::StoreError;
-use serde_json::json;
 use tokio::task::JoinError;
 
 /// The answer to a request that is refused: a status, what was wrong, and what to do about it.
@@ -83,7 +83,7 @@ impl Refusal {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        let body = axum::Json(json!({ "error": &self.error, "hint": self.hint }));
+        let body = axum::Json(ErrorBody { error: self.error.clone(), hint: self.hint });
         (self.status, headers, Extension(Refused(self.error)), body).into_response()
     }
 }

@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use provost_record::{Beat, Growth};
+use provost_api::{Beat, Followed, Growth};
 use provost_store::{Node, RunningFor};
-use serde::Serialize;
 use tokio::sync::broadcast;
 
 /// The longest last line that is kept, in characters.
@@ -41,24 +40,9 @@ struct OfNode {
     followed: Option<Instant>,
 }
 
-/// A part of a log that somebody follows.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Followed {
-    /// The run; none if there is no beat of that script.
-    pub(crate) run: Option<String>,
-    /// `NN-SCRIPT`.
-    log: Option<String>,
-    /// What the reader doesn't have, in order.
-    pub(crate) pieces: Vec<Growth>,
-    /// Whether the step has ended.
-    pub(crate) ended: bool,
-}
-
-impl Followed {
-    /// The pieces as one text.
-    pub(crate) fn text(&self) -> String {
-        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
-    }
+/// The pieces of a log as one text.
+pub(crate) fn text(followed: &Followed) -> String {
+    followed.pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 
 impl Default for Beats {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode};
+use provost_api::AuthFailure;
 use provost_bundle::Fingerprint;
 use provost_record::now;
 use provost_store::{KeyDigest, Store};
 
 use super::enrolment::Enrolment;
-use super::pending::{Lack, Pending};
+use super::pending::Pending;
 use crate::listener::bodies::{Bodies, HeldBody};
 use crate::listener::connections::Connection;
 use crate::listener::refusal::Refusal;
@@ -82,11 +83,11 @@ impl Callers {
             refuse(why, StatusCode::UNAUTHORIZED, error.to_owned(), hint)
         };
         let Some(token) = bearer(headers) else {
-            return unknown(Lack::Missing, "the request has no token");
+            return unknown(AuthFailure::Missing, "the request has no token");
         };
         match self.store.token_owner(digest(token), now()).await? {
             Some(owner) if owner == node && !by.is_private() && !self.plain_tokens => refuse(
-                Lack::PlainHttp,
+                AuthFailure::PlainHttp,
                 StatusCode::FORBIDDEN,
                 format!("the token of {node} came by plain HTTP, where it doesn't count here"),
                 "name TLS to the nodes: provostctl publish … --tls \"$(provostd ca show --tls)\"; or \
@@ -94,12 +95,12 @@ impl Callers {
             ),
             Some(owner) if owner == node => Ok(Caller { is_due: false }),
             Some(owner) => refuse(
-                Lack::OtherNodes,
+                AuthFailure::OtherNodes,
                 StatusCode::FORBIDDEN,
                 format!("the token is {owner}'s, and the request is about {node:?}"),
                 "use the node's own token: a node can report only about itself",
             ),
-            None => unknown(Lack::Unknown, "the token is unknown"),
+            None => unknown(AuthFailure::Unknown, "the token is unknown"),
         }
     }
 
@@ -120,10 +121,10 @@ impl Callers {
                 format!(
                     "if {node} may come back, remove STATE/id and STATE/id.crt there, and: provostctl join {node}"
                 ),
-                Lack::Revoked,
+                AuthFailure::Revoked,
             ),
             Some(identity) if identity.node != node => {
-                self.pending.add(node, by.address(), Lack::OtherNodesKey);
+                self.pending.add(node, by.address(), AuthFailure::OtherNodesKey);
                 return Err(Refusal::new(
                     StatusCode::FORBIDDEN,
                     format!(
@@ -136,16 +137,18 @@ impl Callers {
             Some(identity) if identity.until <= at => (
                 format!("the identity {fingerprint} of {node} has ended at {}", identity.until),
                 enrol,
-                Lack::Ended,
+                AuthFailure::Ended,
             ),
             Some(identity) => {
                 return Ok(Caller { is_due: self.enrolment.is_due(identity.until, at) });
             }
-            None => {
-                (format!("the key {fingerprint} is no node's identity"), enrol, Lack::UnknownKey)
-            }
+            None => (
+                format!("the key {fingerprint} is no node's identity"),
+                enrol,
+                AuthFailure::UnknownKey,
+            ),
         };
-        if why != Lack::Revoked && bearer(headers).is_some() {
+        if why != AuthFailure::Revoked && bearer(headers).is_some() {
             return self.by_token(headers, node, by).await;
         }
         self.pending.add(node, by.address(), why);

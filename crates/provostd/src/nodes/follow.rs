@@ -9,9 +9,10 @@ use provost_store::Store;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::beats::{Beats, Followed};
+use super::beats::Beats;
 use crate::listener::Stop;
 use crate::listener::refusal::Refusal;
+use provost_api::Followed;
 
 /// How long a request waits for more of the log.
 const WAIT: Duration = Duration::from_secs(5);

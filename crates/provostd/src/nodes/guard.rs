@@ -1,20 +1,12 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue};
+use provost_api::nodes::Directive;
+use provost_api::{Service, headers};
 use provost_record::Record;
 use provost_steplog::wording;
 use provost_store::{Standing, Store, StoreError};
-use serde::Serialize;
-
-/// On a request for a plan: the run that asks, which doesn't count as an attempt yet.
-const RUN: HeaderName = HeaderName::from_static("provost-run");
-/// On a plan: what the node has to do.
-const DIRECTIVE: HeaderName = HeaderName::from_static("provost-directive");
-/// Why the node is held: one line of ASCII.
-const REASON: HeaderName = HeaderName::from_static("provost-reason");
-/// When an admin released the node, RFC 3339: it forgets attempts that began before.
-const RELEASED: HeaderName = HeaderName::from_static("provost-released");
 
 /// The longest text about the last failure in a reason, in characters: it is for one line.
 const MOST_WORDS: usize = 200;
@@ -26,42 +18,19 @@ pub(crate) struct AttemptGuard {
     pub(crate) budget: NonZeroU32,
 }
 
-/// What a node has to do.
-#[derive(Debug, Serialize)]
-#[serde(tag = "directive", rename_all = "lowercase")]
-pub(crate) enum Directive {
-    /// Run.
-    Proceed,
-    /// Run nothing until an admin releases the node.
-    Hold {
-        /// One line of ASCII.
-        reason: String,
-    },
-}
-
-impl Directive {
-    /// Decides by a node's attempts; `budget` is how many may fail.
-    pub(crate) fn of(standing: &Standing, budget: NonZeroU32) -> Self {
-        let attempts = standing.attempts;
-        if attempts < budget.get() {
-            return Self::Proceed;
-        }
-        let mut reason =
-            format!("{} failed (max_attempts = {budget})", wording::count(attempts, "attempt"));
-        if let Some(last) = &standing.last_failure {
-            reason.push_str("; the last: ");
-            reason.extend(last.chars().take(MOST_WORDS).flat_map(ascii));
-        }
-        Self::Hold { reason }
+/// Decides by a node's attempts; `budget` is how many may fail.
+fn directive(standing: &Standing, budget: NonZeroU32) -> Directive {
+    let attempts = standing.attempts;
+    if attempts < budget.get() {
+        return Directive::Proceed;
     }
-
-    /// Decides for the run that has sent `last`. Reruns are never held.
-    pub(crate) fn after(last: &Record, standing: &Standing, budget: NonZeroU32) -> Self {
-        match last.service.as_str() {
-            "run" => Self::Proceed,
-            _ => Self::of(standing, budget),
-        }
+    let mut reason =
+        format!("{} failed (max_attempts = {budget})", wording::count(attempts, "attempt"));
+    if let Some(last) = &standing.last_failure {
+        reason.push_str("; the last: ");
+        reason.extend(last.chars().take(MOST_WORDS).flat_map(ascii));
     }
+    Directive::Hold { reason }
 }
 
 /// What a header may have in place of `c`, which a script may have printed.
@@ -72,31 +41,39 @@ fn ascii(c: char) -> impl Iterator<Item = char> {
 }
 
 impl AttemptGuard {
+    /// Decides for the run that has sent `last`. Reruns are never held.
+    pub(crate) fn after(&self, last: &Record, standing: &Standing) -> Directive {
+        match Service::from(&*last.service) {
+            Service::Run => Directive::Proceed,
+            _ => directive(standing, self.budget),
+        }
+    }
+
     /// How the attempts of `node` stand, without that of the run that asks for its plan by these headers.
     pub(crate) async fn standing(
         &self,
         node: &str,
-        headers: &HeaderMap,
+        sent: &HeaderMap,
     ) -> Result<Standing, StoreError> {
-        let current = headers.get(RUN).and_then(|run| run.to_str().ok());
+        let current = sent.get(headers::RUN).and_then(|run| run.to_str().ok());
         self.store.standing(node, current).await
     }
 
     /// Adds the directive to the headers of a plan.
-    pub(crate) fn add_directive(&self, headers: &mut HeaderMap, standing: &Standing) {
-        match Directive::of(standing, self.budget) {
+    pub(crate) fn add_directive(&self, to: &mut HeaderMap, standing: &Standing) {
+        match directive(standing, self.budget) {
             Directive::Hold { reason } => {
-                headers.insert(DIRECTIVE, HeaderValue::from_static("hold"));
+                to.insert(headers::DIRECTIVE, HeaderValue::from_static(headers::HOLD));
                 // Printable ASCII is always valid in a header.
                 if let Ok(reason) = HeaderValue::try_from(reason) {
-                    headers.insert(REASON, reason);
+                    to.insert(headers::REASON, reason);
                 }
             }
             Directive::Proceed => {
-                headers.insert(DIRECTIVE, HeaderValue::from_static("proceed"));
+                to.insert(headers::DIRECTIVE, HeaderValue::from_static(headers::PROCEED));
                 let at = standing.released.map(|at| HeaderValue::try_from(at.to_string()));
                 if let Some(Ok(at)) = at {
-                    headers.insert(RELEASED, at);
+                    to.insert(headers::RELEASED, at);
                 }
             }
         }

@@ -3,30 +3,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
+use provost_api::limits;
+use provost_api::nodes::Acknowledgement;
 use provost_record::{Phase, now};
-use provost_store::{Ingested, MAX_RECORD, MAX_SEQ, Report, Sent, Store, StoreError, UploadedLog};
-use serde::Serialize;
+use provost_store::{Ingested, Report, Sent, Store, StoreError, UploadedLog};
 use serde_json::value::RawValue;
 
 use super::failures;
-use super::guard::{AttemptGuard, Directive};
+use super::guard::AttemptGuard;
 use super::over_quota::OverQuota;
 use super::silence::Silence;
 use crate::listener::refusal::Refusal;
 use crate::listener::report_places::ReportPlaces;
 use crate::metrics::Metrics;
-
-/// The answer to a batch of records.
-#[derive(Debug, Serialize)]
-pub(crate) struct Acknowledgement {
-    /// The seq of the batch's last record: it and all before it are durable.
-    acked: u64,
-    /// Whether more is to come of the run.
-    #[serde(skip)]
-    pub(crate) goes_on: bool,
-    #[serde(flatten)]
-    directive: Directive,
-}
 
 /// Stores what nodes report.
 pub(crate) struct Reports {
@@ -39,13 +28,13 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    /// Stores a batch of a node's records, which was sent so.
+    /// Stores a batch of a node's records, which was sent so. Returns the answer, and whether more is to come of the run.
     pub(crate) async fn ingest(
         self: &Arc<Self>,
         node: &str,
         body: &[u8],
         sent: Sent,
-    ) -> Result<Acknowledgement, Refusal> {
+    ) -> Result<(Acknowledgement, bool), Refusal> {
         let _place = self.places.take()?;
         let mut batch = parse(node, body)?;
         let Some(last) = batch.last_mut() else {
@@ -57,9 +46,9 @@ impl Reports {
         // request, and what follows from stored records has to be done all the same.
         let stored = tokio::spawn(Arc::clone(self).store(node.to_owned(), batch)).await;
         let ingested = stored.unwrap_or_else(|error| resume_unwind(error.into_panic()))?;
-        let directive = Directive::after(&last, &ingested.standing, self.guard.budget);
+        let directive = self.guard.after(&last, &ingested.standing);
         let goes_on = last.phase != Phase::ServiceEnd;
-        Ok(Acknowledgement { acked: last.seq, goes_on, directive })
+        Ok((Acknowledgement { acked: last.seq, directive }, goes_on))
     }
 
     /// Stores a batch, and does what follows from it: the node is due to report again, its failures are logged.
@@ -111,8 +100,8 @@ pub(crate) fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
         .map_err(|e| invalid(format!("the body isn't a JSON array of records: {e}")))?;
     let read = |(index, text): (usize, &&RawValue)| {
         let refuse = |why: String| invalid(format!("record {index} of the batch: {why}"));
-        if text.get().len() > MAX_RECORD {
-            return Err(refuse(format!("it is longer than {MAX_RECORD} bytes")));
+        if text.get().len() > limits::RECORD {
+            return Err(refuse(format!("it is longer than {} bytes", limits::RECORD)));
         }
         let report = Report::parse(text).map_err(|e| refuse(e.to_string()))?;
         let record = &report.record;
@@ -123,7 +112,7 @@ pub(crate) fn parse(node: &str, body: &[u8]) -> Result<Vec<Report>, Refusal> {
         if !is_run_id(&record.run) {
             return Err(refuse(format!("its run {:?} isn't a UUID in its usual form", record.run)));
         }
-        if record.seq > MAX_SEQ {
+        if record.seq > limits::SEQ {
             return Err(refuse(format!("its seq {} is too large", record.seq)));
         }
         Ok(report)

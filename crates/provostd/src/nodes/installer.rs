@@ -6,9 +6,9 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use provost_bundle::{Digest, Manifest};
+use provost_api::{admins as api, published};
+use provost_bundle::Manifest;
 use provost_steplog::wording::error_chain;
-use serde::Serialize;
 
 use super::node_program::NodeProgram;
 use crate::listener::refusal::Refusal;
@@ -17,21 +17,6 @@ use crate::published::PublishedFolder;
 /// Addresses for documentation (RFC 5737, RFC 3849): nothing is sent there.
 const FAR_V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const FAR_V6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
-
-/// What the script of an installer needs.
-#[derive(Serialize)]
-pub(crate) struct InstallerNeeds {
-    /// Where nodes reach this daemon, if it knows.
-    server: Option<String>,
-    /// The publisher's key, which nodes trust.
-    key: String,
-    /// Of the program, which is served at `/bin/SHA256/provost`.
-    sha256: Digest,
-    /// The generation of the bundle: an installer needs no older one.
-    generation: u64,
-    /// Whether nodes report over TLS, with identities.
-    tls: bool,
-}
 
 /// Where that is known from.
 #[derive(Clone)]
@@ -43,8 +28,8 @@ pub(crate) struct Installer {
 }
 
 impl Installer {
-    pub(crate) async fn needs(&self) -> Result<InstallerNeeds, Refusal> {
-        let path = self.www.join("manifest.toml");
+    pub(crate) async fn needs(&self) -> Result<api::Installer, Refusal> {
+        let path = self.www.join(published::MANIFEST);
         let unpublished = |e: &dyn std::error::Error| {
             Refusal::new(
                 StatusCode::NOT_FOUND,
@@ -55,10 +40,10 @@ impl Installer {
         let text = tokio::fs::read(&path).await.map_err(|e| unpublished(&e))?;
         let manifest = Manifest::parse(&text).map_err(|e| unpublished(&e))?;
         let sha256 = self.program.digest().await?;
-        Ok(InstallerNeeds {
+        Ok(api::Installer {
             server: address(self.nodes_at).ok(),
             key: manifest.key,
-            sha256,
+            sha256: sha256.to_string(),
             generation: manifest.generation,
             tls: manifest.tls.is_some(),
         })

@@ -19,13 +19,14 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Extension, FromRef, Path, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
-use provost_record::{Beat, now};
+use provost_api::nodes::{self as api, BeatAnswer};
+use provost_api::{Beat, headers, limits, published};
+use provost_record::now;
 use provost_store::{Sent, UploadedLog};
-use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use crate::listener::bodies::Bodies;
@@ -41,20 +42,6 @@ use enrolment::Enrolment;
 use guard::AttemptGuard;
 use ingest::Reports;
 use node_program::NodeProgram;
-
-/// The longest batch of records, in bytes.
-pub(crate) const MAX_BATCH: usize = 8 * 1024 * 1024;
-/// The longest log, in bytes: the nodes' limit of 1 MiB, and room for the line about what was left
-/// out.
-pub(crate) const MAX_LOG: usize = (1024 + 64) * 1024;
-/// The longest beat, in bytes: 64 KiB of a log, of which JSON may make six times as much, and the rest.
-const MAX_BEAT: usize = 400 * 1024;
-/// The longest `NN-SCRIPT`, in bytes: with an extension it is still a file name.
-const MAX_LOG_NAME: usize = 240;
-
-/// On a plan: `renew` where half of the time of the node's identity is over. The node asks no clock
-/// of its own.
-const IDENTITY: HeaderName = HeaderName::from_static("provost-identity");
 
 /// What handlers of the nodes' API use.
 #[derive(Clone, FromRef)]
@@ -73,20 +60,20 @@ pub(crate) struct NodesState {
 /// The nodes' API: the bundle's files, a node's own plan, its own reports.
 pub(crate) fn router(state: NodesState) -> Router {
     Router::new()
-        .route("/manifest.toml", get(manifest))
-        .route("/manifest.toml.minisig", get(manifest_signature))
-        .route("/manifests/{name}", get(channel_manifest))
-        .route("/refresh.toml", get(refresh))
-        .route("/refresh.toml.minisig", get(refresh_signature))
-        .route("/objects/{folder}/{name}", get(object))
-        .route("/packs/{name}", get(pack))
-        .route("/bin/{sha256}/provost", get(node_program))
-        .route("/plans/{name}", get(plan))
-        .route("/secrets/{name}", get(secrets))
-        .route("/v1/nodes/{node}/enroll", post(enrolment::enroll))
-        .route("/v1/nodes/{node}/records", post(records))
-        .route("/v1/nodes/{node}/runs/{run}/logs/{name}", put(log))
-        .route("/v1/nodes/{node}/runs/{run}/beat", post(beat))
+        .route(api::MANIFEST.0, get(manifest))
+        .route(api::MANIFEST_SIGNATURE.0, get(manifest_signature))
+        .route(api::NAMED_MANIFEST.0, get(channel_manifest))
+        .route(api::REFRESH.0, get(refresh))
+        .route(api::REFRESH_SIGNATURE.0, get(refresh_signature))
+        .route(api::OBJECT.0, get(object))
+        .route(api::PACK.0, get(pack))
+        .route(api::PROGRAM.0, get(node_program))
+        .route(api::PLAN.0, get(plan))
+        .route(api::SECRETS.0, get(secrets))
+        .route(api::ENROL.0, post(enrolment::enroll))
+        .route(api::RECORDS.0, post(records))
+        .route(api::LOG.0, put(log))
+        .route(api::BEAT.0, post(beat))
         .with_state(state)
         .layer(axum::middleware::map_response(refusal::in_json))
 }
@@ -96,11 +83,11 @@ type Www = State<PublishedFolder>;
 type By = Extension<Arc<Connection>>;
 
 async fn manifest(State(www): Www, request: Request<Body>) -> Response {
-    Published::Manifest("manifest.toml").serve(&www, request).await
+    Published::Manifest(published::MANIFEST.to_owned()).serve(&www, request).await
 }
 
 async fn manifest_signature(State(www): Www, request: Request<Body>) -> Response {
-    Published::Manifest("manifest.toml.minisig").serve(&www, request).await
+    Published::Manifest(published::signature(published::MANIFEST)).serve(&www, request).await
 }
 
 async fn channel_manifest(
@@ -170,7 +157,9 @@ async fn plan(
         add_newest(response.headers_mut(), &www).await;
         guard.add_directive(response.headers_mut(), &standing);
         if caller.is_due {
-            response.headers_mut().insert(IDENTITY, HeaderValue::from_static("renew"));
+            response
+                .headers_mut()
+                .insert(headers::IDENTITY, HeaderValue::from_static(headers::RENEW));
         }
     }
     Ok(response)
@@ -201,23 +190,16 @@ async fn records(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    let body = callers.read(&headers, &node, &by, body, MAX_BATCH).await?;
+    let body = callers.read(&headers, &node, &by, body, limits::BATCH).await?;
     let sent = Sent {
         program: program::version(&headers),
         plain_http: !by.is_private(),
         waited: Duration::ZERO,
     };
-    let acknowledgement = reports.ingest(&node, &body.bytes, sent).await?;
-    let wait = acknowledgement.goes_on.then(|| reports.next_report()).flatten();
+    let (acknowledgement, goes_on) = reports.ingest(&node, &body.bytes, sent).await?;
+    let wait = goes_on.then(|| reports.next_report()).flatten();
     let wait = wait.map(|wait| [(header::RETRY_AFTER, wait.as_secs())]);
     Ok((wait, Json(acknowledgement)).into_response())
-}
-
-/// The answer to a beat.
-#[derive(Serialize)]
-struct BeatAnswer {
-    /// Whether the next ones come each second, with what the step's log has grown by.
-    follow: bool,
 }
 
 async fn beat(
@@ -228,14 +210,14 @@ async fn beat(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<BeatAnswer>, Refusal> {
-    let body = callers.read(&headers, &node, &by, body, MAX_BEAT).await?;
+    let body = callers.read(&headers, &node, &by, body, limits::BEAT).await?;
     let invalid = |error: String| {
         let hint = "install the same version of Provost on the node and the management node";
         Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)
     };
     let beat: Beat = serde_json::from_slice(&body.bytes)
         .map_err(|e| invalid(format!("the body isn't a beat: {e}")))?;
-    if !ingest::is_run_id(&run) || !is_log_name(&beat.log) || beat.stage.len() > MAX_LOG_NAME {
+    if !ingest::is_run_id(&run) || !is_log_name(&beat.log) || beat.stage.len() > limits::LOG_NAME {
         let Beat { log, .. } = &beat;
         return Err(invalid(format!("{log:?} of run {run:?} can't be the name of a log")));
     }
@@ -252,14 +234,14 @@ async fn log(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Refusal> {
-    let mut body = callers.read(&headers, &node, &by, body, MAX_LOG).await?;
+    let mut body = callers.read(&headers, &node, &by, body, limits::LOG).await?;
     let encoding = Encoding::of(&headers)?;
     check_log(&run, &name)?;
     let mut bytes = std::mem::take(&mut body.bytes);
     let _room = match encoding {
         Some(encoding) => {
-            let room = bodies.room(MAX_LOG as u64).await?;
-            bytes = spawn_blocking(move || encoding.unpack(&bytes, MAX_LOG)).await??;
+            let room = bodies.room(limits::LOG as u64).await?;
+            bytes = spawn_blocking(move || encoding.unpack(&bytes, limits::LOG)).await??;
             Some(room)
         }
         None => None,
@@ -286,7 +268,7 @@ fn is_log_name(name: &str) -> bool {
     let script = name[digits..].strip_prefix('-').unwrap_or_default();
     (2..=4).contains(&digits)
         && !script.is_empty()
-        && name.len() <= MAX_LOG_NAME
+        && name.len() <= limits::LOG_NAME
         && !name.contains(|c: char| c == '/' || c.is_control())
 }
 

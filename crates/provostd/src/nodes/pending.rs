@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
+use provost_api::AuthFailure;
+use provost_api::admins::PendingNode;
 use provost_plan::is_node_name;
 use provost_record::now;
-use serde::Serialize;
 
 use super::pending_nodes::PendingNodes;
 
@@ -19,40 +19,6 @@ const MOST: usize = 10_000;
 const LOGGED: u32 = 10;
 /// … in this time.
 const LOG_PERIOD: Duration = Duration::from_secs(60);
-
-/// What is wrong with a request that is about a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) enum Lack {
-    #[serde(rename = "no-token")]
-    Missing,
-    #[serde(rename = "unknown-token")]
-    Unknown,
-    #[serde(rename = "other-nodes-token")]
-    OtherNodes,
-    #[serde(rename = "plain-http")]
-    PlainHttp,
-    #[serde(rename = "unknown-key")]
-    UnknownKey,
-    #[serde(rename = "other-nodes-key")]
-    OtherNodesKey,
-    #[serde(rename = "identity-ended")]
-    Ended,
-    #[serde(rename = "identity-revoked")]
-    Revoked,
-}
-
-/// A node that tried.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Attempts {
-    pub(crate) node: String,
-    /// Of the last attempt, as are the following.
-    address: IpAddr,
-    why: Lack,
-    last: Timestamp,
-    since: Timestamp,
-    attempts: u64,
-}
 
 pub(crate) struct Pending {
     known: Mutex<Known>,
@@ -64,7 +30,7 @@ pub(crate) struct Pending {
 struct Known {
     next: u64,
     /// The longest ago come first: their numbers grow.
-    by_age: BTreeMap<u64, Attempts>,
+    by_age: BTreeMap<u64, PendingNode>,
     by_node: HashMap<String, u64>,
     /// When the log's period began, and how many were logged in it.
     logged: Option<(Instant, u32)>,
@@ -76,21 +42,33 @@ impl Pending {
     }
 
     /// A request about `node` had no valid token. A name that no node can have isn't kept.
-    pub(crate) fn add(&self, node: &str, address: IpAddr, why: Lack) {
+    pub(crate) fn add(&self, node: &str, address: IpAddr, why: AuthFailure) {
         if !is_node_name(node) {
             return;
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let last = now();
         let entry = match known.take(node) {
-            Some(before) => {
-                Attempts { address, why, last, attempts: before.attempts + 1, ..before }
-            }
+            Some(before) => PendingNode {
+                address,
+                why,
+                last,
+                attempts: before.attempts.map(|before| before + 1),
+                ..before
+            },
             None => {
                 if known.log(node, address, why) {
-                    self.tell.tell(node, format!("{address}: {}", why.as_str()));
+                    self.tell.tell(node, format!("{address}: {}", why.words()));
                 }
-                Attempts { node: node.to_owned(), address, why, last, since: last, attempts: 1 }
+                PendingNode {
+                    node: node.to_owned(),
+                    address,
+                    why,
+                    last,
+                    since: last,
+                    attempts: Some(1),
+                    key: None,
+                }
             }
         };
         let number = known.next;
@@ -115,7 +93,7 @@ impl Pending {
     }
 
     /// All of them, by name.
-    pub(crate) fn list(&self) -> Vec<Attempts> {
+    pub(crate) fn list(&self) -> Vec<PendingNode> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = known.by_age.values().cloned().collect();
         all.sort_by(|a, b| a.node.cmp(&b.node));
@@ -124,17 +102,17 @@ impl Pending {
 }
 
 impl Known {
-    fn take(&mut self, node: &str) -> Option<Attempts> {
+    fn take(&mut self, node: &str) -> Option<PendingNode> {
         let number = self.by_node.remove(node)?;
         self.by_age.remove(&number)
     }
 
     /// Logs a new one, unless that would fill the log. Returns whether it did.
-    fn log(&mut self, node: &str, address: IpAddr, why: Lack) -> bool {
+    fn log(&mut self, node: &str, address: IpAddr, why: AuthFailure) -> bool {
         let (began, count) =
             self.logged.filter(|(at, _)| at.elapsed() < LOG_PERIOD).unwrap_or((Instant::now(), 0));
         self.logged = Some((began, count.saturating_add(1)));
-        let why = why.as_str();
+        let why = why.words();
         if count < LOGGED {
             let hint = format!("if it is a node of yours: provostctl join {node}");
             tracing::warn!(hint, "{node} at {address} tries to report with {why}");
@@ -143,21 +121,6 @@ impl Known {
             tracing::warn!(hint, "more nodes try to report without a valid token or identity");
         }
         count < LOGGED
-    }
-}
-
-impl Lack {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Missing => "no token",
-            Self::Unknown => "an unknown token",
-            Self::OtherNodes => "another node's token",
-            Self::PlainHttp => "a token by plain HTTP",
-            Self::UnknownKey => "an unknown key",
-            Self::OtherNodesKey => "another node's key",
-            Self::Ended => "an identity that has ended",
-            Self::Revoked => "an identity that was revoked",
-        }
     }
 }
 
@@ -170,7 +133,7 @@ mod tests {
     #[test]
     fn a_flood_of_names_leaves_the_newest_ten_thousand() {
         let pending = Pending::new(PendingNodes::new(None));
-        let add = |name: &str| pending.add(name, Ipv4Addr::LOCALHOST.into(), Lack::Missing);
+        let add = |name: &str| pending.add(name, Ipv4Addr::LOCALHOST.into(), AuthFailure::Missing);
         for n in 0..100_000 {
             add(&format!("n{n:05}"));
             // It keeps trying.
@@ -180,7 +143,7 @@ mod tests {
         }
         let all = pending.list();
         assert_eq!(all.len(), MOST);
-        assert_eq!((all[0].node.as_str(), all[0].attempts), ("cn001", 20));
+        assert_eq!((all[0].node.as_str(), all[0].attempts), ("cn001", Some(20)));
         assert_eq!(all[MOST - 1].node, "n99999");
         let known = pending.known.lock().unwrap();
         assert_eq!((known.by_node.len(), known.by_age.len()), (MOST, MOST));
@@ -191,7 +154,7 @@ mod tests {
     fn a_name_that_no_node_can_have_is_not_kept() {
         let pending = Pending::new(PendingNodes::new(None));
         for name in ["", "a b", "..", "x\u{1b}[31m", "a/b", &"x".repeat(10_000)] {
-            pending.add(name, Ipv4Addr::LOCALHOST.into(), Lack::Unknown);
+            pending.add(name, Ipv4Addr::LOCALHOST.into(), AuthFailure::Unknown);
         }
         assert!(pending.list().is_empty());
     }

@@ -20,7 +20,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 const WHOLE: Duration = Duration::from_secs(30);
 /// By what the receiver knows that a message is provostd's: `t=SECONDS,v1=HEX`, the HMAC-SHA256 of
 /// `SECONDS.BODY` by the secret.
-const SIGNATURE: &str = "provost-signature";
+const SIGNATURE: &str = provost_api::headers::WEBHOOK_SIGNATURE;
 
 /// A receiver, and the client for it.
 pub(super) struct Webhook {

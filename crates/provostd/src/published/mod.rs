@@ -11,16 +11,15 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
+use provost_api::{headers, published};
 use tokio::task::spawn_blocking;
 
 use crate::listener::refusal::Refusal;
 pub(crate) use file::serve_immutable;
 pub(crate) use path::Published;
 
-/// With a plan: the newest generation of the bundle for all nodes.
-const BUNDLE: HeaderName = HeaderName::from_static("provost-bundle");
 /// The generation of a manifest stands within so many bytes.
 const HEAD: u64 = 256;
 
@@ -44,8 +43,8 @@ impl Deref for PublishedFolder {
 
 /// Adds the generation of the bundle for all nodes to the answer with a plan, which no cache keeps:
 /// plans stay as they are where only scripts change.
-pub(crate) async fn add_newest(headers: &mut HeaderMap, www: &Path) {
-    let path = www.join("manifest.toml");
+pub(crate) async fn add_newest(to: &mut HeaderMap, www: &Path) {
+    let path = www.join(published::MANIFEST);
     let read = move || -> io::Result<String> {
         let mut head = String::new();
         File::open(path)?.take(HEAD).read_to_string(&mut head)?;
@@ -55,7 +54,7 @@ pub(crate) async fn add_newest(headers: &mut HeaderMap, www: &Path) {
         && let Some(number) = head.lines().find_map(|line| line.strip_prefix("generation = "))
         && let Ok(number) = HeaderValue::from_str(number)
     {
-        headers.insert(BUNDLE, number);
+        to.insert(headers::BUNDLE, number);
     }
 }
 

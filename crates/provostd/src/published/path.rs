@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use provost_bundle::Pack;
-use provost_plan::secret;
+use provost_api::nodes::{NAMED_MANIFEST, OBJECT, PACK, PLAN};
+use provost_api::{headers, published};
 use tokio::task::spawn_blocking;
 
 use super::file::{FileRequest, IMMUTABLE, read_small};
@@ -28,7 +28,7 @@ const DIGEST: usize = 64;
 /// One of the files that `provostctl publish` writes. Only paths of a known shape are accepted, so no
 /// request can name another file.
 pub(crate) enum Published {
-    Manifest(&'static str),
+    Manifest(String),
     /// A channel's.
     ManifestOf(String),
     Object(String),
@@ -54,19 +54,19 @@ impl Published {
         let number = name.strip_suffix(".minisig").unwrap_or(name).strip_suffix(".toml")?;
         let is_number =
             (1..=20).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit());
-        is_number.then(|| Self::ManifestOf(format!("manifests/{name}")))
+        is_number.then(|| Self::ManifestOf(NAMED_MANIFEST.path(&[name])))
     }
 
     /// `objects/ab/abcdef…`
     pub(crate) fn object(folder: &str, name: &str) -> Option<Self> {
         let right = is_digest(name) && name.starts_with(folder) && folder.len() == 2;
-        right.then(|| Self::Object(format!("objects/{folder}/{name}")))
+        right.then(|| Self::Object(OBJECT.path(&[folder, name])))
     }
 
     /// `packs/abcdef….tar.zst` or `packs/newest.tar.zst`
     pub(crate) fn pack(name: &str) -> Option<Self> {
-        let path = format!("packs/{name}");
-        if path == Pack::NEWEST {
+        let path = PACK.path(&[name]);
+        if path == published::NEWEST_PACK {
             return Some(Self::NewestPack);
         }
         is_digest(name.strip_suffix(".tar.zst")?).then_some(Self::Pack(path))
@@ -76,7 +76,7 @@ impl Published {
     pub(crate) fn plan(name: &str) -> Option<PlanOf<'_>> {
         let signed = name.strip_suffix(".minisig");
         let node = signed.unwrap_or(name).strip_suffix(".toml")?;
-        let plan = Self::Plan(format!("plans/{name}"));
+        let plan = Self::Plan(PLAN.path(&[name]));
         let is_signature = signed.is_some();
         provost_plan::is_node_name(node).then_some(PlanOf { node, is_signature, plan })
     }
@@ -84,13 +84,13 @@ impl Published {
     /// `secrets/NODE.toml`, and the node.
     pub(crate) fn secrets(name: &str) -> Option<(&str, Self)> {
         let node = name.strip_suffix(".toml").filter(|node| provost_plan::is_node_name(node))?;
-        Some((node, Self::Secrets(secret::path(node))))
+        Some((node, Self::Secrets(published::secrets(node))))
     }
 
     fn path(&self) -> &str {
         match self {
             Self::Manifest(path) => path,
-            Self::NewestPack => Pack::NEWEST,
+            Self::NewestPack => published::NEWEST_PACK,
             Self::ManifestOf(path)
             | Self::Object(path)
             | Self::Pack(path)
@@ -159,7 +159,7 @@ impl Published {
         if let Some(signature) = signature
             && response.status() == StatusCode::OK
         {
-            response.headers_mut().insert(signature::HEADER, signature);
+            response.headers_mut().insert(headers::FILE_SIGNATURE, signature);
         }
         response
     }
@@ -202,7 +202,7 @@ fn is_short_of_files(error: &io::Error) -> bool {
 }
 
 fn absent(path: &str) -> Refusal {
-    let hint = if path.starts_with("plans/") || path.starts_with("secrets/") {
+    let hint = if published::is_private(path) {
         "on the management node: name this node in site.toml, then provostctl publish, to the \
          folder that provostd.toml calls www"
     } else {

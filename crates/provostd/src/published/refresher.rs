@@ -75,7 +75,7 @@ impl Refresher {
             let hint = "name this daemon's key when publishing: provostctl publish … --refresh-key";
             Refusal::new(StatusCode::NOT_FOUND, format!("refreshing the bundle: {why}"), hint)
         };
-        let bytes = tokio::fs::read(self.www.join("manifest.toml")).await;
+        let bytes = tokio::fs::read(self.www.join(provost_api::published::MANIFEST)).await;
         let bytes = bytes.map_err(|e| refuse(format!("reading manifest.toml: {e}")))?;
         let manifest = Digest::of(&bytes);
         let now = Timestamp::now();

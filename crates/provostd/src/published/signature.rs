@@ -4,19 +4,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::HeaderValue;
 use ct_codecs::{Base64, Encoder};
-
-/// The signature, in base64.
-pub(crate) const HEADER: HeaderName = HeaderName::from_static("provost-signature");
-/// The longest one that goes along, in bytes: proxies refuse long headers. A node asks for a longer one by
-/// its own path.
-const MOST: usize = 2048;
+use provost_api::limits;
 
 /// Reads the signature of the text in the file `signed`, for the header of an answer that has all of it. None where
 /// it isn't there, or too long. Both may be of two publications, which a node sees.
 pub(crate) fn read(signed: &Path) -> Option<HeaderValue> {
-    let signature = fs::read(file_of(signed)).ok().filter(|signature| signature.len() <= MOST)?;
+    let signature = fs::read(file_of(signed))
+        .ok()
+        .filter(|signature| signature.len() <= limits::HEADER_SIGNATURE)?;
     HeaderValue::from_str(&Base64::encode_to_string(signature).ok()?).ok()
 }
 

@@ -15,7 +15,7 @@ use super::overview::tone;
 use super::page::{Page, encoded, render};
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
-use crate::nodes::beats::Beats;
+use crate::nodes::beats::{self, Beats};
 use crate::nodes::history;
 use crate::nodes::history::{History, KnownNodes};
 
@@ -182,7 +182,7 @@ impl NodePage {
     fn running(&self, node: &Node, now: Timestamp) -> Option<Now> {
         let running = node.running_for.as_ref()?;
         let stage = node.detail.stage.clone()?;
-        let log = self.beats.follow(&node.name, &stage, 0).text();
+        let log = beats::text(&self.beats.follow(&node.name, &stage, 0));
         let lines = log_text::lines(log.into_bytes(), Part::All, 0, TAIL);
         Some(Now { stage, words: words::running_for(running, now), lines })
     }

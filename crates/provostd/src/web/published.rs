@@ -90,7 +90,7 @@ impl Page for Published {
 
 impl Folder {
     fn read(www: &Path) -> Self {
-        let text = std::fs::read(www.join("manifest.toml")).ok();
+        let text = std::fs::read(www.join(provost_api::published::MANIFEST)).ok();
         // Only the publisher may enter it, who may be somebody else.
         let is_readable = std::fs::read_dir(www.join(".provost")).is_ok();
         Self {

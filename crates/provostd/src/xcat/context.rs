@@ -41,7 +41,7 @@ impl Xcat {
         if self.store.has_reported(node).await? {
             return Err(RequestError::HasToken);
         }
-        let path = self.www.join(format!("plans/{node}.toml"));
+        let path = self.www.join(provost_api::published::plan(node));
         let bytes = tokio::fs::read(&path).await.map_err(|e| RequestError::Plan(e.into()))?;
         let plan = Plan::parse(&bytes).map_err(|e| RequestError::Plan(e.into()))?;
         Ok(mypostscript::write(&plan, master.to_canonical()))

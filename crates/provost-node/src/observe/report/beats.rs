@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use provost_api::{Beat, Growth};
 use provost_bundle::Limit;
-use provost_record::{Beat, Growth};
 use provost_steplog::{Entry, Line};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;

@@ -7,9 +7,10 @@ use axum::body::Body;
 use axum::extract::{Extension, Query, State};
 use axum::http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
+use provost_api::admins::{AdminName, AdminRequest, NewAdmin};
 use provost_record::now;
-use provost_store::{Admin, AuditEntry, Role, Store};
-use serde::{Deserialize, Serialize};
+use provost_store::{Admin, AuditEntry, Store};
+use serde::Deserialize;
 
 use super::actor::{Actor, May};
 use crate::admin::request::read_json;
@@ -25,26 +26,9 @@ const REMOVE: &str = r#"{"name": "lee"}"#;
 /// The longest name of an admin, in bytes.
 const MAX_NAME: usize = 64;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct AddRequest {
-    name: String,
-    role: Role,
-    /// For how long the token counts.
-    for_ms: u64,
-}
-
-/// A new admin, and the token, which is shown only once.
-#[derive(Serialize)]
-pub(crate) struct Added {
-    #[serde(flatten)]
-    admin: Admin,
-    token: String,
-}
-
 /// `POST /v1/admins`.
-pub(crate) async fn add(State(store): StoreState, body: Body) -> Result<Json<Added>, Refusal> {
-    let AddRequest { name, role, for_ms } = read_json(body, ADD).await?;
+pub(crate) async fn add(State(store): StoreState, body: Body) -> Result<Json<NewAdmin>, Refusal> {
+    let AdminRequest { name, role, for_ms } = read_json(body, ADD).await?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._@-".contains(c);
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_plain) {
         return Err(Refusal::new(
@@ -66,18 +50,15 @@ pub(crate) async fn add(State(store): StoreState, body: Body) -> Result<Json<Add
         ));
     }
     tracing::info!("new admin {}: {role} until {until}", admin.name);
-    Ok(Json(Added { admin, token }))
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Named {
-    name: String,
+    Ok(Json(NewAdmin { admin, token }))
 }
 
 /// `POST /v1/admins/remove`.
-pub(crate) async fn remove(State(store): StoreState, body: Body) -> Result<Json<Named>, Refusal> {
-    let request: Named = read_json(body, REMOVE).await?;
+pub(crate) async fn remove(
+    State(store): StoreState,
+    body: Body,
+) -> Result<Json<AdminName>, Refusal> {
+    let request: AdminName = read_json(body, REMOVE).await?;
     if !store.remove_admin(&request.name).await? {
         let error = format!("unknown admin {:?}", request.name);
         return Err(Refusal::new(StatusCode::NOT_FOUND, error, "list them: provostctl admin list"));

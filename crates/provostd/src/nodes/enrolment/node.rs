@@ -9,12 +9,13 @@ use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
+use provost_api::nodes::EnrolmentPending;
+use provost_api::published;
 use provost_bundle::Fingerprint;
 use provost_plan::{Plan, is_node_name};
 use provost_record::now;
 use provost_steplog::wording::error_chain;
 use provost_store::{Enrolled, EnrolmentRefusal, EnrolmentRequest};
-use serde_json::json;
 use tokio::time::Instant;
 
 use super::Enrolment;
@@ -115,7 +116,7 @@ async fn planned_address(enrolment: &Enrolment, node: &str) -> Result<Option<IpA
     if !is_node_name(node) {
         return Err(unknown());
     }
-    let plan = tokio::fs::read(enrolment.www.join(format!("plans/{node}.toml"))).await;
+    let plan = tokio::fs::read(enrolment.www.join(published::plan(node))).await;
     match plan {
         Ok(text) => {
             let plan = Plan::parse(&text).ok();
@@ -137,7 +138,7 @@ fn wait(headers: &HeaderMap) -> Duration {
 
 fn pending(node: &str, key: &Fingerprint) -> Response {
     let hint = format!("provostctl approve {node} {key}");
-    let body = axum::Json(json!({ "pending": true, "key": key.to_string(), "hint": hint }));
+    let body = axum::Json(EnrolmentPending { pending: true, key: key.to_string(), hint });
     (StatusCode::ACCEPTED, body).into_response()
 }
 
