@@ -2,15 +2,11 @@
 
 /// On a request for a plan: the run that asks for it.
 pub const RUN: &str = "provost-run";
-/// On a plan: [`PROCEED`] or [`HOLD`].
+/// On a plan: a [`Directive`](crate::Directive).
 pub const DIRECTIVE: &str = "provost-directive";
-/// The node may run.
-pub const PROCEED: &str = "proceed";
-/// The guard holds the node.
-pub const HOLD: &str = "hold";
-/// Beside [`HOLD`]: why, in printable ASCII.
+/// Where the guard holds the node: why, in printable ASCII.
 pub const REASON: &str = "provost-reason";
-/// Beside [`PROCEED`]: when an admin released the node last, RFC 3339. Failures before it are forgotten.
+/// Where it doesn't: when an admin released the node last, RFC 3339. Failures before it are forgotten.
 pub const RELEASED: &str = "provost-released";
 /// On a plan: the newest generation of the bundle for all nodes. Plans stay as they are where only scripts change.
 pub const BUNDLE: &str = "provost-bundle";

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Route;
+use crate::{Directive, Route};
 
 /// `GET`: what is published for all nodes.
 pub const MANIFEST: Route = Route("/manifest.toml");
@@ -40,22 +40,11 @@ pub struct Acknowledgement {
     /// The number of the last record of the batch, which is durable now with all before it.
     pub acked: u64,
     /// Whether the node may run.
-    #[serde(flatten)]
+    #[serde(default)]
     pub directive: Directive,
-}
-
-/// Whether a node may run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "directive", rename_all = "lowercase")]
-pub enum Directive {
-    /// It may.
-    Proceed,
-    /// It may not: the guard holds it.
-    Hold {
-        /// Why, in printable ASCII.
-        reason: String,
-    },
+    /// Why it may not, in printable ASCII.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What a node says of a step that runs for long. It is no record: the management node shows it

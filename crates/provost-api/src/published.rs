@@ -4,27 +4,33 @@
 pub const MANIFEST: &str = "manifest.toml";
 /// Until when that is valid, signed by the key that may refresh it.
 pub const REFRESH: &str = "refresh.toml";
-/// The pack of the newest manifest, which nodes ask for before they have read it.
+/// A second name of the newest pack, for a node that doesn't know its digest yet: a cold start fetches it together
+/// with the manifest, and verifies it by the manifest.
 pub const NEWEST_PACK: &str = "packs/newest.tar.zst";
+
+/// The folder of plans.
+pub const PLANS: &str = "plans/";
+/// The folder of secrets.
+pub const SECRETS: &str = "secrets/";
 
 /// The signature of the file at `path`.
 pub fn signature(path: &str) -> String {
     format!("{path}.minisig")
 }
 
-/// The manifest of a channel or of a generation.
-pub fn manifest_of(name: &str) -> String {
-    format!("manifests/{name}.toml")
+/// The manifest of a generation, of all nodes or of a channel.
+pub fn manifest_of(generation: u64) -> String {
+    format!("manifests/{generation}.toml")
 }
 
 /// The plan of a node.
 pub fn plan(node: &str) -> String {
-    format!("plans/{node}.toml")
+    format!("{PLANS}{node}.toml")
 }
 
 /// The secrets of a node, which go over TLS alone.
 pub fn secrets(node: &str) -> String {
-    format!("secrets/{node}.toml")
+    format!("{SECRETS}{node}.toml")
 }
 
 /// A file by its digest, in hexadecimal digits.
@@ -45,5 +51,5 @@ pub fn program(sha256: &str) -> String {
 
 /// Whether the file at `path` is one node's alone.
 pub fn is_private(path: &str) -> bool {
-    path.starts_with("plans/") || path.starts_with("secrets/")
+    path.starts_with(PLANS) || path.starts_with(SECRETS)
 }

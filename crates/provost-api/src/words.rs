@@ -299,6 +299,18 @@ words! {
 }
 
 words! {
+    /// Whether a node may run.
+    #[derive(Default)]
+    Directive {
+        /// It may.
+        #[default]
+        Proceed = "proceed",
+        /// It may not: the guard holds it.
+        Hold = "hold",
+    }
+}
+
+words! {
     /// What a node lacks to report.
     AuthFailure {
         /// It sends no token.

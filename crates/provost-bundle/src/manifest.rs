@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use provost_api::published;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{self, Flaw};
@@ -192,13 +193,9 @@ impl Mode {
 }
 
 impl Pack {
-    /// A second name of the newest pack, for a node that doesn't know its digest yet: a cold start
-    /// fetches it together with the manifest, and verifies it by the manifest.
-    pub const NEWEST: &str = "packs/newest.tar.zst";
-
     /// Where the pack is under the published folder.
     pub fn path(&self) -> String {
-        format!("packs/{}", self.name())
+        published::pack(&self.sha256.to_string())
     }
 
     /// Its file name in the folder of packs.
@@ -216,8 +213,7 @@ impl FileEntry {
 
 /// Where the content with this digest is under the published folder.
 pub fn object_path(sha256: &Digest) -> String {
-    let name = sha256.to_string();
-    format!("objects/{}/{name}", &name[..2])
+    published::object(&sha256.to_string())
 }
 
 fn refuse<T>(what: impl Into<String>) -> Result<T, ManifestError> {

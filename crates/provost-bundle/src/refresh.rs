@@ -20,7 +20,7 @@ pub struct Refresh {
 
 impl Refresh {
     /// Its name among the published files.
-    pub const PATH: &str = "refresh.toml";
+    pub const PATH: &str = provost_api::published::REFRESH;
     /// The longest, in bytes.
     pub const MAX_BYTES: u64 = 4096;
     /// The format that this version writes, and the only one it reads.

@@ -35,11 +35,6 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The path of the document with the secrets of a node, in what is published.
-pub fn path(node: &str) -> String {
-    format!("secrets/{node}.toml")
-}
-
 /// The document with the secrets of a node: a plan that has nothing but them. It begins with what nobody
 /// can guess who doesn't know `salt`, so that its digest, which the plan names, says nothing of short
 /// secrets. It is the same as long as they are.

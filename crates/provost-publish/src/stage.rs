@@ -73,7 +73,7 @@ impl Stage {
             }
         }
         self.take_over(&manifest.pack.path(), previous)?;
-        let link = self.path(Pack::NEWEST);
+        let link = self.path(provost_api::published::NEWEST_PACK);
         symlink(newest.pack.name(), &link)
             .map_err(|e| PublishError::disk("making the link", &link, e))?;
         for file in previous.kept(manifest)? {

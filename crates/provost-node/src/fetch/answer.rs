@@ -2,6 +2,7 @@
 
 use ct_codecs::{Base64, Decoder};
 use jiff::Timestamp;
+use provost_api::{Directive, headers};
 use provost_record::Cause;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -93,18 +94,19 @@ impl Answer {
     /// The directives in its headers.
     pub(crate) fn directives(&self) -> Directives {
         let header = |name| self.header(HeaderName::from_static(name));
-        let hold = (header("provost-directive") == Some("hold"))
-            .then(|| header("provost-reason").map_or("it gives no reason".to_owned(), one_line));
-        let released = header("provost-released").and_then(|time| time.parse().ok());
-        let bundle = header("provost-bundle").and_then(|number| number.parse().ok());
+        let holds = header(headers::DIRECTIVE).map(Directive::from) == Some(Directive::Hold);
+        let hold = holds
+            .then(|| header(headers::REASON).map_or("it gives no reason".to_owned(), one_line));
+        let released = header(headers::RELEASED).and_then(|time| time.parse().ok());
+        let bundle = header(headers::BUNDLE).and_then(|number| number.parse().ok());
         let time = header("date").and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
-        let renew = header("provost-identity") == Some("renew");
+        let renew = header(headers::IDENTITY) == Some(headers::RENEW);
         Directives { hold, released, bundle, time: time.map(|time| time.timestamp()), renew }
     }
 
     /// The text's signature, if it came with it.
     pub(super) fn signature(&self) -> Option<String> {
-        let base64 = self.header(HeaderName::from_static("provost-signature"))?;
+        let base64 = self.header(HeaderName::from_static(headers::FILE_SIGNATURE))?;
         let text = String::from_utf8(Base64::decode_to_vec(base64, None).ok()?).ok()?;
         (text.len() as u64 <= MAX_SIGNATURE).then_some(text)
     }
@@ -156,15 +158,15 @@ mod tests {
             (found.hold, found.released.map(|time| time.to_string()))
         };
         assert_eq!(directives(&[]), (None, None));
-        let hold = ("provost-directive", "hold");
-        let reason = ("provost-reason", "3 attempts failed");
+        let hold = (headers::DIRECTIVE, "hold");
+        let reason = (headers::REASON, "3 attempts failed");
         assert_eq!(directives(&[hold, reason]), (Some("3 attempts failed".to_owned()), None));
         assert_eq!(directives(&[hold]).0.as_deref(), Some("it gives no reason"));
-        let released = ("provost-released", "2026-11-20T17:00:01Z");
-        let proceed = ("provost-directive", "proceed");
+        let released = (headers::RELEASED, "2026-11-20T17:00:01Z");
+        let proceed = (headers::DIRECTIVE, "proceed");
         let time = Some("2026-11-20T17:00:01Z".to_owned());
         assert_eq!(directives(&[proceed, reason, released]), (None, time));
-        assert_eq!(directives(&[proceed, ("provost-released", "yesterday")]), (None, None));
+        assert_eq!(directives(&[proceed, (headers::RELEASED, "yesterday")]), (None, None));
     }
 
     #[test]

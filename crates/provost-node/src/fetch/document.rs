@@ -58,7 +58,7 @@ impl Document {
         if let Some(signature) = answer.signature() {
             return Ok(signature);
         }
-        let path = format!("{path}.minisig");
+        let path = provost_api::published::signature(path);
         Ok(Answer::get(source, &path, MAX_SIGNATURE, HeaderMap::new()).await?.text)
     }
 

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use provost_api::published;
 use provost_bundle::{Manifest, Trust, Verdict};
 use provost_plan::Plan;
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ impl Documents {
 
     /// The texts, by the names under which they are published.
     pub(crate) fn into_texts(self) -> [(&'static str, String); 2] {
-        [("manifest.toml", self.manifest.text), ("plan.toml", self.plan.text)]
+        [(published::MANIFEST, self.manifest.text), ("plan.toml", self.plan.text)]
     }
 
     /// What is trusted after these were used: what the settings say, without keys that were replaced
@@ -75,7 +76,7 @@ impl Documents {
         let signed = !settings.trust.is_unsigned();
         let manifest = async |kept| {
             let limits = (Manifest::MAX_BYTES, signed);
-            Document::fetch(source, "manifest.toml", limits, kept)
+            Document::fetch(source, published::MANIFEST, limits, kept)
                 .await
                 .map(|(manifest, _)| manifest)
         };
@@ -215,5 +216,5 @@ fn file(state: &Path) -> PathBuf {
 }
 
 fn plan_path(settings: &Settings) -> String {
-    format!("plans/{}.toml", settings.node)
+    published::plan(&settings.node)
 }

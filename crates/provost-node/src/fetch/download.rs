@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use futures_util::{StreamExt, TryStreamExt};
-use provost_bundle::{FileEntry, Manifest, Pack, Trust};
+use provost_bundle::{FileEntry, Manifest, Trust};
 use provost_record::Cause;
 use provost_steplog::wording;
 use reqwest::header::HeaderMap;
@@ -125,7 +125,10 @@ impl<'a> Fetch<'a> {
             return Ok(None);
         }
         // No error: the pack is then requested by its digest.
-        Ok(source.ask(Pack::NEWEST, HeaderMap::new(), &[StatusCode::OK]).await.ok())
+        Ok(source
+            .ask(provost_api::published::NEWEST_PACK, HeaderMap::new(), &[StatusCode::OK])
+            .await
+            .ok())
     }
 
     /// Verifies `documents`, puts the files that they name in their places, and keeps them.

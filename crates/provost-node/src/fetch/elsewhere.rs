@@ -28,7 +28,8 @@ pub(super) async fn newest(settings: &Settings, source: &Server<'_>, busy: &Busy
 
 async fn offered(settings: &Settings, server: &Server<'_>) -> Option<u64> {
     let limits = (Manifest::MAX_BYTES, !settings.trust.is_unsigned());
-    let (manifest, _) = Document::fetch(server, "manifest.toml", limits, None).await.ok()?;
+    let (manifest, _) =
+        Document::fetch(server, provost_api::published::MANIFEST, limits, None).await.ok()?;
     manifest.is_trusted(&settings.trust).ok()?;
     Some(manifest.generation())
 }

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use provost_api::nodes::ENROL;
 use provost_bundle::Fingerprint;
 use provost_record::Cause;
 use reqwest::StatusCode;
@@ -47,11 +48,8 @@ async fn ask(source: &Server<'_>, settings: &Settings, renews: bool) -> Result<(
         FetchError::abort(Failure::local("making this node's key", hint).caused_by(e))
     };
     let (request, key) = identity.request().map_err(local)?;
-    let url = format!(
-        "{}v1/nodes/{}/enroll",
-        source.client.transport().private(source.base),
-        settings.node
-    );
+    let base = source.client.transport().private(source.base);
+    let url = format!("{base}{}", ENROL.path(&[&settings.node]));
     // Its connection proves the key, by which alone an identity is renewed; what is private goes the same way.
     let mut ask = source.client.private().post(&url).body(request);
     if let Some(join) = settings.join.as_ref().filter(|_| !renews) {

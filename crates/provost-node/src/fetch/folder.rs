@@ -34,7 +34,7 @@ impl Folder {
             })
         };
         let unusable = |e: &dyn std::fmt::Display| Failure::new(Cause::Verify, e, HINT);
-        let manifest = text("manifest.toml", Manifest::MAX_BYTES)?;
+        let manifest = text(provost_api::published::MANIFEST, Manifest::MAX_BYTES)?;
         let manifest = Manifest::parse(&manifest).map_err(|e| unusable(&e))?;
         let plan = text("plan.toml", Plan::MAX_BYTES)?;
         let mut plan = Plan::parse(&plan).map_err(|e| unusable(&e))?;

@@ -83,7 +83,7 @@ pub async fn refreshed(server: &Server<'_>, manifest: &Manifest, text: &str) -> 
     let get = async |path: &str| {
         Answer::get(server, path, Refresh::MAX_BYTES, HeaderMap::new()).await.ok()
     };
-    let signature = format!("{}.minisig", Refresh::PATH);
+    let signature = provost_api::published::signature(Refresh::PATH);
     let (refresh, signature) = tokio::join!(get(Refresh::PATH), get(&signature));
     let refresh = refresh?.text;
     let verified = Refresh::verify(refresh.as_bytes(), &signature?.text, text.as_bytes(), key);

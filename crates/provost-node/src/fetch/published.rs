@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use jiff::Timestamp;
+use provost_api::headers;
+use provost_api::published::plan;
 use provost_bundle::Verdict;
 use provost_exec::{Orders, Supervisor};
 use provost_plan::Plan;
@@ -136,15 +138,14 @@ impl Source for Published {
         Box::pin(async {
             let Connection { settings, client, run, .. } = &self.connection;
             for server in &settings.servers {
-                let url =
-                    format!("{}plans/{}.toml", client.transport().private(server), settings.node);
+                let url = format!("{}{}", client.transport().private(server), plan(&settings.node));
                 let mut request =
-                    client.private().get(url).header("provost-run", run).timeout(ANSWER);
+                    client.private().get(url).header(headers::RUN, run).timeout(ANSWER);
                 if let Some(token) = &settings.token {
                     request = request.bearer_auth(&token.0);
                 }
                 let Ok(response) = request.send().await else { continue };
-                let released = response.headers().get("provost-released");
+                let released = response.headers().get(headers::RELEASED);
                 if let Some(at) = released.and_then(|at| at.to_str().ok()?.parse().ok()) {
                     return Some(at);
                 }

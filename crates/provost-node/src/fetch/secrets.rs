@@ -14,7 +14,7 @@ pub async fn add(source: &Server<'_>, plan: &mut Plan) -> Result<(), FetchError>
     if plan.secret_env.is_empty() {
         return Ok(());
     }
-    let path = secret::path(&plan.node);
+    let path = provost_api::published::secrets(&plan.node);
     let url = source.url(&path);
     if !url.starts_with("https:") {
         let names = plan.secret_env.join(", ");

@@ -1,8 +1,8 @@
 //! One server.
 
-use provost_steplog::wording;
-
+use provost_api::{headers, published};
 use provost_record::Cause;
+use provost_steplog::wording;
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Response, StatusCode, Url};
 
@@ -14,8 +14,6 @@ use provost_http::{Client, ErrorBody, body, innermost, one_line, reason, retry_a
 
 /// How much of an error page is read for the server's own hint, in bytes.
 const MAX_ERROR: usize = 4096;
-/// With it the management node knows which run to leave out when it counts a node's attempts.
-const RUN: &str = "provost-run";
 
 /// One server to fetch from.
 pub struct Server<'a> {
@@ -68,7 +66,7 @@ impl<'a> Server<'a> {
     /// The URL of `path` there.
     pub fn url(&self, path: &str) -> String {
         // Both parts are checked names; joining them as a URL would read `//` or `:` in them.
-        match is_private(path) {
+        match published::is_private(path) {
             true => format!("{}{path}", self.client.transport().private(self.base)),
             false => format!("{}{path}", self.base),
         }
@@ -82,11 +80,11 @@ impl<'a> Server<'a> {
         good: &[StatusCode],
     ) -> Result<Response, FetchError> {
         let url = self.url(path);
-        let client = if is_private(path) { self.client.private() } else { self.client };
+        let client = if published::is_private(path) { self.client.private() } else { self.client };
         let mut request = client.get(&url).headers(headers);
         // The token goes with nothing but the node's own.
-        if is_private(path) {
-            request = request.header(RUN, self.run);
+        if published::is_private(path) {
+            request = request.header(headers::RUN, self.run);
             if let Some(token) = self.token {
                 request = request.bearer_auth(&token.0);
             }
@@ -121,12 +119,12 @@ impl<'a> Server<'a> {
                     .to_owned()
             }
             401 => "let this node join: provostctl join NODE".to_owned(),
-            403 | 404 if path.starts_with("secrets/") => {
+            403 | 404 if path.starts_with(published::SECRETS) => {
                 "publish again, with --group and the group \
                  that provostd runs as; no web server but provostd itself may read WWW/secrets"
                     .to_owned()
             }
-            403 if path.starts_with("plans/") => format!(
+            403 if path.starts_with(published::PLANS) => format!(
                 "on the management node the web server can't read WWW/{path}: publish again with \
                  --group and the group of its user (chmod a+r would show the plan's secrets to \
                  everybody there)"
@@ -142,11 +140,6 @@ impl<'a> Server<'a> {
             _ => "check the server's log".to_owned(),
         }
     }
-}
-
-/// Whether it is for this node alone.
-fn is_private(path: &str) -> bool {
-    path.starts_with("plans/") || path.starts_with("secrets/")
 }
 
 /// What it means that no answer came, or not all of it.

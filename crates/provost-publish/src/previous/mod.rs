@@ -13,19 +13,10 @@ use crate::generations::Generations;
 use crate::head::PlanHead;
 use crate::history::{Record, history};
 use crate::marks::{self, MARKS, PlanMark};
+pub(crate) use provost_api::published::{
+    MANIFEST, manifest_of as manifest_path, plan as plan_path,
+};
 use provost_bundle::{Digest, FileEntry, Manifest};
-
-/// The newest bundle of all nodes that are in no channel.
-pub(crate) const MANIFEST: &str = "manifest.toml";
-
-/// The bundle of one generation, of all nodes or of a channel.
-pub(crate) fn manifest_path(generation: u64) -> String {
-    format!("manifests/{generation}.toml")
-}
-
-pub(crate) fn plan_path(node: &str) -> String {
-    format!("plans/{node}.toml")
-}
 
 /// The folder as it was published before.
 pub(crate) struct Previous {
@@ -46,10 +37,10 @@ impl Previous {
     /// Reads what is in the published folder; an empty or missing one holds nothing.
     pub(crate) fn read(www: &Path, group: Option<u32>) -> Result<Self, PublishError> {
         let www = www.to_owned();
-        let text = match fs::read(www.join("manifest.toml")) {
+        let text = match fs::read(www.join(MANIFEST)) {
             Ok(text) => text,
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(e) => return Err(PublishError::disk("reading", &www.join("manifest.toml"), e)),
+            Err(e) => return Err(PublishError::disk("reading", &www.join(MANIFEST), e)),
         };
         let manifest = Manifest::parse(&text).ok();
         // A damaged manifest still has its generation; the next one must be newer.
@@ -158,7 +149,7 @@ impl Previous {
 
     /// The node's published plan: its generation and its body.
     pub(crate) fn plan(&self, node: &str) -> Option<(u64, String)> {
-        let text = self.text(&format!("plans/{node}.toml"))?;
+        let text = self.text(&plan_path(node))?;
         let (head, body) = PlanHead::split(&text)?;
         Some((head.generation, body.to_owned()))
     }

@@ -96,7 +96,7 @@ impl Previous {
         let right = |(file, text): (&String, &String)| self.has_text(file, text);
         let known = |file: &String| texts.contains_key(file) || kept.contains(file);
         let all_known = |folder| self.files(folder).is_ok_and(|files| files.iter().all(known));
-        let linked = fs::read_link(self.path(Pack::NEWEST));
+        let linked = fs::read_link(self.path(provost_api::published::NEWEST_PACK));
         texts.iter().all(right)
             && linked.is_ok_and(|linked| linked == Path::new(&newest.pack.name()))
             && all_known("plans")

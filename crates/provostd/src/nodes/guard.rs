@@ -2,8 +2,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderValue};
-use provost_api::nodes::Directive;
-use provost_api::{Service, headers};
+use provost_api::{Directive, Service, headers};
 use provost_record::Record;
 use provost_steplog::wording;
 use provost_store::{Standing, Store, StoreError};
@@ -18,11 +17,11 @@ pub(crate) struct AttemptGuard {
     pub(crate) budget: NonZeroU32,
 }
 
-/// Decides by a node's attempts; `budget` is how many may fail.
-fn directive(standing: &Standing, budget: NonZeroU32) -> Directive {
+/// Why a node is held by its attempts, if it is; `budget` is how many may fail.
+fn held(standing: &Standing, budget: NonZeroU32) -> Option<String> {
     let attempts = standing.attempts;
     if attempts < budget.get() {
-        return Directive::Proceed;
+        return None;
     }
     let mut reason =
         format!("{} failed (max_attempts = {budget})", wording::count(attempts, "attempt"));
@@ -30,7 +29,7 @@ fn directive(standing: &Standing, budget: NonZeroU32) -> Directive {
         reason.push_str("; the last: ");
         reason.extend(last.chars().take(MOST_WORDS).flat_map(ascii));
     }
-    Directive::Hold { reason }
+    Some(reason)
 }
 
 /// What a header may have in place of `c`, which a script may have printed.
@@ -41,12 +40,10 @@ fn ascii(c: char) -> impl Iterator<Item = char> {
 }
 
 impl AttemptGuard {
-    /// Decides for the run that has sent `last`. Reruns are never held.
-    pub(crate) fn after(&self, last: &Record, standing: &Standing) -> Directive {
-        match Service::from(&*last.service) {
-            Service::Run => Directive::Proceed,
-            _ => directive(standing, self.budget),
-        }
+    /// Why the run that has sent `last` is held, if it is. Reruns never are.
+    pub(crate) fn after(&self, last: &Record, standing: &Standing) -> Option<String> {
+        let is_rerun = last.service == Service::Run.as_str();
+        held(standing, self.budget).filter(|_| !is_rerun)
     }
 
     /// How the attempts of `node` stand, without that of the run that asks for its plan by these headers.
@@ -61,20 +58,18 @@ impl AttemptGuard {
 
     /// Adds the directive to the headers of a plan.
     pub(crate) fn add_directive(&self, to: &mut HeaderMap, standing: &Standing) {
-        match directive(standing, self.budget) {
-            Directive::Hold { reason } => {
-                to.insert(headers::DIRECTIVE, HeaderValue::from_static(headers::HOLD));
-                // Printable ASCII is always valid in a header.
-                if let Ok(reason) = HeaderValue::try_from(reason) {
-                    to.insert(headers::REASON, reason);
-                }
-            }
-            Directive::Proceed => {
-                to.insert(headers::DIRECTIVE, HeaderValue::from_static(headers::PROCEED));
-                let at = standing.released.map(|at| HeaderValue::try_from(at.to_string()));
-                if let Some(Ok(at)) = at {
-                    to.insert(headers::RELEASED, at);
-                }
+        let held = held(standing, self.budget);
+        let directive = if held.is_some() { Directive::Hold } else { Directive::Proceed };
+        // Printable ASCII is always valid in a header.
+        let value = |text: &str| HeaderValue::from_str(text).ok();
+        let released = standing.released.filter(|_| held.is_none()).map(|at| at.to_string());
+        for (name, text) in [
+            (headers::DIRECTIVE, Some(directive.to_string())),
+            (headers::REASON, held),
+            (headers::RELEASED, released),
+        ] {
+            if let Some(value) = text.and_then(|text| value(&text)) {
+                to.insert(name, value);
             }
         }
     }

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
-use provost_api::limits;
 use provost_api::nodes::Acknowledgement;
+use provost_api::{Directive, limits};
 use provost_record::{Phase, now};
 use provost_store::{Ingested, Report, Sent, Store, StoreError, UploadedLog};
 use serde_json::value::RawValue;
@@ -46,9 +46,10 @@ impl Reports {
         // request, and what follows from stored records has to be done all the same.
         let stored = tokio::spawn(Arc::clone(self).store(node.to_owned(), batch)).await;
         let ingested = stored.unwrap_or_else(|error| resume_unwind(error.into_panic()))?;
-        let directive = self.guard.after(&last, &ingested.standing);
+        let reason = self.guard.after(&last, &ingested.standing);
+        let directive = if reason.is_some() { Directive::Hold } else { Directive::Proceed };
         let goes_on = last.phase != Phase::ServiceEnd;
-        Ok((Acknowledgement { acked: last.seq, directive }, goes_on))
+        Ok((Acknowledgement { acked: last.seq, directive, reason }, goes_on))
     }
 
     /// Stores a batch, and does what follows from it: the node is due to report again, its failures are logged.

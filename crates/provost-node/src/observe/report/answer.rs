@@ -1,18 +1,8 @@
 //! Answers to reports, and the run that they are for.
 
-use serde::Deserialize;
+use provost_api::Directive;
+use provost_api::nodes::Acknowledgement;
 use tokio::sync::watch;
-
-/// A management node's answer to a report.
-#[derive(Deserialize)]
-pub(super) struct Answer {
-    /// The last record of the report that is on its disk.
-    pub(super) acked: u64,
-    #[serde(default)]
-    directive: Option<String>,
-    #[serde(default)]
-    reason: Option<String>,
-}
 
 /// The run that goes on while its records are reported.
 pub(super) struct CurrentRun {
@@ -21,18 +11,16 @@ pub(super) struct CurrentRun {
     pub(super) hold: watch::Sender<Option<String>>,
 }
 
-impl Answer {
-    /// Reads the answer to a report whose last record is `last`. An answer that acknowledges what
-    /// was never sent is none.
-    pub(super) fn read(text: &[u8], last: u64) -> Option<Self> {
-        serde_json::from_slice(text).ok().filter(|answer: &Self| answer.acked <= last)
-    }
+/// Reads the answer to a report whose last record is `last`. An answer that acknowledges what
+/// was never sent is none.
+pub(super) fn read(text: &[u8], last: u64) -> Option<Acknowledgement> {
+    serde_json::from_slice(text).ok().filter(|answer: &Acknowledgement| answer.acked <= last)
 }
 
 impl CurrentRun {
     /// Passes on whether the run may go on.
-    pub(super) fn handle(&self, answer: Answer) {
-        let held = answer.directive.as_deref() == Some("hold");
+    pub(super) fn handle(&self, answer: Acknowledgement) {
+        let held = answer.directive == Directive::Hold;
         let unknown = || "the management node holds this node without a reason".to_owned();
         let hold = held.then(|| answer.reason.unwrap_or_else(unknown));
         self.hold.send_if_modified(|now| std::mem::replace(now, hold.clone()) != hold);

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use provost_api::nodes::BeatAnswer;
 use provost_api::{Beat, Growth};
 use provost_bundle::Limit;
 use provost_steplog::{Entry, Line};
@@ -33,12 +34,6 @@ const MOST_LINE: usize = 200;
 pub(super) struct Beats {
     task: JoinHandle<()>,
     ended: oneshot::Sender<()>,
-}
-
-/// A management node's answer to a beat.
-#[derive(serde::Deserialize)]
-struct Answer {
-    follow: bool,
 }
 
 impl Beats {
@@ -103,12 +98,12 @@ impl Step {
             }
             let asked = answer.as_ref().err().map_or(Duration::ZERO, ReportError::wait);
             let answer = match answer {
-                Ok(Response::Taken(answer)) => serde_json::from_slice::<Answer>(&answer).ok(),
+                Ok(Response::Taken(answer)) => serde_json::from_slice::<BeatAnswer>(&answer).ok(),
                 Ok(Response::Refused(_)) | Err(_) => None,
             };
             (self.sent, wait) = match answer {
-                Some(Answer { follow: true }) => (Some(sent), FOLLOWED.min(interval)),
-                Some(Answer { follow: false }) => (None, jittered()),
+                Some(BeatAnswer { follow: true }) => (Some(sent), FOLLOWED.min(interval)),
+                Some(BeatAnswer { follow: false }) => (None, jittered()),
                 // What wasn't taken goes with the next one, for which a busy server says when to come.
                 None => (self.sent, (wait * 2).min(jittered()).max(asked)),
             };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use provost_record::{Entry, Record, Service};
 
-use super::answer::{Answer, CurrentRun};
+use super::answer::{self, CurrentRun};
 use super::error::ReportError;
 use super::lock::ReportLock;
 use super::logs;
@@ -12,6 +12,7 @@ use super::servers::{Response, Servers};
 use super::spool::Spool;
 use crate::failure::Failure;
 use crate::settings::{Paths, Settings};
+use provost_api::nodes::Acknowledgement;
 use provost_http::Client;
 
 /// The most records of one report.
@@ -89,7 +90,7 @@ impl Delivery {
         for _ in 0..self.servers.count() {
             match self.servers.send_records(json.clone()).await {
                 Ok(Response::Taken(answer))
-                    if Answer::read(&answer, last).is_some_and(|a| a.acked == last) =>
+                    if answer::read(&answer, last).is_some_and(|a| a.acked == last) =>
                 {
                     return true;
                 }
@@ -158,8 +159,8 @@ impl Delivery {
         entries: &'e [Entry],
         answer: &[u8],
     ) -> Result<&'e [Entry], ReportError> {
-        let answer = Answer::read(answer, entries.last().map_or(0, |e| e.record.seq));
-        let acked = |a: &Answer| entries.iter().rposition(|e| e.record.seq <= a.acked);
+        let answer = answer::read(answer, entries.last().map_or(0, |e| e.record.seq));
+        let acked = |a: &Acknowledgement| entries.iter().rposition(|e| e.record.seq <= a.acked);
         let Some((answer, at)) = answer.and_then(|a| acked(&a).map(|at| (a, at))) else {
             return Err(self.servers.acknowledged_nothing());
         };

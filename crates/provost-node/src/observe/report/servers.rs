@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use provost_api::Route;
+use provost_api::nodes::{BEAT, LOG, RECORDS};
 use provost_record::Cause;
 use reqwest::{RequestBuilder, StatusCode, Url};
 
@@ -59,7 +61,7 @@ impl Servers {
 
     /// Sends a JSON array of records.
     pub(super) async fn send_records(&mut self, json: String) -> Result<Response, ReportError> {
-        let request = self.client.private().post(self.url(&["records"]));
+        let request = self.client.private().post(self.url(RECORDS, &[]));
         self.send(request.header("content-type", "application/json").body(json)).await
     }
 
@@ -69,7 +71,7 @@ impl Servers {
         run: &str,
         json: String,
     ) -> Result<Response, ReportError> {
-        let request = self.client.private().post(self.url(&["runs", run, "beat"]));
+        let request = self.client.private().post(self.url(BEAT, &[run]));
         self.send(request.header("content-type", "application/json").body(json)).await
     }
 
@@ -80,7 +82,7 @@ impl Servers {
         name: &str,
         packed: Vec<u8>,
     ) -> Result<Response, ReportError> {
-        let request = self.client.private().put(self.url(&["runs", run, "logs", name]));
+        let request = self.client.private().put(self.url(LOG, &[run, name]));
         self.send(request.header("content-encoding", "gzip").body(packed)).await
     }
 
@@ -100,13 +102,9 @@ impl Servers {
         self.client.transport().private(self.turns.server())
     }
 
-    fn url(&self, path: &[&str]) -> Url {
-        let mut url = self.server();
-        if let Ok(mut segments) = url.path_segments_mut() {
-            // A script's name may have characters that mean something in a URL.
-            segments.pop_if_empty().extend(["v1", "nodes", &self.node]).extend(path);
-        }
-        url
+    fn url(&self, route: Route, of_run: &[&str]) -> String {
+        let parameters = [&[&*self.node], of_run].concat();
+        format!("{}{}", self.server(), route.path(&parameters))
     }
 
     fn pass_on(&mut self, failure: Failure) -> ReportError {

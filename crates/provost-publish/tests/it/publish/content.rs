@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use provost_bundle::{Digest, Limit, Manifest, Mode, Pack, Policy, Refresh, Tls, Validity};
+use provost_bundle::{Digest, Limit, Manifest, Mode, Policy, Refresh, Tls, Validity};
 use provost_publish::{Generations, Published, SecretKey};
 
 use super::{Admin, snapshot};
@@ -30,7 +30,7 @@ fn what_is_published_can_be_fetched_by_everybody() {
     );
     assert_eq!(manifest.file("sub/data").unwrap().mode, Mode::Data);
     assert_eq!(admin.plan("cn001"), "generation = 1\nx = 1\n");
-    let newest = admin.www().join(Pack::NEWEST);
+    let newest = admin.www().join(provost_api::published::NEWEST_PACK);
     assert_eq!(fs::canonicalize(&newest).unwrap(), admin.www().join(manifest.pack.path()));
     for (path, (_, mode, ..)) in snapshot(&admin.www()) {
         let expected = match () {

@@ -1,3 +1,4 @@
+use provost_api::{Directive, headers, published};
 use provost_steplog::wording;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -81,7 +82,7 @@ impl Attempt<'_> {
     /// The manifest, if it can be trusted; an error if the server can't be reached at all.
     async fn manifest(&mut self) -> Result<Option<(Manifest, String)>, ()> {
         let begun = Instant::now();
-        let asked = self.source.ask("manifest.toml", HeaderMap::new(), &[StatusCode::OK]).await;
+        let asked = self.source.ask(published::MANIFEST, HeaderMap::new(), &[StatusCode::OK]).await;
         let response = match asked {
             Ok(response) => response,
             Err(miss) => {
@@ -92,7 +93,7 @@ impl Attempt<'_> {
         let took = begun.elapsed();
         let now = Timestamp::now();
         let date = response.headers().get(header::DATE).and_then(|d| http_date(d.to_str().ok()?));
-        let bytes = match self.read("manifest.toml", response, Manifest::MAX_BYTES).await {
+        let bytes = match self.read(published::MANIFEST, response, Manifest::MAX_BYTES).await {
             Ok(bytes) => bytes,
             Err(failure) => {
                 self.findings.push(Finding::failed("server", &failure));
@@ -127,7 +128,7 @@ impl Attempt<'_> {
     }
 
     async fn trusted(&mut self, bytes: &[u8]) -> Option<(Manifest, String)> {
-        let checked = self.check_manifest("manifest.toml", bytes).await;
+        let checked = self.check_manifest(published::MANIFEST, bytes).await;
         let finding = match &checked {
             Ok((manifest, verdict)) => {
                 let detail = format!("bundle {} is {verdict}", manifest.generation);
@@ -169,7 +170,7 @@ impl Attempt<'_> {
         path: &str,
         bytes: &[u8],
     ) -> Result<(Manifest, String), Failure> {
-        let signature = self.signature(&format!("{path}.minisig")).await?;
+        let signature = self.signature(&published::signature(path)).await?;
         let trust = provost_node::fetch::trust(self.settings, self.state);
         let verdict = trust
             .check_manifest(bytes, signature.as_deref())
@@ -190,7 +191,7 @@ impl Attempt<'_> {
 
     /// Whether this node gets its own plan, and the plan is as it was signed.
     async fn plan(&mut self, manifest: Option<(&Manifest, &str)>) -> bool {
-        let path = format!("plans/{}.toml", self.settings.node);
+        let path = published::plan(&self.settings.node);
         let good = [StatusCode::OK, StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
         let response = match self.source.ask(&path, HeaderMap::new(), &good).await {
             Ok(response) => response,
@@ -224,8 +225,8 @@ impl Attempt<'_> {
             }
         });
         let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
-        let reason = || header("provost-reason").unwrap_or("it gives no reason").to_owned();
-        if header("provost-directive") == Some("hold") {
+        let reason = || header(headers::REASON).unwrap_or("it gives no reason").to_owned();
+        if header(headers::DIRECTIVE).map(Directive::from) == Some(Directive::Hold) {
             let held = held_there(&reason(), &self.settings.node, Service::Boot);
             self.findings.push(Finding::note("guard", held.message, held.hint));
         }
@@ -248,7 +249,7 @@ impl Attempt<'_> {
     ) -> Result<Option<String>, Failure> {
         let bytes = self.read(path, response, Plan::MAX_BYTES).await?;
         let Some((manifest, text)) = manifest else { return Ok(None) };
-        let signature = self.signature(&format!("{path}.minisig")).await?;
+        let signature = self.signature(&published::signature(path)).await?;
         let trust =
             provost_node::fetch::trust(self.settings, self.state).without(&manifest.revoked);
         let verdict = trust
