@@ -5,7 +5,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
 use super::modules::{Id, ImportKind, Modules, imports, is_for_tests, is_public};
-use super::resolve::{Target, resolve};
+use super::resolve::{Target, resolve, written};
 
 /// The names by which the first file imports from the second.
 pub(super) type Arrows = BTreeMap<(PathBuf, PathBuf), BTreeSet<String>>;
@@ -79,7 +79,7 @@ impl Visitor<'_> {
         }
     }
 
-    /// Adds what a path leads to. What leads to a module alone counts when an item of it is named.
+    /// Adds what a path names, and a method of a type where that is defined.
     fn add_path(&mut self, path: &[String]) {
         if let (Some(first), Some(method)) = (path.first(), path.get(1))
             && first == "Self"
@@ -87,11 +87,15 @@ impl Visitor<'_> {
             return self.add_method(method);
         }
         for target in resolve(self.modules, self.module, path) {
-            let Target::Item { module, name, member } = target else { continue };
-            if let Some(member) = member {
-                self.add_method_of((module, name.clone()), &member);
+            if let Target::Item { module, name, member: Some(member) } = target {
+                self.add_method_of((module, name), &member);
             }
-            self.add(module, name);
+        }
+        for target in written(self.modules, self.module, path) {
+            // A module alone counts where it is imported, or when an item of it is named.
+            if let Target::Item { module, name, .. } = target {
+                self.add(module, name);
+            }
         }
     }
 
@@ -165,8 +169,12 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         for import in imports(&item.tree) {
             // The names that a glob brings count where they are used.
             let ImportKind::As(_) = import.kind else { continue };
-            for target in resolve(self.modules, self.module, &import.path) {
-                let Target::Item { module, name, .. } = target else { continue };
+            let last = import.path.last().cloned().unwrap_or_default();
+            for target in written(self.modules, self.module, &import.path) {
+                let (module, name) = match target {
+                    Target::Module(module) => (module, last.clone()),
+                    Target::Item { module, name, .. } => (module, name),
+                };
                 let re_export = is_public(&item.vis) && self.modules.is_within(module, self.module);
                 if !re_export {
                     self.add(module, name);

@@ -1,18 +1,19 @@
 //! No import cycle between the files of a crate: who reads one file of a cycle has to read them
-//! all.
+//! all. And no crate that depends on a package with a program: what both need is a crate below them.
 //!
-//! A file imports another when it names an item that is defined there, however the path gets there:
-//! a re-export leads to what it stands for. A module's file that declares its children and
-//! re-exports their items doesn't import them; one that calls them does.
+//! A file imports another when it names a module or an item there, as it is written: `crate::web::X`
+//! is an import of `web/mod.rs`, wherever that has `X` from. A module's file that declares its
+//! children and re-exports their items doesn't import them; one that calls them does.
 
 mod arrows;
 mod modules;
+mod packages;
 mod resolve;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
@@ -20,10 +21,20 @@ use crate::cargo;
 use arrows::Arrows;
 use modules::Modules;
 
-/// Fails if a crate of the workspace has an import cycle.
+/// Fails if a crate of the workspace has an import cycle, or depends on a package that has a program.
 pub(crate) fn check() -> Result<()> {
+    let packages = packages::all()?;
+    let programs = packages::dependencies_on_programs(&packages, &cargo::root().join("crates"));
+    if !programs.is_empty() {
+        bail!(
+            "dependencies of crates on packages that have a program: {}\nhint: move what both need into a \
+             crate below them",
+            programs.join(", ")
+        );
+    }
     let mut wrong = Vec::new();
-    for (name, roots) in crates()? {
+    for package in &packages {
+        let (name, roots) = packages::sources(package);
         let mut found = 0;
         for root in &roots {
             let modules = Modules::read(root)?;
@@ -47,30 +58,6 @@ pub(crate) fn check() -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// The packages of the workspace, with the root files of their libraries and programs.
-fn crates() -> Result<Vec<(String, Vec<PathBuf>)>> {
-    let args = ["metadata", "--no-deps", "--format-version", "1"];
-    let output = cargo::command("cargo").args(args).output().context("starting cargo metadata")?;
-    let metadata: serde_json::Value =
-        serde_json::from_slice(&output.stdout).context("reading what cargo metadata prints")?;
-    let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
-    let mut crates = Vec::new();
-    for package in list(&metadata["packages"]) {
-        let production = |target: &serde_json::Value| {
-            list(&target["kind"]).iter().any(|kind| kind == "lib" || kind == "bin")
-        };
-        let targets = list(&package["targets"]);
-        let targets = targets.iter().filter(|target| production(target));
-        let roots = targets.filter_map(|target| target["src_path"].as_str()).map(PathBuf::from);
-        let name = package["name"].as_str().unwrap_or_default();
-        crates.push((name.to_owned(), roots.collect()));
-    }
-    if crates.is_empty() {
-        bail!("cargo metadata names no package");
-    }
-    Ok(crates)
 }
 
 /// The sets of files that import each other in a loop, in the order of their names.

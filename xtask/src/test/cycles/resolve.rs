@@ -19,6 +19,62 @@ pub(super) fn resolve(modules: &Modules, from: Id, path: &[String]) -> Vec<Targe
     Resolver { modules, visited: HashSet::new() }.follow(from, path)
 }
 
+/// What `path` names as it is written in the module `from`: the last module on it, and the item behind
+/// that, wherever the item is defined. What a module's own `use` items bring stands for what they name;
+/// another module's aren't followed. Nothing if it leads out of the crate.
+pub(super) fn written(modules: &Modules, from: Id, path: &[String]) -> Vec<Target> {
+    let mut visited = HashSet::new();
+    written_from(modules, from, path, &mut visited)
+}
+
+fn written_from(
+    modules: &Modules,
+    from: Id,
+    path: &[String],
+    visited: &mut HashSet<String>,
+) -> Vec<Target> {
+    let Some((first, rest)) = path.split_first() else { return Vec::new() };
+    let module = modules.get(from);
+    let root = match first.as_str() {
+        "crate" => Some(0),
+        "self" => Some(from),
+        "super" => module.parent,
+        _ => module.children.get(first).copied(),
+    };
+    if let Some(root) = root {
+        return below(modules, root, rest).into_iter().collect();
+    }
+    let mut found = Vec::new();
+    if !visited.insert(first.clone()) {
+        return found;
+    }
+    let names = module.names.get(first).map_or(&[][..], Vec::as_slice);
+    let globs = module.globs.iter().map(|glob| [glob, std::slice::from_ref(first)].concat());
+    let brought = names.iter().filter_map(|name| match name {
+        Name::Import(path) => Some(path.clone()),
+        Name::Value | Name::Type => None,
+    });
+    let brought: Vec<_> = if names.is_empty() { globs.collect() } else { brought.collect() };
+    for path in brought {
+        found.extend(written_from(modules, from, &[&path, rest].concat(), visited));
+    }
+    found
+}
+
+/// What `path` names from the module `id` on.
+fn below(modules: &Modules, id: Id, path: &[String]) -> Option<Target> {
+    let Some((name, rest)) = path.split_first() else { return Some(Target::Module(id)) };
+    let module = modules.get(id);
+    match module.children.get(name).copied().or(module.parent.filter(|_| name == "super")) {
+        Some(next) => below(modules, next, rest),
+        // What a macro makes is unknown.
+        None if resolve(modules, id, std::slice::from_ref(name)).is_empty() => None,
+        None => {
+            Some(Target::Item { module: id, name: name.clone(), member: rest.first().cloned() })
+        }
+    }
+}
+
 /// Looks names up, each but once in each module: imports may go round in circles.
 struct Resolver<'a> {
     modules: &'a Modules,

@@ -1,5 +1,7 @@
 use std::fs;
 
+use serde_json::{Value, json};
+
 use super::*;
 
 /// The arrows within the cycles of a crate made of `sources`, as `FROM -> TO: NAMES`.
@@ -48,15 +50,35 @@ fn a_parent_that_only_re_exports_its_children_imports_none_of_them() {
 }
 
 #[test]
-fn a_re_export_leads_to_the_file_that_defines() {
+fn an_import_is_of_the_file_that_it_names_whatever_that_re_exports() {
+    let of = |inner: &str, parent: &str| {
+        cycle_arrows(&[
+            ("lib.rs", "mod a; mod b; use std::fmt;"),
+            ("a/mod.rs", parent),
+            ("a/inner.rs", inner),
+            ("b.rs", "use crate::a::f as renamed; pub fn g() { renamed() }"),
+        ])
+    };
+    let parents = ["mod inner; pub use inner::*;", "mod inner; pub use inner::f;"];
+    for parent in parents {
+        // What is re-exported isn't imported by the file that does it.
+        assert_eq!(of("pub fn f() { crate::b::g() }", parent), Vec::<String>::new());
+        let calls = format!("{parent} fn h() {{ inner::f() }}");
+        let expected =
+            ["a/inner.rs -> b.rs: g", "a/mod.rs -> a/inner.rs: f", "b.rs -> a/mod.rs: f"];
+        assert_eq!(of("pub fn f() { crate::b::g() }", &calls), expected);
+    }
+}
+
+#[test]
+fn a_module_is_imported_as_its_file() {
     let found = cycle_arrows(&[
-        ("lib.rs", "mod a; mod b; use std::fmt;"),
-        ("a/mod.rs", "mod inner; mod other; pub use inner::*;"),
-        ("a/inner.rs", "pub fn f() { crate::b::g() }"),
-        ("a/other.rs", "pub fn h() {}"),
-        ("b.rs", "use crate::a::f as renamed; pub fn g() { renamed() }"),
+        ("lib.rs", "mod a; mod b;"),
+        ("a/mod.rs", "pub mod inner; fn f() { crate::b::g() }"),
+        ("a/inner.rs", "pub fn h() {}"),
+        ("b.rs", "use crate::a; pub fn g() { a::inner::h() }"),
     ]);
-    assert_eq!(found, ["a/inner.rs -> b.rs: g", "b.rs -> a/inner.rs: f"]);
+    assert_eq!(found, ["a/mod.rs -> b.rs: g", "b.rs -> a/mod.rs: a"]);
 }
 
 #[test]
@@ -101,4 +123,33 @@ fn tests_may_import_what_they_like() {
         ("b.rs", "pub fn f() {} #[cfg(test)] use crate::a::g; #[cfg(test)] mod tests;"),
     ]);
     assert_eq!(found, Vec::<String>::new());
+}
+
+/// As `cargo metadata` describes a package.
+fn package(manifest: &str, programs: &[&str], dependencies: &[(&str, Option<&str>)]) -> Value {
+    let name = manifest.split('/').rev().nth(1);
+    let targets = programs.iter().map(|name| json!({"name": name, "kind": ["bin"]}));
+    let dependencies = dependencies.iter().map(|(name, kind)| json!({"name": name, "kind": kind}));
+    json!({
+        "name": name, "manifest_path": manifest,
+        "targets": targets.chain([json!({"name": "lib", "kind": ["lib"]})]).collect::<Vec<_>>(),
+        "dependencies": dependencies.collect::<Vec<_>>(),
+    })
+}
+
+#[test]
+fn a_crate_depends_on_no_package_that_has_a_program() {
+    let of = |dependencies: &[(&str, Option<&str>)]| {
+        let daemon = package("/w/crates/daemon/Cargo.toml", &["daemon"], &[("store", None)]);
+        let command = package("/w/crates/command/Cargo.toml", &["command"], dependencies);
+        let manual = package("/w/xtask/manual/Cargo.toml", &["manual"], &[("daemon", None)]);
+        let store = package("/w/crates/store/Cargo.toml", &[], &[]);
+        packages::dependencies_on_programs(
+            &[daemon, command, manual, store],
+            Path::new("/w/crates"),
+        )
+    };
+    assert_eq!(of(&[("store", None), ("daemon", Some("dev"))]), Vec::<String>::new());
+    assert_eq!(of(&[("daemon", None)]), ["command -> daemon"]);
+    assert_eq!(of(&[("daemon", Some("build"))]), ["command -> daemon"]);
 }
