@@ -33,7 +33,7 @@ enum Command {
         #[arg(long, value_name = "GROUP", num_args = 0..)]
         long: Option<Vec<LongGroup>>,
     },
-    /// Find files of a crate that import each other in a loop
+    /// Find files of a crate that import each other in a loop, and crates that depend on a program
     Cycles,
     /// Build static programs and packages of them
     Dist {
