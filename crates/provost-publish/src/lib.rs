@@ -13,6 +13,7 @@ mod head;
 mod history;
 mod keep;
 mod key;
+pub mod lint;
 mod marks;
 mod pack;
 mod prepared;

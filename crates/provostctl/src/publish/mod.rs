@@ -2,9 +2,9 @@
 
 mod again;
 mod diff;
+mod findings;
 mod generations;
 mod history;
-mod lint;
 mod options;
 mod plan_changes;
 mod removal;
@@ -12,12 +12,12 @@ mod sign;
 mod summary;
 mod who;
 
+use provost_publish::lint::{self, Depth, Finding, Level};
 use provost_steplog::terminal::escape_json;
 use provost_steplog::wording;
 
 pub(crate) use self::again::Again;
 pub(crate) use self::history::History;
-use self::lint::{Depth, Finding, Level};
 pub(crate) use self::options::Publish;
 use self::options::texts;
 pub(crate) use self::sign::print_problems;
@@ -42,22 +42,26 @@ impl Publish {
             match provost_publish::check_input(&self.input(&site, &texts)) {
                 Ok(sources) => {
                     let all: Vec<_> = sources.iter().collect();
-                    Ok((all.len(), lint::of_sources(&all, Depth::Full)?))
+                    Ok((
+                        all.len(),
+                        lint::of_sources(&all, Depth::Full)
+                            .map_err(|e| findings::no_resources(&e))?,
+                    ))
                 }
-                Err(e) => Ok((0, lint::of_refusal(&e))),
+                Err(e) => Ok((0, findings::of_refusal(&e))),
             }
         };
-        let (files, findings) = all().unwrap_or_else(|e| (0, vec![Finding::of_failure(e)]));
-        let mistakes = findings.iter().filter(|finding| finding.level != Level::Note).count();
+        let (files, found) = all().unwrap_or_else(|e| (0, vec![findings::of_failure(e)]));
+        let mistakes = found.iter().filter(|finding| finding.level != Level::Note).count();
         if self.format == Format::Json {
-            let json = serde_json::to_string(&findings);
+            let json = serde_json::to_string(&found);
             let json = json.map_err(|e| Failure::of(&e, "report this as a bug"))?;
             output::print(format!("{}\n", escape_json(&json)).as_bytes())?;
         } else {
-            for finding in &findings {
+            for finding in &found {
                 match finding.level {
-                    Level::Error => output::error(&finding.failure()),
-                    Level::Warning | Level::Note => finding.warn(),
+                    Level::Error => output::error(&findings::failure(finding)),
+                    Level::Warning | Level::Note => findings::warn(finding),
                 }
             }
         }

@@ -8,6 +8,7 @@ use std::path::Path;
 use provost_bundle::PublicKey;
 use provost_plan::Site;
 use provost_plan::nodes::fold;
+use provost_publish::lint::{self, Depth, Level};
 use provost_publish::{
     Access, Action, Changes, Channel, Origin, Prepared, Progress, Publication, PublishError,
     SecretKey, channels, prepare, salt,
@@ -15,10 +16,9 @@ use provost_publish::{
 use provost_steplog::{Paint, wording};
 
 use super::generations::{self, Ledger};
-use super::lint::{self, Depth, Level};
 use super::options::{NamedTls, Publish, texts};
 use super::plan_changes::{self, Groups};
-use super::{diff, removal, summary, who};
+use super::{diff, findings, removal, summary, who};
 use crate::address::Admin;
 use crate::failure::Failure;
 use crate::live::LiveLine;
@@ -96,15 +96,15 @@ impl Publish {
             .filter(|source| is_preview || changed.contains(source.entry.path.as_str()))
             .collect();
         let depth = if is_preview { Depth::Full } else { Depth::Quick };
-        let findings = lint::of_sources(&sources, depth)?;
+        let found = lint::of_sources(&sources, depth).map_err(|e| findings::no_resources(&e))?;
         let mut errors = 0;
-        for finding in findings {
+        for finding in &found {
             match finding.level {
                 Level::Error if !self.no_lint => {
                     errors += 1;
-                    output::error(&finding.failure());
+                    output::error(&findings::failure(finding));
                 }
-                _ => finding.warn(),
+                _ => findings::warn(finding),
             }
         }
         match errors {

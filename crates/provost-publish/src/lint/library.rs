@@ -4,27 +4,26 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use provost_publish::Source;
-
 use super::calls::Calls;
 use super::finding::{Finding, Level};
 use super::syntax::FOLDERS;
+use crate::Source;
 
 /// The modules that `. provost.sh` brings.
 const MODULES: [&str; 6] = [
-    include_str!("../../../../../lib-sh/log.sh"),
-    include_str!("../../../../../lib-sh/command.sh"),
-    include_str!("../../../../../lib-sh/os.sh"),
-    include_str!("../../../../../lib-sh/file.sh"),
-    include_str!("../../../../../lib-sh/package.sh"),
-    include_str!("../../../../../lib-sh/service.sh"),
+    include_str!("../../../../lib-sh/log.sh"),
+    include_str!("../../../../lib-sh/command.sh"),
+    include_str!("../../../../lib-sh/os.sh"),
+    include_str!("../../../../lib-sh/file.sh"),
+    include_str!("../../../../lib-sh/package.sh"),
+    include_str!("../../../../lib-sh/service.sh"),
 ];
 /// Others that define functions.
 const OTHERS: [&str; 4] = [
-    include_str!("../../../../../lib-sh/net.sh"),
-    include_str!("../../../../../lib-sh/provost.sh"),
-    include_str!("../../../../../lib-sh/xcatlib.sh"),
-    include_str!("../../../../../lib-sh/bootstrap-service-record.sh"),
+    include_str!("../../../../lib-sh/net.sh"),
+    include_str!("../../../../lib-sh/provost.sh"),
+    include_str!("../../../../lib-sh/xcatlib.sh"),
+    include_str!("../../../../lib-sh/bootstrap-service-record.sh"),
 ];
 /// How the library's files are called.
 const FILES: [&str; 3] = ["provost.sh", "xcatlib.sh", "bootstrap-service-record.sh"];

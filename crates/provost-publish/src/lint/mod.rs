@@ -7,34 +7,20 @@ mod library;
 mod shadow;
 mod syntax;
 
+use std::io;
+
 use futures_util::{StreamExt, stream};
-use provost_publish::{Problem, PublishError, Source};
 
 use self::calls::Calls;
-pub(super) use self::finding::{Depth, Finding, Level};
-use crate::failure::Failure;
+pub use self::finding::{Depth, Finding, Level};
+use crate::Source;
 
 /// How many scripts are looked at at once.
 const AT_ONCE: usize = 4;
 
-/// All problems of an input that is refused.
-pub(super) fn of_refusal(error: &PublishError) -> Vec<Finding> {
-    match error {
-        PublishError::Refused(problems) => {
-            let finding =
-                |problem: &Problem| Finding::of_failure(Failure::of(problem, problem.hint()));
-            problems.iter().map(finding).collect()
-        }
-        other => vec![Finding::of_failure(Failure::of(other, other.hint()))],
-    }
-}
-
-/// The mistakes in these files.
-pub(super) fn of_sources(sources: &[&Source], depth: Depth) -> Result<Vec<Finding>, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| Failure::of(&e, "check the limits of this process (ulimit -n)"))?;
+/// The mistakes in these files. An error is one of this process, which has too few resources.
+pub fn of_sources(sources: &[&Source], depth: Depth) -> io::Result<Vec<Finding>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let findings = stream::iter(sources).map(|source| of_source(source, depth)).buffered(AT_ONCE);
     Ok(runtime.block_on(findings.concat()))
 }

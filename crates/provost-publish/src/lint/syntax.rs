@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use provost_publish::Source;
 use tokio::process::Command;
 
 use super::finding::{Depth, Finding, Level};
+use crate::Source;
 
 /// Where interpreters are looked for. A script's own path is never run here.
 pub(super) const FOLDERS: [&str; 5] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];

@@ -1,10 +1,10 @@
 //! What stands in a script's header and has no effect.
 
 use provost_bundle::{Mode, Resume, Trace, When};
-use provost_publish::Source;
 
 use super::finding::{Finding, Level};
 use super::syntax;
+use crate::Source;
 
 /// How long a run may take unless a node's configuration says otherwise (`[run] deadline`), in seconds.
 const RUN_DEADLINE: u64 = 2 * 3600;

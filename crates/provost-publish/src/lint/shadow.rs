@@ -1,10 +1,9 @@
 use std::path::Path;
 
-use provost_publish::Source;
-
 use super::calls::Calls;
 use super::finding::{Finding, Level};
 use super::syntax::FOLDERS;
+use crate::Source;
 
 /// A script that calls a command of its own name calls itself on a node that doesn't have the command,
 /// because the scripts' folder comes last on PATH.
