@@ -1,11 +1,11 @@
 //! What is published: a manifest that names every file by its digest and says how it is run, the
 //! files' contents as objects and in one pack, and signatures; reading and verifying it all.
 
-mod arrival;
 mod digest;
 #[doc = "What manifest and plan have in common: how a published document is read."]
 pub mod document;
 mod fingerprint;
+mod incoming_file;
 mod limit;
 mod manifest;
 mod path;
@@ -19,9 +19,9 @@ mod unpack;
 mod validity;
 mod verify;
 
-pub use arrival::{Arrival, ArrivalError};
 pub use digest::{Digest, DigestError};
 pub use fingerprint::{Fingerprint, FingerprintError};
+pub use incoming_file::{IncomingFile, IncomingFileError};
 pub use limit::{Limit, LimitError};
 pub use manifest::{FileEntry, Manifest, ManifestError, Mode, Pack, object_path};
 pub use path::{PathError, check_path};

@@ -7,7 +7,7 @@ use std::thread;
 use ruzstd::decoding::StreamingDecoder;
 use tar::EntryType;
 
-use crate::{Arrival, ArrivalError, FileEntry, Manifest};
+use crate::{FileEntry, IncomingFile, IncomingFileError, Manifest};
 
 /// How far back the pack may refer, in bytes: the node needs this much memory for it.
 const WINDOW: u64 = 1 << 20;
@@ -53,13 +53,13 @@ pub enum UnpackError {
     },
     /// A file couldn't be put in its place.
     #[error(transparent)]
-    Arrival(#[from] ArrivalError),
+    IncomingFile(#[from] IncomingFileError),
 }
 
 impl UnpackError {
     /// Whether the node's disk is the cause, not the pack.
     pub fn is_disk(&self) -> bool {
-        matches!(self, Self::Arrival(ArrivalError::Disk { .. }))
+        matches!(self, Self::IncomingFile(IncomingFileError::Disk { .. }))
     }
 
     fn is_broken_pipe(&self) -> bool {
@@ -69,7 +69,7 @@ impl UnpackError {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Arrival(e) => e.hint(),
+            Self::IncomingFile(e) => e.hint(),
             _ => "publish again, which writes the pack anew; if it comes back, look for a proxy \
                   that alters it"
                 .to_owned(),
@@ -130,7 +130,7 @@ fn place(archive: impl Read, manifest: &Manifest, into: &Path) -> Result<(), Unp
             return Err(UnpackError::Unknown { path });
         };
         let Some(file) = file.take() else { return Err(UnpackError::Twice { path }) };
-        copy(&mut entry, Arrival::new(file, into)?, &mut buffer)?;
+        copy(&mut entry, IncomingFile::new(file, into)?, &mut buffer)?;
     }
     match expected.into_values().flatten().next() {
         Some(file) => Err(UnpackError::Missing { path: file.path.clone() }),
@@ -138,7 +138,7 @@ fn place(archive: impl Read, manifest: &Manifest, into: &Path) -> Result<(), Unp
     }
 }
 
-fn copy(from: &mut impl Read, mut to: Arrival, buffer: &mut [u8]) -> Result<(), UnpackError> {
+fn copy(from: &mut impl Read, mut to: IncomingFile, buffer: &mut [u8]) -> Result<(), UnpackError> {
     loop {
         match from.read(buffer) {
             Ok(0) => return Ok(to.finish()?),

@@ -1,9 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use provost_bundle::{FileEntry, Manifest};
+
 use crate::error::PublishError;
 use crate::prepared::Prepared;
 use crate::secrets;
-use provost_bundle::{FileEntry, Manifest};
 
 /// What a publication changes of what is published.
 #[derive(Debug)]
@@ -74,7 +75,8 @@ impl Prepared<'_> {
     fn before(&self) -> Option<&Manifest> {
         let channel = self.publication.channel;
         let last = channel.and_then(|channel| self.last_of(Some(channel.name)));
-        let of_channel = last.and_then(|last| self.previous.ahead().manifest(last.generation));
+        let of_channel =
+            last.and_then(|last| self.previous.channel_bundles().manifest(last.generation));
         of_channel.or(self.previous.manifest())
     }
 

@@ -3,11 +3,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use provost_bundle::{Digest, FileEntry, Manifest, Mode, Policy, check_path};
+
 use crate::error::{Problem, PublishError};
 use crate::publication::Input;
 use crate::secret;
 use crate::tree::{Found, walk};
-use provost_bundle::{Digest, FileEntry, Manifest, Mode, Policy, check_path};
 
 /// A file that can be published.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::key::KeyError;
 use provost_bundle::ManifestError;
+
+use crate::key::KeyError;
 
 /// Something in the input that has to be fixed before it can be published.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -8,12 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use jiff::Timestamp;
+use provost_bundle::{Digest, FileEntry, Signature};
 use serde::{Deserialize, Serialize};
 
 use crate::error::PublishError;
 use crate::key::SecretKey;
-use provost_bundle::Signature;
-use provost_bundle::{Digest, FileEntry};
 
 /// Its folder in the published one. Only the publisher may enter it: a `site.toml` may have secrets.
 pub(crate) const FOLDER: &str = ".provost";

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use provost_bundle::{FileEntry, Manifest};
 
 use crate::history::{MOST, Origin, Record};
 use crate::prepared::Prepared;
 use crate::previous::{MANIFEST, manifest_path, plan_path};
 use crate::{channels, groups};
-use provost_bundle::{FileEntry, Manifest};
 
 impl Prepared<'_> {
     /// The record of this publication; none if it is what was published last to the same nodes.
@@ -46,7 +46,7 @@ impl Prepared<'_> {
         let mut used = BTreeSet::<u64>::new();
         for node in self.kept_plans() {
             kept.extend(with_signature(plan_path(node)));
-            used.extend(self.previous.ahead().nodes.get(node));
+            used.extend(self.previous.channel_bundles().nodes.get(node));
         }
         if self.publication.channel.is_some() {
             kept.extend(with_signature(MANIFEST.to_owned()));
@@ -55,7 +55,8 @@ impl Prepared<'_> {
             kept.extend(main.into_iter().flat_map(with_signature));
             used.remove(&manifest.generation);
         }
-        for own in used.into_iter().filter_map(|own| self.previous.ahead().manifest(own)) {
+        for own in used.into_iter().filter_map(|own| self.previous.channel_bundles().manifest(own))
+        {
             kept.extend(with_signature(manifest_path(own.generation)));
             kept.extend(own.files.iter().map(FileEntry::object_path));
             kept.insert(own.pack.path());

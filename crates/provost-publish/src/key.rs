@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use ct_codecs::{Base64, Decoder};
 use minisign::KeyPair;
+use provost_bundle::PublicKey;
+use provost_bundle::succession::{follow, statement};
 
 use crate::replace::replace;
 use crate::signer::{SignError, Signer};
-use provost_bundle::PublicKey;
-use provost_bundle::succession::{follow, statement};
 
 /// The file beside a key that says which keys came before it.
 const SUCCESSION: &str = "succession";

@@ -1,9 +1,8 @@
 //! The publisher: all checks first, then a new folder next to the published one, then the switch.
 //! Also the keys that sign, and which key came after which.
 
-mod ahead;
-mod audience;
 mod changes;
+mod channel_bundles;
 mod channels;
 mod check;
 mod error;
@@ -14,8 +13,8 @@ mod history;
 mod keep;
 mod key;
 pub mod lint;
-mod marks;
 mod pack;
+mod plan_index;
 mod prepared;
 mod previous;
 mod publication;
@@ -27,6 +26,7 @@ mod signed;
 mod signer;
 mod stage;
 mod target;
+mod target_nodes;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -41,8 +41,8 @@ pub use groups::groups;
 use head::PlanHead;
 pub use history::{Action, Origin, Record, history};
 pub use key::{KeyError, SecretKey};
-use marks::PlanMark;
 use pack::PackError;
+use plan_index::PlanMark;
 pub use prepared::{Access, Prepared, prepare};
 use provost_bundle::{Digest, Manifest, Pack, Tls, Validity};
 pub use publication::{Channel, Input, Progress, Publication, Published};
@@ -152,7 +152,7 @@ impl Prepared<'_> {
                 texts.insert(format!("{}{end}", previous::MANIFEST), text);
             }
         }
-        texts.insert(marks::MARKS.to_owned(), marks::marks_text(&marks)?);
+        texts.insert(plan_index::PLAN_INDEX.to_owned(), plan_index::index_text(&marks)?);
 
         let record = self.record(origin, manifest.generation);
         let mut kept = self.kept(&manifest, record.as_ref());
@@ -176,7 +176,10 @@ impl Prepared<'_> {
         }
         Ok(Published {
             generation: manifest.generation,
-            generations: marks::generations(manifest.generation.max(previous.generation()), &marks),
+            generations: plan_index::generations(
+                manifest.generation.max(previous.generation()),
+                &marks,
+            ),
             files: manifest.files.len(),
             plans: self.plans().count(),
             changed,
@@ -225,7 +228,7 @@ impl Prepared<'_> {
     ) -> Result<Manifest, PublishError> {
         let same = self.base();
         let files: Vec<_> = self.sources.iter().map(|source| source.entry.clone()).collect();
-        let mut all = self.previous.ahead().manifests().chain(self.previous.manifest());
+        let mut all = self.previous.channel_bundles().manifests().chain(self.previous.manifest());
         let is_it = |last: &&Manifest| last.files == files && self.previous.has_pack(&last.pack);
         let pack = match all.find(is_it) {
             Some(manifest) => manifest.pack.clone(),

@@ -1,12 +1,12 @@
 use std::io::{self, Write};
 
+use provost_bundle::{Digest, Pack};
 use sha2::{Digest as _, Sha256};
 use tar::{EntryType, Header};
 use zstd::stream::Encoder;
 
 use crate::check::Source;
 use crate::error::PublishError;
-use provost_bundle::{Digest, Pack};
 
 /// How hard to compress: scripts are small, and packed once for many nodes.
 const LEVEL: i32 = 15;

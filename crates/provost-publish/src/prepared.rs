@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::check::{self, Source};
 use crate::error::PublishError;
 use crate::generations::Generations;
-use crate::marks::PlanMark;
+use crate::plan_index::PlanMark;
 use crate::previous::Previous;
 use crate::publication::Publication;
 use crate::target::Target;

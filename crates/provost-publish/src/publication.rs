@@ -2,10 +2,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use jiff::SignedDuration;
+use provost_bundle::{Policy, PublicKey, Tls};
 
 use crate::generations::{Generations, Used};
 use crate::key::SecretKey;
-use provost_bundle::{Policy, PublicKey, Tls};
 
 /// Plans say what nobody else has to know, and the documents beside them have secrets: only the daemon's
 /// group reads them.

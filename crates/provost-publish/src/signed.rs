@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use provost_bundle::{Manifest, Validity};
+
 use crate::head::PlanHead;
 use crate::prepared::Prepared;
 use crate::previous::plan_path;
-use provost_bundle::{Manifest, Validity};
 
 /// The plans that are published and right, with their heads.
 pub(crate) struct SignedPlans<'p>(BTreeMap<&'p str, PlanHead>);
@@ -34,7 +35,7 @@ impl Prepared<'_> {
             return base.plans_since();
         }
         let is_for_all =
-            self.publication.channel.is_none() && self.previous.ahead().nodes.is_empty();
+            self.publication.channel.is_none() && self.previous.channel_bundles().nodes.is_empty();
         let Some(last) = self.previous.manifest().filter(|_| is_for_all) else {
             return generation;
         };

@@ -5,8 +5,7 @@ use std::fs;
 use std::io;
 use std::process::Command;
 
-use provost_bundle::PublicKey;
-use provost_bundle::Signature;
+use provost_bundle::{PublicKey, Signature};
 
 /// Lines of a signature.
 const LINES: usize = 4;

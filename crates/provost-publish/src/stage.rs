@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, fchown, symlink};
 use std::path::{Path, PathBuf};
 
+use provost_bundle::{Digest, Manifest, Pack};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use tempfile::TempDir;
@@ -15,7 +16,6 @@ use crate::pack::{self, PackError};
 use crate::previous::Previous;
 use crate::publication::PLAN_MODE;
 use crate::target::Target;
-use provost_bundle::{Digest, Manifest, Pack};
 
 /// The new folder, next to the published one, until it takes its place.
 pub(crate) struct Stage {

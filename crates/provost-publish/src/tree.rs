@@ -3,8 +3,9 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::Problem;
 use provost_bundle::check_path;
+
+use crate::error::Problem;
 
 /// A regular file in the scripts' folder.
 #[derive(Debug)]

@@ -132,7 +132,7 @@ fn a_refused_file_is_not_there_and_a_verified_one_may_be() {
     let entries: [(_, &[u8], &[u8]); 2] =
         [(FILE, b"run", b"run"), (FILE, b"sub/data", b"sub/dat!")];
     let error = unpack(&*pack(&entries), &manifest, into.path()).unwrap_err();
-    assert!(matches!(error, UnpackError::Arrival(_)), "{error}");
+    assert!(matches!(error, UnpackError::IncomingFile(_)), "{error}");
     assert!(into.path().join("run").exists() && !into.path().join("sub/data").exists());
     // Nothing that is there already is written through, be it a link to elsewhere.
     let victim = into.path().join("victim");
@@ -243,7 +243,7 @@ fn nothing_is_decompressed_in_vain_and_nobody_waits_for_what_never_comes() {
 
     // The first file is refused: the rest isn't even read.
     let (done, read) = from_disk(&archive(&[(FILE, b"run", b"rum"), large]), usize::MAX);
-    assert!(matches!(done, Err(UnpackError::Arrival(_))), "{done:?}");
+    assert!(matches!(done, Err(UnpackError::IncomingFile(_))), "{done:?}");
     assert!(read < NOISE / 2, "{read} bytes");
 
     // Nor is what comes after the archive's end.

@@ -1,29 +1,30 @@
 //! The published folder as it is.
 
-mod whole;
+mod verify_published;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::ahead::Ahead;
+use provost_bundle::{Digest, FileEntry, Manifest};
+
+use crate::channel_bundles::ChannelBundles;
 use crate::error::PublishError;
 use crate::generations::Generations;
 use crate::head::PlanHead;
 use crate::history::{Record, history};
-use crate::marks::{self, MARKS, PlanMark};
+use crate::plan_index::{self, PLAN_INDEX, PlanMark};
 pub(crate) use provost_api::published::{
     MANIFEST, manifest_of as manifest_path, plan as plan_path,
 };
-use provost_bundle::{Digest, FileEntry, Manifest};
 
 /// The folder as it was published before.
 pub(crate) struct Previous {
     www: PathBuf,
     manifest: Option<Manifest>,
     generation: u64,
-    ahead: Ahead,
+    channel_bundles: ChannelBundles,
     /// What was published, newest first.
     records: Vec<Record>,
     marks: BTreeMap<String, PlanMark>,
@@ -53,19 +54,20 @@ impl Previous {
             let what = "its manifest.toml was not written by provostctl publish".to_owned();
             return Err(PublishError::NotOurs { path: www, what });
         };
-        let (ahead, marks, records) = (Ahead::default(), BTreeMap::new(), history(&www));
+        let (channel_bundles, marks, records) =
+            (ChannelBundles::default(), BTreeMap::new(), history(&www));
         let generations = Generations::default();
         let mut previous =
-            Self { www, manifest, generation, ahead, records, marks, generations, group };
+            Self { www, manifest, generation, channel_bundles, records, marks, generations, group };
         previous.read_marks()?;
-        previous.ahead = previous.read_ahead()?;
+        previous.channel_bundles = previous.read_channel_bundles()?;
         // Once: each plan asks for it.
-        previous.generations = marks::generations(previous.generation(), &previous.marks);
+        previous.generations = plan_index::generations(previous.generation(), &previous.marks);
         Ok(previous)
     }
 
     fn read_marks(&mut self) -> Result<(), PublishError> {
-        if let Some(text) = self.text(MARKS)
+        if let Some(text) = self.text(PLAN_INDEX)
             && let Ok(marks) = toml::from_str(&text)
         {
             self.marks = marks;
@@ -86,8 +88,8 @@ impl Previous {
         Ok(())
     }
 
-    fn read_ahead(&self) -> Result<Ahead, PublishError> {
-        let mut ahead = Ahead::default();
+    fn read_channel_bundles(&self) -> Result<ChannelBundles, PublishError> {
+        let mut ahead = ChannelBundles::default();
         for name in self.names("manifests")? {
             let number = name.strip_suffix(".toml").and_then(|number| number.parse().ok());
             let Some(number) = number.filter(|number| *number > self.generation) else { continue };
@@ -110,8 +112,8 @@ impl Previous {
     }
 
     /// What channels have, newer than what all nodes have.
-    pub(crate) fn ahead(&self) -> &Ahead {
-        &self.ahead
+    pub(crate) fn channel_bundles(&self) -> &ChannelBundles {
+        &self.channel_bundles
     }
 
     /// What was published, newest first.
@@ -126,7 +128,7 @@ impl Previous {
 
     /// The newest generation of a bundle, also a channel's; 0 before the first.
     pub(crate) fn generation(&self) -> u64 {
-        self.ahead.newest().max(self.generation)
+        self.channel_bundles.newest().max(self.generation)
     }
 
     /// How far the generations have counted.

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use provost_bundle::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::error::PublishError;
 use crate::generations::Generations;
-use provost_bundle::Digest;
 
 /// The file of the generations of all plans that were ever published, also of nodes that have
 /// none now: a node may remember the generation of its own, and refuses an older one. No node can
 /// have this name.
-pub(crate) const MARKS: &str = "plans/.generations.toml";
+pub(crate) const PLAN_INDEX: &str = "plans/.generations.toml";
 
 /// Which plan of a node was published last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,8 +51,8 @@ pub(crate) fn generations(bundle: u64, marks: &BTreeMap<String, PlanMark>) -> Ge
     }
 }
 
-pub(crate) fn marks_text(marks: &BTreeMap<String, PlanMark>) -> Result<String, PublishError> {
+pub(crate) fn index_text(marks: &BTreeMap<String, PlanMark>) -> Result<String, PublishError> {
     toml::to_string(marks).map_err(|e| {
-        PublishError::disk("writing", Path::new(MARKS), io::Error::other(e.to_string()))
+        PublishError::disk("writing", Path::new(PLAN_INDEX), io::Error::other(e.to_string()))
     })
 }

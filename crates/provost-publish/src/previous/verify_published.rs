@@ -9,13 +9,13 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::Previous;
+use provost_bundle::{Digest, Manifest, Pack, Signature, Verifying};
+
 use crate::error::PublishError;
 use crate::head::PlanHead;
 use crate::key::SecretKey;
-use crate::marks::PlanMark;
+use crate::plan_index::PlanMark;
 use crate::publication::{PLAN_MODE, SECRETS};
-use provost_bundle::Signature;
-use provost_bundle::{Digest, Manifest, Pack, Verifying};
 
 impl Previous {
     /// Whether the file is there, as it was published, with this text.

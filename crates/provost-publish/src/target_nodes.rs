@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use provost_bundle::{Digest, Manifest};
+
 use crate::history::Record;
 use crate::prepared::Prepared;
-use provost_bundle::{Digest, Manifest};
 
 impl Prepared<'_> {
     /// The generation that the bundle will have: a new one only if a file differs from what the
@@ -37,13 +38,18 @@ impl Prepared<'_> {
         };
         if let Some(channel) = self.publication.channel {
             let last = self.last_of(Some(channel.name))?.generation;
-            let ahead = &self.previous.ahead().nodes;
+            let ahead = &self.previous.channel_bundles().nodes;
             let is_newest =
                 channel.nodes.iter().all(|node| ahead.get(node).is_none_or(|own| *own <= last));
-            return self.previous.ahead().manifest(last).filter(|_| is_newest).filter(is_same);
+            return self
+                .previous
+                .channel_bundles()
+                .manifest(last)
+                .filter(|_| is_newest)
+                .filter(is_same);
         }
         let main = self.previous.manifest().filter(is_same);
-        if self.previous.ahead().nodes.is_empty() {
+        if self.previous.channel_bundles().nodes.is_empty() {
             return main;
         }
         if self.publication.ends_channels {
@@ -52,7 +58,7 @@ impl Prepared<'_> {
         let is_unchanged = self.last_of(None).is_some_and(|last| last.content == self.content());
         match main.filter(|_| is_unchanged) {
             Some(main) => Some(main),
-            None => self.previous.ahead().manifests().rfind(is_same),
+            None => self.previous.channel_bundles().manifests().rfind(is_same),
         }
     }
 
@@ -65,15 +71,18 @@ impl Prepared<'_> {
     pub(crate) fn keeps_plan(&self, node: &str) -> bool {
         match self.publication.channel {
             Some(channel) => !channel.nodes.contains(node),
-            None => {
-                self.previous.ahead().nodes.get(node).is_some_and(|own| *own > self.generation())
-            }
+            None => self
+                .previous
+                .channel_bundles()
+                .nodes
+                .get(node)
+                .is_some_and(|own| *own > self.generation()),
         }
     }
 
     /// How many nodes have a newer bundle than all others, and how many of them keep it.
     pub fn nodes_ahead(&self) -> (usize, usize) {
-        let ahead = &self.previous.ahead().nodes;
+        let ahead = &self.previous.channel_bundles().nodes;
         (ahead.len(), ahead.keys().filter(|node| self.keeps_plan(node)).count())
     }
 

@@ -6,14 +6,14 @@ use provost_bundle::Manifest;
 
 /// The newer bundles, and whose they are.
 #[derive(Default)]
-pub(crate) struct Ahead {
+pub(crate) struct ChannelBundles {
     /// By generation.
     pub(crate) manifests: BTreeMap<u64, Manifest>,
     /// The generation of the bundle of each node that has one of these.
     pub(crate) nodes: BTreeMap<String, u64>,
 }
 
-impl Ahead {
+impl ChannelBundles {
     /// The bundles, in the order of generations.
     pub(crate) fn manifests(&self) -> impl DoubleEndedIterator<Item = &Manifest> {
         self.manifests.values()
