@@ -72,7 +72,7 @@ pub struct NodesRequest {
 }
 
 /// For which nodes tokens are made, and what becomes of those that they have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct TokensRequest {
@@ -300,6 +300,7 @@ pub struct Installer {
     /// The generation that is published.
     pub generation: u64,
     /// Whether it names TLS.
+    #[serde(default)]
     pub tls: bool,
 }
 

@@ -1,9 +1,8 @@
 use jiff::Timestamp;
+use provost_api::admins::{ADMINS, AdminName, AdminRequest, NewAdmin, REMOVE_ADMIN};
 use provost_steplog::Paint;
 use provost_steplog::terminal::escape_json;
 use provost_store::{Admin, Role};
-use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::client::Client;
@@ -42,40 +41,25 @@ pub(crate) enum Admins {
     },
 }
 
-const PATH: [&str; 2] = ["v1", "admins"];
-
-#[derive(Deserialize)]
-struct Added {
-    #[serde(flatten)]
-    admin: Admin,
-    token: String,
-}
-
-#[derive(Deserialize)]
-struct Removed {
-    name: String,
-}
-
 impl Admins {
     pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
         match self {
             Self::Add { name, role, lasts } => {
                 let lasts = u64::try_from(lasts.0.as_millis()).unwrap_or(u64::MAX);
-                let request = json!({ "name": name, "role": role, "forMs": lasts });
-                let Added { admin, token } = client.post(&PATH, &request).await?;
+                let request = AdminRequest { name, role, for_ms: lasts };
+                let NewAdmin { admin, token } = client.post(ADMINS, &request).await?;
                 output::note(&format!("{} may {} until {}", admin.name, admin.role, admin.until));
                 output::print(format!("{token}\n").as_bytes())
             }
             Self::Remove { name } => {
-                let removed: Removed =
-                    client.post(&["v1", "admins", "remove"], &json!({ "name": name })).await?;
+                let removed: AdminName = client.post(REMOVE_ADMIN, &AdminName { name }).await?;
                 output::print(format!("{}: removed\n", removed.name).as_bytes())
             }
             Self::List { format: Format::Json } => {
-                let all: Box<RawValue> = client.get(&PATH).await?;
+                let all: Box<RawValue> = client.get(ADMINS).await?;
                 output::print(format!("{}\n", escape_json(all.get())).as_bytes())
             }
-            Self::List { format: Format::Text } => list(&client.get::<Vec<Admin>>(&PATH).await?),
+            Self::List { format: Format::Text } => list(&client.get::<Vec<Admin>>(ADMINS).await?),
         }
     }
 }

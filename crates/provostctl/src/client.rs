@@ -3,12 +3,14 @@ use std::io;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use provost_api::admins::{self, NodeIdentity};
+use provost_api::{ErrorBody, Route};
 use provost_record::{Record, Run, runs};
 use provost_store::Node;
 use reqwest::{Response, StatusCode, Url};
 use rustls::CertificateError;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::address::Admin;
 use crate::failure::Failure;
@@ -38,14 +40,6 @@ pub(crate) struct NodeHistory {
     pub(crate) more: bool,
 }
 
-/// A node's identity.
-#[derive(Deserialize)]
-pub(crate) struct NodeIdentity {
-    pub(crate) key: String,
-    pub(crate) until: Timestamp,
-    pub(crate) revoked: Option<Timestamp>,
-}
-
 #[derive(Deserialize)]
 struct RunHistory {
     stages: Vec<StageLog>,
@@ -55,13 +49,6 @@ struct RunHistory {
 #[derive(Deserialize)]
 struct StageLog {
     log: Option<String>,
-}
-
-/// The body of an error.
-#[derive(Deserialize)]
-struct ErrorBody {
-    error: String,
-    hint: String,
 }
 
 impl NodeHistory {
@@ -100,7 +87,7 @@ impl Client {
         &self,
         filter: Option<&NodeSet>,
     ) -> Result<T, Failure> {
-        let mut url = self.url(&["v1", "nodes"])?;
+        let mut url = self.url(admins::NODES, &[])?;
         let folded = filter.map(NodeSet::folded).unwrap_or_default();
         if filter.is_some() && folded.len() <= MAX_FILTER {
             url.query_pairs_mut().append_pair("nodes", &folded);
@@ -114,14 +101,14 @@ impl Client {
         name: &str,
         runs: usize,
     ) -> Result<T, Failure> {
-        let mut url = self.url(&["v1", "nodes", name])?;
+        let mut url = self.url(admins::NODE, &[name])?;
         url.query_pairs_mut().append_pair("runs", &runs.to_string());
         self.json(self.http.get(url)).await
     }
 
     /// An uploaded log's bytes.
     pub(crate) async fn log(&self, run: &str, name: &str) -> Result<Vec<u8>, Failure> {
-        let request = self.http.get(self.url(&["v1", "runs", run, "logs", name])?);
+        let request = self.http.get(self.url(admins::RUN_LOG, &[run, name])?);
         let bytes = self.send(request).await?.bytes().await;
         bytes.map(Into::into).map_err(|e| self.unreachable(&e))
     }
@@ -133,26 +120,26 @@ impl Client {
         script: &str,
         from: u64,
     ) -> Result<T, Failure> {
-        let mut url = self.url(&["v1", "nodes", node, "follow", script])?;
+        let mut url = self.url(admins::FOLLOW, &[node, script])?;
         url.query_pairs_mut().append_pair("from", &from.to_string());
         self.json(self.http.get(url)).await
     }
 
-    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &[&str]) -> Result<T, Failure> {
-        self.json(self.http.get(self.url(path)?)).await
+    pub(crate) async fn get<T: DeserializeOwned>(&self, route: Route) -> Result<T, Failure> {
+        self.json(self.http.get(self.url(route, &[])?)).await
     }
 
     pub(crate) async fn post<T: DeserializeOwned>(
         &self,
-        path: &[&str],
-        body: &serde_json::Value,
+        route: Route,
+        body: &impl Serialize,
     ) -> Result<T, Failure> {
-        self.json(self.http.post(self.url(path)?).json(body)).await
+        self.json(self.http.post(self.url(route, &[])?).json(body)).await
     }
 
     /// The stream of events, from now on; with `beats`, those too.
     pub(crate) async fn events(&self, beats: bool) -> Result<Response, Failure> {
-        let mut url = self.url(&["v1", "events"])?;
+        let mut url = self.url(admins::EVENTS, &[])?;
         if beats {
             url.query_pairs_mut().append_pair("beats", "true");
         }
@@ -164,7 +151,7 @@ impl Client {
         &self,
         since: Timestamp,
     ) -> Result<T, Failure> {
-        let mut url = self.url(&["v1", "audit"])?;
+        let mut url = self.url(admins::AUDIT, &[])?;
         url.query_pairs_mut().append_pair("since", &since.to_string());
         self.json(self.http.get(url)).await
     }
@@ -196,10 +183,10 @@ impl Client {
         })
     }
 
-    fn url(&self, path: &[&str]) -> Result<Url, Failure> {
-        let url = self.admin.base().and_then(|mut url| {
-            url.path_segments_mut().ok()?.pop_if_empty().extend(path);
-            Some(url)
+    fn url(&self, route: Route, parameters: &[&str]) -> Result<Url, Failure> {
+        let url = self.admin.base().and_then(|base| {
+            let base = base.as_str().trim_end_matches('/');
+            format!("{base}/{}", route.path(parameters)).parse().ok()
         });
         let wrong =
             || Failure::new(format!("{} isn't an address", self.admin), "use --admin unix:PATH");

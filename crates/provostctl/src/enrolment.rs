@@ -1,9 +1,10 @@
 //! How nodes come by identities, and lose them.
 
-use jiff::Timestamp;
+use provost_api::admins::{
+    self, Approved, CloseRequest, Closed, KeyRequest, NewJoin, NodesRequest, Rejected, Revoked,
+    TimeRequest, Window,
+};
 use provost_bundle::Limit;
-use serde::Deserialize;
-use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::failure::Failure;
@@ -26,12 +27,6 @@ pub(crate) struct Join {
     /// Print the argument for the kernel's command line; before it the node, where there are several
     #[arg(long)]
     kernel_args: bool,
-}
-
-#[derive(Deserialize)]
-struct NewJoin {
-    node: String,
-    token: String,
 }
 
 impl Join {
@@ -67,11 +62,9 @@ async fn make(
     time: Limit,
     from: Option<&str>,
 ) -> Result<Vec<NewJoin>, Failure> {
-    let mut request = json!({ "nodes": nodes, "forMs": milliseconds(time) });
-    if let Some(from) = from {
-        request["from"] = from.into();
-    }
-    client.post(&["v1", "join"], &request).await
+    let from = from.map(str::to_owned);
+    let request = TimeRequest { nodes: nodes.to_vec(), for_ms: milliseconds(time), from };
+    client.post(admins::JOIN, &request).await
 }
 
 fn milliseconds(time: Limit) -> u64 {
@@ -97,30 +90,19 @@ pub(crate) enum Enroll {
     },
 }
 
-#[derive(Deserialize)]
-struct Window {
-    nodes: String,
-    until: Timestamp,
-}
-
-#[derive(Deserialize)]
-struct Closed {
-    nodes: String,
-}
-
 impl Enroll {
     pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
         match self {
             Self::Open { nodes, time } => {
                 let nodes = nodes.resolve(client).await?.names;
-                let request = json!({ "nodes": nodes, "forMs": milliseconds(time) });
-                let Window { nodes, until } = client.post(&["v1", "windows"], &request).await?;
+                let request = TimeRequest { nodes, for_ms: milliseconds(time), from: None };
+                let Window { nodes, until } = client.post(admins::WINDOWS, &request).await?;
                 output::print(format!("enrolment is open until {until}: {nodes}\n").as_bytes())
             }
             Self::Close { nodes } => {
                 let nodes = nodes.resolve(client).await?.map(|nodes: NodeSet| nodes.names);
-                let request = json!({ "nodes": nodes });
-                let closed: Closed = client.post(&["v1", "windows", "close"], &request).await?;
+                let request = CloseRequest { nodes };
+                let closed: Closed = client.post(admins::CLOSE_WINDOWS, &request).await?;
                 let text = match &*closed.nodes {
                     "" => "enrolment wasn't open\n".to_owned(),
                     nodes => format!("enrolment is closed: {nodes}\n"),
@@ -134,7 +116,7 @@ impl Enroll {
 /// Shows after other lists which windows are open.
 pub(crate) async fn note_windows(client: &Client) {
     // An older provostd doesn't know them.
-    let open: Vec<Window> = client.get(&["v1", "windows"]).await.unwrap_or_default();
+    let open: Vec<Window> = client.get(admins::WINDOWS).await.unwrap_or_default();
     for Window { nodes, until } in open {
         output::note(&format!("enrolment is open until {until}: {nodes}"));
     }
@@ -150,42 +132,29 @@ pub(crate) struct Key {
     key: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Decided {
-    key: String,
-    until: Option<Timestamp>,
-}
-
 impl Key {
     /// `provostctl approve`.
     pub(crate) async fn approve(self, client: &Client) -> Result<(), Failure> {
-        let Decided { key, until } = client.post(&["v1", "approve"], &self.request()).await?;
-        let until = until.map_or(String::new(), |until| format!(" until {until}"));
+        let Approved { key, until, .. } = client.post(admins::APPROVE, &self.request()).await?;
         let node = self.node.0;
-        output::print(format!("{node}: {key} is its identity{until}\n").as_bytes())
+        output::print(format!("{node}: {key} is its identity until {until}\n").as_bytes())
     }
 
     /// `provostctl reject`.
     pub(crate) async fn reject(self, client: &Client) -> Result<(), Failure> {
-        let Decided { key, .. } = client.post(&["v1", "reject"], &self.request()).await?;
+        let Rejected { key, .. } = client.post(admins::REJECT, &self.request()).await?;
         output::print(format!("{}: {key} is rejected\n", self.node.0).as_bytes())
     }
 
-    fn request(&self) -> Value {
-        json!({ "node": self.node.0, "key": self.key })
+    fn request(&self) -> KeyRequest {
+        KeyRequest { node: self.node.0.clone(), key: self.key.clone() }
     }
-}
-
-#[derive(Deserialize)]
-struct Revoked {
-    node: String,
-    key: Option<String>,
 }
 
 /// `provostctl revoke`.
 pub(crate) async fn revoke(client: &Client, nodes: &NodeSet) -> Result<(), Failure> {
-    let request = json!({ "nodes": nodes.names });
-    let revoked: Vec<Revoked> = client.post(&["v1", "revoke"], &request).await?;
+    let request = NodesRequest { nodes: nodes.names.clone() };
+    let revoked: Vec<Revoked> = client.post(admins::REVOKE, &request).await?;
     let line = |Revoked { node, key }: &Revoked| match key {
         Some(key) => format!("{node}: revoked {key}, and its tokens\n"),
         None => format!("{node}: revoked its tokens; it had no identity\n"),

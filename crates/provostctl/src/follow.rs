@@ -3,10 +3,9 @@
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use provost_api::Growth;
+use provost_api::{Followed, Growth};
 use provost_steplog::view::{ShowError, View};
 use provost_store::Node;
-use serde::Deserialize;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::client::Client;
@@ -23,15 +22,6 @@ pub(crate) struct Follow<'a> {
     /// How much of the log has come, in bytes.
     from: u64,
     outage: Option<Outage>,
-}
-
-/// What provostd has of the log.
-#[derive(Deserialize)]
-struct Followed {
-    run: Option<String>,
-    log: Option<String>,
-    pieces: Vec<Growth>,
-    ended: bool,
 }
 
 /// How the log of a step came to its end.

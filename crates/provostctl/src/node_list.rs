@@ -1,13 +1,13 @@
 //! NODES of the command line, or `-f FILE` in its place.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use provost_api::admins;
 use provost_plan::Groups;
 use provost_store::Node;
-use serde::Deserialize;
 
 use crate::client::Client;
 use crate::failure::{Failure, WRONG};
@@ -49,12 +49,6 @@ struct NodesFile {
 enum Named {
     Here(NodeQuery),
     StandardInput,
-}
-
-/// What `provostd` knows of groups.
-#[derive(Deserialize)]
-struct Published {
-    groups: BTreeMap<String, String>,
 }
 
 impl std::str::FromStr for Named {
@@ -147,7 +141,7 @@ async fn resolve(queries: &[NodeQuery], client: &Client) -> Result<NodeSet, Fail
     };
     let groups = match queries.iter().any(NodeQuery::has_groups) {
         true => {
-            let published: Published = client.get(&["v1", "groups"]).await?;
+            let published: admins::Groups = client.get(admins::GROUPS).await?;
             Groups::of_clustershell().with_site(published.groups)
         }
         false => Groups::default(),

@@ -1,3 +1,4 @@
+use provost_api::admins::PRUNE;
 use provost_steplog::wording;
 use provost_store::Pruned;
 
@@ -5,13 +6,11 @@ use crate::client::Client;
 use crate::failure::Failure;
 use crate::output;
 
-const PATH: [&str; 2] = ["v1", "prune"];
-
 /// `provostctl prune`.
 pub(crate) async fn prune(client: &Client, dry_run: bool) -> Result<(), Failure> {
     let (verb, pruned): (&str, Pruned) = match dry_run {
-        true => ("would remove", client.get(&PATH).await?),
-        false => ("removed", client.post(&PATH, &serde_json::json!({})).await?),
+        true => ("would remove", client.get(PRUNE).await?),
+        false => ("removed", client.post(PRUNE, &serde_json::json!({})).await?),
     };
     let count = |n: u64, what: &str| wording::count(u32::try_from(n).unwrap_or(u32::MAX), what);
     let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));

@@ -1,7 +1,7 @@
 //! `provostctl rerun`: an admin's explicit run, on many nodes.
 
+use provost_api::admins::{SCRIPTS, Scripts};
 use provost_plan::Step;
-use serde::Deserialize;
 
 use crate::client::Client;
 use crate::failure::{Failure, WRONG};
@@ -32,13 +32,6 @@ struct What {
     /// A script and its arguments
     #[arg(value_name = "SCRIPT [ARGS]…", trailing_var_arg = true, allow_hyphen_values = true)]
     script: Vec<String>,
-}
-
-/// What `provostd` serves to its nodes.
-#[derive(Deserialize)]
-struct Published {
-    /// None where it publishes nothing, because the nodes have another source.
-    scripts: Option<Vec<String>>,
 }
 
 impl Rerun {
@@ -72,9 +65,9 @@ impl What {
                 .collect(),
             None => self.script.first().cloned().into_iter().collect(),
         };
-        let published = match client.get::<Published>(&["v1", "scripts"]).await {
-            Ok(Published { scripts: Some(published) }) => published,
-            Ok(Published { scripts: None }) => return Ok(()),
+        let published = match client.get::<Scripts>(SCRIPTS).await {
+            Ok(Scripts { scripts: Some(published) }) => published,
+            Ok(Scripts { scripts: None }) => return Ok(()),
             Err(failure) => {
                 output::note(&format!("not checked what is published: {}", failure.error));
                 return Ok(());

@@ -7,11 +7,12 @@ use provost_steplog::{Paint, wording};
 use provost_store::{MAX_RUNS, Node, RunningFor, Status, words};
 use serde_json::value::RawValue;
 
-use crate::client::{Client, NodeHistory, NodeIdentity};
+use crate::client::{Client, NodeHistory};
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_set::NodeName;
 use crate::{output, text};
+use provost_api::admins::NodeIdentity;
 
 /// `provostctl show`.
 pub(crate) async fn show(
@@ -122,7 +123,7 @@ impl View<'_> {
     }
 
     fn identity(&mut self) {
-        let Some(NodeIdentity { key, until, revoked }) = self.identity else { return };
+        let Some(NodeIdentity { key, until, revoked, .. }) = self.identity else { return };
         let key = escape_cell(key);
         let line = match revoked {
             Some(at) => self.paint.bad(&format!("identity {key}, revoked at {at}")),

@@ -1,6 +1,5 @@
+use provost_api::admins::{NewToken, TOKENS, TokensRequest};
 use provost_plan::nodes::fold;
-use serde::Deserialize;
-use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::failure::Failure;
@@ -27,22 +26,13 @@ pub(crate) struct Tokens {
     force: bool,
 }
 
-#[derive(Deserialize)]
-struct NewToken {
-    node: String,
-    token: String,
-    new: bool,
-}
-
 impl Tokens {
     pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
         let nodes = self.nodes.resolve(client).await?.names;
-        let mut request = json!({ "nodes": nodes, "missing": self.missing, "force": self.force });
-        if self.rotate {
-            request["overlapMs"] =
-                json!(u64::try_from(self.overlap.0.as_millis()).unwrap_or(u64::MAX));
-        }
-        let created = create(client, &request).await?;
+        let overlap = u64::try_from(self.overlap.0.as_millis()).unwrap_or(u64::MAX);
+        let overlap_ms = self.rotate.then_some(overlap);
+        let (missing, force) = (self.missing, self.force);
+        let created = create(client, &TokensRequest { nodes, missing, overlap_ms, force }).await?;
         if created.is_empty() {
             output::note("each of these nodes has a token");
         }
@@ -54,15 +44,17 @@ impl Tokens {
 
 /// Creates a new token for `node`.
 pub(crate) async fn new(client: &Client, node: &str) -> Result<String, Failure> {
-    let created = create(client, &json!({ "nodes": [node] })).await?;
+    let created =
+        create(client, &TokensRequest { nodes: vec![node.to_owned()], ..Default::default() })
+            .await?;
     created.into_iter().next().map(|new| new.token).ok_or_else(|| {
         let hint = "install the same version of provostctl and provostd";
         Failure::new(format!("unexpected response from provostd: no token for {node}"), hint)
     })
 }
 
-async fn create(client: &Client, request: &Value) -> Result<Vec<NewToken>, Failure> {
-    let created: Vec<NewToken> = client.post(&["v1", "tokens"], request).await?;
+async fn create(client: &Client, request: &TokensRequest) -> Result<Vec<NewToken>, Failure> {
+    let created: Vec<NewToken> = client.post(TOKENS, request).await?;
     let new: Vec<_> =
         created.iter().filter(|token| token.new).map(|token| token.node.clone()).collect();
     if !new.is_empty() {

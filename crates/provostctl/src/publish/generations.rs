@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use provost_api::admins::{GENERATIONS, Generations as Reported};
 use provost_publish::{Generations, Used};
-use serde::Deserialize;
 
 use crate::address::{Address, Admin};
 use crate::client::Client;
@@ -77,21 +77,14 @@ impl Ledger {
     }
 }
 
-/// What nodes have reported.
-#[derive(Default, Deserialize)]
-struct Reported {
-    www: Option<PathBuf>,
-    bundle: u64,
-    plans: BTreeMap<String, u64>,
-}
-
 /// All that is known of generations that were used for `www`, above which none is below `above`.
 pub(super) fn used(ledger: &Ledger, www: &Path, admin: &Admin, above: u64) -> Used {
     let reported = reported(admin).filter(|reported| {
         // The daemon may serve another site's folder.
-        reported.www.as_deref().is_some_and(|served| place(served) == www)
+        place(&reported.www) == www
     });
-    let Reported { bundle, plans, .. } = reported.unwrap_or_default();
+    let (bundle, plans) =
+        reported.map_or_else(Default::default, |known| (known.bundle, known.plans));
     Used { published: ledger.of(www), bundle, plans, above }
 }
 
@@ -104,7 +97,7 @@ fn reported(admin: &Admin) -> Option<Reported> {
     }
     let client = Client::new(admin).ok()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-    let asked = async { tokio::time::timeout(DAEMON, client.get(&["v1", "generations"])).await };
+    let asked = async { tokio::time::timeout(DAEMON, client.get(GENERATIONS)).await };
     runtime.block_on(asked).ok()?.ok()
 }
 

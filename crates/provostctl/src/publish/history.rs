@@ -107,7 +107,7 @@ fn check_access(www: &Path) -> Result<(), Failure> {
 /// Which nodes ran which generation last, if there is a daemon that knows.
 async fn of_generations(admin: &Admin) -> Option<BTreeMap<u64, Option<Nodes>>> {
     let client = Client::new(admin).ok()?;
-    let nodes: Vec<Node> = client.get(&["v1", "nodes"]).await.ok()?;
+    let nodes: Vec<Node> = client.get(provost_api::admins::NODES).await.ok()?;
     let mut all: BTreeMap<u64, Option<Nodes>> = BTreeMap::new();
     for node in nodes {
         let Some(generation) = node.bundle else { continue };

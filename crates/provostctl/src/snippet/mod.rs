@@ -3,9 +3,9 @@
 mod frames;
 mod installer;
 
+use provost_api::admins;
 use provost_bundle::Limit;
 use reqwest::Url;
-use serde::Deserialize;
 
 use crate::client::Client;
 use crate::failure::{Failure, WRONG};
@@ -41,22 +41,10 @@ pub(crate) struct Snippet {
     token: bool,
 }
 
-/// What provostd knows for an installer.
-#[derive(Deserialize)]
-struct Needs {
-    server: Option<String>,
-    key: String,
-    sha256: String,
-    generation: u64,
-    /// Whether nodes report over TLS; an older provostd doesn't say so.
-    #[serde(default)]
-    tls: bool,
-}
-
 impl Snippet {
     pub(crate) async fn run(&self, client: &Client) -> Result<(), Failure> {
         let nodes = self.nodes.resolve(client).await?;
-        let needs: Needs = client.get(&["v1", "installer"]).await?;
+        let needs: admins::Installer = client.get(admins::INSTALLER).await?;
         let mut values = vec![
             ("PROVOST_SERVER", self.servers(needs.server)?),
             ("PROVOST_KEY", needs.key),
