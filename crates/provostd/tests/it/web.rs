@@ -19,6 +19,9 @@ async fn a_page_is_a_document_and_a_stream_of_its_content() {
         assert_eq!(answer.headers()[name], value);
     }
     let page = answer.text().await.unwrap();
+    // A line break before it would be in the document alone, where the stream's content then replaces all there
+    // is instead of changing it, with what somebody has filled in.
+    assert!(page.contains(" data-live><h1>"), "{page}");
     assert!(
         !page.contains("<style") && !page.contains(" style=") && !page.contains(" on"),
         "{page}"
