@@ -40,7 +40,13 @@ impl FromStr for Network {
             Some(bits) => bits.parse().ok().filter(|bits| *bits <= width).ok_or_else(wrong)?,
             None => width,
         };
-        Ok(Self { address, bits })
+        Ok(match address.to_canonical() {
+            // IPv4 within IPv6, as `contains` takes it.
+            IpAddr::V4(mapped) if address.is_ipv6() && bits >= 96 => {
+                Self { address: mapped.into(), bits: bits - 96 }
+            }
+            _ => Self { address, bits },
+        })
     }
 }
 
@@ -65,6 +71,8 @@ mod tests {
         assert!(has("0.0.0.0/0", "192.0.2.1") && !has("0.0.0.0/0", "::1"));
         assert!(has("fd00::/64", "fd00::9") && !has("fd00::/64", "fd00:0:0:1::9"));
         assert!(has("::/0", "fd00::1") && has("10.0.0.0/31", "::ffff:10.0.0.1"));
+        assert!(has("::ffff:10.0.0.1", "10.0.0.1") && has("::ffff:10.0.0.0/104", "10.9.9.9"));
+        assert!(!has("::ffff:10.0.0.0/104", "11.0.0.0"));
         for wrong in ["", "10.0.0.0/33", "10.0.0/8", "fd00::/129", "10.0.0.0/", "10.0.0.0/-1"] {
             assert!(wrong.parse::<Network>().is_err(), "{wrong}");
         }
