@@ -177,7 +177,7 @@ impl ConfigError {
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
                  records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, \
-                 [tokens] allowed, [tls] off, listen, admin, names, cert and key, [enroll] valid_for, \
+                 [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, \
                  [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, \
                  on_lost, on_continue, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, \
                  tls_key and dns"
@@ -303,5 +303,9 @@ mod tests {
         assert!(error("www = '/w'\n[tls]\ncert = 'x'").contains("together"));
         assert!(error("www = '/w'\n[tls]\nport = 1").contains("port"));
         assert!(error("www = '/w'\n[tls]\nnames = ['ü']").contains("ASCII"));
+        for wrong in ["10.0.0.0/33", "proxy.example.org", ""] {
+            let error = error(&format!("www = '/w'\n[tls]\nproxies = ['10.0.0.2', '{wrong}']"));
+            assert!(error.contains(&format!("`proxies`: {wrong:?} isn't a network")), "{error}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use provost_store::Network;
+use serde::{Deserialize, Deserializer, de};
 
 /// The listeners over TLS.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -15,6 +16,8 @@ pub struct TlsConfig {
     pub admin: Option<SocketAddr>,
     /// Names and addresses of this server that its certificate has besides its host name.
     pub names: Vec<String>,
+    /// The TCP proxies whose connections begin with a header of the PROXY protocol.
+    pub proxies: Vec<Network>,
     /// The site's own certificate; without one provostd's own authority issues one.
     pub files: Option<TlsFiles>,
 }
@@ -58,22 +61,33 @@ pub(super) struct TlsSection {
     /// Names and addresses of this machine that its certificate has.
     #[serde(default)]
     names: Vec<String>,
+    /// Addresses and networks of TCP proxies, such as "10.0.0.2": their connections begin with a header of the PROXY
+    /// protocol, which names the client.
+    #[serde(default, deserialize_with = "networks")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    proxies: Vec<Network>,
     /// The site's own certificate with its chain, PEM.
     cert: Option<PathBuf>,
     /// Its secret key, PEM.
     key: Option<PathBuf>,
 }
 
+fn networks<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<Network>, D::Error> {
+    let networks = Vec::<String>::deserialize(value)?;
+    let parsed: Result<_, _> = networks.iter().map(|network| network.parse()).collect();
+    parsed.map_err(|error| de::Error::custom(format!("`proxies`: {error}")))
+}
+
 impl TryFrom<TlsSection> for TlsConfig {
     type Error = &'static str;
 
     fn try_from(section: TlsSection) -> Result<Self, Self::Error> {
-        let TlsSection { off, listen, admin, names, cert, key } = section;
+        let TlsSection { off, listen, admin, names, proxies, cert, key } = section;
         let files = TlsFiles::of(cert, key)?;
         if names.iter().any(|name| !name.is_ascii() || name.is_empty()) {
             return Err("`names` must be host names in ASCII, or addresses");
         }
-        Ok(Self { off, listen, admin, names, files })
+        Ok(Self { off, listen, admin, names, proxies, files })
     }
 }
 

@@ -18,6 +18,7 @@ use crate::error::DaemonError;
 use crate::listener;
 use crate::listener::Stop;
 use crate::listener::connections::{ConnectionLimits, Connections};
+use crate::listener::proxy_protocol::ProxiedListener;
 use crate::listener::serving::Serving;
 use crate::listener::socket::AdminSockets;
 use crate::listener::tls;
@@ -187,6 +188,7 @@ impl Bound {
         self.certificates = pair.ends();
         let listen = |key, address, acceptor| {
             let (tcp, at) = bind(key, address)?;
+            let tcp = ProxiedListener::new(tcp, config.tls.proxies.clone());
             Ok::<_, DaemonError>((TlsListener { tcp, acceptor }, at))
         };
         let (of_keys, of_admins) = (pair.acceptor_of_keys()?, pair.acceptor()?);

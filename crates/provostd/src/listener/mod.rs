@@ -5,6 +5,7 @@ pub(crate) mod connections;
 pub(crate) mod encoding;
 pub(crate) mod host;
 pub(crate) mod pace;
+pub(crate) mod proxy_protocol;
 pub(crate) mod ranges;
 pub(crate) mod refusal;
 pub(crate) mod report_places;

@@ -10,17 +10,18 @@ use axum::serve::Listener;
 use provost_bundle::Digest;
 use provost_store::KeyDigest;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::server::TlsStream;
 use tokio_rustls::{Accept, TlsAcceptor};
 
 use crate::listener;
 use crate::listener::client_address::{ClientAddress, ClientKey};
+use crate::listener::proxy_protocol::ProxiedListener;
 
 /// A listener whose clients speak TLS.
 pub(crate) struct TlsListener {
-    pub(crate) tcp: TcpListener,
+    pub(crate) tcp: ProxiedListener,
     pub(crate) acceptor: TlsAcceptor,
 }
 
@@ -49,7 +50,7 @@ impl Listener for TlsListener {
     type Addr = TlsAddress;
 
     async fn accept(&mut self) -> (TlsConnection, TlsAddress) {
-        let (mut stream, address) = Listener::accept(&mut self.tcp).await;
+        let (mut stream, address) = self.tcp.accept().await;
         listener::tune(&mut stream);
         let accept = Box::new(self.acceptor.accept(stream));
         let key = ClientKey::default();
