@@ -13,7 +13,7 @@ use provost_tests::{Cluster, Out, SOON, program};
 use serde_json::Value;
 
 /// Every sample, below dist/examples. Each one is in a test of this file, if nothing else is said.
-const SAMPLES: [&str; 16] = [
+const SAMPLES: [&str; 18] = [
     NODE,
     DROP_IN,
     XCAT_NODE,
@@ -22,6 +22,8 @@ const SAMPLES: [&str; 16] = [
     SCRIPT,
     NGINX,
     VARNISH,
+    NGINX_PASS_THROUGH,
+    HAPROXY,
     IPXE,
     XCAT_BOOT,
     WAREWULF_BOOT,
@@ -52,6 +54,9 @@ const DASHBOARD: &str = "monitoring/grafana.json";
 const NGINX: &str = "nginx-cache.conf";
 /// There too, by [`provost_tests::Varnish`].
 const VARNISH: &str = "varnish-cache.vcl";
+/// In tests/proxies.rs, by [`provost_tests::TcpProxy`].
+const NGINX_PASS_THROUGH: &str = "nginx-pass-through.conf";
+const HAPROXY: &str = "haproxy.cfg";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()

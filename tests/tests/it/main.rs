@@ -64,6 +64,7 @@ mod pending;
 mod planted;
 mod policies;
 mod postscripts;
+mod proxies;
 mod publishing;
 mod readme;
 mod reboots;

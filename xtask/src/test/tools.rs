@@ -13,7 +13,10 @@ struct Tool {
     what_for: &'static str,
 }
 
-const TOOLS: [Tool; 29] = [
+/// A module is no program; with its whole path it is looked for like one.
+const NGINX_STREAM: &str = "/usr/lib/nginx/modules/ngx_stream_module.so";
+
+const TOOLS: [Tool; 31] = [
     tool("make", "make", true, "builds jemalloc"),
     tool("ip", "iproute2", true, "makes networks for tests"),
     tool("ps", "procps", true, "shows what a script has left behind"),
@@ -26,6 +29,8 @@ const TOOLS: [Tool; 29] = [
     tool("busybox", "busybox", true, "is a shell that the shell library has to work in"),
     tool("strace", "strace", false, "kills nodes at the system calls of their runs"),
     tool("nginx", "nginx-light", false, "is a real web server with a file that it may not read"),
+    tool(NGINX_STREAM, "libnginx-mod-stream", false, "lets nginx pass nodes' TLS on"),
+    tool("haproxy", "haproxy", false, "does the same"),
     tool("varnishd", "varnish", false, "is a real cache between nodes and the management node"),
     tool("apache2", "apache2-bin", false, "is the web server of xCAT's management nodes"),
     tool("debootstrap", "debootstrap", true, "makes the roots of machines and postscripts"),
