@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::serve::Listener;
 use ppp::{v1, v2};
-use provost_record::wording::error_chain;
+use provost_steplog::wording::error_chain;
 use provost_store::Network;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::{TcpListener, TcpStream};
