@@ -205,7 +205,8 @@ fn a_connection_of_a_proxy_without_a_whole_header_is_closed() {
     for cut in [&v1("10.7.0.9")[..20], &v2(1, [10, 7, 0, 9])[..20], &endless] {
         let mut stream = connect_from(PROXY, to);
         stream.write_all(cut).unwrap();
-        stream.shutdown(Shutdown::Write).unwrap();
+        // Fails where the daemon has closed it already.
+        let _ = stream.shutdown(Shutdown::Write);
         assert_eq!(read_to_end(&stream), b"", "{}", cut.escape_ascii());
     }
     // A proxy that sends its headers isn't held up by those.
