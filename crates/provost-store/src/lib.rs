@@ -13,6 +13,8 @@ mod claim;
 mod enrolment;
 mod event;
 mod failures;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod fold;
 mod goal;
 mod notice;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]

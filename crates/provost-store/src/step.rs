@@ -112,30 +112,45 @@ pub(crate) fn ended(record: &Record) -> Option<(&str, u64, Option<Cause>)> {
 
 /// How steps ended last: by node and script.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-#[derive(Default)]
-pub(crate) struct Ends<'r>(pub(crate) BTreeMap<(&'r str, &'r str), End>);
+pub(crate) struct Ends<'r, R>(pub(crate) BTreeMap<(&'r str, &'r str), End<R>>);
 
 /// How a step ended last.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) struct End {
+pub(crate) struct End<R> {
     /// How long it took, in milliseconds.
     pub(crate) ms: i64,
     /// Why it failed, if it did.
     pub(crate) cause: Option<Cause>,
-    /// The generation of the bundle that the node has.
-    pub(crate) bundle: i64,
-    /// The id of the run: with it this is forgotten.
-    pub(crate) run: i64,
+    /// The generation of the bundle with which it began to fail, or to succeed, as far as the batch says.
+    pub(crate) since: i64,
+    /// Whether it ended otherwise before, in the same batch: then what was stored of it counts no more.
+    pub(crate) is_change: bool,
+    /// The run: with it this is forgotten.
+    pub(crate) run: R,
 }
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-impl<'r> Ends<'r> {
-    /// Adds the end of a step, if `record` is of one.
-    pub(crate) fn add(&mut self, node: &'r str, record: &'r Record, bundle: u64, run: i64) {
+impl<R> Default for Ends<'_, R> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+impl<'r, R> Ends<'r, R> {
+    /// Adds the end of a step, if `record` is of one. `bundle` is the generation that the node had then.
+    pub(crate) fn add(&mut self, node: &'r str, record: &'r Record, bundle: u64, run: R) {
         let Some((script, ms, cause)) = ended(record) else { return };
         let bundle = bundle.min(i64::MAX as u64) as i64;
-        let end = End { ms: ms as i64, cause, bundle, run };
-        self.0.insert((node, script), end);
+        let before = self.0.get(&(node, script));
+        let (since, is_change) = match before {
+            Some(before) if before.cause.is_some() == cause.is_some() => {
+                (before.since, before.is_change)
+            }
+            Some(_) => (bundle, true),
+            None => (bundle, false),
+        };
+        self.0.insert((node, script), End { ms: ms as i64, cause, since, is_change, run });
     }
 }
 

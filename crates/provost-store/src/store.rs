@@ -45,17 +45,9 @@ pub struct Sent {
     pub program: Option<Arc<str>>,
     /// Whether it came by plain HTTP, with a token that others can read there.
     pub plain_http: bool,
-    /// How long a relay had it before.
-    pub waited: Duration,
 }
 
 impl Report {
-    /// When a batch that is here at `at` came to the first of our servers.
-    pub(crate) fn came(batch: &[Self], at: Timestamp) -> Timestamp {
-        let waited = batch.last().and_then(|report| report.sent.as_ref()).map(|sent| sent.waited);
-        at.checked_sub(waited.unwrap_or_default()).unwrap_or(at)
-    }
-
     /// Reads one record.
     pub fn parse(json: &RawValue) -> serde_json::Result<Self> {
         let record = serde_json::from_str(json.get())?;

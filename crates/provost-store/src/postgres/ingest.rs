@@ -10,6 +10,7 @@ use super::error::Failure;
 use super::events::notify;
 use super::note::{Note, Part};
 use super::{nodes, notices, records, steps};
+use crate::fold::{Fresh, Incoming};
 use crate::packed::Known;
 use crate::quota::{OverQuota, Quota};
 use crate::step::Ends;
@@ -66,39 +67,24 @@ async fn store(
     let mut fresh = Vec::<(i64, Vec<&Report>)>::new();
     for (index, batch) in batches {
         let Some(state) = states.get_mut(&batch.node) else { continue };
-        let new = batch.reports.iter().map(|report| runs.add(batch, report));
-        let new: Vec<Option<i64>> = new.collect();
-        let counted = batch.reports.iter().zip(&new).filter(|(_, new)| new.is_some());
-        let bytes = counted.map(|(report, _)| report.json.get().len() as u64).sum();
-        if let Err(over) = state.records.add(bytes, quota, batch.at) {
-            refused.insert(*index, over);
-            continue;
-        }
-        let mut ingested = Ingested::default();
-        let came = Report::came(&batch.reports, batch.at);
-        for (report, new) in batch.reports.iter().zip(new) {
-            let record = &report.record;
-            match new {
-                Some(id) => {
-                    let kind = state.apply(record, runs.is_first(id).then_some(came));
-                    let notice = kind.map(|kind| state.notice(kind, &record.run, batch.at));
-                    ingested.notices.extend(notice);
-                    ends.add(&batch.node, record, state.seen().bundle, id);
-                    match fresh.last_mut().filter(|(of, _)| *of == id) {
-                        Some((_, reports)) => reports.push(report),
-                        None => fresh.push((id, vec![report])),
-                    }
-                    Part::add_record(&mut parts, &batch.node, id, record);
-                    ingested.fresh += 1;
-                }
-                None => ingested.repeats += 1,
+        let incoming = Incoming { node: &batch.node, reports: &batch.reports, at: batch.at };
+        let folded =
+            incoming.fold(state, &mut ends, quota, |report| runs.fresh(&batch.node, report));
+        let folded = match folded {
+            Ok(folded) => folded,
+            Err(over) => {
+                refused.insert(*index, over);
+                continue;
             }
-            state.heard(&record.run, report.sent.as_ref(), batch.at);
+        };
+        for (id, report) in folded.fresh {
+            match fresh.last_mut().filter(|(of, _)| *of == id) {
+                Some((_, reports)) => reports.push(report),
+                None => fresh.push((id, vec![report])),
+            }
+            Part::add_record(&mut parts, &batch.node, id, &report.record);
         }
-        let current = batch.reports.last().map(|report| report.record.run.as_str());
-        ingested.standing = state.standing(current);
-        ingested.due = state.due();
-        stored.insert(*index, ingested);
+        stored.insert(*index, folded.ingested);
     }
     if refused.is_empty() {
         let notes = Note::of(parts);
@@ -179,16 +165,11 @@ impl Runs {
         Ok(runs)
     }
 
-    /// The run of a record of `batch`, if the record is to be stored. All runs were looked up.
-    fn add(&mut self, batch: &Batch, report: &Report) -> Option<i64> {
-        let id = *self.ids.get(&batch.node)?.get(&report.record.run)?;
-        let is_new =
-            !self.pruned.contains(&id) && self.known.entry(id).or_default().add(report.record.seq);
-        is_new.then_some(id)
-    }
-
-    /// Whether no record of the run was applied before.
-    fn is_first(&mut self, id: i64) -> bool {
-        self.new.remove(&id)
+    /// The run of a record, if the record is to be stored. All runs were looked up.
+    fn fresh(&mut self, node: &str, report: &Report) -> Option<Fresh<i64>> {
+        let run = *self.ids.get(node)?.get(&report.record.run)?;
+        let is_fresh = !self.pruned.contains(&run)
+            && self.known.entry(run).or_default().add(report.record.seq);
+        is_fresh.then(|| Fresh { run, is_first: self.new.remove(&run) })
     }
 }

@@ -12,16 +12,24 @@ use crate::{ScriptReport, ScriptSummary, Step};
 use provost_api::Cause;
 
 /// Notes how steps ended, in the order of their key, as every daemon does.
-pub(super) async fn save(change: &Transaction<'_>, ends: &Ends<'_>) -> Result<(), Failure> {
+pub(super) async fn save(change: &Transaction<'_>, ends: &Ends<'_, i64>) -> Result<(), Failure> {
     if ends.0.is_empty() {
         return Ok(());
+    }
+    let changed = ends.0.iter().filter(|(_, end)| end.is_change).map(|(key, _)| *key);
+    let (nodes, scripts): (Vec<&str>, Vec<&str>) = changed.unzip();
+    if !nodes.is_empty() {
+        let forget = "DELETE FROM step USING unnest($1::text[], $2::text[]) AS old (node, script)
+             WHERE (step.node, step.script) = (old.node, old.script)";
+        let forget = change.prepare_cached(forget).await?;
+        change.execute(&forget, &[&nodes, &scripts]).await?;
     }
     let (nodes, scripts): (Vec<&str>, Vec<&str>) = ends.0.keys().copied().unzip();
     let ends = ends.0.values();
     let times: Vec<i64> = ends.clone().map(|end| end.ms).collect();
     let causes: Vec<Option<&str>> =
         ends.clone().map(|end| end.cause.as_ref().map(Cause::as_str)).collect();
-    let bundles: Vec<i64> = ends.clone().map(|end| end.bundle).collect();
+    let bundles: Vec<i64> = ends.clone().map(|end| end.since).collect();
     let runs: Vec<i64> = ends.map(|end| end.run).collect();
     let insert = "INSERT INTO step AS known (node, script, ms, cause, since, run)
          SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[])

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use provost_record::Record;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::changes::{save, state_of};
 use super::writer::Applied;
 use super::{notices, records, steps};
+use crate::fold::{Folded, Fresh, Incoming};
 use crate::notice::Subscriptions;
 use crate::packed::Known;
 use crate::quota::{OverQuota, Quota};
 use crate::step::Ends;
-use crate::{Arrival, Arrivals, Event, Ingested, MAX_SEQ, NodeState, Report};
+use crate::{Arrival, Arrivals, Event, Ingested, NodeState, Report};
 
 /// Nothing is written of a batch that is over its node's quota.
 pub(super) fn ingest(
@@ -24,53 +26,28 @@ pub(super) fn ingest(
     at: Timestamp,
 ) -> rusqlite::Result<Applied<Result<Ingested, OverQuota>>> {
     let mut state = state_of(db, node)?.unwrap_or_else(|| NodeState::new(node, at));
-    let (mut runs, mut ingested) = (Vec::<OfRun>::new(), Ingested::default());
-    let (mut arrival, mut texts) = (Arrival::new(node), Vec::new());
-    let came = Report::came(batch, at);
-    let mut bytes = 0;
-    for report in batch {
-        let record = &report.record;
-        let index = runs.iter().position(|of| of.name == record.run);
-        let of = match index {
-            Some(index) => &mut runs[index],
-            None => {
-                runs.push(OfRun::find(db, node, &record.run, batch)?);
-                let last = runs.len() - 1;
-                &mut runs[last]
-            }
-        };
-        if !of.is_pruned && of.known.add(record.seq) {
-            let is_first = of.id.is_none() && of.fresh.is_empty();
-            let kind = state.apply(record, is_first.then_some(came));
-            let notice = kind.map(|kind| state.notice(kind, &record.run, at));
-            ingested.notices.extend(notice);
-            arrival.add(record);
-            texts.push(Arc::from(report.json.clone()));
-            bytes += report.json.get().len() as u64;
-            of.fresh.push(report);
-            of.bundle = state.seen().bundle;
-            ingested.fresh += 1;
-        } else {
-            ingested.repeats += 1;
-        }
-        state.heard(&record.run, report.sent.as_ref(), at);
-    }
-    if let Err(over) = state.records.add(bytes, quota, at) {
-        return Ok(Applied::of(Err(over)));
-    }
+    let mut runs = Runs::of(db, node, batch)?;
     let mut ends = Ends::default();
-    for of in &runs {
-        of.add(db, node, at, &mut ends)?;
-    }
-    steps::save(db, &ends)?;
+    let incoming = Incoming { node, reports: batch, at };
+    let folded = incoming.fold(&mut state, &mut ends, quota, |report| runs.fresh(&report.record));
+    let Folded { ingested, fresh } = match folded {
+        Ok(folded) => folded,
+        Err(over) => return Ok(Applied::of(Err(over))),
+    };
+    runs.add(db, node, at, &fresh)?;
+    steps::save(db, &ends, |run| runs.0[run].id)?;
     save(db, node, &state)?;
     notices::add(db, subscriptions, &ingested.notices)?;
-    ingested.standing = state.standing(batch.last().map(|report| report.record.run.as_str()));
-    ingested.due = state.due();
+    let mut arrival = Arrival::new(node);
+    fresh.iter().for_each(|(_, report)| arrival.add(&report.record));
+    let texts = fresh.iter().map(|(_, report)| Arc::from(report.json.clone())).collect();
     let came = || Event::Records(Arc::new(Arrivals::of(vec![arrival], texts)));
     let events = (ingested.fresh > 0).then(came).into_iter().collect();
     Ok(Applied { answer: Ok(ingested), events, changes_tokens: false })
 }
+
+/// The runs that a batch is of.
+struct Runs<'r>(Vec<OfRun<'r>>);
 
 /// A run of a batch.
 struct OfRun<'r> {
@@ -79,58 +56,75 @@ struct OfRun<'r> {
     id: Option<i64>,
     /// Whether its records were removed: then none is stored again.
     is_pruned: bool,
-    /// What is stored of it.
+    /// What is stored of it, and what comes.
     known: Known,
-    /// What isn't.
-    fresh: Vec<&'r Report>,
-    /// The generation of the bundle that the node has then.
-    bundle: u64,
+    /// Whether nothing of it has been applied yet.
+    is_new: bool,
 }
 
-impl<'r> OfRun<'r> {
-    fn find(
-        db: &Connection,
-        node: &str,
-        name: &'r str,
-        batch: &[Report],
-    ) -> rusqlite::Result<Self> {
-        let seqs = batch.iter().filter(|report| report.record.run == name);
-        let seqs = seqs.map(|report| report.record.seq);
-        let (first, last) =
-            seqs.fold((MAX_SEQ, 0), |(first, last), seq| (first.min(seq), last.max(seq)));
-        let found: Option<(i64, bool)> = db
-            .prepare_cached("SELECT id, pruned FROM run WHERE node = ? AND run = ?")?
-            .query_row([node, name], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        let (id, is_pruned) = found.unzip();
-        let known =
-            id.map(|id| records::known(db, id, first, last)).transpose()?.unwrap_or_default();
-        let is_pruned = is_pruned.unwrap_or_default();
-        Ok(Self { name, id, is_pruned, known, fresh: Vec::new(), bundle: 0 })
+impl<'r> Runs<'r> {
+    /// Looks them up.
+    fn of(db: &Connection, node: &str, batch: &'r [Report]) -> rusqlite::Result<Self> {
+        let mut seqs = Vec::<(&str, u64, u64)>::new();
+        for Report { record, .. } in batch {
+            match seqs.iter_mut().find(|(name, ..)| *name == record.run) {
+                Some((_, first, last)) => {
+                    (*first, *last) = ((*first).min(record.seq), (*last).max(record.seq));
+                }
+                None => seqs.push((&record.run, record.seq, record.seq)),
+            }
+        }
+        let mut find =
+            db.prepare_cached("SELECT id, pruned FROM run WHERE node = ? AND run = ?")?;
+        let mut runs = Vec::new();
+        for (name, first, last) in seqs {
+            let found: Option<(i64, bool)> =
+                find.query_row([node, name], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            let (id, is_pruned) = found.unzip();
+            let known = id.map(|id| records::known(db, id, first, last)).transpose()?;
+            runs.push(OfRun {
+                name,
+                id,
+                is_pruned: is_pruned.unwrap_or_default(),
+                known: known.unwrap_or_default(),
+                is_new: id.is_none(),
+            });
+        }
+        Ok(Self(runs))
+    }
+
+    /// The place of a record's run, if the record is to be stored.
+    fn fresh(&mut self, record: &Record) -> Option<Fresh<usize>> {
+        let run = self.0.iter().position(|of| of.name == record.run)?;
+        let of = &mut self.0[run];
+        let is_fresh = !of.is_pruned && of.known.add(record.seq);
+        is_fresh.then(|| Fresh { run, is_first: std::mem::take(&mut of.is_new) })
     }
 
     /// Stores what isn't.
     fn add(
-        &self,
+        &mut self,
         db: &Connection,
-        node: &'r str,
+        node: &str,
         at: Timestamp,
-        ends: &mut Ends<'r>,
+        fresh: &[(usize, &Report)],
     ) -> rusqlite::Result<()> {
-        if self.fresh.is_empty() {
-            return Ok(());
-        }
-        let id = match self.id {
-            Some(id) => id,
-            None => {
-                db.prepare_cached("INSERT INTO run (node, run, began) VALUES (?, ?, ?)")?
-                    .execute(params![node, self.name, at.as_millisecond()])?;
-                db.last_insert_rowid()
+        for (run, of) in self.0.iter_mut().enumerate() {
+            let mine = fresh.iter().filter(|(its, _)| *its == run);
+            let mine: Vec<&Report> = mine.map(|(_, report)| *report).collect();
+            if mine.is_empty() {
+                continue;
             }
-        };
-        for report in &self.fresh {
-            ends.add(node, &report.record, self.bundle, id);
+            let id = match of.id {
+                Some(id) => id,
+                None => {
+                    db.prepare_cached("INSERT INTO run (node, run, began) VALUES (?, ?, ?)")?
+                        .execute(params![node, of.name, at.as_millisecond()])?;
+                    *of.id.insert(db.last_insert_rowid())
+                }
+            };
+            records::add(db, id, &mine)?;
         }
-        records::add(db, id, &self.fresh)
+        Ok(())
     }
 }

@@ -8,22 +8,24 @@ use crate::step::{Ends, Reporting, cause_of};
 use crate::{ScriptReport, ScriptSummary, Step};
 use provost_api::Cause;
 
-/// Notes how steps ended.
-pub(super) fn save(db: &Connection, ends: &Ends<'_>) -> rusqlite::Result<()> {
+/// Notes how steps ended; `id` is that of a run, which is stored.
+pub(super) fn save<R: Copy>(
+    db: &Connection,
+    ends: &Ends<'_, R>,
+    id: impl Fn(R) -> Option<i64>,
+) -> rusqlite::Result<()> {
+    let mut forget = db.prepare_cached("DELETE FROM step WHERE node = ? AND script = ?")?;
     let mut add = db.prepare_cached(
         "INSERT INTO step (node, script, ms, cause, since, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (node, script) DO UPDATE SET ms = ?3, cause = ?4, run = ?6,
              since = iif((cause IS NULL) = (?4 IS NULL), since, ?5)",
     )?;
     for ((node, script), end) in &ends.0 {
-        add.execute(params![
-            node,
-            script,
-            end.ms,
-            end.cause.as_ref().map(Cause::as_str),
-            end.bundle,
-            end.run
-        ])?;
+        if end.is_change {
+            forget.execute([node, script])?;
+        }
+        let cause = end.cause.as_ref().map(Cause::as_str);
+        add.execute(params![node, script, end.ms, cause, end.since, id(end.run)])?;
     }
     Ok(())
 }

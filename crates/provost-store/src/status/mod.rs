@@ -102,11 +102,10 @@ impl NodeState {
         [&mut self.life, &mut self.rerun].into_iter().flatten()
     }
 
-    /// Applies one record. `first` says that no record of its run was known before, and when this one
-    /// came to the first of our servers: the run that came last becomes the current one, and the ones
-    /// before it change nothing any more, whatever the node's clock says. Returns what it tells of the
-    /// node.
-    pub fn apply(&mut self, record: &Record, first: Option<Timestamp>) -> Option<NoticeKind> {
+    /// Applies one record. `is_first` says that no record of its run was known before: the run that came
+    /// last becomes the current one, and the ones before it change nothing any more, whatever the node's
+    /// clock says. Returns what it tells of the node.
+    pub fn apply(&mut self, record: &Record, is_first: bool) -> Option<NoticeKind> {
         let service = Service::from(&*record.service);
         self.seen.bundle = self.seen.bundle.max(record.bundle.unwrap_or_default());
         self.seen.plan = self.seen.plan.max(record.plan.unwrap_or_default());
@@ -115,26 +114,20 @@ impl NodeState {
             return None;
         }
         if service != Service::Run {
-            self.count(record, first.is_some());
+            self.count(record, is_first);
         }
-        // A relay may have kept a run while the node went on elsewhere.
-        let newer = |line: &Option<Progress>| line.as_ref().is_none_or(|line| line.came <= first);
-        let is_newest = newer(&self.life) && newer(&self.rerun);
         let line = match service {
             Service::Kickstart | Service::Boot => &mut self.life,
             Service::Run => &mut self.rerun,
             Service::Other(_) => return None,
         };
-        let is_first = first.is_some() && newer(line);
         if is_first {
             if service != Service::Run {
                 self.last_failure =
                     line.as_ref().and_then(Progress::words).or(self.last_failure.take());
             }
-            *line = Some(Progress::begin(service, &record.run, first));
-            if is_newest {
-                self.rerun_is_newer = service == Service::Run;
-            }
+            *line = Some(Progress::begin(service, &record.run));
+            self.rerun_is_newer = service == Service::Run;
         }
         let current = line.as_mut().filter(|p| {
             p.run == record.run && p.service == service && (is_first || record.seq > p.seq)

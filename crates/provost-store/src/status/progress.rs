@@ -25,11 +25,6 @@ const REBOOT: Duration = Duration::from_secs(15 * 60);
 pub(super) struct Progress {
     pub(super) service: Service,
     pub(super) run: String,
-    /// When its first record came to the first of our servers, by our clocks. An older version hasn't
-    /// noted it.
-    #[serde(default)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) came: Option<Timestamp>,
     /// Of the newest record: an earlier one that comes late changes nothing.
     pub(super) seq: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,11 +76,10 @@ struct Failure {
 }
 
 impl Progress {
-    pub(super) fn begin(service: Service, run: &str, came: Option<Timestamp>) -> Self {
+    pub(super) fn begin(service: Service, run: &str) -> Self {
         Self {
             service,
             run: run.to_owned(),
-            came,
             seq: 0,
             attempt: None,
             running: None,

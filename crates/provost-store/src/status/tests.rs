@@ -28,7 +28,7 @@ fn fold(lines: &[&str]) -> NodeState {
         let seq = *seq;
         state.apply(
             &Record { service, run, seq, stage, result, cause, exit_code, attempt, ..new(phase) },
-            (seq == 1).then_some(Timestamp::UNIX_EPOCH),
+            seq == 1,
         );
     }
     state
@@ -163,7 +163,7 @@ fn ended(seq: u64, stage: &str, result: Outcome, cause: Option<Cause>) -> Record
 fn applied(records: &[Record]) -> NodeState {
     let mut state = NodeState::new("cn001", Timestamp::UNIX_EPOCH);
     for (at, record) in records.iter().enumerate() {
-        state.apply(record, (at == 0).then_some(Timestamp::UNIX_EPOCH));
+        state.apply(record, at == 0);
         state.heard(&record.run, None, Timestamp::UNIX_EPOCH);
     }
     state
@@ -240,7 +240,7 @@ fn a_node_that_is_given_up_is_taken_back_when_its_run_speaks_again() {
     let at = |second| Timestamp::from_second(second).unwrap();
     let start = Record { limit_ms: Some(1000), ..step(Phase::StageStart, 1, "x") };
     let mut state = applied(&[Record { seq: 1, ..service_start("boot", "a") }]);
-    state.apply(&Record { seq: 2, ..start }, None);
+    state.apply(&Record { seq: 2, ..start }, false);
     state.heard("a", None, at(10));
     assert!(!state.lose(at(10), at(12)), "it isn't due yet");
     assert!(state.lose(at(11), at(12)));
@@ -252,7 +252,7 @@ fn a_node_that_is_given_up_is_taken_back_when_its_run_speaks_again() {
     assert!(said.contains("1970-01-01T00:00:10Z") && said.contains("1s"), "{said}");
 
     // A rerun by hand says nothing of the boot that was cut off.
-    state.apply(&Record { seq: 1, ..service_start("run", "b") }, Some(Timestamp::UNIX_EPOCH));
+    state.apply(&Record { seq: 1, ..service_start("run", "b") }, true);
     state.heard("b", None, at(20));
     assert_eq!(
         (state.node().status, state.node().service.as_deref()),
@@ -265,7 +265,7 @@ fn a_node_that_is_given_up_is_taken_back_when_its_run_speaks_again() {
         (Some(UpdateStatus::Failed), Some(Cause::Lost))
     );
     let end = Record { seq: 2, result: Some(Outcome::Success), ..service_start("run", "b") };
-    state.apply(&Record { phase: Phase::ServiceEnd, ..end }, None);
+    state.apply(&Record { phase: Phase::ServiceEnd, ..end }, false);
     state.heard("b", None, at(1001));
     let why = state.node();
     assert_eq!(
@@ -305,8 +305,8 @@ fn a_record_that_arrives_after_a_later_one_of_its_run_moves_nothing() {
         ..new(phase)
     };
     let mut state = NodeState::default();
-    state.apply(&record(2, Phase::ServiceEnd, Some(Outcome::Success)), Some(Timestamp::UNIX_EPOCH));
-    state.apply(&record(1, Phase::ServiceStart, None), None);
+    state.apply(&record(2, Phase::ServiceEnd, Some(Outcome::Success)), true);
+    state.apply(&record(1, Phase::ServiceStart, None), false);
     assert_eq!(state.node().status, Status::Booted);
 }
 
@@ -320,22 +320,22 @@ fn a_node_that_is_held_shows_what_it_failed_by() {
     };
     let mut state = NodeState::new("cn001", Timestamp::UNIX_EPOCH);
     for run in ["a", "b", "c"] {
-        state.apply(&of(run, 1, new(Phase::ServiceStart)), Some(Timestamp::UNIX_EPOCH));
+        state.apply(&of(run, 1, new(Phase::ServiceStart)), true);
         let message = "mount.nfs: trying\nlustre01 does not answer\nafter 3 s";
         let failed = Record {
             exit_code: Some(1),
             error_message: Some(message.into()),
             ..ended(2, "mount_scratch", Outcome::Failure, Some(Cause::Exit))
         };
-        state.apply(&of(run, 2, failed), None);
+        state.apply(&of(run, 2, failed), false);
         let end = Record { result: Some(Outcome::Failure), ..new(Phase::ServiceEnd) };
-        state.apply(&of(run, 3, end), None);
+        state.apply(&of(run, 3, end), false);
     }
     let held = |state: &mut NodeState, run| {
-        state.apply(&of(run, 1, new(Phase::ServiceStart)), Some(Timestamp::UNIX_EPOCH));
+        state.apply(&of(run, 1, new(Phase::ServiceStart)), true);
         let (result, cause) = (Some(Outcome::Failure), Some(Cause::Held));
         let end = Record { result, cause, ..new(Phase::ServiceEnd) };
-        state.apply(&of(run, 2, end), None);
+        state.apply(&of(run, 2, end), false);
         state.node().detail
     };
     let why =
@@ -345,32 +345,8 @@ fn a_node_that_is_held_shows_what_it_failed_by() {
         let detail = held(&mut state, run);
         assert_eq!((detail.cause, detail.error_message.as_deref()), (Some(Cause::Held), Some(why)));
     }
-    state.apply(&of("f", 1, new(Phase::ServiceStart)), Some(Timestamp::UNIX_EPOCH));
+    state.apply(&of("f", 1, new(Phase::ServiceStart)), true);
     let end = Record { result: Some(Outcome::Success), ..new(Phase::ServiceEnd) };
-    state.apply(&of("f", 2, end), None);
+    state.apply(&of("f", 2, end), false);
     assert_eq!(held(&mut state, "g").error_message, None, "what failed before is over");
-}
-
-#[test]
-fn a_run_that_a_relay_has_kept_is_no_newer_for_it() {
-    let at = |second| Timestamp::from_second(second).unwrap();
-    let mut state = NodeState::new("cn001", at(0));
-    let run = |run: &str, service: &str, seq, result| {
-        let phase = if seq == 1 { Phase::ServiceStart } else { Phase::ServiceEnd };
-        let (run, service) = (Some(run.to_owned()), service.to_owned());
-        Record { seq, result, service, run: run.unwrap(), ..new(phase) }
-    };
-    // The second boot succeeded at another server; the first, which failed, comes when it is over.
-    state.apply(&run("b", "boot", 1, None), Some(at(20)));
-    state.apply(&run("b", "boot", 2, Some(Outcome::Success)), None);
-    state.apply(&run("a", "boot", 1, None), Some(at(10)));
-    assert_eq!(state.apply(&run("a", "boot", 2, Some(Outcome::Failure)), None), None);
-    let node = state.node();
-    assert_eq!((node.status, node.run.as_deref()), (Status::Booted, Some("b")));
-    // Neither is a rerun from before that boot what the node is about.
-    state.apply(&run("r", "run", 1, None), Some(at(15)));
-    state.apply(&run("r", "run", 2, Some(Outcome::Success)), None);
-    assert_eq!(state.node().run.as_deref(), Some("b"));
-    state.apply(&run("c", "boot", 1, None), Some(at(30)));
-    assert_eq!(state.node().run.as_deref(), Some("c"));
 }

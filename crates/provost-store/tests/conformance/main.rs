@@ -6,6 +6,7 @@ mod notices;
 mod postgres;
 mod pruning;
 mod queries;
+mod same;
 mod sqlite;
 mod suite;
 mod transfer;

@@ -27,6 +27,7 @@ pub(crate) async fn conforms(store: &dyn Store) {
     claims(store).await;
     statuses(store).await;
     steps(store).await;
+    steps_over_a_reboot(store).await;
     removal(store).await;
     admins(store).await;
     audit(store).await;
@@ -445,6 +446,41 @@ async fn steps(store: &dyn Store) {
     assert_eq!(summary().await, Some((2, 0)));
     store.remove(names[1..].to_vec()).await.unwrap().unwrap();
     assert_eq!(summary().await, None);
+}
+
+/// A run goes on after a reboot with another bundle: each step fails since the bundle that it failed with.
+async fn steps_over_a_reboot(store: &dyn Store) {
+    let fetched = |bundle| json!({"phase": "stage end", "stage": "fetch", "result": "success", "bundle": bundle});
+    let failed = |stage| json!({"phase": "stage end", "stage": stage, "result": "failure", "cause": "exit", "durationMs": 1});
+    let began = |stage| json!({"phase": "stage start", "stage": stage});
+    let start = || json!({"phase": "service start"});
+    for (node, cut) in [("r1", 11), ("r2", 6), ("r3", 1)] {
+        let records = [
+            start(),
+            began("fetch"),
+            fetched(5),
+            began("a"),
+            failed("a"),
+            start(),
+            began("fetch"),
+            fetched(6),
+            began("b"),
+            failed("b"),
+            json!({"phase": "service end", "result": "failure"}),
+        ];
+        let run = format!("{node}-run");
+        let batch = (1..).zip(records).map(|(seq, record)| report(node, &run, seq, record));
+        for part in batch.collect::<Vec<_>>().chunks(cut) {
+            store.ingest(node, part.to_vec(), at()).await.unwrap();
+        }
+    }
+    let since = async |script| {
+        let failures = store.script(script).await.unwrap().failures;
+        failures.into_iter().map(|step| (step.node, step.since)).collect::<Vec<_>>()
+    };
+    let all = |bundle| ["r1", "r2", "r3"].map(|node| (node.to_owned(), bundle));
+    assert_eq!((since("a").await, since("b").await), (all(5).to_vec(), all(6).to_vec()));
+    store.remove(["r1", "r2", "r3"].map(str::to_owned).to_vec()).await.unwrap().unwrap();
 }
 
 async fn removal(store: &dyn Store) {

@@ -15,7 +15,6 @@ pub(crate) mod program;
 pub(crate) mod silence;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Extension, FromRef, Path, State};
@@ -191,11 +190,7 @@ async fn records(
     body: Body,
 ) -> Result<Response, Refusal> {
     let body = callers.read(&headers, &node, &by, body, limits::BATCH).await?;
-    let sent = Sent {
-        program: program::version(&headers),
-        plain_http: !by.is_private(),
-        waited: Duration::ZERO,
-    };
+    let sent = Sent { program: program::version(&headers), plain_http: !by.is_private() };
     let (acknowledgement, goes_on) = reports.ingest(&node, &body.bytes, sent).await?;
     let wait = goes_on.then(|| reports.next_report()).flatten();
     let wait = wait.map(|wait| [(header::RETRY_AFTER, wait.as_secs())]);
