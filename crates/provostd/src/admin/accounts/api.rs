@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::{Extension, Query, State};
 use axum::http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
+use provost_api::UnknownRole;
 use provost_api::admins::{AdminName, AdminRequest, NewAdmin};
 use provost_record::now;
 use provost_store::{Admin, AuditEntry, Store};
@@ -37,6 +38,9 @@ pub(crate) async fn add(State(store): StoreState, body: Body) -> Result<Json<New
             format!("use {MAX_NAME} letters, digits, `.`, `_`, `@` and `-` at most"),
         ));
     }
+    let role = role.as_str().parse().map_err(|unknown: UnknownRole| {
+        Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, unknown.to_string(), format!("send {ADD}"))
+    })?;
     let created = now();
     let lasts = SignedDuration::from_millis(i64::try_from(for_ms).unwrap_or(i64::MAX));
     let until = created.saturating_add(lasts).unwrap_or(Timestamp::MAX);
