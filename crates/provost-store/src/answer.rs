@@ -7,6 +7,19 @@ use crate::quota::OverQuota;
 /// What a store returns, later.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
+/// A database that a provostd wrote before the first release.
+#[cfg_attr(not(any(feature = "sqlite", feature = "postgres")), expect(dead_code))]
+#[derive(Debug, thiserror::Error)]
+#[error("the database in {0} is of an unreleased Provost")]
+pub(crate) struct Unreleased(pub(crate) String);
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+impl Unreleased {
+    /// What an admin can do about it.
+    pub(crate) const HINT: &str =
+        "move it aside or use a new one, start provostd, and enrol the nodes again";
+}
+
 /// Why the store failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{doing}")]
@@ -41,6 +54,12 @@ impl StoreError {
     /// For a node that is over its quota: when it may try again.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
+    }
+
+    /// Whether the database is of a version that was never released, which none is made from: then a program can't
+    /// start with its configuration.
+    pub fn is_unreleased(&self) -> bool {
+        self.source.is::<Unreleased>()
     }
 
     /// What an admin can do about it.

@@ -118,7 +118,10 @@ fn run(daemon: impl Future<Output = Result<(), DaemonError>>) -> ExitCode {
     runtime.shutdown_timeout(LAST_WORK);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => complain(&error, &error.hint(), FAILED),
+        Err(error) => {
+            let code = if error.is_of_configuration() { WRONG } else { FAILED };
+            complain(&error, &error.hint(), code)
+        }
     }
 }
 

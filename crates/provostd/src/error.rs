@@ -66,6 +66,11 @@ pub enum DaemonError {
 }
 
 impl DaemonError {
+    /// Whether the daemon can never start so: what it is told to use has to change.
+    pub(crate) fn is_of_configuration(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_unreleased())
+    }
+
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
         match self {

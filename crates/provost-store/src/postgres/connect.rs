@@ -80,7 +80,7 @@ pub(super) struct Database {
     pool: Pool,
     /// What it is called in errors.
     pub(super) name: String,
-    migrated: OnceCell<()>,
+    is_made: OnceCell<()>,
     pub(super) subscriptions: Subscriptions,
     /// How many daemons it has, when this one last looked.
     pub(super) daemons: AtomicU32,
@@ -124,15 +124,14 @@ impl Database {
             .create_timeout(Some(CONNECT))
             .build()
             .map_err(|e| Failure::Pool(e.to_string()).of("connecting to", &name))?;
-        let (migrated, subscriptions, daemons) =
-            (<_>::default(), <_>::default(), AtomicU32::new(1));
-        Ok(Self { config, tls, pool, name, migrated, subscriptions, daemons })
+        let (is_made, subscriptions, daemons) = (<_>::default(), <_>::default(), AtomicU32::new(1));
+        Ok(Self { config, tls, pool, name, is_made, subscriptions, daemons })
     }
 
-    /// A connection that is free. The first one brings the database to the present version.
+    /// A connection that is free. The first one makes the tables of a new database.
     pub(super) async fn client(&self) -> Result<Object, Failure> {
         let mut client = self.pool.get().await?;
-        self.migrated.get_or_try_init(async || schema::migrate(&mut client).await).await?;
+        self.is_made.get_or_try_init(async || schema::make(&mut client).await).await?;
         Ok(client)
     }
 

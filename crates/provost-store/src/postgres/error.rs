@@ -6,6 +6,7 @@ use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 
 use crate::StoreError;
+use crate::answer::Unreleased;
 
 /// Why something with the database failed.
 #[derive(Debug, thiserror::Error)]
@@ -24,9 +25,8 @@ pub(super) enum Failure {
     Pool(String),
     #[error("it has version {found}, and this build knows versions up to {known}")]
     Newer { found: i32, known: i32 },
-    #[cfg(feature = "transfer")]
-    #[error("it has version {found}, and this program reads version {known}")]
-    Older { found: i32, known: i32 },
+    #[error("it is of an unreleased Provost")]
+    Unreleased,
     #[cfg(feature = "transfer")]
     #[error("no provostd has ever used it")]
     NoStore,
@@ -96,7 +96,12 @@ impl Failure {
 
     /// The error of `doing` something with the database that is called `name`.
     pub(super) fn of(&self, doing: &str, name: &str) -> StoreError {
-        StoreError::new(format!("{doing} the {name}"), self.hint(), self.to_string())
+        let doing = format!("{doing} the {name}");
+        if let Self::Unreleased = self {
+            let at = name.strip_prefix("database ").unwrap_or(name);
+            return StoreError::new(doing, Unreleased::HINT, Unreleased(at.to_owned()));
+        }
+        StoreError::new(doing, self.hint(), self.to_string())
     }
 
     fn hint(&self) -> String {
@@ -107,10 +112,6 @@ impl Failure {
         match (self, code) {
             (Self::Newer { .. }, _) => {
                 "start the provostd that changed this database last, or a newer one".into()
-            }
-            #[cfg(feature = "transfer")]
-            (Self::Older { .. }, _) => {
-                "start the provostd of this program's version once, which changes the database".into()
             }
             #[cfg(feature = "transfer")]
             (Self::NoStore, _) => "name the database of `store` in provostd.toml".into(),

@@ -2,23 +2,15 @@ use tokio_postgres::Client;
 
 use super::error::Failure;
 
-/// The migrations from version N to version N + 1. Never change one that was released; add one.
-const STEPS: &[&str] = &[
-    include_str!("001_start.sql"),
-    include_str!("002_prune.sql"),
-    include_str!("003_old_token.sql"),
-    include_str!("004_admins.sql"),
-    include_str!("005_step.sql"),
-    include_str!("006_enrolment.sql"),
-    include_str!("007_notice.sql"),
-    include_str!("008_storm.sql"),
-    include_str!("009_packed.sql"),
-];
+/// The tables of a new database.
+const TABLES: &str = include_str!("schema.sql");
+/// Their version. Databases of the versions before it are of the time before the first release.
+const VERSION: i32 = 10;
 /// The lock of those who change tables: the bytes of "provost", and a number.
 const LOCK: i64 = 0x7072_6f76_6f73_7401;
 
-/// Brings the database to the present version. Of many daemons one does it, and the others wait.
-pub(super) async fn migrate(client: &mut Client) -> Result<(), Failure> {
+/// Makes the tables of a new database. Of many daemons one does it, and the others wait.
+pub(super) async fn make(client: &mut Client) -> Result<(), Failure> {
     let change = client.transaction().await?;
     change.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
     change
@@ -28,32 +20,31 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), Failure> {
              CREATE TABLE IF NOT EXISTS version (number integer NOT NULL)",
         )
         .await?;
-    let found: Option<i32> =
-        change.query_one("SELECT max(number) FROM version", &[]).await?.try_get(0)?;
-    let (found, known) = (found.unwrap_or_default(), STEPS.len() as i32);
-    if found > known {
-        return Err(Failure::Newer { found, known });
-    }
-    for (version, step) in (1..=known).zip(STEPS).skip(found as usize) {
-        change.batch_execute(step).await?;
-        change.execute("INSERT INTO version (number) VALUES ($1)", &[&version]).await?;
+    let found = change.query_one("SELECT max(number) FROM version", &[]).await?.try_get(0)?;
+    if check(found)?.is_none() {
+        change.batch_execute(TABLES).await?;
+        change.execute("INSERT INTO version (number) VALUES ($1)", &[&VERSION]).await?;
     }
     change.commit().await?;
     Ok(())
 }
 
+/// Refuses another version than the present one.
+fn check(found: Option<i32>) -> Result<Option<i32>, Failure> {
+    match found {
+        Some(found) if found > VERSION => Err(Failure::Newer { found, known: VERSION }),
+        Some(found) if found < VERSION => Err(Failure::Unreleased),
+        found => Ok(found),
+    }
+}
+
 /// Refuses a database of another version than the present one.
 #[cfg(feature = "transfer")]
 pub(super) async fn check_present(client: &Client) -> Result<(), Failure> {
-    let known = STEPS.len() as i32;
     let there = client.query_one("SELECT to_regclass('version') IS NOT NULL", &[]).await?;
     if !there.try_get::<_, bool>(0)? {
         return Err(Failure::NoStore);
     }
-    let row = client.query_one("SELECT coalesce(max(number), 0) FROM version", &[]).await?;
-    match row.try_get(0)? {
-        found if found > known => Err(Failure::Newer { found, known }),
-        found if found < known => Err(Failure::Older { found, known }),
-        _ => Ok(()),
-    }
+    let row = client.query_one("SELECT max(number) FROM version", &[]).await?;
+    check(row.try_get(0)?)?.map(drop).ok_or(Failure::NoStore)
 }

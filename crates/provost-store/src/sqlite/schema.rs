@@ -5,23 +5,14 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::failed;
 use crate::StoreError;
+use crate::answer::Unreleased;
 
-/// The migrations from version N to version N + 1. Never change one that was released; add one.
-const STEPS: &[&str] = &[
-    include_str!("001_start.sql"),
-    include_str!("002_due.sql"),
-    include_str!("003_record_ids.sql"),
-    include_str!("004_prune.sql"),
-    include_str!("005_old_token.sql"),
-    include_str!("006_admins.sql"),
-    include_str!("007_step.sql"),
-    include_str!("008_enrolment.sql"),
-    include_str!("009_notice.sql"),
-    include_str!("010_storm.sql"),
-    include_str!("011_packed.sql"),
-];
+/// The tables of a new file.
+const TABLES: &str = include_str!("schema.sql");
+/// Their version. Files of the versions before it are of the time before the first release.
+const VERSION: u32 = 12;
 
-/// What a new file is made with, and an older one is rewritten with. Most changes are of a few
+/// What a new file is made with. Most changes are of a few
 /// hundred bytes at many places, and each costs a page in the write-ahead log: so pages are small.
 /// What is removed gives its pages back to the file system.
 const PAGES: &str = "PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL;";
@@ -36,28 +27,29 @@ const BUSY: Duration = Duration::from_secs(5);
 pub(super) enum SchemaError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
-    #[error("it has version {found}, and this build knows versions up to {known}")]
-    Newer { found: u32, known: u32 },
+    #[error("it has version {found}, and this build knows versions up to {VERSION}")]
+    Newer { found: u32 },
+    #[error("it has version {0}, of an unreleased Provost")]
+    Unreleased(u32),
+}
+
+/// The version of the file: none of a new one.
+fn version(db: &Connection) -> Result<Option<u32>, SchemaError> {
+    match db.pragma_query_value(None, "user_version", |row| row.get(0))? {
+        0 => Ok(None),
+        found @ ..VERSION => Err(SchemaError::Unreleased(found)),
+        VERSION => Ok(Some(VERSION)),
+        found => Err(SchemaError::Newer { found }),
+    }
 }
 
 /// Refuses a file of another version than the present one.
 #[cfg(feature = "transfer")]
 pub(super) fn check_present(
     db: &Connection,
+    path: &Path,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let found: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let known = STEPS.len() as u32;
-    match found {
-        found if found > known => Err(SchemaError::Newer { found, known }.into()),
-        found if found < known => {
-            let why = format!(
-                "it has version {found}, and this program reads version {known}: start the \
-                               provostd of this program's version once, which changes it"
-            );
-            Err(why.into())
-        }
-        _ => Ok(()),
-    }
+    version(db).map(drop).map_err(|e| e.in_file(path).into())
 }
 
 impl SchemaError {
@@ -65,6 +57,11 @@ impl SchemaError {
     pub(super) fn in_file(self, path: &Path) -> StoreError {
         match self {
             Self::Sqlite(e) => failed("opening", path, e),
+            Self::Unreleased(_) => StoreError::new(
+                format!("opening {}", path.display()),
+                Unreleased::HINT,
+                Unreleased(path.parent().unwrap_or(path).display().to_string()),
+            ),
             newer @ Self::Newer { .. } => StoreError::new(
                 format!("opening {}", path.display()),
                 "start the provostd that wrote this file, or a newer one",
@@ -74,16 +71,12 @@ impl SchemaError {
     }
 }
 
-/// The connection that writes. Brings the file to the present version.
+/// The connection that writes. Makes the tables of a new file.
 pub(super) fn open_writer(path: &Path) -> Result<Connection, SchemaError> {
     let mut db = Connection::open(path)?;
     db.busy_timeout(BUSY)?;
-    let known = STEPS.len() as u32;
-    let found: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if found > known {
-        return Err(SchemaError::Newer { found, known });
-    }
-    if found == 0 {
+    let is_new = version(&db)?.is_none();
+    if is_new {
         // Has an effect on an empty file only.
         db.execute_batch(PAGES)?;
     }
@@ -91,17 +84,11 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection, SchemaError> {
     db.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -{CACHE};"
     ))?;
-    for (version, step) in (1..=known).zip(STEPS).skip(found as usize) {
+    if is_new {
         let change = db.transaction()?;
-        change.execute_batch(step)?;
-        change.pragma_update(None, "user_version", version)?;
+        change.execute_batch(TABLES)?;
+        change.pragma_update(None, "user_version", VERSION)?;
         change.commit()?;
-    }
-    let vacuum: u32 = db.pragma_query_value(None, "auto_vacuum", |row| row.get(0))?;
-    if vacuum == 0 {
-        // Fails where there is no room for a copy; then the next start tries again.
-        let _ = db.execute_batch(&format!("PRAGMA journal_mode = DELETE; {PAGES} VACUUM;"));
-        db.execute_batch("PRAGMA journal_mode = WAL;")?;
     }
     Ok(db)
 }

@@ -66,7 +66,7 @@ fn export_all(data: &Path, parts: &mpsc::Sender<Part>) -> Result<(), Failure> {
     // Not for reading only: the last connection that closes merges the write-ahead log.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(&path, flags)?;
-    schema::check_present(&db)?;
+    schema::check_present(&db, &path)?;
     // All that it reads is as of the first read.
     let moment = db.transaction()?;
     for table in TABLES {

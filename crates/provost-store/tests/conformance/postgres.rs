@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 
+use provost_steplog::wording::error_chain;
 use provost_store::{
     Event, Notices, Postgres, PostgresFiles, Quota, Quotas, Status, Store, StoreError, Token,
     UploadedLog, Watch,
@@ -258,6 +259,21 @@ async fn a_connection_over_tcp_has_tls_and_a_password() {
     refused(&url, files(&right, None)).await;
     let unchecked = refused(&format!("{url}?sslmode=require"), files(&right, None)).await;
     assert!(unchecked.hint().contains("`ca`"), "{}", unchecked.hint());
+}
+
+#[tokio::test]
+async fn a_database_of_before_the_first_release_is_left_alone() {
+    let server = Server::start();
+    let url = server.database("old");
+    drop(open(&url).await);
+    server.sql("old", "UPDATE provost.version SET number = 9");
+    let error = open_with(&url, PostgresFiles::default(), Quotas::default()).await.err().unwrap();
+    let chain = error_chain(&error);
+    assert!(
+        chain.contains("the database in ") && chain.contains("of an unreleased Provost"),
+        "{chain}"
+    );
+    assert!(error.is_unreleased() && error.hint().contains("use a new one"), "{}", error.hint());
 }
 
 #[tokio::test]

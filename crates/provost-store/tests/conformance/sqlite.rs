@@ -108,35 +108,26 @@ fn a_file_of_a_newer_version_is_left_alone() {
     assert!(error.hint().contains("aside"), "{error}: {}", error.hint());
 }
 
-#[tokio::test]
-async fn a_file_of_an_earlier_version_keeps_its_records_and_gives_space_back_from_now_on() {
+#[test]
+fn a_file_of_before_the_first_release_is_left_alone() {
     let data = tempfile::tempdir().unwrap();
     let file = data.path().join("provost.db");
     let db = rusqlite::Connection::open(&file).unwrap();
-    db.execute_batch("PRAGMA journal_mode = WAL").unwrap();
-    db.execute_batch(include_str!("../../src/sqlite/001_start.sql")).unwrap();
-    db.execute_batch(include_str!("../../src/sqlite/002_due.sql")).unwrap();
-    db.execute_batch(
-        "PRAGMA user_version = 2; INSERT INTO run (id, node, run) VALUES (7, 'cn001', 'a')",
-    )
-    .unwrap();
-    let reports = [
-        report("cn001", "a", 1, json!({"phase": "service start"})),
-        report("cn001", "a", 300, json!({"phase": "service end", "result": "success"})),
-    ];
-    for report in &reports {
-        let row = (7, report.record.seq as i64, report.json.get());
-        db.execute("INSERT INTO record (run_id, seq, json) VALUES (?, ?, ?)", row).unwrap();
-    }
+    db.execute_batch(include_str!("unreleased.sqlite.sql")).unwrap();
     drop(db);
+    let before = std::fs::read(&file).unwrap();
+    let Err(error) = Sqlite::open(data.path()) else { panic!("opened") };
+    let expected = format!("the database in {} is of an unreleased Provost", data.path().display());
+    assert!(error_chain(&error).contains(&expected), "{}", error_chain(&error));
+    assert!(error.is_unreleased() && error.hint().contains("move it aside"), "{}", error.hint());
+    assert_eq!(std::fs::read(&file).unwrap(), before, "nothing of it was changed");
+}
 
+#[tokio::test]
+async fn a_file_gives_space_back() {
+    let data = tempfile::tempdir().unwrap();
     let store = Sqlite::open(data.path()).unwrap();
-    let records = store.records("a", 0).await.unwrap();
-    let expected: Vec<_> = reports.iter().map(|r| (r.record.seq, r.json.get())).collect();
-    assert_eq!(records.iter().map(|(seq, json)| (*seq, json.get())).collect::<Vec<_>>(), expected);
-    let again = store.ingest("cn001", reports.to_vec(), at()).await.unwrap();
-    assert_eq!((again.fresh, again.repeats), (0, 2));
-    let db = rusqlite::Connection::open(&file).unwrap();
+    let db = rusqlite::Connection::open(data.path().join("provost.db")).unwrap();
     let pragma = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!((pragma("page_size"), pragma("auto_vacuum")), (1024, 2));
     let before = pragma("page_count");

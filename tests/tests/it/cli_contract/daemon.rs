@@ -147,3 +147,30 @@ fn of_a_relay() {
     assert_eq!(upstream, start(&["--upstream", "http://10.0.0.1:8480"]));
     assert!(upstream.starts_with("exit status 2\n"), "{upstream}");
 }
+
+#[test]
+fn of_a_database_of_before_the_first_release() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    let made = Command::new("python3")
+        .args([
+            "-c",
+            "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA user_version = 11')",
+        ])
+        .arg(data.join("provost.db"))
+        .status();
+    assert!(made.unwrap().success());
+    let config = format!("data = {data:?}\nwww = {:?}\nlisten = '127.0.0.1:0'\n", folder.path());
+    let file = folder.path().join("provostd.toml");
+    std::fs::write(&file, config).unwrap();
+    let out: Out =
+        Command::new(program("provostd")).arg("--config").arg(file).output().unwrap().into();
+    let text = out.transcript();
+    assert!(text.starts_with("exit status 2\n"), "{text}");
+    let expected = format!("the database in {} is of an unreleased Provost\n", data.display());
+    assert!(
+        out.stderr.contains(&expected) && out.stderr.contains("\n  hint: move it aside or"),
+        "{text}"
+    );
+}

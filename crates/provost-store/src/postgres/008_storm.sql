@@ -1,4 +1,0 @@
--- When the storm began that is under way; at most one.
-CREATE TABLE storm (
-    began bigint PRIMARY KEY
-);
