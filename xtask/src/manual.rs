@@ -1,5 +1,5 @@
 //! What is made of the command lines, reference pages and types, and kept in the repository: man pages,
-//! completions, schemas.
+//! completions, schemas, the description of the APIs.
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +11,9 @@ use crate::cargo;
 /// The folders that hold nothing else, each with its place.
 const FOLDERS: [(&str, &str); 3] =
     [("man", "docs/man"), ("completions", "docs/completions"), ("schema", "dist/schema")];
+
+/// A file in a folder with others.
+const API: (&str, &str) = ("openapi.json", "docs/reference/openapi.json");
 
 /// Writes them anew. Where that fails, the old ones stay.
 pub(crate) fn write() -> Result<()> {
@@ -26,14 +29,15 @@ pub(crate) fn write() -> Result<()> {
         }
         fs::rename(&new, &place).with_context(|| format!("writing {}", place.display()))?;
     }
-    Ok(())
+    let (name, place) = (made.path().join(API.0), cargo::root().join(API.1));
+    fs::rename(name, &place).with_context(|| format!("writing {}", place.display()))
 }
 
 /// Checks that those that are kept are those that would be made.
 pub(crate) fn check() -> Result<()> {
     let made = tempfile::tempdir()?;
     make(made.path())?;
-    for (name, place) in FOLDERS {
+    for (name, place) in FOLDERS.into_iter().chain([API]) {
         let (kept, made) = (cargo::root().join(place), made.path().join(name));
         let (kept, made) = (kept.to_string_lossy(), made.to_string_lossy());
         if cargo::run("diff", &["-r", &*kept, &*made]).is_err() {

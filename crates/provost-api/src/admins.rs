@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::ops::AddAssign;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::{AuthFailure, Growth, Role, Route};
 
@@ -371,4 +373,51 @@ pub struct NewAdmin {
     pub admin: Admin,
     /// The token.
     pub token: String,
+}
+
+/// What was removed of the history, or would be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Pruned {
+    /// Runs.
+    pub runs: u64,
+    /// Their records.
+    pub records: u64,
+    /// The bytes of these.
+    pub record_bytes: u64,
+    /// Logs.
+    pub logs: u64,
+    /// The bytes of these.
+    pub log_bytes: u64,
+}
+
+impl AddAssign for Pruned {
+    fn add_assign(&mut self, more: Self) {
+        self.runs += more.runs;
+        self.records += more.records;
+        self.record_bytes += more.record_bytes;
+        self.logs += more.logs;
+        self.log_bytes += more.log_bytes;
+    }
+}
+
+/// A change that somebody asked for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AuditEntry {
+    /// When.
+    pub at: Timestamp,
+    /// Who: an admin's name, or the name of a user of the management node.
+    pub who: String,
+    /// From where: an address, or a socket.
+    pub from: String,
+    /// What, as the command of provostctl that does it.
+    pub action: String,
+    /// The body of the request, JSON.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
+    pub request: Box<RawValue>,
+    /// `done`, or why it was refused; none if that isn't known, because provostd ended before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
 }

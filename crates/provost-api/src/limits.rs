@@ -14,3 +14,5 @@ pub const LOG_NAME: usize = 240;
 pub const BEAT: usize = 400 * 1024;
 /// A signature that goes along in a header: proxies refuse long headers. A longer one has a request of its own.
 pub const HEADER_SIGNATURE: usize = 2048;
+/// How many changes an answer about the audit log has.
+pub const AUDIT: usize = 10_000;

@@ -6,7 +6,6 @@
 //! a database that many daemons share. With `transfer`: [`transfer`], all of a store as one stream, and
 //! [`location`], where a daemon has its store.
 
-mod admin;
 mod answer;
 mod attempts;
 mod claim;
@@ -39,7 +38,6 @@ mod sqlite;
 #[cfg(feature = "transfer")]
 pub mod transfer;
 
-pub use admin::{AuditEntry, MAX_AUDIT};
 pub use answer::{Answer, StoreError};
 pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
@@ -55,11 +53,12 @@ pub use goal::Goal;
 pub use notice::{Notice, Notices, Queued, Storm, Subscription};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
+pub use provost_api::admins::{AuditEntry, Pruned};
 pub use provost_api::{
     Admin, Detail, Node, NoticeKind, ReportedGenerations, Role, RunningFor, Status, UpdateStatus,
 };
 pub use quota::{Quota, Quotas};
-pub use retention::{Look, Pruned, Retention};
+pub use retention::{Look, Retention};
 pub use run_query::{MAX_RUNS, RunQuery};
 pub use selection::Selection;
 #[cfg(feature = "sqlite")]

@@ -1,7 +1,4 @@
-use std::ops::AddAssign;
-
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
 
 /// How many rows of records are removed at once, at most: no report waits for more.
 pub(crate) const BITE: usize = 500;
@@ -48,30 +45,4 @@ impl Retention {
 
 fn before(at: Timestamp, age: SignedDuration) -> i64 {
     at.checked_sub(age).unwrap_or(Timestamp::MIN).as_millisecond()
-}
-
-/// What was removed of the history, or would be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Pruned {
-    /// Runs.
-    pub runs: u64,
-    /// Their records.
-    pub records: u64,
-    /// The bytes of these.
-    pub record_bytes: u64,
-    /// Logs.
-    pub logs: u64,
-    /// The bytes of these.
-    pub log_bytes: u64,
-}
-
-impl AddAssign for Pruned {
-    fn add_assign(&mut self, more: Self) {
-        self.runs += more.runs;
-        self.records += more.records;
-        self.record_bytes += more.record_bytes;
-        self.logs += more.logs;
-        self.log_bytes += more.log_bytes;
-    }
 }

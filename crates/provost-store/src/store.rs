@@ -288,7 +288,7 @@ pub trait Store: Enrolment + Notices + Send + Sync + 'static {
     /// Adds the result of a change, once.
     fn note_result(&self, id: i64, result: String) -> Answer<'_, ()>;
 
-    /// The newest changes since the time `since`, at most [`MAX_AUDIT`](crate::MAX_AUDIT), the oldest
+    /// The newest changes since the time `since`, at most [`AUDIT`](provost_api::limits::AUDIT), the oldest
     /// of these first.
     fn changes(&self, since: Timestamp) -> Answer<'_, Vec<AuditEntry>>;
 

@@ -1,7 +1,7 @@
 use jiff::{SignedDuration, Timestamp};
 use provost_steplog::Paint;
 use provost_steplog::terminal::escape_json;
-use provost_store::{AuditEntry, MAX_AUDIT};
+use provost_store::AuditEntry;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -35,8 +35,11 @@ impl Audit {
         if all.is_empty() {
             return output::print(b"nothing was changed\n");
         }
-        if all.len() == MAX_AUDIT {
-            output::note(&format!("only the newest {MAX_AUDIT} changes are shown"));
+        if all.len() == provost_api::limits::AUDIT {
+            output::note(&format!(
+                "only the newest {} changes are shown",
+                provost_api::limits::AUDIT
+            ));
         }
         let mut table = Table::new(["WHEN", "RESULT", "WHO", "FROM", "ACTION", "REQUEST"]);
         for entry in all {

@@ -1,7 +1,8 @@
-//! Writes the man pages and completions of all commands, the man pages of the reference and the schemas
-//! of configuration files into a folder: `manual DIR`.
+//! Writes the man pages and completions of all commands, the man pages of the reference, the schemas of
+//! configuration files and the description of the APIs into a folder: `manual DIR`.
 
 mod commands;
+mod openapi;
 mod pages;
 mod schemas;
 mod sections;
@@ -29,7 +30,8 @@ fn main() -> io::Result<()> {
         commands::write(command, &man)?;
     }
     pages::write(&man)?;
-    schemas::write(&schema)
+    schemas::write(&schema)?;
+    openapi::write(folder)
 }
 
 /// The command lines of all programs.

@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::connect::Database;
 use super::error::Failure;
-use crate::{Admin, AuditEntry, MAX_AUDIT};
+use crate::{Admin, AuditEntry};
 
 /// Adds an admin; one of the same name whose token has ended is replaced. Returns whether the name
 /// was free.
@@ -88,7 +88,9 @@ pub(super) async fn changes(db: &Database, since: Timestamp) -> Result<Vec<Audit
     let client = db.client().await?;
     let select = "SELECT at, who, source, action, request, result FROM audit WHERE at >= $1
          ORDER BY id DESC LIMIT $2";
-    let rows = client.query(select, &[&since.as_millisecond(), &(MAX_AUDIT as i64)]).await?;
+    let rows = client
+        .query(select, &[&since.as_millisecond(), &(provost_api::limits::AUDIT as i64)])
+        .await?;
     let entry = |row: &Row| {
         Ok(AuditEntry {
             at: time(row, 0)?,

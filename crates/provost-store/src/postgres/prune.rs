@@ -11,8 +11,9 @@ use tokio_postgres::types::ToSql;
 use super::connect::Database;
 use super::error::Failure;
 use super::{nodes, steps};
-use crate::MAX_AUDIT;
-use crate::retention::{BITE, BITE_RUNS, Pruned, Retention};
+
+use crate::Pruned;
+use crate::retention::{BITE, BITE_RUNS, Retention};
 
 /// The runs that are kept no longer. The newest run of a node always is.
 const OLD: &str = "SELECT id, node, run FROM (
@@ -85,7 +86,7 @@ pub(super) async fn everywhere(
     let old = keep.oldest_run(at);
     let audit =
         "DELETE FROM audit WHERE at < $1 AND id <= (SELECT max(id) FROM audit) - $2::bigint";
-    client.execute(audit, &[&old, &(MAX_AUDIT as i64)]).await?;
+    client.execute(audit, &[&old, &(provost_api::limits::AUDIT as i64)]).await?;
     for delete in [
         "DELETE FROM enrolment_join WHERE until < $1",
         "DELETE FROM enrolment_window WHERE until < $1",

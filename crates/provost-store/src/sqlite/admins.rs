@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::rows::json_column;
 use super::writer::Applied;
-use crate::{Admin, AuditEntry, MAX_AUDIT};
+use crate::{Admin, AuditEntry};
 
 /// Adds an admin; one of the same name whose token has ended is replaced. Returns whether the name
 /// was free.
@@ -89,7 +89,7 @@ pub(super) fn changes(db: &Connection, since: Timestamp) -> rusqlite::Result<Vec
          ORDER BY id DESC LIMIT ?";
     let mut changes = db
         .prepare_cached(select)?
-        .query_map(params![since.as_millisecond(), MAX_AUDIT as i64], |row| {
+        .query_map(params![since.as_millisecond(), provost_api::limits::AUDIT as i64], |row| {
             Ok(AuditEntry {
                 at: time(row, 0)?,
                 who: row.get(1)?,

@@ -8,8 +8,9 @@ use rusqlite::{Connection, Row, params};
 use super::changes::{save, state_of};
 use super::writer::Applied;
 use super::{rows, steps};
-use crate::MAX_AUDIT;
-use crate::retention::{BITE, Pruned, Retention};
+
+use crate::Pruned;
+use crate::retention::{BITE, Retention};
 
 /// How many runs are looked for at once.
 pub(super) const SOME: i64 = 10_000;
@@ -154,7 +155,7 @@ pub(super) fn forget_some(
     let old = keep.oldest_run(at);
     let audit = "DELETE FROM audit WHERE id IN (
          SELECT id FROM audit WHERE at < ?1 AND id <= (SELECT max(id) FROM audit) - ?2 LIMIT ?3)";
-    db.prepare_cached(audit)?.execute(params![old, MAX_AUDIT as i64, some])?;
+    db.prepare_cached(audit)?.execute(params![old, provost_api::limits::AUDIT as i64, some])?;
     for delete in [
         "DELETE FROM enrolment_join WHERE until < ?",
         "DELETE FROM enrolment_window WHERE until < ?",

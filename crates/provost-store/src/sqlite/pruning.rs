@@ -8,8 +8,9 @@ use tokio::time::{Instant, sleep};
 
 use super::Sqlite;
 use super::prune::{self, OldRun};
+use crate::Pruned;
 use crate::StoreError;
-use crate::retention::{BITE_RUNS, Pruned, Retention};
+use crate::retention::{BITE_RUNS, Retention};
 
 impl Sqlite {
     /// Removes some of what is kept no longer, wherever it is.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use provost_steplog::wording::error_chain;
-use provost_store::{Look, MAX_AUDIT, Retention, Sqlite, Store};
+use provost_store::{Look, Retention, Sqlite, Store};
 use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};
@@ -36,7 +36,7 @@ async fn of_old_changes_the_newest_stay() {
     let data = tempfile::tempdir().unwrap();
     let store = Sqlite::open(data.path()).unwrap();
     let db = rusqlite::Connection::open(data.path().join("provost.db")).unwrap();
-    let many = MAX_AUDIT + 20;
+    let many = provost_api::limits::AUDIT + 20;
     let add = format!(
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {many})
          INSERT INTO audit (at, who, source, action, request) SELECT n, 'root', 'x', 'x', 'x' FROM n"
@@ -47,7 +47,7 @@ async fn of_old_changes_the_newest_stay() {
     store.prune(keep, Look::Everywhere, at()).await.unwrap();
     let left = "SELECT count(*), min(id) FROM audit";
     let left = db.query_row(left, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-    assert_eq!(left, (MAX_AUDIT as i64, 21));
+    assert_eq!(left, (provost_api::limits::AUDIT as i64, 21));
 }
 
 #[tokio::test]

@@ -1,0 +1,439 @@
+//! The description of both HTTP APIs, made of `provost-api`: OpenAPI 3.1.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use provost_api::{ErrorBody, Followed, Node, Route, admins, limits, nodes};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+/// Writes the document into `folder`.
+pub(crate) fn write(folder: &Path) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(&document())?;
+    fs::write(folder.join("openapi.json"), text + "\n")
+}
+
+/// Who may ask.
+#[derive(Clone, Copy)]
+enum Asker {
+    /// Anybody, on the nodes' listeners.
+    Anybody,
+    /// A node, by its identity or its token.
+    Node,
+    /// An admin, by a token over TLS or on the socket of those who operate.
+    Admin,
+}
+
+/// What is asked for, and what is answered.
+#[derive(Clone)]
+struct Operation {
+    method: &'static str,
+    route: Route,
+    id: &'static str,
+    summary: &'static str,
+    asker: Asker,
+    query: &'static [(&'static str, &'static str)],
+    body: Option<Value>,
+    answers: Vec<(&'static str, &'static str, Value)>,
+}
+
+fn operation(
+    asker: Asker,
+    method: &'static str,
+    route: Route,
+    id: &'static str,
+    summary: &'static str,
+) -> Operation {
+    Operation { method, route, id, summary, asker, query: &[], body: None, answers: Vec::new() }
+}
+
+impl Operation {
+    fn query(mut self, query: &'static [(&'static str, &'static str)]) -> Self {
+        self.query = query;
+        self
+    }
+
+    fn body(mut self, kind: &str, schema: Value) -> Self {
+        self.body = Some(json!({ kind: { "schema": schema } }));
+        self
+    }
+
+    fn answers(
+        mut self,
+        status: &'static str,
+        about: &'static str,
+        kind: &str,
+        schema: Value,
+    ) -> Self {
+        self.answers.push((status, about, json!({ kind: { "schema": schema } })));
+        self
+    }
+
+    fn answers_nothing(mut self, status: &'static str, about: &'static str) -> Self {
+        self.answers.push((status, about, Value::Null));
+        self
+    }
+
+    fn json(self) -> Value {
+        let segments = self.route.0.split('/');
+        let names = segments.filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+        let in_path = names.map(|name| {
+            json!({ "name": name, "in": "path", "required": true,
+                "schema": { "type": "string", "minLength": 1 } })
+        });
+        let in_query = self.query.iter().map(|(name, about)| {
+            json!({ "name": name, "in": "query", "required": false, "description": about,
+                "schema": query_schema(name) })
+        });
+        let parameters: Vec<Value> = in_path.chain(in_query).collect();
+        let mut responses = Map::new();
+        for (status, about, content) in self.answers {
+            let mut response = json!({ "description": about });
+            if !content.is_null() {
+                response["content"] = content;
+            }
+            responses.insert(status.to_owned(), response);
+        }
+        responses.insert("default".to_owned(), json!({ "$ref": "#/components/responses/refused" }));
+        let mut operation = json!({
+            "operationId": self.id, "summary": self.summary, "tags": [match self.asker {
+                Asker::Anybody | Asker::Node => "nodes",
+                Asker::Admin => "admins",
+            }],
+            "responses": responses,
+        });
+        operation["security"] = match self.asker {
+            Asker::Anybody => json!([]),
+            Asker::Node => json!([{ "identity": [] }, { "token": [] }]),
+            Asker::Admin => json!([{ "token": [] }]),
+        };
+        if !parameters.is_empty() {
+            operation["parameters"] = parameters.into();
+        }
+        if let Some(content) = self.body {
+            operation["requestBody"] = json!({ "required": true, "content": content });
+        }
+        operation
+    }
+}
+
+fn query_schema(name: &str) -> Value {
+    match name {
+        "runs" | "from" => json!({ "type": "integer", "minimum": 0 }),
+        "beats" => json!({ "type": "boolean" }),
+        "since" => json!({ "type": "string", "format": "date-time" }),
+        _ => json!({ "type": "string" }),
+    }
+}
+
+/// The whole document.
+fn document() -> Value {
+    let mut schemas = SchemaSettings::draft2020_12()
+        .with(|settings| settings.definitions_path = "/components/schemas".into())
+        .into_generator();
+    let mut paths = BTreeMap::<&str, Map<String, Value>>::new();
+    let operations =
+        [of_nodes(&mut schemas), of_admins(&mut schemas), changes(&mut schemas)].concat();
+    for operation in operations {
+        let (route, method) = (operation.route.0, operation.method);
+        paths.entry(route).or_default().insert(method.to_owned(), operation.json());
+    }
+    let refused = schema::<ErrorBody>(&mut schemas);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Provost",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+            "description": "The APIs of provostd: the nodes' (published files, reports, enrolment) on their listeners, and the admins' on theirs and on the socket. Words that are enumerated are open: ignore those that you don't know. Files that are published, streams and logs have their media type here and no schema.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas.take_definitions(true),
+            "responses": { "refused": {
+                "description": "Why it is refused, and what to do about it.",
+                "content": { "application/json": { "schema": refused } },
+            } },
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer" },
+                "identity": { "type": "mutualTLS", "description": "A node's certificate, which provostd has signed." },
+            },
+        },
+    })
+}
+
+fn schema<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Value {
+    schemas.subschema_for::<T>().to_value()
+}
+
+const JSON: &str = "application/json";
+const TEXT: &str = "text/plain";
+const FILE: &str = "application/octet-stream";
+
+/// A record: the keys without which none can be filed. All keys: the reference of records.
+fn record() -> Value {
+    let text = || json!({ "type": "string", "minLength": 1 });
+    json!({
+        "type": "object",
+        "required": ["timestamp", "phase", "service", "node", "run", "seq"],
+        "properties": {
+            "timestamp": { "type": "string", "format": "date-time" },
+            "phase": text(), "service": text(), "node": text(),
+            "run": { "type": "string", "format": "uuid" },
+            "seq": { "type": "integer", "minimum": 1, "maximum": limits::SEQ },
+        },
+    })
+}
+
+fn of_nodes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
+    use Asker::{Anybody, Node};
+    let file = |asker, route, id, summary| {
+        let get = operation(asker, "get", route, id, summary);
+        get.answers("200", "The file.", FILE, json!({}))
+    };
+    let records = json!({ "type": "array", "minItems": 1, "items": record() });
+    vec![
+        file(Anybody, nodes::MANIFEST, "manifest", "What is published for all nodes"),
+        file(Anybody, nodes::MANIFEST_SIGNATURE, "manifestSignature", "Its signature"),
+        file(
+            Anybody,
+            nodes::NAMED_MANIFEST,
+            "namedManifest",
+            "The manifest of a generation, or its signature",
+        ),
+        file(Anybody, nodes::REFRESH, "refresh", "Until when what is published is valid"),
+        file(Anybody, nodes::REFRESH_SIGNATURE, "refreshSignature", "Its signature"),
+        file(Anybody, nodes::OBJECT, "object", "A file by its digest"),
+        file(Anybody, nodes::PACK, "pack", "All files, by the digest of the pack"),
+        file(Anybody, nodes::PROGRAM, "program", "The node's program by its digest"),
+        file(Node, nodes::PLAN, "plan", "A node's own plan, or its signature"),
+        file(Node, nodes::SECRETS, "secrets", "A node's own secrets; over TLS alone"),
+        operation(Anybody, "post", nodes::ENROL, "enroll", "Ask for an identity; over TLS alone")
+            .body("application/pkcs10", json!({}))
+            .answers("200", "The certificate.", "application/x-pem-file", json!({}))
+            .answers(
+                "202",
+                "An admin has to approve the key.",
+                JSON,
+                schema::<nodes::EnrolmentPending>(schemas),
+            ),
+        operation(Node, "post", nodes::RECORDS, "report", "Report records of a run")
+            .body(JSON, records)
+            .answers("200", "They are durable.", JSON, schema::<nodes::Acknowledgement>(schemas)),
+        operation(
+            Node,
+            "put",
+            nodes::LOG,
+            "uploadLog",
+            "Upload the log of a failed step, plain or packed by gzip or zstd",
+        )
+        .body(TEXT, json!({}))
+        .answers_nothing("204", "It is durable."),
+        operation(Node, "post", nodes::BEAT, "beat", "Say that a step runs for long")
+            .body(JSON, schema::<nodes::Beat>(schemas))
+            .answers(
+                "200",
+                "Whether somebody follows its log.",
+                JSON,
+                schema::<nodes::BeatAnswer>(schemas),
+            ),
+    ]
+}
+
+fn list(item: Value) -> Value {
+    json!({ "type": "array", "items": item })
+}
+
+fn of_admins(schemas: &mut SchemaGenerator) -> Vec<Operation> {
+    use admins as api;
+    let get = |route, id, summary| operation(Asker::Admin, "get", route, id, summary);
+    let history = json!({
+        "type": "object",
+        "required": ["node", "runs"],
+        "properties": {
+            "node": schema::<Node>(schemas),
+            "identity": schema::<api::NodeIdentity>(schemas),
+            "runs": { "type": "array", "items": {
+                "type": "object", "required": ["service", "run", "stages", "records"],
+                "properties": { "records": list(record()) },
+            } },
+            "more": { "type": "boolean" },
+        },
+    });
+    vec![
+        get(api::NODES, "nodes", "The nodes")
+            .query(&[("nodes", "Only these, as a set: cn[001-512]")])
+            .answers("200", "The nodes, by name.", JSON, list(schema::<Node>(schemas))),
+        get(api::NODE, "node", "A node with its newest runs")
+            .query(&[("runs", "How many runs are shown whole")])
+            .answers("200", "The node.", JSON, history),
+        get(
+            api::FOLLOW,
+            "follow",
+            "What the log of a script that runs has grown by; waits up to 5 s",
+        )
+        .query(&[("from", "From which byte on")])
+        .answers("200", "What there is.", JSON, schema::<Followed>(schemas)),
+        get(api::RUN_RECORDS, "runRecords", "The records of a run, as the node sent them").answers(
+            "200",
+            "The records.",
+            JSON,
+            list(record()),
+        ),
+        get(api::RUN_LOG, "runLog", "An uploaded log").answers("200", "The log.", TEXT, json!({})),
+        get(api::EVENTS, "events", "What happens, from now on, as server-sent events")
+            .query(&[("beats", "Whether beats are events, too")])
+            .answers("200", "The stream.", "text/event-stream", json!({})),
+        get(api::PENDING, "pending", "The nodes and keys that have no right to report yet")
+            .answers("200", "Both, by name.", JSON, list(schema::<api::PendingNode>(schemas))),
+        get(api::INSTALLER, "installer", "What an installer needs first").answers(
+            "200",
+            "That.",
+            JSON,
+            schema::<api::Installer>(schemas),
+        ),
+        get(api::SCRIPTS, "scripts", "The published scripts").answers(
+            "200",
+            "Their names.",
+            JSON,
+            schema::<api::Scripts>(schemas),
+        ),
+        get(api::GROUPS, "groups", "The groups of the published site").answers(
+            "200",
+            "Each with its nodes.",
+            JSON,
+            schema::<api::Groups>(schemas),
+        ),
+        get(api::GENERATIONS, "generations", "The newest generations that nodes have reported")
+            .answers("200", "Those.", JSON, schema::<api::Generations>(schemas)),
+        get(api::PRUNE, "prunable", "What of the history would be deleted").answers(
+            "200",
+            "How much.",
+            JSON,
+            schema::<api::Pruned>(schemas),
+        ),
+        get(api::WINDOWS, "windows", "The open windows of enrolment").answers(
+            "200",
+            "Those with the same end together.",
+            JSON,
+            list(schema::<api::Window>(schemas)),
+        ),
+        get(api::ADMINS, "admins", "The admins").answers(
+            "200",
+            "Those who have a token.",
+            JSON,
+            list(schema::<api::Admin>(schemas)),
+        ),
+        get(api::AUDIT, "audit", "Who changed what").query(&[("since", "Since when")]).answers(
+            "200",
+            "The newest changes, the oldest first.",
+            JSON,
+            list(schema::<api::AuditEntry>(schemas)),
+        ),
+        get(api::HEALTH, "health", "Whether nodes can report")
+            .answers("200", "They can.", JSON, schema::<api::Health>(schemas))
+            .answers("503", "They can't.", JSON, schema::<api::Health>(schemas)),
+        get(api::METRICS, "metrics", "Metrics for Prometheus").answers(
+            "200",
+            "The metrics.",
+            TEXT,
+            json!({}),
+        ),
+    ]
+}
+
+/// What admins change.
+fn changes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
+    use admins as api;
+    let post = |route, id, summary| operation(Asker::Admin, "post", route, id, summary);
+    let nodes_request = schema::<api::NodesRequest>(schemas);
+    vec![
+        post(api::TOKENS, "makeTokens", "Make tokens")
+            .body(JSON, schema::<api::TokensRequest>(schemas))
+            .answers(
+                "200",
+                "The tokens, which are shown only once.",
+                JSON,
+                list(schema::<api::NewToken>(schemas)),
+            ),
+        post(api::RELEASE, "release", "Release nodes that the guard holds")
+            .body(JSON, nodes_request.clone())
+            .answers("200", "The nodes.", JSON, list(schema::<api::Released>(schemas))),
+        post(api::REMOVE, "remove", "Remove nodes and all that is known of them")
+            .body(JSON, nodes_request.clone())
+            .answers("200", "The nodes.", JSON, list(schema::<api::Named>(schemas))),
+        post(api::PRUNE, "prune", "Delete history older than [retention]").answers(
+            "200",
+            "How much was.",
+            JSON,
+            schema::<api::Pruned>(schemas),
+        ),
+        post(api::JOIN, "join", "Make join tokens")
+            .body(JSON, schema::<api::TimeRequest>(schemas))
+            .answers(
+                "200",
+                "The tokens, which are shown only once.",
+                JSON,
+                list(schema::<api::NewJoin>(schemas)),
+            ),
+        post(api::WINDOWS, "openWindow", "Open a window of enrolment")
+            .body(JSON, schema::<api::TimeRequest>(schemas))
+            .answers("200", "The window.", JSON, schema::<api::Window>(schemas)),
+        post(api::CLOSE_WINDOWS, "closeWindows", "Close windows of enrolment")
+            .body(JSON, schema::<api::CloseRequest>(schemas))
+            .answers("200", "Which.", JSON, schema::<api::Closed>(schemas)),
+        post(api::APPROVE, "approve", "Make a pending key a node's identity")
+            .body(JSON, schema::<api::KeyRequest>(schemas))
+            .answers("200", "The identity.", JSON, schema::<api::Approved>(schemas)),
+        post(api::REJECT, "reject", "Reject a pending key")
+            .body(JSON, schema::<api::KeyRequest>(schemas))
+            .answers("200", "The key.", JSON, schema::<api::Rejected>(schemas)),
+        post(api::REVOKE, "revoke", "End identities and tokens").body(JSON, nodes_request).answers(
+            "200",
+            "The nodes.",
+            JSON,
+            list(schema::<api::Revoked>(schemas)),
+        ),
+        post(api::ADMINS, "addAdmin", "Add an admin; on the socket alone")
+            .body(JSON, schema::<api::AdminRequest>(schemas))
+            .answers(
+                "200",
+                "The admin, and the token, which is shown only once.",
+                JSON,
+                schema::<api::NewAdmin>(schemas),
+            ),
+        post(api::REMOVE_ADMIN, "removeAdmin", "End an admin's token; on the socket alone")
+            .body(JSON, schema::<api::AdminName>(schemas))
+            .answers("200", "The admin.", JSON, schema::<api::AdminName>(schemas)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_route_of_the_contract_is_in_the_document_once() {
+        let document = document();
+        let paths = document["paths"].as_object().unwrap();
+        let source = concat!(
+            include_str!("../../../crates/provost-api/src/admins.rs"),
+            include_str!("../../../crates/provost-api/src/nodes.rs")
+        );
+        let routes = source.split("Route(\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+        let routes: Vec<&str> = routes.collect();
+        assert!(routes.len() > 30, "{routes:?}");
+        for route in &routes {
+            assert!(paths.contains_key(*route), "{route}");
+        }
+        assert_eq!(paths.len(), routes.len());
+        let text = document.to_string();
+        for reference in text.split("\"$ref\":\"#").skip(1) {
+            let pointer = reference.split('"').next().unwrap();
+            assert!(document.pointer(pointer).is_some(), "{pointer}");
+        }
+    }
+}
