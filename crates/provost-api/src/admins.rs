@@ -6,10 +6,24 @@ use std::ops::AddAssign;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{AuthFailure, Growth, Role, Route};
+
+/// A node's name; where several are named, a set such as `cn[001-512]` is as good.
+#[cfg(feature = "schema")]
+const NODE_NAME: &str = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$";
+/// The name of an admin.
+#[cfg(feature = "schema")]
+const ADMIN_NAME: &str = r"^[A-Za-z0-9._@-]{1,64}$";
+/// The fingerprint of a key.
+#[cfg(feature = "schema")]
+const FINGERPRINT: &str = r"^SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]$";
+/// A network; one of IPv6 is as good.
+#[cfg(feature = "schema")]
+const NETWORK: &str = r"^10\.(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.0\.0/16$";
 
 /// `GET`: the nodes, or those of `?nodes=SET`.
 pub const NODES: Route = Route("/v1/nodes");
@@ -70,6 +84,7 @@ pub const METRICS: Route = Route("/metrics");
 #[serde(deny_unknown_fields)]
 pub struct NodesRequest {
     /// Which.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAME))))]
     pub nodes: Vec<String>,
 }
 
@@ -79,12 +94,13 @@ pub struct NodesRequest {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct TokensRequest {
     /// Which.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAME))))]
     pub nodes: Vec<String>,
     /// Only for those that have none.
     #[serde(default)]
     pub missing: bool,
     /// For how long the old ones are valid, if the new ones aren't used before; without it, no more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
     pub overlap_ms: Option<u64>,
     /// Also for names that aren't published.
     #[serde(default)]
@@ -97,11 +113,14 @@ pub struct TokensRequest {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct TimeRequest {
     /// Which.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAME))))]
     pub nodes: Vec<String>,
     /// For how long, in milliseconds.
+    #[serde(deserialize_with = "whole")]
     pub for_ms: u64,
     /// The network from where a join token is valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = NETWORK)))]
     pub from: Option<String>,
 }
 
@@ -112,6 +131,7 @@ pub struct TimeRequest {
 pub struct CloseRequest {
     /// Those of these nodes; without it, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAME))))]
     pub nodes: Option<Vec<String>>,
 }
 
@@ -121,9 +141,11 @@ pub struct CloseRequest {
 #[serde(deny_unknown_fields)]
 pub struct KeyRequest {
     /// The node.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = NODE_NAME)))]
     pub node: String,
     /// The fingerprint; without it, the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = FINGERPRINT)))]
     pub key: Option<String>,
 }
 
@@ -133,10 +155,13 @@ pub struct KeyRequest {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct AdminRequest {
     /// The name, which the audit log has.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = ADMIN_NAME)))]
     pub name: String,
     /// What the admin may do.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["read", "operate", "publish"])))]
     pub role: Role,
     /// For how long the token is valid, in milliseconds.
+    #[serde(deserialize_with = "whole")]
     pub for_ms: u64,
 }
 
@@ -146,6 +171,7 @@ pub struct AdminRequest {
 #[serde(deny_unknown_fields)]
 pub struct AdminName {
     /// The name.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = ADMIN_NAME)))]
     pub name: String,
 }
 
@@ -420,4 +446,19 @@ pub struct AuditEntry {
     /// `done`, or why it was refused; none if that isn't known, because provostd ended before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
+}
+
+/// A whole number, which JSON may also have as `1000.0`: some languages know no others.
+fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    whole_or_none(from)?.ok_or_else(|| D::Error::custom("null isn't a whole number"))
+}
+
+fn whole_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let Some(number) = Option::<serde_json::Number>::deserialize(from)? else { return Ok(None) };
+    let float = || number.as_f64().filter(|f| *f >= 0.0 && f.fract() == 0.0);
+    // One that is too large is the largest.
+    let whole = number.as_u64().or_else(|| float().map(|float| float as u64));
+    whole
+        .map(Some)
+        .ok_or_else(|| D::Error::custom(format!("{number} isn't a whole number from 0 on")))
 }

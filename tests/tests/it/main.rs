@@ -5,6 +5,7 @@
 mod admins;
 mod analyze;
 mod any_mix_of_faults;
+mod api_document;
 mod backup;
 mod beats;
 mod caches;

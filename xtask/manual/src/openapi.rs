@@ -108,7 +108,8 @@ impl Operation {
         operation["security"] = match self.asker {
             Asker::Anybody => json!([]),
             Asker::Node => json!([{ "identity": [] }, { "token": [] }]),
-            Asker::Admin => json!([{ "token": [] }]),
+            // On the socket the connection says who asks.
+            Asker::Admin => json!([{ "token": [] }, {}]),
         };
         if !parameters.is_empty() {
             operation["parameters"] = parameters.into();
@@ -122,10 +123,11 @@ impl Operation {
 
 fn query_schema(name: &str) -> Value {
     match name {
-        "runs" | "from" => json!({ "type": "integer", "minimum": 0 }),
+        "runs" | "from" => json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX }),
         "beats" => json!({ "type": "boolean" }),
         "since" => json!({ "type": "string", "format": "date-time" }),
-        _ => json!({ "type": "string" }),
+        // A name; a set is as good.
+        _ => json!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$" }),
     }
 }
 
@@ -171,6 +173,7 @@ fn schema<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Value {
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain";
+const METRICS: &str = "application/openmetrics-text";
 const FILE: &str = "application/octet-stream";
 
 /// A record: the keys without which none can be filed. All keys: the reference of records.
@@ -247,6 +250,7 @@ fn list(item: Value) -> Value {
     json!({ "type": "array", "items": item })
 }
 
+#[expect(clippy::too_many_lines, reason = "a list")]
 fn of_admins(schemas: &mut SchemaGenerator) -> Vec<Operation> {
     use admins as api;
     let get = |route, id, summary| operation(Asker::Admin, "get", route, id, summary);
@@ -339,7 +343,7 @@ fn of_admins(schemas: &mut SchemaGenerator) -> Vec<Operation> {
         get(api::METRICS, "metrics", "Metrics for Prometheus").answers(
             "200",
             "The metrics.",
-            TEXT,
+            METRICS,
             json!({}),
         ),
     ]

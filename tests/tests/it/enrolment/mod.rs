@@ -1,6 +1,6 @@
 //! Nodes get identities while they are provisioned, and not after; and who isn't one of them doesn't.
 
-mod client;
+pub(crate) mod client;
 mod nodes;
 mod secrets;
 mod third_parties;

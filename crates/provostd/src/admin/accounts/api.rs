@@ -6,7 +6,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, Query, State};
 use axum::http::StatusCode;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use provost_api::UnknownRole;
 use provost_api::admins::{AdminName, AdminRequest, NewAdmin};
 use provost_record::now;
@@ -14,7 +14,7 @@ use provost_store::{Admin, AuditEntry, Store};
 use serde::Deserialize;
 
 use super::actor::{Actor, May};
-use crate::admin::request::read_json;
+use crate::admin::request::{after, read_json};
 use crate::listener::refusal::Refusal;
 use crate::listener::token;
 
@@ -42,8 +42,7 @@ pub(crate) async fn add(State(store): StoreState, body: Body) -> Result<Json<New
         Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, unknown.to_string(), format!("send {ADD}"))
     })?;
     let created = now();
-    let lasts = SignedDuration::from_millis(i64::try_from(for_ms).unwrap_or(i64::MAX));
-    let until = created.saturating_add(lasts).unwrap_or(Timestamp::MAX);
+    let until = after(created, for_ms);
     let (admin, token) = (Admin { name, role, created, until }, token::random()?);
     if !store.add_admin(admin.clone(), token::digest(&token)).await? {
         let name = admin.name;
