@@ -338,6 +338,12 @@ pub struct Installer {
 pub struct Scripts {
     /// Their names; null where nothing is published here.
     pub scripts: Option<Vec<String>>,
+    /// The format of the manifest that names them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<u32>,
+    /// Its generation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
 }
 
 /// The groups of the published site.
@@ -368,6 +374,9 @@ pub struct Followed {
 pub struct Health {
     /// `ok` or `failed`.
     pub status: String,
+    /// The daemon's version; none of one that didn't name it yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

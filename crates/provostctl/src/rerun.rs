@@ -66,8 +66,8 @@ impl What {
             None => self.script.first().cloned().into_iter().collect(),
         };
         let published = match client.get::<Scripts>(SCRIPTS).await {
-            Ok(Scripts { scripts: Some(published) }) => published,
-            Ok(Scripts { scripts: None }) => return Ok(()),
+            Ok(Scripts { scripts: Some(published), .. }) => published,
+            Ok(Scripts { scripts: None, .. }) => return Ok(()),
             Err(failure) => {
                 output::note(&format!("not checked what is published: {}", failure.error));
                 return Ok(());

@@ -34,7 +34,7 @@ pub(crate) async fn health(
             ))
         }
         // Without an answer, the store's own is all that is known.
-        _ => Ok(Json(Health { status: "ok".to_owned(), error: None, hint: None }).into_response()),
+        _ => Ok(Json(health_of("ok", None)).into_response()),
     }
 }
 
@@ -45,7 +45,12 @@ pub(crate) fn room(folder: &Path) -> rustix::io::Result<u64> {
 }
 
 fn failed(error: String, hint: &str) -> Response {
-    let (status, hint) = ("failed".to_owned(), Some(hint.to_owned()));
-    let body = Json(Health { status, error: Some(error), hint });
+    let body = Json(health_of("failed", Some((error, hint.to_owned()))));
     (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
+}
+
+fn health_of(status: &str, why: Option<(String, String)>) -> Health {
+    let (error, hint) = why.unzip();
+    let version = Some(env!("CARGO_PKG_VERSION").to_owned());
+    Health { status: status.to_owned(), version, error, hint }
 }

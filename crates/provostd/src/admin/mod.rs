@@ -273,12 +273,15 @@ async fn installer(State(installer): State<Installer>) -> Result<Json<api::Insta
     installer.needs().await.map(Json)
 }
 
-/// The names of the published scripts; null where nothing is published here.
+/// The published scripts, and the manifest that names them.
 async fn scripts(State(www): Www) -> Json<Scripts> {
     let text = tokio::fs::read(www.join(published::MANIFEST)).await.ok();
     let manifest = text.and_then(|text| Manifest::parse(&text).ok());
-    let names = |manifest: Manifest| manifest.files.into_iter().map(|file| file.path).collect();
-    Json(Scripts { scripts: manifest.map(names) })
+    Json(Scripts {
+        format: manifest.as_ref().map(|manifest| manifest.format),
+        generation: manifest.as_ref().map(|manifest| manifest.generation),
+        scripts: manifest.map(|m| m.files.into_iter().map(|file| file.path).collect()),
+    })
 }
 
 /// The groups of the published site, each with its nodes, folded.
