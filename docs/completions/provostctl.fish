@@ -51,6 +51,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "journal" -d '
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "pending" -d 'Show the keys that wait for `approve`, and the nodes that try to report without an identity or a token since provostd was started'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "admin" -d 'Name the admins who may use provostd over TLS, each with a role and a token'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "audit" -d 'Show what was changed over the admin API: who, from where, what, when'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "compat" -d 'Show the versions of provostctl, provostd, the published files and the nodes\' programs. Exit statuses: 0 they work together, 1 a node\'s program isn\'t supported'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Release nodes that the guard holds, so that they run at their next start'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "remove" -d 'Remove nodes from what provostd knows: status, runs, logs, identity and token. A node that still reports needs a new one'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "prune" -d 'Remove now what of the history is kept no longer, as [retention] in provostd.toml says; provostd does it every ten minutes'
@@ -358,6 +359,12 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand audit" -l admin -d
 complete -c provostctl -n "__fish_provostctl_using_subcommand audit" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand audit" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand audit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand compat" -l format -d 'How to print it' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand compat" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand compat" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand compat" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand compat" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand release" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F

@@ -8,6 +8,7 @@ use crate::address::Admin;
 use crate::admin::Admins;
 use crate::audit::Audit;
 use crate::client::Client;
+use crate::compat::Compat;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_list::NodeList;
@@ -118,6 +119,9 @@ enum Command {
     Admin(Admins),
     /// Show what was changed over the admin API: who, from where, what, when
     Audit(Audit),
+    /// Show the versions of provostctl, provostd, the published files and the nodes' programs. Exit
+    /// statuses: 0 they work together, 1 a node's program isn't supported
+    Compat(Compat),
     /// Release nodes that the guard holds, so that they run at their next start
     Release {
         #[command(flatten)]
@@ -279,6 +283,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Pending { format } => pending::pending(&client, format).await,
             Command::Admin(admins) => admins.run(&client).await,
             Command::Audit(audit) => audit.run(&client).await,
+            Command::Compat(compat) => compat.run(&client).await,
             Command::Release { nodes } => {
                 release::release(&client, &nodes.resolve(&client).await?).await
             }

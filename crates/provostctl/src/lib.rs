@@ -7,6 +7,7 @@ mod backup;
 mod channel;
 mod cli;
 mod client;
+mod compat;
 mod enrolment;
 mod events;
 mod failure;

@@ -1,7 +1,7 @@
 //! What `provostctl` asks of the daemon.
 
 use insta::assert_snapshot;
-use provost_tests::{Cluster, missing, skip_if};
+use provost_tests::{Cluster, Out, missing, skip_if};
 
 use crate::cli_contract::{BROKEN, HELLO, site};
 
@@ -275,4 +275,32 @@ fn of_nodes_that_are_waited_for() {
     cn[002-003] defined
       hint: see what a node does: provostctl show NODE; or wait longer: --timeout D
     ");
+}
+
+/// A node that sends its first record with a program of this version.
+fn report_with(cluster: &Cluster, node: &str, version: &str) {
+    let token = cluster.ctl(&["token", "--force", node]).expect(0).stdout;
+    let token = format!("Authorization: Bearer {}", token.split_whitespace().last().unwrap());
+    let record = format!(
+        r#"[{{"timestamp":"2026-11-20T17:00:01Z","phase":"service start","service":"boot","node":"{node}","run":"01a20688-7483-775c-a77a-2ab58dcfbd19","seq":1}}]"#
+    );
+    let url = format!("http://{}/v1/nodes/{node}/records", cluster.daemon().nodes());
+    let program = format!("provost/{version}");
+    let args = ["-sSf", "-A", &program, "-H", &token, "--data-binary", &record, &url];
+    Out::from(std::process::Command::new("curl").args(args).output().unwrap()).expect(0);
+}
+
+#[test]
+fn of_versions() {
+    let mut cluster = Cluster::new();
+    cluster.start();
+    assert_snapshot!(cluster.ctl(&["compat"]).transcript());
+    cluster.script("hello", HELLO).site("[nodes.cn001]\npostscripts = [\"hello\"]\n");
+    cluster.publish().expect(0);
+    report_with(&cluster, "cn001", "0.0.9");
+    report_with(&cluster, "cn002", "0.2.0");
+    assert_snapshot!(cluster.ctl(&["compat"]).transcript());
+    assert_snapshot!(cluster.ctl(&["compat", "--format", "json"]).transcript());
+    report_with(&cluster, "cn003", "0.3.0");
+    assert_snapshot!(cluster.ctl(&["compat"]).transcript());
 }

@@ -47,6 +47,7 @@ fn of_each_program_and_command() {
         "provostctl nodes",
         "provostctl show",
         "provostctl log",
+        "provostctl compat",
         "provostctl release",
         "provostctl remove",
         "provostctl store copy",

@@ -137,6 +137,7 @@ fn the_documents_have_the_keys_of_the_page() {
     cluster.ctl(&["admin", "add", "lee", "--role", "read"]).expect(0);
     page.check("an-admin[]", &cluster.ctl(&json(&["admin", "list"])).json());
     page.check("a-change[]", &cluster.ctl(&json(&["audit"])).json());
+    page.check("versions", &cluster.ctl(&json(&["compat"])).expect(0).json());
 
     published(&page, &cluster);
     by_ssh(&page, &cluster);

@@ -1,6 +1,6 @@
 //! What nodes report, and what runs on them.
 
-use super::common::{PLAIN, SOCKET, WRONG};
+use super::common::{DONE, PLAIN, SOCKET, WRONG};
 use crate::sections::command::{Exits, Sections, sections};
 
 /// Of what runs something on nodes.
@@ -39,6 +39,12 @@ pub(super) const ALL: &[Sections] = &[
             ("Show only the commands that failed:", "provostctl log cn001 otherpkgs --failed"),
             ("Follow a script that runs:", "provostctl log --follow cn001 otherpkgs"),
         ],
+    ),
+    sections(
+        "provostctl compat",
+        &[DONE, (1, "provostd can't be asked, or doesn't support the program of a node."), WRONG],
+        &[SOCKET],
+        &[("Look before provostd is replaced:", "provostctl compat")],
     ),
     sections(
         "provostctl journal",
