@@ -186,12 +186,16 @@ impl Cluster {
 
     /// Sets a node up: its configuration, and a token from the daemon.
     pub fn node(&self, name: &str) -> Node {
-        let folder = self.path(&format!("nodes/{name}"));
-        let node = Node::new(name, folder);
+        let node = self.node_without_token(name);
         let token = self.ctl(&["token", "--force", name]).expect(0).stdout;
         std::fs::write(node.path("token"), token).unwrap();
         node.configure(&self.settings_for(&[&self.daemon().nodes()]));
         node
+    }
+
+    /// A node without a token and a configuration.
+    pub fn node_without_token(&self, name: &str) -> Node {
+        Node::new(name, self.path(&format!("nodes/{name}")))
     }
 
     /// The part of a node's configuration that says where its servers are, `ADDRESS:PORT` each,

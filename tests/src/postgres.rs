@@ -126,6 +126,37 @@ impl Postgres {
         client
     }
 
+    /// A database as SQL, without owners.
+    pub fn dump(&self, database: &str) -> String {
+        let dump =
+            self.as_owner("pg_dump", database).args(["--no-owner", "--no-privileges"]).output();
+        let text = Out::from(dump.unwrap()).expect(0).stdout;
+        // psql of some versions doesn't know these commands.
+        let is_sql =
+            |line: &&str| !line.starts_with("\\restrict") && !line.starts_with("\\unrestrict");
+        text.lines().filter(is_sql).map(|line| format!("{line}\n")).collect()
+    }
+
+    /// Fills a new database from such SQL. Returns its address.
+    pub fn load(&self, database: &str, sql: &Path) -> String {
+        let address = self.database(database);
+        let load = self
+            .as_owner("psql", database)
+            .args(["--no-psqlrc", "--quiet", "--file"])
+            .arg(sql)
+            .output();
+        Out::from(load.unwrap()).expect(0);
+        address
+    }
+
+    /// A program of PostgreSQL's, by the databases' owner.
+    fn as_owner(&self, program: &str, database: &str) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command.args(["--username", OWNER, "--dbname", database]).arg("--host").arg(self.path(""));
+        command.arg("--port").arg(self.port.to_string());
+        command
+    }
+
     /// What it has logged.
     pub fn logged(&self) -> String {
         fs::read_to_string(self.log()).unwrap()

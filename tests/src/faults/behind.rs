@@ -14,6 +14,8 @@ pub(super) enum Behind {
     Folder(PathBuf),
     /// This folder for what is published, the server at this address for reports.
     Cache(PathBuf, String),
+    /// This function.
+    Function(Box<dyn Fn(&Request) -> Answer + Send + Sync>),
 }
 
 impl Behind {
@@ -25,6 +27,7 @@ impl Behind {
                 answer.headers.retain(|(name, _)| name != "provost-signature");
                 Ok(answer)
             }
+            Self::Function(answer) => Ok(answer(request)),
             Self::Cache(_, address) if request.path.starts_with("/v1/") => request.send_on(address),
             Self::Folder(folder) | Self::Cache(folder, _) => Ok(file(folder, request)),
         }

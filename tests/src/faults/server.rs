@@ -62,6 +62,11 @@ impl Faulty {
         Self::new(Behind::Cache(folder.as_ref().to_owned(), address.into()))
     }
 
+    /// With the answers of a function.
+    pub fn answering(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
+        Self::new(Behind::Function(Box::new(answer)))
+    }
+
     fn new(behind: Behind) -> Self {
         let inner = Inner { behind, state: Mutex::default(), changed: Condvar::new() };
         let mut server = Self { inner: Arc::new(inner), address: "127.0.0.1:0".to_owned() };
