@@ -15,6 +15,7 @@ mod check;
 mod cli_contract;
 mod clock_steps;
 mod commands;
+mod compat;
 mod configuration_page;
 mod daemon_log;
 mod end_to_end;
