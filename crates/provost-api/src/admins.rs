@@ -12,9 +12,12 @@ use serde_json::value::RawValue;
 
 use crate::{AuthFailure, Growth, Role, Route};
 
-/// A node's name; where several are named, a set such as `cn[001-512]` is as good.
+/// A node's name.
 #[cfg(feature = "schema")]
-const NODE_NAME: &str = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$";
+const NODE_NAME: &str = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$";
+/// Nodes' names; a set such as `cn[001-512]!cn007` is as good.
+pub const NODE_NAMES: &str =
+    r"^ *[A-Za-z0-9_][A-Za-z0-9._-]{0,199}( *, *[A-Za-z0-9_][A-Za-z0-9._-]{0,199})* *$";
 /// The name of an admin.
 #[cfg(feature = "schema")]
 const ADMIN_NAME: &str = r"^[A-Za-z0-9._@-]{1,64}$";
@@ -84,7 +87,7 @@ pub const METRICS: Route = Route("/metrics");
 #[serde(deny_unknown_fields)]
 pub struct NodesRequest {
     /// Which.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAME))))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
     pub nodes: Vec<String>,
 }
 
@@ -94,7 +97,7 @@ pub struct NodesRequest {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct TokensRequest {
     /// Which.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAME))))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
     pub nodes: Vec<String>,
     /// Only for those that have none.
     #[serde(default)]
@@ -113,7 +116,7 @@ pub struct TokensRequest {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct TimeRequest {
     /// Which.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAME))))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
     pub nodes: Vec<String>,
     /// For how long, in milliseconds.
     #[serde(deserialize_with = "whole")]
@@ -131,7 +134,7 @@ pub struct TimeRequest {
 pub struct CloseRequest {
     /// Those of these nodes; without it, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAME))))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
     pub nodes: Option<Vec<String>>,
 }
 

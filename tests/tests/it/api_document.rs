@@ -56,7 +56,9 @@ fn cluster() -> Cluster {
 
 /// Asks at `url` for the operations with this tag. What it finds is printed, with its seed.
 fn conforms(program: &Path, tag: &str, url: &str, more: &[&str]) {
-    let (examples, seed) = (repeats(20, 200).to_string(), (seed() % 1_000_000).to_string());
+    // As part of the long group by chance; else always the same, so that a change is what breaks it.
+    let seed = if repeats(0, 1) == 1 { seed() % 1_000_000 } else { 1 };
+    let (examples, seed) = (repeats(20, 200).to_string(), seed.to_string());
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(program);
     command.args(["run", DOCUMENT, "--url", url, "--include-tag", tag, "--checks", "all"]);

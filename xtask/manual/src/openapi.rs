@@ -127,7 +127,7 @@ fn query_schema(name: &str) -> Value {
         "beats" => json!({ "type": "boolean" }),
         "since" => json!({ "type": "string", "format": "date-time" }),
         // A name; a set is as good.
-        _ => json!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$" }),
+        _ => json!({ "type": "string", "pattern": admins::NODE_NAMES }),
     }
 }
 

@@ -31,6 +31,11 @@ pub(crate) async fn read_json<T: DeserializeOwned>(
 }
 
 pub(crate) fn expand(text: &str) -> Result<Vec<String>, Refusal> {
+    // Blanks around names are no mistake, but nobody means other characters that aren't seen.
+    if let Some(char) = text.chars().find(|c| c.is_control() || !c.is_ascii()) {
+        let error = format!("{char:?} is in no node's name, in {text:?}");
+        return Err(invalid(error, "write names and ranges such as cn001, cn[001-512,600]"));
+    }
     nodes::expand(text).map_err(|e| invalid(e.to_string(), e.hint()))
 }
 
