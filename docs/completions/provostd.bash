@@ -32,17 +32,13 @@ _provostd() {
 
     case "${cmd}" in
         provostd)
-            opts="-h -V --config --relay --upstream --log-format --help --version ca"
+            opts="-h -V --config --log-format --help --version ca"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --upstream)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

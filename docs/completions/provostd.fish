@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_provostd_global_optspecs
-    string join \n config= relay upstream= log-format= h/help V/version
+    string join \n config= log-format= h/help V/version
 end
 
 function __fish_provostd_needs_command
@@ -25,10 +25,8 @@ function __fish_provostd_using_subcommand
 end
 
 complete -c provostd -n "__fish_provostd_needs_command" -l config -d 'The configuration' -r -F
-complete -c provostd -n "__fish_provostd_needs_command" -l upstream -d 'As `relay`' -r
 complete -c provostd -n "__fish_provostd_needs_command" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
 json\t'A JSON object a line'"
-complete -c provostd -n "__fish_provostd_needs_command" -l relay -d 'Of earlier versions; kept for what says where to look now'
 complete -c provostd -n "__fish_provostd_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostd -n "__fish_provostd_needs_command" -s V -l version -d 'Print version'
 complete -c provostd -n "__fish_provostd_needs_command" -f -a "ca" -d 'The authority by which nodes know this server over TLS'

@@ -9,3 +9,10 @@ pub struct ErrorBody {
     /// What to do about it.
     pub hint: String,
 }
+
+impl ErrorBody {
+    /// Reads it. Another server's error page is none.
+    pub fn parse(body: &[u8]) -> Option<Self> {
+        serde_json::from_slice(body).ok()
+    }
+}

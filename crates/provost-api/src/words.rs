@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// The longest word of another program, in bytes. Ours have 17 at the most.
+/// The longest word of another program, in bytes. Ours have at most 17.
 const MAX_WORD: usize = 46;
 
 /// A word of another program, which may be a hostile one: control characters are replaced, and what is too long

@@ -192,22 +192,6 @@ pub fn http_date(text: &str) -> Option<jiff::Timestamp> {
     jiff::fmt::rfc2822::parse(text).ok().map(|time| time.timestamp())
 }
 
-/// The body of an answer by which provostd refuses something.
-#[derive(Default, serde::Deserialize)]
-pub struct ErrorBody {
-    /// Why it refuses.
-    pub error: Option<String>,
-    /// What to do about it.
-    pub hint: Option<String>,
-}
-
-impl ErrorBody {
-    /// Reads it. Another server's error page has neither.
-    pub fn parse(body: &[u8]) -> Self {
-        serde_json::from_slice(body).unwrap_or_default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -49,7 +49,8 @@ impl<'r> Incoming<'r> {
                     let kind = state.apply(record, is_first);
                     let notice = kind.map(|kind| state.notice(kind, &record.run, self.at));
                     folded.ingested.notices.extend(notice);
-                    // By the bundle of then: a run may go on with another one after a reboot.
+                    // The newest bundle that the node has reported until this record: a run may go on with another one after
+                    // a reboot.
                     ends.add(self.node, record, state.seen().bundle, run);
                     bytes += report.json.get().len() as u64;
                     folded.fresh.push((run, report));

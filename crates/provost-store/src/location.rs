@@ -64,7 +64,7 @@ impl Location {
 pub struct PostgresConfig {
     /// A file with the password on its first line.
     pub password_file: Option<PathBuf>,
-    /// The certificates of whom signs the server's, PEM. With it, connections have TLS.
+    /// CA file (PEM) of the server; turns TLS on.
     pub ca: Option<PathBuf>,
 }
 

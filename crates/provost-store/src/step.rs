@@ -123,7 +123,7 @@ pub(crate) struct End<R> {
     pub(crate) cause: Option<Cause>,
     /// The generation of the bundle with which it began to fail, or to succeed, as far as the batch says.
     pub(crate) since: i64,
-    /// Whether it ended otherwise before, in the same batch: then what was stored of it counts no more.
+    /// Whether it ended otherwise before, in the same batch: then what is stored of it is replaced.
     pub(crate) is_change: bool,
     /// The run: with it this is forgotten.
     pub(crate) run: R,

@@ -174,9 +174,9 @@ impl Client {
         }
         let status = response.status();
         let body = response.bytes().await.map_err(|e| self.unreachable(&e))?;
-        Err(match serde_json::from_slice::<ErrorBody>(&body) {
-            Ok(body) => Failure::new(body.error, body.hint),
-            Err(_) => Failure::new(
+        Err(match ErrorBody::parse(&body) {
+            Some(body) => Failure::new(body.error, body.hint),
+            None => Failure::new(
                 format!("unexpected response from {}: {status}", self.admin),
                 "name provostd's admin listener: --admin URL",
             ),

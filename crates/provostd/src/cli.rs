@@ -28,12 +28,6 @@ struct Cli {
     /// The configuration
     #[arg(long, global = true, value_name = "FILE", default_value = CONFIG)]
     config: PathBuf,
-    /// Of earlier versions; kept for what says where to look now.
-    #[arg(long, hide = true)]
-    relay: bool,
-    /// As `relay`.
-    #[arg(long, hide = true, value_name = "URL")]
-    upstream: Vec<String>,
     /// How its own log is written, to stderr
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
@@ -80,16 +74,18 @@ pub fn command() -> clap::Command {
 /// Runs the daemon until SIGTERM or SIGINT. Exit statuses: 0 it ended in order, 1 it couldn't serve,
 /// 2 the command line or the configuration is wrong.
 pub fn main() -> ExitCode {
+    // Options of a time before the first release, which no help or completion names.
+    let is_of_relay = |arg: &str| arg == "--relay" || arg.starts_with("--upstream");
+    if std::env::args_os().any(|arg| arg.to_str().is_some_and(is_of_relay)) {
+        let error = "starting a relay: provostd has none";
+        let hint = "put nginx or haproxy between racks and the management node: docs/proxies.md";
+        return complain(&io::Error::other(error), hint, WRONG);
+    }
     let cli = Cli::parse();
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
     match cli.log_format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().flatten_event(true).init(),
-    }
-    if cli.relay || !cli.upstream.is_empty() {
-        let error = "starting a relay: provostd has none";
-        let hint = "put nginx or haproxy between racks and the management node: docs/proxies.md";
-        return complain(&io::Error::other(error), hint, WRONG);
     }
     let config = match Config::load(&cli.config) {
         Ok(config) => config,

@@ -66,7 +66,7 @@ pub enum DaemonError {
 }
 
 impl DaemonError {
-    /// Whether the daemon can never start so: what it is told to use has to change.
+    /// Whether the daemon can't start until its configuration names something else.
     pub(crate) fn is_of_configuration(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_unreleased())
     }

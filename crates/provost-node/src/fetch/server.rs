@@ -1,6 +1,6 @@
 //! One server.
 
-use provost_api::{headers, published};
+use provost_api::{ErrorBody, headers, published};
 use provost_record::Cause;
 use provost_steplog::wording;
 use reqwest::header::{self, HeaderMap};
@@ -10,7 +10,7 @@ use super::error::FetchError;
 use crate::failure::Failure;
 use crate::settings::{Settings, Token};
 use provost_http::resolve::Unresolved;
-use provost_http::{Client, ErrorBody, body, innermost, one_line, reason, retry_after};
+use provost_http::{Client, body, innermost, one_line, reason, retry_after};
 
 /// How much of an error page is read for the server's own hint, in bytes.
 const MAX_ERROR: usize = 4096;
@@ -194,10 +194,10 @@ pub(super) async fn refused(url: &str, hint: String, response: Response) -> Fetc
     if let Some(wait) = wait.filter(|_| passes) {
         message += &format!(", and to come back in {}", wording::duration(wait));
     }
-    if let Some(error) = refusal.error {
-        message += &format!(": {}", one_line(&error));
+    if let Some(body) = &refusal {
+        message += &format!(": {}", one_line(&body.error));
     }
-    let hint = refusal.hint.map_or(hint, |hint| one_line(&hint));
+    let hint = refusal.map_or(hint, |body| one_line(&body.hint));
     let failure = Failure::new(Cause::Fetch, message, hint);
     match status {
         _ if passes => FetchError::busy(failure, wait),

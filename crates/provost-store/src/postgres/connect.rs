@@ -65,7 +65,7 @@ impl fmt::Debug for PostgresUrl {
 pub struct PostgresFiles {
     /// The password, on the first line.
     pub password: Option<PathBuf>,
-    /// The certificates of whom signs the server's, PEM. With it, connections have TLS.
+    /// CA file (PEM) of the server; turns TLS on.
     pub ca: Option<PathBuf>,
 }
 

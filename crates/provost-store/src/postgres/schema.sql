@@ -31,7 +31,7 @@ CREATE INDEX run_of_node ON run (node, id) WHERE NOT pruned;
 CREATE INDEX run_pruned ON run (began) WHERE pruned;
 
 -- Records of a run that follow each other, as they came: their texts, a line each, compressed where that is shorter.
--- The seqs are of the first and of the last; the texts have so many bytes. No foreign key: it would cost a look at the
+-- The seqs are of the first and of the last; bytes: of the texts. No foreign key: it would cost a look at the
 -- run for each record.
 CREATE TABLE record (
     run   bigint NOT NULL,

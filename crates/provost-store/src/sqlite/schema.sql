@@ -27,8 +27,8 @@ CREATE INDEX run_of_node ON run (node, id) WHERE pruned = 0;
 CREATE INDEX run_pruned ON run (began) WHERE pruned = 1;
 
 -- Records of a run that follow each other, as they came: their texts, a line each, compressed where that is shorter.
--- The ids are RUN * 2^24 + SEQ, of the first and of the last, so that a run's are next to each other; the texts have so
--- many bytes.
+-- The ids are RUN * 2^24 + SEQ, of the first and of the last, so that a run's are next to each other; bytes: of the
+-- texts.
 CREATE TABLE record (
     id    INTEGER PRIMARY KEY,
     last  INTEGER NOT NULL,

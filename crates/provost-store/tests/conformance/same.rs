@@ -63,7 +63,7 @@ fn life(random: &mut Rng, node: &str) -> Vec<Report> {
     reports
 }
 
-/// Cuts them into batches, of which some come again, or before those that they follow.
+/// Cuts them into batches, of which some are repeated or out of order.
 fn batches(random: &mut Rng, reports: &[Report], in_order: bool) -> Vec<Vec<Report>> {
     let mut batches: Vec<Vec<Report>> = Vec::new();
     let mut rest = reports;

@@ -47,7 +47,7 @@ pub(crate) fn absent(error: String, hint: impl Into<String>) -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, error, hint)
 }
 
-/// The time so many milliseconds after `at`; at most what a store can keep, which is the year 9999.
+/// The time `ms` milliseconds after `at`, at most the last one that a store can keep, in the year 9999.
 pub(crate) fn after(at: Timestamp, ms: u64) -> Timestamp {
     let last = Timestamp::from_second(Timestamp::MAX.as_second()).unwrap_or(at);
     let time = SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));

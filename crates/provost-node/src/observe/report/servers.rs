@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use provost_api::Route;
 use provost_api::nodes::{BEAT, LOG, RECORDS};
+use provost_api::{ErrorBody, Route};
 use provost_record::Cause;
 use reqwest::{RequestBuilder, StatusCode, Url};
 
@@ -11,7 +11,7 @@ use super::error::ReportError;
 use super::turns::Turns;
 use crate::failure::Failure;
 use crate::settings::{Settings, Token};
-use provost_http::{Client, ErrorBody, body, reason, retry_after};
+use provost_http::{Client, body, reason, retry_after};
 
 /// How long one request may take.
 const REQUEST: Duration = Duration::from_secs(10);
@@ -139,12 +139,15 @@ impl Servers {
             return Ok(Response::Taken(answer));
         }
         let refusal = ErrorBody::parse(&answer);
-        let why = refusal.error.map_or(status.to_string(), |error| format!("{status}: {error}"));
+        let why = match &refusal {
+            Some(body) => format!("{status}: {}", body.error),
+            None => status.to_string(),
+        };
         if matches!(status, StatusCode::UNPROCESSABLE_ENTITY | StatusCode::PAYLOAD_TOO_LARGE) {
             return Ok(Response::Refused(why));
         }
         let message = format!("reporting to {}: it responded {why}", self.server());
-        let hint = refusal.hint.unwrap_or_else(|| hint(status).to_owned());
+        let hint = refusal.map_or_else(|| hint(status).to_owned(), |body| body.hint);
         let failure = Failure::new(Cause::Fetch, message, hint);
         let is_transient = !status.is_client_error() || matches!(status.as_u16(), 408 | 425 | 429);
         // Another server may be the right one for reports: a cache serves files alone.

@@ -1,4 +1,4 @@
-use provost_api::{Directive, headers, published};
+use provost_api::{Directive, ErrorBody, headers, published};
 use provost_steplog::wording;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use reqwest::header::{self, HeaderMap};
 use reqwest::{Response, StatusCode, Url};
 
 use crate::xcat;
-use provost_http::{Client, ErrorBody, ShownIdentity, body, http_date};
+use provost_http::{Client, ShownIdentity, body, http_date};
 use provost_node::failure::Failure;
 use provost_node::fetch::generations::{check_generations, has_seen};
 use provost_node::fetch::{Server, broken, fresh, secrets};
@@ -294,8 +294,8 @@ impl Attempt<'_> {
     async fn no_admission(&self, path: &str, response: Response) -> Failure {
         let (url, node, status) = (self.source.url(path), &self.settings.node, response.status());
         let words = body(response, MAX_ERROR as usize).await.unwrap_or_default();
-        let ErrorBody { error, hint } = ErrorBody::parse(&words);
-        let words = error.map_or(String::new(), |error| format!(": {error}"));
+        let (words, hint) = ErrorBody::parse(&words)
+            .map_or_else(Default::default, |body| (format!(": {}", body.error), Some(body.hint)));
         if let Some(identity) = self.identity() {
             let message = format!("{url}: the server doesn't take {identity} ({status}{words})");
             let hint = hint.unwrap_or_else(|| format!("provostctl join {node}"));
