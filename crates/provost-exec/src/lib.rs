@@ -8,20 +8,20 @@
 //! the runner was killed, and a daemon that a script starts on purpose keeps a
 //! reader of its output.
 
+mod failure_location;
 mod keeper;
 mod orders;
 mod outcome;
 mod output;
-mod place;
 mod process;
 mod step;
 mod supervisor;
 mod trace;
 
+pub use failure_location::FailureLocation;
 pub use orders::Orders;
 pub use outcome::{EndCause, Event, Outcome, Usage};
 pub use output::Secrets;
-pub use place::Place;
 pub use process::{NotStarted, Why};
 pub use step::{LeakPolicy, Limits, Step, Trace};
 pub use supervisor::Supervisor;

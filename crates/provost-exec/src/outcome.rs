@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::Place;
+use crate::failure_location::FailureLocation;
 use crate::process::NotStarted;
 
 /// What the keeper reports while the program runs.
@@ -25,7 +25,7 @@ pub struct Outcome {
     pub end: EndCause,
     /// Where in the script it failed, where that is known; or the command for which it waited when its
     /// time was over.
-    pub place: Option<Place>,
+    pub place: Option<FailureLocation>,
     /// How many processes began a command, if commands were traced.
     pub commands: u64,
     /// How many of them ended otherwise than by exit status 0.

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use crate::quota::{OverQuota, Quota};
-use crate::step::Ends;
+use crate::step::StepOutcomes;
 use crate::{Ingested, NodeState, Report};
 
 /// A batch of a node's records, as it comes.
@@ -36,7 +36,7 @@ impl<'r> Incoming<'r> {
     pub(crate) fn fold<R: Copy>(
         &self,
         state: &mut NodeState,
-        ends: &mut Ends<'r, R>,
+        ends: &mut StepOutcomes<'r, R>,
         quota: Quota,
         mut fresh: impl FnMut(&'r Report) -> Option<Fresh<R>>,
     ) -> Result<Folded<'r, R>, OverQuota> {
@@ -58,7 +58,7 @@ impl<'r> Incoming<'r> {
                 }
                 None => folded.ingested.repeats += 1,
             }
-            state.heard(&record.run, report.sent.as_ref(), self.at);
+            state.note_report(&record.run, report.sent.as_ref(), self.at);
         }
         state.records.add(bytes, quota, self.at)?;
         let current = self.reports.last().map(|report| report.record.run.as_str());

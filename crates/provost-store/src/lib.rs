@@ -8,16 +8,15 @@
 
 mod answer;
 mod attempts;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod batch_delay;
 mod claim;
 mod enrolment;
 mod event;
 mod failures;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod fold;
-mod goal;
 mod notice;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod pace;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod packed;
 mod quota;
@@ -27,6 +26,7 @@ mod selection;
 mod status;
 mod step;
 mod store;
+mod wait_target;
 pub mod words;
 
 #[cfg(feature = "transfer")]
@@ -49,7 +49,6 @@ pub use event::{Arrival, Arrivals, EVENT_BACKLOG, Event, Lost, ServiceChange, Se
 pub use failures::{
     FailureGroup, failed_at, failure_groups, failure_groups_by, failure_id, has_failed,
 };
-pub use goal::Goal;
 pub use notice::{Notice, Notices, Queued, Storm, Subscription};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};
@@ -58,7 +57,7 @@ pub use provost_api::{
     Admin, Detail, Node, NoticeKind, ReportedGenerations, Role, RunningFor, Status, UpdateStatus,
 };
 pub use quota::{Quota, Quotas};
-pub use retention::{Look, Retention};
+pub use retention::{PruneScope, Retention};
 pub use run_query::{MAX_RUNS, RunQuery};
 pub use selection::Selection;
 #[cfg(feature = "sqlite")]
@@ -69,3 +68,4 @@ pub use store::{
     Ingested, MAX_RECORD, MAX_SEQ, NewestRuns, Report, Sent, Store, StoredRun, Token, UploadedLog,
     Watch,
 };
+pub use wait_target::WaitTarget;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::transfer::Place;
+use crate::transfer::StoreLocation;
 use crate::{PostgresFiles, PostgresUrl};
 
 /// The name of a file in the daemon's folder while `provostctl restore` fills it.
@@ -49,10 +49,10 @@ impl Location {
     }
 
     /// Where records are kept, for copying them.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> StoreLocation {
         match &self.store {
-            StoreKind::Sqlite => Place::Sqlite(self.data.clone()),
-            StoreKind::Postgres(url) => Place::Postgres(url.clone(), self.postgres.files()),
+            StoreKind::Sqlite => StoreLocation::Sqlite(self.data.clone()),
+            StoreKind::Postgres(url) => StoreLocation::Postgres(url.clone(), self.postgres.files()),
         }
     }
 }

@@ -99,9 +99,9 @@ impl Texts {
 
 /// Which records of a run are stored: disjoint ranges of their seqs.
 #[derive(Debug, Default)]
-pub(crate) struct Known(Vec<(u64, u64)>);
+pub(crate) struct StoredSeqs(Vec<(u64, u64)>);
 
-impl Known {
+impl StoredSeqs {
     /// These are stored.
     pub(crate) fn add_range(&mut self, first: u64, last: u64) {
         self.0.push((first, last));
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_record_is_new_once() {
-        let mut known = Known::default();
+        let mut known = StoredSeqs::default();
         known.add_range(3, 5);
         let new = [2, 3, 6, 7, 6, 5, 2, 8].map(|seq| known.add(seq));
         assert_eq!(new, [true, false, true, true, false, false, false, true]);

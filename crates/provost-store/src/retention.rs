@@ -18,7 +18,7 @@ pub struct Retention {
 
 /// Where history is looked for that is kept no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum PruneScope {
     /// At nodes that have had new runs since the last look: it costs by these.
     AtNewRuns,
     /// Everywhere, also for what has become too old.

@@ -1,6 +1,6 @@
 use jiff::Timestamp;
 
-use crate::{Goal, Node, failed_at, failure_id, has_failed};
+use crate::{Node, WaitTarget, failed_at, failure_id, has_failed};
 
 /// Which nodes are shown: those to which all of this applies.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -8,7 +8,7 @@ pub struct Selection {
     /// Only nodes whose kickstart, boot or last rerun failed.
     pub failed: bool,
     /// Only nodes with this status or updatestatus.
-    pub status: Option<Goal>,
+    pub status: Option<WaitTarget>,
     /// Only nodes that are or failed in this stage.
     pub stage: Option<String>,
     /// Only nodes that failed for this cause: a word such as `timeout`, or the id of a

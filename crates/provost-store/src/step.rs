@@ -112,11 +112,11 @@ pub(crate) fn ended(record: &Record) -> Option<(&str, u64, Option<Cause>)> {
 
 /// How steps ended last: by node and script.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) struct Ends<'r, R>(pub(crate) BTreeMap<(&'r str, &'r str), End<R>>);
+pub(crate) struct StepOutcomes<'r, R>(pub(crate) BTreeMap<(&'r str, &'r str), StepOutcome<R>>);
 
 /// How a step ended last.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) struct End<R> {
+pub(crate) struct StepOutcome<R> {
     /// How long it took, in milliseconds.
     pub(crate) ms: i64,
     /// Why it failed, if it did.
@@ -130,14 +130,14 @@ pub(crate) struct End<R> {
 }
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-impl<R> Default for Ends<'_, R> {
+impl<R> Default for StepOutcomes<'_, R> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-impl<'r, R> Ends<'r, R> {
+impl<'r, R> StepOutcomes<'r, R> {
     /// Adds the end of a step, if `record` is of one. `bundle` is the generation that the node had then.
     pub(crate) fn add(&mut self, node: &'r str, record: &'r Record, bundle: u64, run: R) {
         let Some((script, ms, cause)) = ended(record) else { return };
@@ -150,7 +150,7 @@ impl<'r, R> Ends<'r, R> {
             Some(_) => (bundle, true),
             None => (bundle, false),
         };
-        self.0.insert((node, script), End { ms: ms as i64, cause, since, is_change, run });
+        self.0.insert((node, script), StepOutcome { ms: ms as i64, cause, since, is_change, run });
     }
 }
 

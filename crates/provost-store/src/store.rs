@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Enrolment, Event, Look, Lost, Node, Notice, Notices, Pruned,
-    Released, ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing,
-    Status,
+    Admin, Answer, AuditEntry, Claim, Enrolment, Event, Lost, Node, Notice, Notices, PruneScope,
+    Pruned, Released, ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary,
+    Standing, Status,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -247,7 +247,7 @@ pub trait Store: Enrolment + Notices + Send + Sync + 'static {
 
     /// Removes some of the history that is kept no longer at the server's time `at`, in bites that
     /// hold no report up; nothing, if `look` finds no more. What is removed is free for the nodes' quotas.
-    fn prune(&self, keep: Retention, look: Look, at: Timestamp) -> Answer<'_, Pruned>;
+    fn prune(&self, keep: Retention, look: PruneScope, at: Timestamp) -> Answer<'_, Pruned>;
 
     /// Sets nodes' tokens, all or none, each in place of the node's earlier one. An unknown node
     /// becomes known. Returns the nodes that were unknown. `at` is the server's time.

@@ -34,7 +34,7 @@ struct Cli {
 enum Command {
     /// Create keys that sign what is published, and replace one by another
     #[command(subcommand)]
-    Key(key::Key),
+    Key(key::KeyCommand),
     /// Check scripts and site.toml, sign them, and publish them for the nodes
     Publish(publish::Publish),
     /// Name the nodes that get what is published before all others
@@ -74,9 +74,9 @@ enum Command {
     #[command(subcommand)]
     Enroll(enrolment::Enroll),
     /// Make a pending key a node's identity, in place of an earlier one
-    Approve(enrolment::Key),
+    Approve(enrolment::NodeKey),
     /// Reject a pending key
-    Reject(enrolment::Key),
+    Reject(enrolment::NodeKey),
     /// Revoke identities and tokens of nodes, at once and for good
     Revoke {
         #[command(flatten)]

@@ -124,7 +124,7 @@ pub(crate) async fn note_windows(client: &Client) {
 
 /// A node, and one of its keys.
 #[derive(clap::Args)]
-pub(crate) struct Key {
+pub(crate) struct NodeKey {
     /// The node
     node: NodeName,
     /// The key, as its console and provostctl pending show it; needed where several are pending
@@ -132,7 +132,7 @@ pub(crate) struct Key {
     key: Option<String>,
 }
 
-impl Key {
+impl NodeKey {
     /// `provostctl approve`.
     pub(crate) async fn approve(self, client: &Client) -> Result<(), Failure> {
         let Approved { key, until, .. } = client.post(admins::APPROVE, &self.request()).await?;

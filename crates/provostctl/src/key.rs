@@ -18,7 +18,7 @@ use crate::signing::Password;
 
 /// `provostctl key`.
 #[derive(clap::Subcommand)]
-pub(crate) enum Key {
+pub(crate) enum KeyCommand {
     /// Create a key pair, provost.key and provost.pub; prints the public key's line
     New {
         /// The folder for both
@@ -53,7 +53,7 @@ fn public_key(line: &str) -> Result<PublicKey, String> {
     PublicKey::from_line(line).map_err(|e| format!("{e}\n  hint: {}", e.hint()))
 }
 
-impl Key {
+impl KeyCommand {
     pub(crate) fn run(&self, admin: &Admin) -> Result<(), Failure> {
         match self {
             Self::New { out, password, from } => {

@@ -3,7 +3,7 @@ use std::str::FromStr;
 use provost_plan::Resolver;
 use provost_plan::nodes::{Expression, NodesError, SetName};
 use provost_record::Cause;
-use provost_store::{Goal, Node, failure_id, has_failed};
+use provost_store::{Node, WaitTarget, failure_id, has_failed};
 
 use crate::failure::{Failure, WRONG};
 
@@ -26,7 +26,7 @@ enum Known {
     /// `@held`: the guard holds the node.
     Held,
     /// `@status:booting`, `@status:synced`.
-    Status(Goal),
+    Status(WaitTarget),
     /// `@cause:3fa1c2`: a group of failures.
     Cause(String),
 }

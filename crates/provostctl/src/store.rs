@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use provost_steplog::wording;
-use provost_store::transfer::{Counts, Place, copy};
+use provost_store::transfer::{Counts, StoreLocation, copy};
 use provost_store::{PostgresFiles, StoreError};
 use rustix::fs::Mode;
 
@@ -19,10 +19,10 @@ pub(crate) enum Store {
         /// The store to read: sqlite:DATA, with the folder that provostd.toml calls data, or
         /// postgres://USER@HOST:PORT/NAME
         #[arg(long, value_name = "STORE")]
-        from: Place,
+        from: StoreLocation,
         /// The store to fill, named as the other one
         #[arg(long, value_name = "STORE")]
-        to: Place,
+        to: StoreLocation,
         /// The database's password, on the file's first line, as [postgres] in provostd.toml has it
         #[arg(long, value_name = "FILE")]
         password_file: Option<PathBuf>,
@@ -38,7 +38,7 @@ impl Store {
         private();
         let files = PostgresFiles { password: password_file, ca: database_ca };
         let with_files = |place| match place {
-            Place::Postgres(url, _) => Place::Postgres(url, files.clone()),
+            StoreLocation::Postgres(url, _) => StoreLocation::Postgres(url, files.clone()),
             sqlite => sqlite,
         };
         let (from, to) = (with_files(from), with_files(to));
@@ -52,11 +52,11 @@ impl Store {
         let counts = copy(&from, &to).await.map_err(of_store)?;
         output::print(format!("copied {} from {from} to {to}\n", counted(&counts)).as_bytes())?;
         output::note(&match &to {
-            Place::Sqlite(data) => format!(
+            StoreLocation::Sqlite(data) => format!(
                 "  hint: set data = {data:?} and store = \"sqlite\" in provostd.toml, then: systemctl \
                  start provostd"
             ),
-            Place::Postgres(..) => {
+            StoreLocation::Postgres(..) => {
                 "  hint: set store and [postgres] in provostd.toml to this database, \
                                     then: systemctl start provostd"
                     .to_owned()

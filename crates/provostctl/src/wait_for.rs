@@ -5,7 +5,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use provost_bundle::{Limit, LimitError};
 use provost_plan::nodes::fold;
 use provost_steplog::terminal::escape_cell;
-use provost_store::{Goal, Node, Status, words};
+use provost_store::{Node, Status, WaitTarget, words};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
@@ -26,7 +26,7 @@ pub(crate) struct WaitFor {
     nodes: NodeList,
     /// A status or an updatestatus, preferably one that lasts, such as booted or synced
     #[arg(long)]
-    status: Goal,
+    status: WaitTarget,
     /// How long to wait, such as 90s or 1h 30m
     #[arg(long, default_value = "20m")]
     timeout: Limit,
@@ -109,7 +109,7 @@ fn ends_at(limit: Limit) -> String {
 struct Wait<'a> {
     fleet: Fleet<'a>,
     nodes: &'a NodeSet,
-    goal: Goal,
+    goal: WaitTarget,
     settle: bool,
     /// A status that is older doesn't count, unless it has changed meanwhile; none for now.
     earliest: Option<Timestamp>,

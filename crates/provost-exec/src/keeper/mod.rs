@@ -18,20 +18,20 @@ use crate::output::CHUNK;
 use crate::process::cgroup::Leaf;
 use crate::process::{awake, status, tree};
 
-pub(crate) use self::next::Footing;
+pub(crate) use self::next::KeeperResources;
 pub(crate) use self::wire::{Order, Report, Wire, frame, unframe};
 
 /// Forks a keeper. `runners` is what the runner alone may hold: the keeper would not see the
 /// runner's end if it held it, too. There must be one thread only: the keeper goes on with
 /// whatever locks the others held.
-pub(crate) fn fork<T>(wire: Wire, footing: Footing, runners: T) -> io::Result<(Pid, T)> {
+pub(crate) fn fork<T>(wire: Wire, resources: KeeperResources, runners: T) -> io::Result<(Pid, T)> {
     match fork_here()? {
         Some(keeper) => Ok((keeper, runners)),
         None => {
             drop(runners);
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 become_keeper();
-                keep(wire, footing);
+                keep(wire, resources);
             }));
             end(i32::from(result.is_err()))
         }
@@ -155,14 +155,14 @@ const LAST_SIGNAL: libc::c_int = 64;
 const CLOSE_ON_EXEC: libc::c_uint = 4;
 
 /// Takes orders until the runner is gone, and then leaves.
-fn keep(mut wire: Wire, footing: Footing) {
+fn keep(mut wire: Wire, resources: KeeperResources) {
     let mut leaf = Leaf::enter();
-    match take_orders(&mut wire, &footing, &mut leaf) {
+    match take_orders(&mut wire, &resources, &mut leaf) {
         End::Dismissed => {}
         End::RunnerGone => drop(leaf.map(Leaf::leave)),
         End::Replaced(leftovers) => {
-            drop((wire, footing.writes, footing.watches));
-            stay_with(leftovers, leaf, &footing.runner);
+            drop((wire, resources.writes, resources.watches));
+            stay_with(leftovers, leaf, &resources.runner);
         }
     }
 }
@@ -175,8 +175,8 @@ enum End {
     Replaced(Leftovers),
 }
 
-fn take_orders(wire: &mut Wire, footing: &Footing, leaf: &mut Option<Leaf>) -> End {
-    let mut next = Next::new(footing);
+fn take_orders(wire: &mut Wire, resources: &KeeperResources, leaf: &mut Option<Leaf>) -> End {
+    let mut next = Next::new(resources);
     loop {
         next.prepare();
         let Some(order) = wire.wait() else { return End::RunnerGone };

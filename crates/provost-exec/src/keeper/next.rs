@@ -11,7 +11,7 @@ use crate::step::Step;
 use crate::trace::Changes;
 
 /// What every program of a keeper starts with.
-pub(crate) struct Footing {
+pub(crate) struct KeeperResources {
     /// The runner, which isn't the keeper's parent for ever.
     pub(crate) runner: OwnedFd,
     /// Where it is noted which of its outputs it writes to.
@@ -37,7 +37,7 @@ impl Prepared<'_> {
 
 /// At most one step, and what it is made of.
 pub(crate) struct Next<'w> {
-    footing: &'w Footing,
+    resources: &'w KeeperResources,
     /// What reports that something traced has changed, where there is room for it.
     changes: Option<Changes>,
     step: Option<Box<Step>>,
@@ -47,13 +47,13 @@ pub(crate) struct Next<'w> {
 }
 
 impl<'w> Next<'w> {
-    pub(crate) fn new(footing: &'w Footing) -> Self {
-        Self { footing, changes: Changes::new().ok(), step: None, program: None, spare: None }
+    pub(crate) fn new(resources: &'w KeeperResources) -> Self {
+        Self { resources, changes: Changes::new().ok(), step: None, program: None, spare: None }
     }
 
     /// What sees changes of programs' files, or why nothing does.
     pub(crate) fn watches(&self) -> &'w io::Result<FileWatches> {
-        &self.footing.watches
+        &self.resources.watches
     }
 
     /// What reports that something traced has changed.
@@ -70,7 +70,7 @@ impl<'w> Next<'w> {
     pub(crate) fn prepare(&mut self) {
         if let Some(step) = self.step.as_ref().filter(|_| self.program.is_none()) {
             let output = self.spare.take().and_then(Output::open_again);
-            let output = output.map_or_else(|| Output::new(self.footing.writes.as_ref()), Ok);
+            let output = output.map_or_else(|| Output::new(self.resources.writes.as_ref()), Ok);
             let program = output.and_then(|output| Program::new(&step.env, output));
             self.program = Some(program);
         }

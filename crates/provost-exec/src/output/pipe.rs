@@ -16,7 +16,7 @@ const WIDE: usize = 1024 * 1024;
 pub(crate) struct ReadEnd {
     pub(super) pipe: OwnedFd,
     /// What it was like when it was new.
-    look: Look,
+    look: PipeState,
     /// Whether its end has come.
     pub(super) ended: bool,
     /// Whether it was made to hold more.
@@ -33,9 +33,9 @@ pub(crate) struct ReadEnd {
 
 /// Which pipe it is, and what a program can change of it for good: its mode, its owner and its group,
 /// how much it holds.
-type Look = (u64, u64, u32, u32, u32, usize);
+type PipeState = (u64, u64, u32, u32, u32, usize);
 
-fn look(pipe: &OwnedFd) -> Option<Look> {
+fn look(pipe: &OwnedFd) -> Option<PipeState> {
     let stat = rustix::fs::fstat(pipe).ok()?;
     let size = rustix::pipe::fcntl_getpipe_size(pipe).ok()?;
     Some((stat.st_dev, stat.st_ino, stat.st_mode, stat.st_uid, stat.st_gid, size))

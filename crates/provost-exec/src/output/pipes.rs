@@ -9,7 +9,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::pipe::ReadEnd;
 use super::stream::Stream;
-use super::writes::{MOMENT, Watched, Writes};
+use super::writes::{MOMENT, WatchedPipes, Writes};
 
 /// How long what a stopped program has printed is read for, while others go on printing.
 const BRIEFLY: Duration = Duration::from_millis(1);
@@ -17,7 +17,7 @@ const BRIEFLY: Duration = Duration::from_millis(1);
 /// The two pipes.
 pub(crate) struct Output<'a> {
     writes: Option<&'a Writes>,
-    watched: Option<Watched<'a>>,
+    watched: Option<WatchedPipes<'a>>,
     /// Who wrote in turn, as far as that text hasn't been handed on.
     runs: Vec<Stream>,
     /// How many of those are about the text that is to be handed on next.
@@ -167,7 +167,7 @@ impl<'a> Output<'a> {
             }
             let until = *until.get_or_insert_with(|| Instant::now() + MOMENT);
             let text = if unnoted { PollFlags::empty() } else { PollFlags::IN };
-            let came = |watched: &Watched<'_>| watched.wait(self.pipes(), text, until);
+            let came = |watched: &WatchedPipes<'_>| watched.wait(self.pipes(), text, until);
             waited = self.watched.as_ref().is_some_and(came);
             if !waited {
                 if self.runs.is_empty() {

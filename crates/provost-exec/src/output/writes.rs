@@ -24,7 +24,7 @@ pub(crate) struct Writes {
 }
 
 /// Both pipes of a program, being watched while this is held.
-pub(crate) struct Watched<'a> {
+pub(crate) struct WatchedPipes<'a> {
     writes: &'a Writes,
     /// As the queue knows them.
     watches: [Option<i32>; 2],
@@ -37,8 +37,8 @@ impl Writes {
     }
 
     /// Begins with these two.
-    pub(crate) fn watch(&self, pipes: [&OwnedFd; 2]) -> Option<Watched<'_>> {
-        let mut watched = Watched { writes: self, watches: [None; 2] };
+    pub(crate) fn watch(&self, pipes: [&OwnedFd; 2]) -> Option<WatchedPipes<'_>> {
+        let mut watched = WatchedPipes { writes: self, watches: [None; 2] };
         for (pipe, watch) in pipes.into_iter().zip(&mut watched.watches) {
             let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
             *watch = Some(inotify::add_watch(&self.queue, path, WatchFlags::MODIFY).ok()?);
@@ -47,7 +47,7 @@ impl Writes {
     }
 }
 
-impl Watched<'_> {
+impl WatchedPipes<'_> {
     /// Adds to `runs` the turns since the last look, of what was written to which. Returns for
     /// which there was a note.
     pub(crate) fn look(&self, runs: &mut Vec<Stream>) -> [bool; 2] {
@@ -82,7 +82,7 @@ impl Watched<'_> {
     }
 }
 
-impl Drop for Watched<'_> {
+impl Drop for WatchedPipes<'_> {
     fn drop(&mut self) {
         for watch in self.watches.into_iter().flatten() {
             // Else the kernel would keep its pipe.

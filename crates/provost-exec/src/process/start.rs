@@ -13,9 +13,9 @@ use super::file_watch::{FileWatch, FileWatches};
 use super::interpreter::{missing, missing_for_env, not_found};
 use super::not_started::{NotStarted, Why};
 use super::spawn::{Program, Spawned};
+use crate::failure_location::{self, Language, Notes, Script};
 use crate::output::Output;
 use crate::output::xtrace::{self, Xtrace};
-use crate::place::{self, Language, Notes, Script};
 use crate::step::{Step, Trace};
 use crate::trace::{self, Untraceable};
 
@@ -62,7 +62,7 @@ pub(crate) fn start<'w>(
     let spawned = look(step, watches).and_then(|looked| {
         let Looked { folder, interpreter, language, watch } = looked;
         let mut program = program.map_err(other)?;
-        let watched = place::arrange(step, language);
+        let watched = failure_location::arrange(step, language);
         let xtrace = (step.trace_lines && language == Language::Bash)
             .then(|| Xtrace::new(&step.secrets))
             .transpose();

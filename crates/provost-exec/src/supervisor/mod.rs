@@ -10,7 +10,7 @@ use rustix::process::{Pid, PidfdFlags};
 use tokio::sync::watch;
 
 use self::remote::Remote;
-use crate::keeper::{self, Footing, Order, Report, Wire, frame};
+use crate::keeper::{self, KeeperResources, Order, Report, Wire, frame};
 use crate::orders::{Orders, interrupted, wait_for_continue};
 use crate::outcome::{EndCause, Event, Outcome};
 use crate::output::Writes;
@@ -57,9 +57,10 @@ impl Supervisor {
         let runner = runner.map_err(|e| {
             io::Error::other(format!("watching processes, which takes Linux 5.3 or later: {e}"))
         })?;
-        let footing = Footing { runner, writes: Writes::new(), watches: FileWatches::new() };
+        let resources =
+            KeeperResources { runner, writes: Writes::new(), watches: FileWatches::new() };
         let wire = Wire::new(order_reader, report_writer);
-        let (keeper, ends) = keeper::fork(wire, footing, (orders, reports))?;
+        let (keeper, ends) = keeper::fork(wire, resources, (orders, reports))?;
         awake::unpause_by_signal();
         // Scripts have the score of the keeper, which is too small to be chosen.
         oom::protect();

@@ -9,8 +9,8 @@
 mod args;
 mod can_trace;
 mod debuggers;
-mod family;
-mod kept;
+mod log_budget;
+mod process_tree;
 mod ptrace;
 
 use std::io;
@@ -22,9 +22,9 @@ use provost_steplog::{EXEC, Status, TRACE, WHOLE, exit_line};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
 
-use self::family::Family;
-use self::kept::Kept;
-use self::ptrace::{Change, Ending, Stop};
+use self::log_budget::LogBudget;
+use self::process_tree::ProcessTree;
+use self::ptrace::{Change, ProcessEnd, Stop};
 use crate::output::xtrace::Xtrace;
 use crate::output::{Capture, Output, Secrets};
 use crate::process::signals::signal_name;
@@ -92,8 +92,8 @@ pub(crate) struct Tracer {
     /// How the script stands in the arguments of its interpreter.
     path: Vec<u8>,
     secrets: Secrets,
-    family: Family,
-    kept: Kept,
+    tree: ProcessTree,
+    budget: LogBudget,
     /// How many processes began a command, and how many of these failed.
     processes: u64,
     failed: u64,
@@ -141,8 +141,8 @@ impl Tracer {
             script,
             path: format!("./{name}").into_bytes(),
             secrets: secrets.clone(),
-            family: Family::new(script),
-            kept: Kept::default(),
+            tree: ProcessTree::new(script),
+            budget: LogBudget::default(),
             processes: 0,
             failed: 0,
             culprit: None,
@@ -175,17 +175,17 @@ impl Tracer {
     /// The script is about to be ended.
     pub(crate) fn ending(&mut self) {
         self.is_ended = true;
-        self.culprit = self.family.awaited(self.script);
+        self.culprit = self.tree.awaited(self.script);
     }
 
     /// The script has ended so, and was waited for.
     pub(crate) fn script_ended(&mut self, status: i32, log: &mut Log<'_, '_>) {
         let ending = match libc::WIFSIGNALED(status) {
-            true => Ending::Signal(libc::WTERMSIG(status)),
-            false => Ending::Exit(libc::WEXITSTATUS(status)),
+            true => ProcessEnd::Signal(libc::WTERMSIG(status)),
+            false => ProcessEnd::Exit(libc::WEXITSTATUS(status)),
         };
-        if ending != Ending::Exit(0) && !self.is_ended {
-            self.culprit = self.family.culprit(self.script, ending);
+        if ending != ProcessEnd::Exit(0) && !self.is_ended {
+            self.culprit = self.tree.culprit(self.script, ending);
         }
         self.ended(self.script, ending, log);
         // Another process may get its number.
@@ -196,11 +196,11 @@ impl Tracer {
         match stop {
             Stop::Fork | Stop::Clone => {
                 if let Some(child) = ptrace::message(pid) {
-                    self.family.add(child, pid, stop == Stop::Clone);
+                    self.tree.add(child, pid, stop == Stop::Clone);
                 }
             }
             Stop::Exec => self.begun(pid, log),
-            Stop::Trap => self.family.meet(pid),
+            Stop::Trap => self.tree.meet(pid),
             Stop::Group | Stop::Signal(_) => {}
         }
         match stop {
@@ -214,7 +214,7 @@ impl Tracer {
     fn resume(&mut self, pid: i32, signal: i32) {
         if self.releases {
             ptrace::detach(pid, signal);
-            self.family.forget(pid);
+            self.tree.forget(pid);
         } else {
             ptrace::go_on(pid, signal);
         }
@@ -222,10 +222,10 @@ impl Tracer {
 
     /// A process has begun a program.
     fn begun(&mut self, pid: i32, log: &mut Log<'_, '_>) {
-        if self.family.has_threads()
+        if self.tree.has_threads()
             && let Some(before) = ptrace::message(pid).filter(|before| *before != pid)
         {
-            self.family.forget(before);
+            self.tree.forget(before);
         }
         if self.releases {
             return;
@@ -236,15 +236,15 @@ impl Tracer {
             return;
         }
         let text = args::shown(&args, &self.secrets);
-        let parent = self.family.parent(pid);
-        let (number, is_early) = self.kept.count();
-        self.processes += u64::from(self.family.begin(pid, number, &text));
+        let parent = self.tree.parent(pid);
+        let (number, is_early) = self.budget.count();
+        self.processes += u64::from(self.tree.begin(pid, number, &text));
         log.drain();
         let line = format!("{EXEC} {WHOLE} {pid} {parent} {text}");
         if is_early {
             log.capture.put_line(&line);
         } else {
-            self.kept.keep_exec(Capture::line(&line));
+            self.budget.keep_exec(Capture::line(&line));
         }
         if debuggers::is_debugger(&args) {
             let line = "a debugger begins: from here on commands aren't traced";
@@ -254,19 +254,19 @@ impl Tracer {
     }
 
     /// A thread has ended, and with it a process, perhaps.
-    fn ended(&mut self, pid: i32, ending: Ending, log: &mut Log<'_, '_>) {
-        let Some(command) = self.family.end(pid, ending) else { return };
-        self.failed += u64::from(ending != Ending::Exit(0));
+    fn ended(&mut self, pid: i32, ending: ProcessEnd, log: &mut Log<'_, '_>) {
+        let Some(command) = self.tree.end(pid, ending) else { return };
+        self.failed += u64::from(ending != ProcessEnd::Exit(0));
         log.drain();
         let status = match ending {
-            Ending::Exit(status) => Status::Exit(status),
-            Ending::Signal(signal) => Status::Signal(signal_name(signal)),
+            ProcessEnd::Exit(status) => Status::Exit(status),
+            ProcessEnd::Signal(signal) => Status::Signal(signal_name(signal)),
         };
         let line = exit_line(pid.cast_unsigned(), &status, command.began.elapsed());
-        if Kept::is_early(command.number) {
+        if LogBudget::is_early(command.number) {
             log.capture.put_line(&line);
         } else {
-            self.kept.keep_exit(command.number, Capture::line(&line));
+            self.budget.keep_exit(command.number, Capture::line(&line));
         }
     }
 
@@ -285,7 +285,7 @@ impl Tracer {
             changes.clear();
             let is_done = !self.release_more();
             let left = until.saturating_duration_since(Instant::now());
-            if is_done || left.is_zero() || self.family.threads().all(|pid| pid == stopped) {
+            if is_done || left.is_zero() || self.tree.threads().all(|pid| pid == stopped) {
                 return;
             }
             let wait = left.min(AGAIN).try_into().unwrap_or_default();
@@ -294,10 +294,10 @@ impl Tracer {
     }
 
     fn interrupt_but(&mut self, stopped: i32) {
-        let others: Vec<i32> = self.family.threads().filter(|pid| *pid != stopped).collect();
+        let others: Vec<i32> = self.tree.threads().filter(|pid| *pid != stopped).collect();
         for pid in others.into_iter().filter(|pid| ptrace::interrupt(*pid).is_err()) {
             // It has ended, or has never been traced.
-            self.family.forget(pid);
+            self.tree.forget(pid);
         }
     }
 
@@ -308,17 +308,17 @@ impl Tracer {
                 Ok(Some(Change::Stopped(pid, stop))) => {
                     let child =
                         matches!(stop, Stop::Fork | Stop::Clone).then(|| ptrace::message(pid));
-                    child.flatten().inspect(|child| self.family.meet(*child));
+                    child.flatten().inspect(|child| self.tree.meet(*child));
                     let signal = if let Stop::Signal(signal) = stop { signal } else { 0 };
                     ptrace::detach(pid, signal);
-                    self.family.forget(pid);
+                    self.tree.forget(pid);
                 }
                 Ok(Some(Change::Ended(pid, _))) if pid == self.script => return false,
                 Ok(Some(Change::Ended(pid, _))) => {
                     ptrace::reap(pid);
-                    self.family.forget(pid);
+                    self.tree.forget(pid);
                 }
-                Ok(None) => return !self.family.is_empty(),
+                Ok(None) => return !self.tree.is_empty(),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return false,
             }
@@ -327,7 +327,7 @@ impl Tracer {
 
     /// Writes the lines of the last commands. Returns what was found out.
     pub(crate) fn finish(&mut self, capture: &mut Capture) -> Commands {
-        let (left_out, last) = self.kept.finish();
+        let (left_out, last) = self.budget.finish();
         if left_out > 0 {
             capture.put_line(&format!(
                 "{TRACE} {WHOLE} {} left out",

@@ -33,12 +33,12 @@ pub(super) enum Stop {
 pub(super) enum Change {
     Stopped(i32, Stop),
     /// It has ended, and its parent does not know yet.
-    Ended(i32, Ending),
+    Ended(i32, ProcessEnd),
 }
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum ProcessEnd {
     Exit(c_int),
     Signal(c_int),
 }
@@ -138,8 +138,8 @@ fn look(which: libc::idtype_t, id: libc::id_t, flags: c_int) -> io::Result<Optio
     // SAFETY: these are set where a change is reported, and zero else.
     let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
     Ok((pid != 0).then(|| match info.si_code {
-        libc::CLD_EXITED => Change::Ended(pid, Ending::Exit(status)),
-        libc::CLD_KILLED | libc::CLD_DUMPED => Change::Ended(pid, Ending::Signal(status)),
+        libc::CLD_EXITED => Change::Ended(pid, ProcessEnd::Exit(status)),
+        libc::CLD_KILLED | libc::CLD_DUMPED => Change::Ended(pid, ProcessEnd::Signal(status)),
         _ => Change::Stopped(pid, stop(status)),
     }))
 }

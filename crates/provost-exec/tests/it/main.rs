@@ -2,6 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod execute;
-mod place;
+mod failure_location;
 mod stuck;
 mod trace;

@@ -14,9 +14,9 @@ use super::answer::Directives;
 use super::bundles::Bundles;
 use super::busy::Busy;
 use super::documents::{Documents, Verified};
-use super::elsewhere;
 use super::error::{FetchError, NotFetched};
 use super::fresh;
+use super::other_servers;
 use super::retry::Unserved;
 use super::secrets;
 use super::server::Server;
@@ -150,7 +150,7 @@ impl<'a> Fetch<'a> {
         let from = source.base.as_str();
         // Each server may have another one, and a node without a memory couldn't tell which is older.
         let newest = match self.bundles.remembers_none() {
-            true => elsewhere::newest(self.settings, source, &self.busy).await,
+            true => other_servers::newest(self.settings, source, &self.busy).await,
             false => 0,
         };
         let seen = self.bundles.check_generations(from, newest, manifest, plan)?;

@@ -6,15 +6,15 @@ mod busy;
 mod document;
 pub mod documents;
 pub mod download;
-mod elsewhere;
 mod enrol;
 pub mod error;
 pub mod folder;
 pub mod fresh;
 pub mod generations;
-pub mod head_start;
 /// What is mounted on this node.
 pub mod mounts;
+mod other_servers;
+pub mod prefetch;
 pub mod published;
 pub mod retry;
 pub mod secrets;

@@ -17,7 +17,7 @@ use super::answer::Directives;
 use super::documents::Verified;
 use super::download::{Fetch, LastGood};
 use super::error::NotFetched;
-use super::head_start::HeadStart;
+use super::prefetch::Prefetch;
 use super::retry::{self, RetryLimits, Served, StillTrying};
 use super::server::Server;
 use super::source::{Connection, Fetched, Source, unless_stopped};
@@ -40,13 +40,13 @@ const OFFLINE: &str = "no server responded: using the last good bundle and plan"
 /// The servers that have the published files.
 pub struct Published {
     connection: Connection,
-    head_start: Option<HeadStart>,
+    prefetch: Option<Prefetch>,
 }
 
 impl Published {
     /// The servers of the settings.
     pub fn new(connection: Connection) -> Self {
-        Self { connection, head_start: None }
+        Self { connection, prefetch: None }
     }
 
     /// [`Source::fetch`], which needs no executor here.
@@ -69,12 +69,12 @@ impl Published {
         let Connection { settings, client, paths, run, .. } = &self.connection;
         let fetch = Fetch::new(settings, &paths.state)?;
         let limits = RetryLimits::of(settings, fetch.kept.is_some());
-        let (head_start, mut has_failed) = (&mut self.head_start, false);
+        let (prefetch, mut has_failed) = (&mut self.prefetch, false);
         let served = retry::try_servers(&settings.servers, limits, still_trying, |server| {
-            let head_start = head_start.take_if(|asked| asked.is_of(server));
+            let prefetch = prefetch.take_if(|asked| asked.is_of(server));
             let one_by_one = std::mem::replace(&mut has_failed, true);
             let server = Server { one_by_one, ..Server::published(settings, client, server, run) };
-            fetch.from(server, head_start.map(HeadStart::answers))
+            fetch.from(server, prefetch.map(Prefetch::answers))
         });
         let served = served.await;
         client.transport().stop_asking();
@@ -128,13 +128,13 @@ impl Source for Published {
         Box::pin(async {
             let Connection { settings, client, paths, run, .. } = &self.connection;
             let settings = Arc::clone(settings);
-            self.head_start = HeadStart::take(&settings, client, paths.state.clone(), run).await;
+            self.prefetch = Prefetch::take(&settings, client, paths.state.clone(), run).await;
         })
     }
 
     fn released(&mut self) -> LocalBoxFuture<'_, Option<Timestamp>> {
         // What was asked for before has no value by the time that somebody releases the node.
-        self.head_start = None;
+        self.prefetch = None;
         Box::pin(async {
             let Connection { settings, client, run, .. } = &self.connection;
             for server in &settings.servers {

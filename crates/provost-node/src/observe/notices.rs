@@ -18,7 +18,7 @@ const MOST_MESSAGE: usize = 120;
 const SEE: &str = "; see: provost status";
 
 /// Puts up how the last run of `service` failed.
-pub fn put_up(paths: &Paths, service: Service) {
+pub fn write_login_notice(paths: &Paths, service: Service) {
     let Ok(records) = Journal::last_run_in(&paths.journal(service)) else { return };
     let failed = |r: &&Record| r.phase == Phase::ServiceEnd && r.is_failure();
     let Some(end) = records.last().filter(failed) else { return };
@@ -34,7 +34,7 @@ pub fn put_up(paths: &Paths, service: Service) {
 }
 
 /// Removes the line: nothing is wrong any more, as far as is known.
-pub fn take_down(paths: &Paths) {
+pub fn remove_login_notice(paths: &Paths) {
     for place in PLACES {
         // Without the right to do so nobody can.
         let _ = provost_fs::remove(&paths.etc.join(place), Durability::PowerCut);

@@ -122,7 +122,10 @@ pub trait Observer {
     }
 
     /// Delivers what earlier runs have left: `provost report`.
-    fn report_rest<'a>(&'a mut self, _limit: Duration) -> LocalBoxFuture<'a, Result<(), Failure>> {
+    fn drain_backlog<'a>(
+        &'a mut self,
+        _limit: Duration,
+    ) -> LocalBoxFuture<'a, Result<(), Failure>> {
         Box::pin(async { Ok(()) })
     }
 

@@ -14,7 +14,7 @@ use super::observers::Observers;
 use super::outcome::{self, failed, not_noted};
 use super::run_failure::RunFailure;
 use super::schedule::ScheduledStep;
-use super::wishes::Wishes;
+use super::step_requests::StepRequests;
 use crate::fetch::Fetched;
 use crate::observe::observer::{Observer, RunContext, StepContext, StepEnd};
 use crate::state::journal::Recorder;
@@ -29,7 +29,7 @@ const BACKOFF: Backoff =
 /// A try that can begin, made while the step before it runs.
 pub(crate) struct PreparedStep {
     step: ExecStep,
-    wishes: Wishes,
+    requests: StepRequests,
     /// Whether the keeper has made it ready, too.
     is_with_keeper: bool,
 }
@@ -147,7 +147,7 @@ impl StepRunner<'_> {
         this: Try,
     ) -> Result<(Record, Next), RunFailure> {
         let scheduled = &self.schedule[at];
-        let PreparedStep { step, wishes, is_with_keeper } = prepared;
+        let PreparedStep { step, requests, is_with_keeper } = prepared;
         let mut start = self.record(Phase::StageStart, scheduled);
         start.attempt = this.repeated();
         // It may have succeeded before, and may now leave half of something.
@@ -175,7 +175,7 @@ impl StepRunner<'_> {
         let is_ignored = scheduled.policy.on_failure == OnFailure::Ignore;
         let after_fix = outcome::after_fix(self.run.service, &scheduled.step, is_ignored);
         let mut end = outcome::fill(end, &scheduled.step, &executed, served, &after_fix);
-        outcome::add_inner(&mut end, &wishes.records(), &self.fetched.folder);
+        outcome::add_inner(&mut end, &requests.records(), &self.fetched.folder);
         if self.time_left().is_zero() && end.cause == Some(Cause::Timeout) {
             let deadline = self.run.settings.run.deadline;
             end.hint = Some(format!(
@@ -184,7 +184,7 @@ impl StepRunner<'_> {
         }
         let mut next = Next::Step;
         if !end.is_failure() {
-            end.skipped = wishes.skip();
+            end.skipped = requests.skip();
             let success = AfterSuccess {
                 run: self.run,
                 progress: self.progress,
@@ -195,7 +195,7 @@ impl StepRunner<'_> {
                 reboots: this.reboots,
             };
             let paused;
-            (end, paused) = success.note(scheduled, end, wishes.reboot());
+            (end, paused) = success.note(scheduled, end, requests.reboot());
             next = paused.map_or(Next::Step, |paused| Next::Reboot(Box::new(paused)));
         } else if let Some(wait) = self.wait_after(&end, this).filter(|w| *w < self.time_left()) {
             next = Next::Retry(wait);
@@ -266,9 +266,9 @@ impl StepRunner<'_> {
 
     fn prepare(&self, scheduled: &ScheduledStep, log: PathBuf, reboots: u32) -> PreparedStep {
         let ScheduledStep { step, digest, policy, environment, trace_lines, .. } = scheduled;
-        let wishes = Wishes::beside(&log);
+        let requests = StepRequests::beside(&log);
         let mut env = environment.clone();
-        env.extend(wishes.environment());
+        env.extend(requests.environment());
         if reboots > 0 {
             env.push(("PROVOST_RESUME".to_owned(), reboots.to_string()));
         }
@@ -294,7 +294,7 @@ impl StepRunner<'_> {
             lines: self.observers.shows_output(),
             secrets: self.journal.secrets().clone(),
         };
-        PreparedStep { step, wishes, is_with_keeper: false }
+        PreparedStep { step, requests, is_with_keeper: false }
     }
 
     /// How long to wait before the step is tried again, if it is: what a script does may succeed

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::fetch::Fetched;
 use crate::fetch::source::Source;
 use crate::install::Install;
-use crate::observe::notices::{put_up, take_down};
+use crate::observe::notices::{remove_login_notice, write_login_notice};
 use crate::observe::observer::{Observer, RunContext};
 use crate::observe::report::waiting_runs;
 use crate::settings::Input;
@@ -70,8 +70,8 @@ impl Dispatcher<'_> {
         }
         if self.input.notices() {
             match exit {
-                ExitCode::Done => take_down(&self.run.paths),
-                _ => put_up(&self.run.paths, self.run.service),
+                ExitCode::Done => remove_login_notice(&self.run.paths),
+                _ => write_login_notice(&self.run.paths, self.run.service),
             }
         }
         let took = wording::duration(self.ran());

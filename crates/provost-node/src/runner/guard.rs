@@ -10,7 +10,7 @@ use super::run_failure::RunFailure;
 use crate::failure::Failure;
 use crate::fetch::source::Source;
 use crate::observe::logging;
-use crate::observe::notices::take_down;
+use crate::observe::notices::remove_login_notice;
 use crate::observe::observer::RunContext;
 use crate::settings::Input;
 use crate::state::attempts::Attempts;
@@ -75,7 +75,7 @@ pub fn release(input: &Input) -> ExitCode {
     match cleared {
         Ok(n) => {
             if input.notices() {
-                take_down(&paths);
+                remove_login_notice(&paths);
             }
             let there = input.known_there().map(|node| {
                 format!("; if the management node holds this node, too: provostctl release {node}")

@@ -18,8 +18,8 @@ mod run_failure;
 mod schedule;
 mod signals;
 mod stamp;
+mod step_requests;
 mod steps;
-mod wishes;
 
 use std::io;
 

@@ -32,7 +32,7 @@ async fn report(input: &Input, kinds: &[ManagementKind]) -> Result<(), Failure> 
     let (connection, mistakes) = connect(input, Service::Run, String::new());
     let limit = connection.settings.report_deadline.duration();
     for observer in &mut manage(input, kinds, &connection)?.observers {
-        observer.report_rest(limit).await?;
+        observer.drain_backlog(limit).await?;
     }
     fetch::renew_identity(&connection).await;
     mistakes.into_iter().next().map_or(Ok(()), Err)

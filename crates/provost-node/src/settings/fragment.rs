@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use provost_bundle::Limit;
 use serde::Deserialize;
 
-use super::{Guard, Paths, RunLimits};
+use super::{GuardLimits, Paths, RunLimits};
 
 /// All keys that a configuration may have. Those that aren't optional have a value in
 /// `defaults.toml`.
@@ -24,7 +24,7 @@ pub(crate) struct Fragment {
     pub(crate) run: RunLimits,
     pub(crate) report: ReportFragment,
     pub(crate) log: LogFragment,
-    pub(crate) guard: Guard,
+    pub(crate) guard: GuardLimits,
 }
 
 #[derive(Debug, Deserialize)]

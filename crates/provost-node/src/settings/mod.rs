@@ -56,7 +56,7 @@ pub struct Settings {
     /// Which variables of the environment are secret: patterns of their names.
     pub redact: Vec<String>,
     /// The limits of the guard.
-    pub guard: Guard,
+    pub guard: GuardLimits,
     /// Only where the management node is xCAT's.
     pub xcat: Option<Xcat>,
 }
@@ -130,7 +130,7 @@ pub struct RunLimits {
 /// The limits after which nothing runs until an admin releases the node.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Guard {
+pub struct GuardLimits {
     /// Runs of `kickstart` or `boot` in a row that fail.
     pub max_attempts: NonZeroU32,
     /// Reboots in one run that its scripts ask for.

@@ -12,7 +12,7 @@ use super::fragment::{Fragment, Offline};
 use super::messages::MessageSettings;
 use super::origin::Origin;
 use super::sources::Input;
-use super::{FetchLimits, Guard, Paths, Settings, Token, Xcat, server};
+use super::{FetchLimits, GuardLimits, Paths, Settings, Token, Xcat, server};
 use crate::failure::Failure;
 
 impl Input {
@@ -57,7 +57,7 @@ impl Input {
     }
 
     /// The limits of the guard, which looks before the settings are validated.
-    pub fn guard(&self) -> Guard {
+    pub fn guard(&self) -> GuardLimits {
         self.fragment.guard
     }
 

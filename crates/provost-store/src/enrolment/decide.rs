@@ -6,7 +6,7 @@ use super::{Enrolled, EnrolmentRefusal, EnrolmentRequest, Identity, KeyDigest, N
 use crate::{Network, Status};
 
 /// What is stored that a request is decided by.
-pub(crate) struct Known {
+pub(crate) struct StoredIdentities {
     /// Of the request's key.
     pub(crate) of_key: Option<Identity>,
     /// Of its node, unless that was revoked.
@@ -44,7 +44,7 @@ pub(crate) enum Change {
 /// Decides at the server's time `at`.
 pub(crate) fn decide(
     request: &EnrolmentRequest,
-    known: &Known,
+    known: &StoredIdentities,
     at: Timestamp,
 ) -> (Change, Enrolled) {
     let refused = |why| (Change::Nothing, Enrolled::Refused(why));

@@ -13,7 +13,7 @@ use tokio_postgres::{AsyncMessage, Client};
 
 use super::connect::Database;
 use super::error::Failure;
-use super::note::{Note, Part};
+use super::note::{Note, RecordRange};
 use super::records::texts;
 use crate::{Answer, Arrivals, EVENT_BACKLOG, Event};
 
@@ -93,9 +93,10 @@ fn publish(database: &Arc<Database>, note: &str, events: &broadcast::Sender<Even
     let _ = events.send(event);
 }
 
-fn arrivals(database: &Arc<Database>, parts: Vec<Part>) -> Arrivals {
-    let (database, arrivals) = (Arc::clone(database), parts.iter().map(Part::arrival).collect());
-    let parts: Arc<[Part]> = parts.into();
+fn arrivals(database: &Arc<Database>, parts: Vec<RecordRange>) -> Arrivals {
+    let (database, arrivals) =
+        (Arc::clone(database), parts.iter().map(RecordRange::arrival).collect());
+    let parts: Arc<[RecordRange]> = parts.into();
     let read = move || -> Answer<'static, _> {
         let (database, parts) = (Arc::clone(&database), Arc::clone(&parts));
         Box::pin(async move {
@@ -105,7 +106,10 @@ fn arrivals(database: &Arc<Database>, parts: Vec<Part>) -> Arrivals {
     Arrivals::to_read(arrivals, Box::new(read))
 }
 
-async fn texts_of(database: &Database, parts: &[Part]) -> Result<Vec<Arc<RawValue>>, Failure> {
+async fn texts_of(
+    database: &Database,
+    parts: &[RecordRange],
+) -> Result<Vec<Arc<RawValue>>, Failure> {
     let runs: Vec<i64> = parts.iter().map(|part| part.run).collect();
     let firsts: Vec<i32> = parts.iter().map(|part| part.first).collect();
     let lasts: Vec<i32> = parts.iter().map(|part| part.last).collect();

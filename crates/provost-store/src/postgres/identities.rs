@@ -10,7 +10,7 @@ use super::connect::Database;
 use super::error::Failure;
 use super::nodes;
 use crate::enrolment::REQUESTS;
-use crate::enrolment::decide::{Change, Known, KnownJoin, decide, the_one};
+use crate::enrolment::decide::{Change, KnownJoin, StoredIdentities, decide, the_one};
 use crate::{Enrolled, EnrolmentRequest, Identity, Join, KeyDigest, NotPending, PendingKey};
 
 const OF_KEY: &str = "SELECT node, key, since, until, revoked FROM identity WHERE key = $1";
@@ -145,7 +145,10 @@ pub(super) async fn enrol(
     Ok(answer)
 }
 
-async fn known(tx: &Transaction<'_>, request: &EnrolmentRequest) -> Result<Known, Failure> {
+async fn known(
+    tx: &Transaction<'_>,
+    request: &EnrolmentRequest,
+) -> Result<StoredIdentities, Failure> {
     let node = &*request.node;
     let select = tx.prepare_cached(OF_KEY).await?;
     let of_key = tx.query_opt(&select, &[&&request.key[..]]).await?;
@@ -170,7 +173,7 @@ async fn known(tx: &Transaction<'_>, request: &EnrolmentRequest) -> Result<Known
         }),
         None => None,
     };
-    Ok(Known {
+    Ok(StoredIdentities {
         of_key: of_key.as_ref().map(identity).transpose()?,
         of_node: of_node
             .as_ref()

@@ -8,12 +8,12 @@ use super::batch::Batch;
 use super::connect::Database;
 use super::error::Failure;
 use super::events::notify;
-use super::note::{Note, Part};
+use super::note::{Note, RecordRange};
 use super::{nodes, notices, records, steps};
 use crate::fold::{Fresh, Incoming};
-use crate::packed::Known;
+use crate::packed::StoredSeqs;
 use crate::quota::{OverQuota, Quota};
-use crate::step::Ends;
+use crate::step::StepOutcomes;
 use crate::{Ingested, MAX_SEQ, Report};
 
 /// Stores `batches`, each whole unless its node is over its quota.
@@ -63,7 +63,7 @@ async fn store(
     let names: Vec<&str> = names.into_iter().collect();
     let mut states = nodes::lock_or_add(change, &names, first.at).await?;
     let mut runs = Runs::of(change, batches).await?;
-    let (mut parts, mut ends) = (Vec::new(), Ends::default());
+    let (mut parts, mut ends) = (Vec::new(), StepOutcomes::default());
     let mut fresh = Vec::<(i64, Vec<&Report>)>::new();
     for (index, batch) in batches {
         let Some(state) = states.get_mut(&batch.node) else { continue };
@@ -82,7 +82,7 @@ async fn store(
                 Some((_, reports)) => reports.push(report),
                 None => fresh.push((id, vec![report])),
             }
-            Part::add_record(&mut parts, &batch.node, id, &report.record);
+            RecordRange::add_record(&mut parts, &batch.node, id, &report.record);
         }
         stored.insert(*index, folded.ingested);
     }
@@ -109,7 +109,7 @@ struct Runs {
     /// Those whose records were removed: none is stored again.
     pruned: HashSet<i64>,
     /// What is stored of them.
-    known: HashMap<i64, Known>,
+    known: HashMap<i64, StoredSeqs>,
 }
 
 impl Runs {

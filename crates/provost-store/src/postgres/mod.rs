@@ -39,12 +39,12 @@ pub use self::connect::{PostgresFiles, PostgresUrl};
 use self::connect::Database;
 use self::error::{ANSWER, CONNECT, Failure, within};
 use self::events::Listener;
-use self::watch::Turn;
+use self::watch::WatchLease;
 use self::writer::Writer;
 use crate::{
-    Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Look, Lost, NewestRuns, Node,
-    Pruned, Quotas, Released, Report, ReportedGenerations, Retention, RunQuery, ScriptReport,
-    ScriptSummary, Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
+    Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Lost, NewestRuns, Node,
+    PruneScope, Pruned, Quotas, Released, Report, ReportedGenerations, Retention, RunQuery,
+    ScriptReport, ScriptSummary, Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -52,10 +52,10 @@ pub struct Postgres {
     database: Arc<Database>,
     writer: Writer,
     events: broadcast::Sender<Event>,
-    turn: Turn,
-    deliveries: notices::Turn,
+    turn: WatchLease,
+    deliveries: notices::DeliveryLease,
     quotas: Quotas,
-    /// The last run that [`Look::AtNewRuns`] has looked at.
+    /// The last run that [`PruneScope::AtNewRuns`] has looked at.
     pruned_until: AtomicI64,
     /// What listens for events. Ends with the store.
     _listening: JoinSet<()>,
@@ -87,8 +87,8 @@ impl Postgres {
             database,
             writer,
             events,
-            turn: Turn::default(),
-            deliveries: notices::Turn::default(),
+            turn: WatchLease::default(),
+            deliveries: notices::DeliveryLease::default(),
             quotas,
             pruned_until: AtomicI64::new(0),
             _listening: listening,
@@ -227,9 +227,9 @@ impl Store for Postgres {
         self.read(prune::prunable(&self.database, keep, at))
     }
 
-    fn prune(&self, keep: Retention, look: Look, at: Timestamp) -> Answer<'_, Pruned> {
+    fn prune(&self, keep: Retention, look: PruneScope, at: Timestamp) -> Answer<'_, Pruned> {
         self.write_unlimited(async move {
-            if look == Look::Everywhere {
+            if look == PruneScope::Everywhere {
                 return prune::everywhere(&self.database, keep, at).await;
             }
             let after = self.pruned_until.load(Ordering::Relaxed);

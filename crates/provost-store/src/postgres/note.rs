@@ -16,14 +16,14 @@ const CHANGES: usize = 1000;
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Note {
-    Arrivals(Vec<Part>),
+    Arrivals(Vec<RecordRange>),
     Lost(Lost),
     Claim(Claim),
 }
 
 /// Records of one run that follow each other.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(super) struct Part {
+pub(super) struct RecordRange {
     #[serde(rename = "n")]
     pub(super) node: String,
     /// The id of the run.
@@ -40,7 +40,7 @@ pub(super) struct Part {
     services: String,
 }
 
-impl Part {
+impl RecordRange {
     /// Adds a record to the last of `parts`, or as a new one.
     pub(super) fn add_record(parts: &mut Vec<Self>, node: &str, run: i64, record: &Record) {
         let (seq, letter) = (record.seq as i32, ServiceChange::of(record).map(letter));
@@ -87,7 +87,7 @@ fn change(letter: char) -> Option<ServiceChange> {
 
 impl Note {
     /// As few notes of all `parts` as there may be.
-    pub(super) fn of(parts: Vec<Part>) -> Vec<Self> {
+    pub(super) fn of(parts: Vec<RecordRange>) -> Vec<Self> {
         let (mut notes, mut length) = (Vec::new(), 0);
         for part in parts {
             // Nodes' names have nothing to escape.
@@ -139,10 +139,15 @@ mod tests {
         for run in 0..100 {
             for seq in 1..=2500 {
                 let service = if seq % 2 == 0 { "run" } else { "boot" };
-                Part::add_record(&mut parts, &node, run, &record(seq, Phase::ServiceEnd, service));
+                RecordRange::add_record(
+                    &mut parts,
+                    &node,
+                    run,
+                    &record(seq, Phase::ServiceEnd, service),
+                );
             }
             // A gap.
-            Part::add_record(&mut parts, &node, run, &record(5000, Phase::StageEnd, "boot"));
+            RecordRange::add_record(&mut parts, &node, run, &record(5000, Phase::StageEnd, "boot"));
         }
         let notes = Note::of(parts.clone());
         let texts: Vec<String> = notes.iter().map(|note| note.text().unwrap()).collect();
@@ -152,9 +157,9 @@ mod tests {
             Note::Arrivals(parts) => parts,
             other => panic!("{other:?}"),
         });
-        let told: Vec<Part> = told.collect();
+        let told: Vec<RecordRange> = told.collect();
         assert_eq!(told, parts);
-        let arrivals: Vec<Arrival> = told.iter().map(Part::arrival).collect();
+        let arrivals: Vec<Arrival> = told.iter().map(RecordRange::arrival).collect();
         assert_eq!(arrivals.iter().map(|arrival| arrival.records).sum::<u64>(), 100 * 2501);
         let services = arrivals.iter().flat_map(|arrival| &arrival.services);
         let of_run = services.clone().filter(|change| change.is_run).count();

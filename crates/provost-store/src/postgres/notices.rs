@@ -38,9 +38,9 @@ pub(super) async fn add<'a>(
 
 /// This daemon's connection for its turn to deliver.
 #[derive(Default)]
-pub(super) struct Turn(Mutex<Option<Client>>);
+pub(super) struct DeliveryLease(Mutex<Option<Client>>);
 
-impl Turn {
+impl DeliveryLease {
     /// Whether this daemon delivers now. The lock ends with the connection, so it is tried each time.
     pub(super) async fn ask(&self, database: &Database) -> Result<bool, Failure> {
         let mut turn = self.0.lock().await;

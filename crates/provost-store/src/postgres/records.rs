@@ -7,14 +7,14 @@ use tokio_postgres::Row;
 
 use super::error::Failure;
 use crate::Report;
-use crate::packed::{Known, Texts, pack, unpack};
+use crate::packed::{StoredSeqs, Texts, pack, unpack};
 
 /// Which records of runs are stored, at least from the first to the last seq of each.
 pub(super) async fn known(
     change: &Transaction<'_>,
     wanted: &[(i64, (u64, u64))],
-) -> Result<HashMap<i64, Known>, Failure> {
-    let mut known = HashMap::<i64, Known>::new();
+) -> Result<HashMap<i64, StoredSeqs>, Failure> {
+    let mut known = HashMap::<i64, StoredSeqs>::new();
     if wanted.is_empty() {
         return Ok(known);
     }

@@ -7,12 +7,15 @@ use futures_util::TryStreamExt;
 
 use super::connect::Database;
 use super::error::Failure;
-use crate::step::{Ends, Reporting, cause_of};
+use crate::step::{Reporting, StepOutcomes, cause_of};
 use crate::{ScriptReport, ScriptSummary, Step};
 use provost_api::Cause;
 
 /// Notes how steps ended, in the order of their key, as every daemon does.
-pub(super) async fn save(change: &Transaction<'_>, ends: &Ends<'_, i64>) -> Result<(), Failure> {
+pub(super) async fn save(
+    change: &Transaction<'_>,
+    ends: &StepOutcomes<'_, i64>,
+) -> Result<(), Failure> {
     if ends.0.is_empty() {
         return Ok(());
     }

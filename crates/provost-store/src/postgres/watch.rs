@@ -26,7 +26,7 @@ const ENDS_IDLE: &str = "SELECT set_config(name, '6s', false) FROM pg_settings
 
 /// This daemon's connection for the watch.
 #[derive(Default)]
-pub(super) struct Turn(Mutex<Option<Session>>);
+pub(super) struct WatchLease(Mutex<Option<Session>>);
 
 struct Session {
     client: Client,
@@ -42,7 +42,7 @@ const UP: &str = "UPDATE watch SET at = clock_timestamp() FROM watch AS last
          WHERE locktype = 'advisory' AND (classid::bigint << 32) + objid::bigint = $1
              AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
 
-impl Turn {
+impl WatchLease {
     /// Whether this daemon watches from now on.
     pub(super) async fn ask(&self, database: &Database) -> Result<Watch, Failure> {
         let mut turn = self.0.lock().await;

@@ -11,7 +11,7 @@ use super::batch::Batch;
 use super::connect::Database;
 use super::error::{Failure, within};
 use super::ingest::ingest;
-use crate::pace::{ENOUGH, Pace};
+use crate::batch_delay::{BatchDelay, ENOUGH};
 use crate::quota::{OverQuota, Quota};
 use crate::{Ingested, Report, StoreError};
 
@@ -34,7 +34,7 @@ pub(super) struct Writer(mpsc::Sender<Batch>);
 impl Writer {
     pub(super) fn start(database: Arc<Database>, quota: Quota) -> Self {
         let (queue, batches) = mpsc::channel(QUEUE);
-        let (running, pace) = (JoinSet::new(), Pace::default());
+        let (running, pace) = (JoinSet::new(), BatchDelay::default());
         tokio::spawn(Transactions { batches, running, pace }.run(database, quota));
         Self(queue)
     }
@@ -57,7 +57,7 @@ impl Writer {
 struct Transactions {
     batches: mpsc::Receiver<Batch>,
     running: JoinSet<()>,
-    pace: Pace,
+    pace: BatchDelay,
 }
 
 impl Transactions {

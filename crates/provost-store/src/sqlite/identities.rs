@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::changes::{save, state_of};
 use super::writer::Applied;
 use crate::enrolment::REQUESTS;
-use crate::enrolment::decide::{Change, Known, KnownJoin, decide, the_one};
+use crate::enrolment::decide::{Change, KnownJoin, StoredIdentities, decide, the_one};
 use crate::{
     Enrolled, EnrolmentRequest, Identity, Join, KeyDigest, NodeState, NotPending, PendingKey,
 };
@@ -113,7 +113,7 @@ pub(super) fn enrol(
     Ok(Applied { changes_tokens: true, ..Applied::of(answer) })
 }
 
-fn known(db: &Connection, request: &EnrolmentRequest) -> rusqlite::Result<Known> {
+fn known(db: &Connection, request: &EnrolmentRequest) -> rusqlite::Result<StoredIdentities> {
     let node = &*request.node;
     let join = |row: &Row<'_>| {
         let (from, spent): (Option<String>, Option<i64>) = (row.get(2)?, row.get(3)?);
@@ -125,7 +125,7 @@ fn known(db: &Connection, request: &EnrolmentRequest) -> rusqlite::Result<Known>
     let windows = "SELECT until FROM enrolment_window WHERE node = ?";
     let rejected = "SELECT 1 FROM enrolment_request WHERE node = ? AND key = ? AND rejected";
     let status = state_of(db, node)?.map(|state| state.node().status);
-    Ok(Known {
+    Ok(StoredIdentities {
         of_key: of_key(db, request.key)?,
         of_node: of_node(db, node)?.filter(|identity| identity.revoked.is_none()),
         join: db.prepare_cached(joins)?.query_row([node], join).optional()?,

@@ -11,9 +11,9 @@ use super::writer::Applied;
 use super::{notices, records, steps};
 use crate::fold::{Folded, Fresh, Incoming};
 use crate::notice::Subscriptions;
-use crate::packed::Known;
+use crate::packed::StoredSeqs;
 use crate::quota::{OverQuota, Quota};
-use crate::step::Ends;
+use crate::step::StepOutcomes;
 use crate::{Arrival, Arrivals, Event, Ingested, NodeState, Report};
 
 /// Nothing is written of a batch that is over its node's quota.
@@ -27,7 +27,7 @@ pub(super) fn ingest(
 ) -> rusqlite::Result<Applied<Result<Ingested, OverQuota>>> {
     let mut state = state_of(db, node)?.unwrap_or_else(|| NodeState::new(node, at));
     let mut runs = Runs::of(db, node, batch)?;
-    let mut ends = Ends::default();
+    let mut ends = StepOutcomes::default();
     let incoming = Incoming { node, reports: batch, at };
     let folded = incoming.fold(&mut state, &mut ends, quota, |report| runs.fresh(&report.record));
     let Folded { ingested, fresh } = match folded {
@@ -57,7 +57,7 @@ struct OfRun<'r> {
     /// Whether its records were removed: then none is stored again.
     is_pruned: bool,
     /// What is stored of it, and what comes.
-    known: Known,
+    known: StoredSeqs,
     /// Whether nothing of it has been applied yet.
     is_new: bool,
 }

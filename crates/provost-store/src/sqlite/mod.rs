@@ -62,7 +62,7 @@ pub struct Sqlite {
     subscriptions: Arc<Subscriptions>,
     /// Whether nodes that are silent have been watched for.
     watched: AtomicBool,
-    /// The last run that [`Look::AtNewRuns`] has looked at.
+    /// The last run that [`PruneScope::AtNewRuns`] has looked at.
     pruned_until: AtomicI64,
 }
 

@@ -4,14 +4,19 @@ use rusqlite::{Connection, Row, params};
 
 use super::rows::{self, record_ids};
 use crate::Report;
-use crate::packed::{Known, Texts, pack, unpack};
+use crate::packed::{StoredSeqs, Texts, pack, unpack};
 
 /// What of a row is read: see [`texts`].
 pub(super) const COLUMNS: &str = "id, bytes, body";
 
 /// Which records of a run from the seq `first` to `last` are stored, at least.
-pub(super) fn known(db: &Connection, run: i64, first: u64, last: u64) -> rusqlite::Result<Known> {
-    let mut known = Known::default();
+pub(super) fn known(
+    db: &Connection,
+    run: i64,
+    first: u64,
+    last: u64,
+) -> rusqlite::Result<StoredSeqs> {
+    let mut known = StoredSeqs::default();
     let base = record_ids(run)[0];
     let id = |seq| rows::record_id(run, seq);
     let select = "SELECT id, last FROM record

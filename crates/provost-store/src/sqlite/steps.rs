@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use crate::step::{Ends, Reporting, cause_of};
+use crate::step::{Reporting, StepOutcomes, cause_of};
 use crate::{ScriptReport, ScriptSummary, Step};
 use provost_api::Cause;
 
 /// Notes how steps ended; `id` is that of a run, which is stored.
 pub(super) fn save<R: Copy>(
     db: &Connection,
-    ends: &Ends<'_, R>,
+    ends: &StepOutcomes<'_, R>,
     id: impl Fn(R) -> Option<i64>,
 ) -> rusqlite::Result<()> {
     let mut forget = db.prepare_cached("DELETE FROM step WHERE node = ? AND script = ?")?;

@@ -11,7 +11,7 @@ use tokio::sync::broadcast;
 use super::writer::Applied;
 use super::{Sqlite, admins, changes, identities, ingest, nodes, prune, rows, runs, steps, tokens};
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Event, Ingested, Look, Lost, NewestRuns, Node, Pruned,
+    Admin, Answer, AuditEntry, Claim, Event, Ingested, Lost, NewestRuns, Node, PruneScope, Pruned,
     Released, Report, ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary,
     Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
 };
@@ -251,11 +251,11 @@ impl Store for Sqlite {
         })
     }
 
-    fn prune(&self, keep: Retention, look: Look, at: Timestamp) -> Answer<'_, Pruned> {
+    fn prune(&self, keep: Retention, look: PruneScope, at: Timestamp) -> Answer<'_, Pruned> {
         Box::pin(async move {
             match look {
-                Look::AtNewRuns => self.prune_new(keep, at).await,
-                Look::Everywhere => self.prune_all(keep, at).await,
+                PruneScope::AtNewRuns => self.prune_new(keep, at).await,
+                PruneScope::Everywhere => self.prune_all(keep, at).await,
             }
         })
     }

@@ -9,7 +9,7 @@ use super::checkpoints::Checkpoints;
 use super::error::{failed, has_no_room};
 use super::owners::Owners;
 use super::schema;
-use crate::pace::{ENOUGH, Pace};
+use crate::batch_delay::{BatchDelay, ENOUGH};
 use crate::{EVENT_BACKLOG, Event, StoreError};
 
 /// How many jobs can wait for the writer. Above that, those who submit one wait.
@@ -153,7 +153,7 @@ fn write(
     mut jobs: mpsc::Receiver<Box<dyn Job>>,
     audience: &Audience,
 ) {
-    let (mut pace, mut checkpoints) = (Pace::default(), None);
+    let (mut pace, mut checkpoints) = (BatchDelay::default(), None);
     while let Some(first) = jobs.blocking_recv() {
         while let Some(pause) = pace.pause(1 + jobs.len(), 1) {
             thread::park_timeout(pause);

@@ -69,7 +69,7 @@ impl NodeState {
 
     /// Notes a report of a run, at the server's time `at`, `sent` so.
     /// A run that was lost is so no longer.
-    pub fn heard(&mut self, run: &str, sent: Option<&Sent>, at: Timestamp) {
+    pub fn note_report(&mut self, run: &str, sent: Option<&Sent>, at: Timestamp) {
         if let Some(Sent { program, plain_http, .. }) = sent {
             self.plain_http = *plain_http;
             if program.is_some() && self.program.as_deref() != program.as_deref() {
@@ -78,7 +78,7 @@ impl NodeState {
         }
         self.last_seen = Some(at);
         self.reported = true;
-        self.lines().filter(|line| line.run == run).for_each(|line| line.heard(at));
+        self.lines().filter(|line| line.run == run).for_each(|line| line.note_report(at));
     }
 
     /// When the node counts as lost if it reports nothing; none if it has nothing to report.
@@ -95,7 +95,7 @@ impl NodeState {
 
     /// Restarts the node's deadlines at `at`, because no daemon received its reports before.
     pub fn restart_deadlines(&mut self, at: Timestamp) {
-        self.lines().filter(|line| line.due().is_some()).for_each(|line| line.heard(at));
+        self.lines().filter(|line| line.due().is_some()).for_each(|line| line.note_report(at));
     }
 
     fn lines(&mut self) -> impl Iterator<Item = &mut Progress> {

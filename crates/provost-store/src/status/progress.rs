@@ -166,7 +166,7 @@ impl Progress {
         Some(words.join(", "))
     }
 
-    pub(super) fn heard(&mut self, at: Timestamp) {
+    pub(super) fn note_report(&mut self, at: Timestamp) {
         self.heard = Some(at);
         self.lost = None;
     }

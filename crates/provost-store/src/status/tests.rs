@@ -164,7 +164,7 @@ fn applied(records: &[Record]) -> NodeState {
     let mut state = NodeState::new("cn001", Timestamp::UNIX_EPOCH);
     for (at, record) in records.iter().enumerate() {
         state.apply(record, at == 0);
-        state.heard(&record.run, None, Timestamp::UNIX_EPOCH);
+        state.note_report(&record.run, None, Timestamp::UNIX_EPOCH);
     }
     state
 }
@@ -241,7 +241,7 @@ fn a_node_that_is_given_up_is_taken_back_when_its_run_speaks_again() {
     let start = Record { limit_ms: Some(1000), ..step(Phase::StageStart, 1, "x") };
     let mut state = applied(&[Record { seq: 1, ..service_start("boot", "a") }]);
     state.apply(&Record { seq: 2, ..start }, false);
-    state.heard("a", None, at(10));
+    state.note_report("a", None, at(10));
     assert!(!state.lose(at(10), at(12)), "it isn't due yet");
     assert!(state.lose(at(11), at(12)));
     assert_eq!(state.due(), None, "it is given up once");
@@ -253,7 +253,7 @@ fn a_node_that_is_given_up_is_taken_back_when_its_run_speaks_again() {
 
     // A rerun by hand says nothing of the boot that was cut off.
     state.apply(&Record { seq: 1, ..service_start("run", "b") }, true);
-    state.heard("b", None, at(20));
+    state.note_report("b", None, at(20));
     assert_eq!(
         (state.node().status, state.node().service.as_deref()),
         (Status::Failed, Some("run"))
@@ -266,14 +266,14 @@ fn a_node_that_is_given_up_is_taken_back_when_its_run_speaks_again() {
     );
     let end = Record { seq: 2, result: Some(Outcome::Success), ..service_start("run", "b") };
     state.apply(&Record { phase: Phase::ServiceEnd, ..end }, false);
-    state.heard("b", None, at(1001));
+    state.note_report("b", None, at(1001));
     let why = state.node();
     assert_eq!(
         (why.updatestatus, why.detail.cause),
         (Some(UpdateStatus::Synced), Some(Cause::Lost))
     );
 
-    state.heard("a", None, at(2000));
+    state.note_report("a", None, at(2000));
     assert_eq!((state.node().status, state.node().detail.cause), (Status::Netbooting, None));
     assert_eq!(state.due(), Some(at(2001)));
     state.restart_deadlines(at(3000));

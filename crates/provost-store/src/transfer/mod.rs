@@ -8,7 +8,7 @@ pub(crate) mod records;
 mod stream;
 mod table;
 
-pub use self::place::{Place, copy};
+pub use self::place::{StoreLocation, copy};
 pub use self::stream::{Counts, Part, Row, stream};
 pub(crate) use self::stream::{Gone, Rows, cut_off, head};
 pub use self::table::{Bytes, Value};

@@ -11,14 +11,14 @@ use crate::{PostgresFiles, PostgresUrl, StoreError};
 
 /// Where a store is, whether or not a daemon uses it.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum StoreLocation {
     /// In a daemon's folder `data`.
     Sqlite(PathBuf),
     /// A database, and the files to reach it.
     Postgres(PostgresUrl, PostgresFiles),
 }
 
-impl FromStr for Place {
+impl FromStr for StoreLocation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -35,7 +35,7 @@ impl FromStr for Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for StoreLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(data) => write!(f, "{}", sqlite::file(data).display()),
@@ -44,7 +44,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl Place {
+impl StoreLocation {
     /// Sends all that the store holds, as of one moment. The stream that isn't read any more is no
     /// error here: who reads it says why.
     pub async fn export(&self, parts: mpsc::Sender<Part>) -> Result<(), StoreError> {
@@ -81,7 +81,7 @@ impl Place {
 }
 
 /// Copies all from one store to another, which has to be empty.
-pub async fn copy(from: &Place, to: &Place) -> Result<Counts, StoreError> {
+pub async fn copy(from: &StoreLocation, to: &StoreLocation) -> Result<Counts, StoreError> {
     let (sender, receiver) = stream();
     let (exported, imported) = tokio::join!(from.export(sender), to.import(receiver));
     // A source that failed is why the target got no end.

@@ -2,7 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use provost_store::{
-    Look, MAX_RUNS, Pruned, Quota, Quotas, Report, Retention, RunQuery, Status, Store, UploadedLog,
+    MAX_RUNS, PruneScope, Pruned, Quota, Quotas, Report, Retention, RunQuery, Status, Store,
+    UploadedLog,
 };
 use serde_json::json;
 
@@ -31,7 +32,7 @@ fn run(node: &str, run: &str, records: u64) -> Vec<Report> {
 async fn pruned(store: &dyn Store, keep: Retention, at: Timestamp) -> Pruned {
     let (expected, mut all) = (store.prunable(keep, at).await.unwrap(), Pruned::default());
     loop {
-        let some = store.prune(keep, Look::Everywhere, at).await.unwrap();
+        let some = store.prune(keep, PruneScope::Everywhere, at).await.unwrap();
         all += some;
         if some == Pruned::default() {
             assert_eq!(all, expected, "what is removed is what was to be");
@@ -118,7 +119,7 @@ async fn of_steps(store: &dyn Store, keep: Retention) {
 /// A round looks at no node without a new run.
 async fn of_new_runs(store: &dyn Store, keep: Retention) {
     let now = at() + SignedDuration::from_mins(10);
-    let prune = async |keep| store.prune(keep, Look::AtNewRuns, now).await.unwrap();
+    let prune = async |keep| store.prune(keep, PruneScope::AtNewRuns, now).await.unwrap();
     let gone = prune(Retention { runs: 2, ..keep }).await;
     assert_eq!(gone, Pruned::default(), "it has looked at all");
     assert_eq!(prune(keep).await, Pruned::default(), "nothing is new");
@@ -131,7 +132,8 @@ async fn of_new_runs(store: &dyn Store, keep: Retention) {
     // By their age, all but the newest.
     store.ingest("cn003", run("cn003", "c5", 1), now).await.unwrap();
     let late = now + days(91);
-    let gone = store.prune(Retention { runs: 9, ..keep }, Look::AtNewRuns, late).await.unwrap();
+    let gone =
+        store.prune(Retention { runs: 9, ..keep }, PruneScope::AtNewRuns, late).await.unwrap();
     assert_eq!(gone.runs, 2);
     assert_eq!(runs(store, "cn003").await, ["c5"]);
 }

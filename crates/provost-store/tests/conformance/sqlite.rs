@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use provost_steplog::wording::error_chain;
-use provost_store::{Look, Retention, Sqlite, Store};
+use provost_store::{PruneScope, Retention, Sqlite, Store};
 use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};
@@ -44,7 +44,7 @@ async fn of_old_changes_the_newest_stay() {
     db.execute_batch(&add).unwrap();
     let days = |days: i64| SignedDuration::from_hours(24 * days);
     let keep = Retention { runs: 1, age: days(90), logs: days(30) };
-    store.prune(keep, Look::Everywhere, at()).await.unwrap();
+    store.prune(keep, PruneScope::Everywhere, at()).await.unwrap();
     let left = "SELECT count(*), min(id) FROM audit";
     let left = db.query_row(left, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     assert_eq!(left, (provost_api::limits::AUDIT as i64, 21));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use provost_store::transfer::{Part, Place, Value, copy, stream};
+use provost_store::transfer::{Part, StoreLocation, Value, copy, stream};
 use provost_store::{PostgresFiles, Sqlite, Store, Token, UploadedLog};
 use provost_tests::{Postgres as Server, skip_part};
 use rusqlite::Connection;
@@ -27,12 +27,12 @@ fn same(expected: Vec<String>, found: Vec<String>) {
     assert_eq!(expected.len(), found.len());
 }
 
-fn sqlite(data: &Path) -> Place {
-    Place::Sqlite(data.to_owned())
+fn sqlite(data: &Path) -> StoreLocation {
+    StoreLocation::Sqlite(data.to_owned())
 }
 
-fn postgres(url: &str) -> Place {
-    Place::Postgres(url.parse().unwrap(), PostgresFiles::default())
+fn postgres(url: &str) -> StoreLocation {
+    StoreLocation::Postgres(url.parse().unwrap(), PostgresFiles::default())
 }
 
 /// Fills a store by all that the suite does, and each column of each table of its file, also of those
@@ -242,7 +242,7 @@ async fn a_copy_leaves_out_no_column_of_no_table() {
 
 /// Copies `from` while nodes report to `store`, and checks that what each node's state says of its
 /// records is what there is of them.
-async fn copies_one_moment(store: Arc<dyn Store>, from: Place) {
+async fn copies_one_moment(store: Arc<dyn Store>, from: StoreLocation) {
     let done = Arc::new(AtomicBool::new(false));
     let mut writers = tokio::task::JoinSet::new();
     for n in 0..8 {
@@ -322,7 +322,7 @@ async fn what_was_cut_off_is_not_stored_and_can_be_copied_again() {
             assert!(error.contains(why) || damage && error.contains("values"), "{error}");
             target.check_empty().await.unwrap();
         }
-        if let Place::Sqlite(data) = &target {
+        if let StoreLocation::Sqlite(data) = &target {
             let error = Sqlite::open(data).err().unwrap();
             assert!(error.hint().contains("again"), "{}", error.hint());
         }

@@ -91,7 +91,7 @@ impl Observer for StatusReporter {
         })
     }
 
-    fn report_rest(&mut self, limit: Duration) -> LocalBoxFuture<'_, Result<(), Failure>> {
+    fn drain_backlog(&mut self, limit: Duration) -> LocalBoxFuture<'_, Result<(), Failure>> {
         Box::pin(async move {
             let (_sender, mut orders) = watch::channel(Orders::default());
             let mut deliverer = self.start(Service::Run, &[]).await;

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use provost_fs::Durability;
 use provost_steplog::wording::error_chain;
 use provost_store::location::{Location, RESTORING};
-use provost_store::transfer::{Counts, Part, Place, stream};
+use provost_store::transfer::{Counts, Part, StoreLocation, stream};
 use tar::{Entry, EntryType};
 use tokio::sync::mpsc;
 
@@ -48,7 +48,7 @@ impl Restore {
     }
 
     /// Fills the store.
-    async fn import(&self, place: &Place) -> Result<Counts, Failure> {
+    async fn import(&self, place: &StoreLocation) -> Result<Counts, Failure> {
         let (sender, parts) = stream();
         let path = self.from.clone();
         let send = tokio::task::spawn_blocking(move || {

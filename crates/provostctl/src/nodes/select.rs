@@ -1,6 +1,6 @@
 use jiff::Timestamp;
 use provost_bundle::Limit;
-use provost_store::Goal;
+use provost_store::WaitTarget;
 
 /// Which of the nodes are shown: those to which all options apply.
 #[derive(clap::Args)]
@@ -10,7 +10,7 @@ pub(crate) struct Selection {
     failed: bool,
     /// Only nodes with this status or updatestatus
     #[arg(long)]
-    status: Option<Goal>,
+    status: Option<WaitTarget>,
     /// Only nodes that are or failed in this stage
     #[arg(long)]
     stage: Option<String>,

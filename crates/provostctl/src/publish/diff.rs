@@ -10,7 +10,7 @@ use provost_steplog::terminal::escape;
 use provost_steplog::{Paint, wording};
 use similar::TextDiff;
 
-use super::plan_changes::{Difference, Group, Groups, Kind, Values};
+use super::plan_changes::{Difference, Groups, Kind, SameChange, Values};
 
 /// The text of all changes.
 pub(super) fn diff(changes: &Changes, groups: &Groups, paint: Paint) -> String {
@@ -102,7 +102,7 @@ fn of_content(
     }
 }
 
-fn of_nodes(kind: Kind, differences: &[Difference], group: &Group, paint: Paint) -> String {
+fn of_nodes(kind: Kind, differences: &[Difference], group: &SameChange, paint: Paint) -> String {
     let count = wording::count(group.nodes.len(), "node");
     let what = match kind {
         Kind::Changed => format!("plan {}", generations(group)),
@@ -136,7 +136,7 @@ fn of_nodes(kind: Kind, differences: &[Difference], group: &Group, paint: Paint)
     text
 }
 
-fn of_variable(name: &str, group: &Group, paint: Paint) -> String {
+fn of_variable(name: &str, group: &SameChange, paint: Paint) -> String {
     let Some(((before, after), is_same)) = group.values.get(name) else { return String::new() };
     if secret::is_secret(name) && before.is_some() && after.is_some() {
         return format!("  env {name}: changed, hidden");
@@ -168,7 +168,7 @@ fn quoted(value: Option<&String>) -> Option<String> {
 }
 
 /// `3 -> 4`, or `3…7 -> 4…8` where the nodes have several.
-fn generations(group: &Group) -> String {
+fn generations(group: &SameChange) -> String {
     let range = |(least, greatest): (u64, u64)| match least == greatest {
         true => least.to_string(),
         false => format!("{least}…{greatest}"),

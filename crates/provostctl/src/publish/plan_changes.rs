@@ -33,7 +33,7 @@ pub(super) type Values = (Option<String>, Option<String>);
 
 /// Nodes whose plans change in the same way.
 #[derive(Debug, Default)]
-pub(super) struct Group {
+pub(super) struct SameChange {
     pub(super) nodes: Vec<String>,
     /// The least and the greatest generation of their plans, before and afterwards.
     pub(super) before: Option<(u64, u64)>,
@@ -44,7 +44,7 @@ pub(super) struct Group {
 }
 
 /// The groups of nodes, by what changes.
-pub(super) type Groups = BTreeMap<(Kind, Vec<Difference>), Group>;
+pub(super) type Groups = BTreeMap<(Kind, Vec<Difference>), SameChange>;
 
 /// What changes for the nodes.
 pub(super) fn groups(changes: &[PlanChange]) -> Groups {

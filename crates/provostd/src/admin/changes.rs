@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
 use provost_api::admins::{Named, NodesRequest, Released, TokensRequest};
 use provost_record::{Service, now};
-use provost_store::{Look, Pruned, RunQuery, Store};
+use provost_store::{PruneScope, Pruned, RunQuery, Store};
 use serde_json::json;
 use tokio::task::spawn_blocking;
 
@@ -170,5 +170,5 @@ pub(crate) async fn prunable(State(pruner): State<Arc<Pruner>>) -> Result<Json<P
 }
 
 pub(crate) async fn prune(State(pruner): State<Arc<Pruner>>) -> Result<Json<Pruned>, Refusal> {
-    Ok(Json(pruner.prune(Look::Everywhere).await?))
+    Ok(Json(pruner.prune(PruneScope::Everywhere).await?))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use provost_steplog::wording::error_chain;
-use provost_store::{Look, Pruned, Retention, Store, StoreError};
+use provost_store::{PruneScope, Pruned, Retention, Store, StoreError};
 use tokio::time::{Instant, sleep};
 
 use crate::listener::Stop;
@@ -32,10 +32,10 @@ impl Pruner {
             loop {
                 sleep(PAUSE).await;
                 let look = match everywhere_at {
-                    Some(at) if Instant::now() < at => Look::AtNewRuns,
-                    _ => Look::Everywhere,
+                    Some(at) if Instant::now() < at => PruneScope::AtNewRuns,
+                    _ => PruneScope::Everywhere,
                 };
-                if look == Look::Everywhere {
+                if look == PruneScope::Everywhere {
                     everywhere_at = Some(Instant::now() + DAY);
                 }
                 if let Err(error) = self.prune(look).await {
@@ -59,7 +59,7 @@ impl Pruner {
     }
 
     /// Removes what is kept no longer now.
-    pub(crate) async fn prune(&self, look: Look) -> Result<Pruned, StoreError> {
+    pub(crate) async fn prune(&self, look: PruneScope) -> Result<Pruned, StoreError> {
         let mut all = Pruned::default();
         loop {
             let pruned = self.store.prune(self.retention, look, Timestamp::now()).await?;

@@ -39,7 +39,7 @@ use crate::published::refresher::Refresher;
 use crate::web::events::Events;
 use crate::web::live::Pages;
 use crate::web::overview::Overview;
-use crate::web::published::Published;
+use crate::web::published::PublicationsPage;
 use crate::web::scripts::Scripts;
 use crate::web::{self, WebState};
 use crate::xcat::Xcat;
@@ -204,7 +204,7 @@ impl SharedParts {
                 pending: self.pending.clone(),
             },
             scripts: Scripts { store: self.store.clone() },
-            published: Published { fleet: self.fleet.clone(), www: self.www.clone() },
+            published: PublicationsPage { fleet: self.fleet.clone(), www: self.www.clone() },
             events: Events { recent: self.recent.clone() },
             store: self.store.clone(),
             known: self.known.clone(),

@@ -40,7 +40,7 @@ const FIRST: Duration = Duration::from_secs(60);
 const RETRY: Duration = Duration::from_secs(5);
 
 /// All nodes as they were last read.
-struct Kept {
+struct ReadNodes {
     snapshot: Arc<Snapshot>,
     /// When all of them were read at once.
     all_read: Instant,
@@ -147,7 +147,11 @@ impl Fleet {
     }
 
     /// Reads the nodes that have changed, again and again while somebody looks.
-    async fn follow(&self, store: &dyn Store, kept: &mut Option<Kept>) -> Result<(), StoreError> {
+    async fn follow(
+        &self,
+        store: &dyn Store,
+        kept: &mut Option<ReadNodes>,
+    ) -> Result<(), StoreError> {
         // The first look doesn't wait until all are read, however old they are.
         let mut oldest = Duration::MAX;
         let mut shown = None;
@@ -178,9 +182,9 @@ impl Fleet {
     async fn refresh<'a>(
         &self,
         store: &dyn Store,
-        kept: &'a mut Option<Kept>,
+        kept: &'a mut Option<ReadNodes>,
         oldest: Duration,
-    ) -> Result<&'a Kept, StoreError> {
+    ) -> Result<&'a ReadNodes, StoreError> {
         // After an error they are not known: what has changed is taken.
         let (known, changed) = (kept.take(), self.changed.take());
         let next = match (known, changed) {
@@ -192,7 +196,7 @@ impl Fleet {
                     known
                 } else {
                     let found = store.nodes_named(names.iter().cloned().collect()).await?;
-                    Kept { snapshot: Arc::new(known.snapshot.with(names, found)), ..known }
+                    ReadNodes { snapshot: Arc::new(known.snapshot.with(names, found)), ..known }
                 }
             }
             (known, _) => {
@@ -203,7 +207,7 @@ impl Fleet {
                     None => Timestamp::now().as_microsecond().unsigned_abs(),
                 };
                 let snapshot = Arc::new(Snapshot::of(store.nodes().await?, version));
-                Kept { snapshot, all_read }
+                ReadNodes { snapshot, all_read }
             }
         };
         Ok(kept.insert(next))
@@ -253,7 +257,7 @@ mod tests {
         assert!(store.claim(claim, Timestamp::now()).await.unwrap());
     }
 
-    fn failed(kept: &Kept) -> Vec<&str> {
+    fn failed(kept: &ReadNodes) -> Vec<&str> {
         let members = kept.snapshot.members.iter();
         let failed = members.filter(|member| member.node.status == Status::Failed);
         failed.map(|member| member.node.name.as_str()).collect()

@@ -18,10 +18,10 @@ pub(crate) const EVENTS: u64 = 200;
 
 /// What came in.
 #[derive(Default)]
-pub(crate) struct Recent(Mutex<Kept>);
+pub(crate) struct Recent(Mutex<RecentCounts>);
 
 #[derive(Default)]
-struct Kept {
+struct RecentCounts {
     /// Those in which something came in, the oldest first.
     seconds: VecDeque<Second>,
     /// The oldest first.
@@ -63,7 +63,7 @@ impl RecentEvent {
 }
 
 impl Recent {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, RecentCounts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -132,7 +132,7 @@ impl Recent {
     }
 }
 
-impl Kept {
+impl RecentCounts {
     fn add(&mut self, at: Timestamp, event: RecentEvent) {
         self.count += event.count();
         self.events.push_back((at, event));

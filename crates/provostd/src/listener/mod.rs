@@ -4,16 +4,16 @@ pub(crate) mod client_address;
 pub(crate) mod connections;
 pub(crate) mod encoding;
 pub(crate) mod host;
-pub(crate) mod pace;
+pub(crate) mod ingest_limiter;
 pub(crate) mod proxy_protocol;
 pub(crate) mod ranges;
 pub(crate) mod refusal;
-pub(crate) mod report_places;
+pub(crate) mod retry_slots;
 pub(crate) mod serving;
+pub(crate) mod slow_client_guard;
 pub(crate) mod socket;
 pub(crate) mod tls;
 pub(crate) mod token;
-pub(crate) mod turns;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use tokio::sync::watch;
 use crate::metrics::ListenerCounts;
 use client_address::ClientAddress;
 use connections::{Connection, Connections};
-use pace::Paced;
+use slow_client_guard::SlowClientGuard;
 
 /// How long a client may take for the head of a request, and how long it may leave a connection
 /// idle.
@@ -96,7 +96,7 @@ pub(crate) async fn serve<L: Listener<Addr: ClientAddress>>(
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
             .serve_connection(
-                TokioIo::new(Paced::new(io)),
+                TokioIo::new(SlowClientGuard::new(io)),
                 answer(router.clone(), Arc::clone(&connection), is_crowded),
             );
         let serving = shutdown.watch(serving);

@@ -12,7 +12,7 @@ type OfReceiver = Family<[(&'static str, String); 1], Counter>;
 
 /// What receivers were told. Their names are those of the configuration.
 #[derive(Default)]
-pub(crate) struct Deliveries {
+pub(crate) struct DeliveryCounters {
     delivered: OfReceiver,
     failed: OfReceiver,
     dropped: OfReceiver,
@@ -20,7 +20,7 @@ pub(crate) struct Deliveries {
     configured: OnceLock<BTreeSet<String>>,
 }
 
-impl Deliveries {
+impl DeliveryCounters {
     pub(super) fn register(&self, registry: &mut Registry) {
         let all = [
             ("notices_delivered", "Events that a receiver was told", &self.delivered),

@@ -14,7 +14,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use provost_store::{Ingested, Pruned, Status};
 
-use deliveries::Deliveries;
+use deliveries::DeliveryCounters;
 pub(crate) use listeners::{ListenerCounts, Listeners};
 pub(crate) use running::Running;
 pub(crate) use timings::Timings;
@@ -31,7 +31,7 @@ pub(crate) struct Metrics {
     batch_time: Histogram,
     logs: Counter,
     pruned: [Counter; 4],
-    pub(crate) deliveries: Deliveries,
+    pub(crate) deliveries: DeliveryCounters,
     pub(crate) timings: Timings,
     log_bytes: Counter,
     acked: Counter,
@@ -70,7 +70,7 @@ impl Default for Metrics {
         });
         let help = "Time from a whole batch of records to its being durable";
         registry.register_with_unit("ingest_batch", help, Unit::Seconds, batch_time.clone());
-        let deliveries = Deliveries::default();
+        let deliveries = DeliveryCounters::default();
         deliveries.register(&mut registry);
         let timings = Timings::default();
         timings.register(&mut registry);

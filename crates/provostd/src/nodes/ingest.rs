@@ -13,8 +13,8 @@ use super::failures;
 use super::guard::AttemptGuard;
 use super::over_quota::OverQuota;
 use super::silence::Silence;
+use crate::listener::ingest_limiter::IngestLimiter;
 use crate::listener::refusal::Refusal;
-use crate::listener::report_places::ReportPlaces;
 use crate::metrics::Metrics;
 
 /// Stores what nodes report.
@@ -24,7 +24,7 @@ pub(crate) struct Reports {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) over_quota: Arc<OverQuota>,
     pub(crate) silence: Arc<Silence>,
-    pub(crate) places: ReportPlaces,
+    pub(crate) places: IngestLimiter,
 }
 
 impl Reports {

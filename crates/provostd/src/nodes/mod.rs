@@ -34,7 +34,7 @@ use crate::listener::encoding::Encoding;
 use crate::listener::refusal;
 use crate::listener::refusal::Refusal;
 use crate::published::refresher::Refresher;
-use crate::published::{Published, PublishedFolder, add_newest, refuse_secrets};
+use crate::published::{PublishedFile, PublishedFolder, add_newest, refuse_secrets};
 use beats::Beats;
 use caller::Callers;
 use enrolment::Enrolment;
@@ -79,14 +79,14 @@ pub(crate) fn router(state: NodesState) -> Router {
 
 type Www = State<PublishedFolder>;
 /// The connection that a request has come by.
-type By = Extension<Arc<Connection>>;
+type Peer = Extension<Arc<Connection>>;
 
 async fn manifest(State(www): Www, request: Request<Body>) -> Response {
-    Published::Manifest(published::MANIFEST.to_owned()).serve(&www, request).await
+    PublishedFile::Manifest(published::MANIFEST.to_owned()).serve(&www, request).await
 }
 
 async fn manifest_signature(State(www): Www, request: Request<Body>) -> Response {
-    Published::Manifest(published::signature(published::MANIFEST)).serve(&www, request).await
+    PublishedFile::Manifest(published::signature(published::MANIFEST)).serve(&www, request).await
 }
 
 async fn channel_manifest(
@@ -94,7 +94,7 @@ async fn channel_manifest(
     Path(name): Path<String>,
     request: Request<Body>,
 ) -> Response {
-    match Published::manifest(&name) {
+    match PublishedFile::manifest(&name) {
         Some(manifest) => manifest.serve(&www, request).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
@@ -113,14 +113,14 @@ async fn object(
     Path((folder, name)): Path<(String, String)>,
     request: Request<Body>,
 ) -> Response {
-    match Published::object(&folder, &name) {
+    match PublishedFile::object(&folder, &name) {
         Some(object) => object.serve(&www, request).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
 async fn pack(State(www): Www, Path(name): Path<String>, request: Request<Body>) -> Response {
-    match Published::pack(&name) {
+    match PublishedFile::pack(&name) {
         Some(pack) => pack.serve(&www, request).await,
         None => StatusCode::NOT_FOUND.into_response(),
     }
@@ -138,11 +138,11 @@ async fn plan(
     State(www): Www,
     State(callers): State<Arc<Callers>>,
     State(guard): State<AttemptGuard>,
-    Extension(by): By,
+    Extension(by): Peer,
     Path(name): Path<String>,
     request: Request<Body>,
 ) -> Result<Response, Refusal> {
-    let Some(plan) = Published::plan(&name) else {
+    let Some(plan) = PublishedFile::plan(&name) else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
     let caller = callers.check(request.headers(), plan.node, &by).await?;
@@ -167,11 +167,11 @@ async fn plan(
 async fn secrets(
     State(www): Www,
     State(callers): State<Arc<Callers>>,
-    Extension(by): By,
+    Extension(by): Peer,
     Path(name): Path<String>,
     request: Request<Body>,
 ) -> Result<Response, Refusal> {
-    let Some((node, secrets)) = Published::secrets(&name) else {
+    let Some((node, secrets)) = PublishedFile::secrets(&name) else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
     if !by.is_private() {
@@ -184,7 +184,7 @@ async fn secrets(
 async fn records(
     State(callers): State<Arc<Callers>>,
     State(reports): State<Arc<Reports>>,
-    Extension(by): By,
+    Extension(by): Peer,
     Path(node): Path<String>,
     headers: HeaderMap,
     body: Body,
@@ -200,7 +200,7 @@ async fn records(
 async fn beat(
     State(callers): State<Arc<Callers>>,
     State(beats): State<Arc<Beats>>,
-    Extension(by): By,
+    Extension(by): Peer,
     Path((node, run)): Path<(String, String)>,
     headers: HeaderMap,
     body: Body,
@@ -224,7 +224,7 @@ async fn log(
     State(callers): State<Arc<Callers>>,
     State(reports): State<Arc<Reports>>,
     State(bodies): State<Arc<Bodies>>,
-    Extension(by): By,
+    Extension(by): Peer,
     Path((node, run, name)): Path<(String, String, String)>,
     headers: HeaderMap,
     body: Body,

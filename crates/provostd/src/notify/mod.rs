@@ -26,7 +26,7 @@ use crate::listener::Stop;
 use crate::nodes::pending_nodes::PendingNodes;
 pub(crate) use age::Queues;
 use hook::Hooks;
-use receiver::{Receiver, Way};
+use receiver::{Receiver, Transport};
 use webhook::Webhook;
 
 /// How many nodes a message is about, and a call of a program.
@@ -52,16 +52,16 @@ impl Deliveries {
         for webhook in &config.webhooks {
             let (name, kinds) = (webhook.name.clone(), webhook.events.clone());
             subscriptions.push(Subscription { receiver: name.clone(), kinds });
-            let way = Way::Webhook(Webhook::new(webhook)?);
+            let transport = Transport::Webhook(Webhook::new(webhook)?);
             let window = signed(webhook.window);
-            receivers.push(Receiver { name, way, window, most: NODES_OF_MESSAGE });
+            receivers.push(Receiver { name, transport, window, most: NODES_OF_MESSAGE });
         }
         let kinds = Hooks::kinds(&config.hooks);
         if !kinds.is_empty() {
             subscriptions.push(Subscription { receiver: HOOKS.to_owned(), kinds });
-            let way = Way::Hooks(Hooks::new(&config.hooks));
+            let transport = Transport::Hooks(Hooks::new(&config.hooks));
             let (name, window) = (HOOKS.to_owned(), signed(config.hooks.window));
-            receivers.push(Receiver { name, way, window, most: NODES_OF_CALL });
+            receivers.push(Receiver { name, transport, window, most: NODES_OF_CALL });
         }
         let (sender, pending) = mpsc::channel(PENDING);
         let deliveries = Self { receivers, subscriptions, pending };

@@ -29,12 +29,12 @@ const MOST_WAIT: Duration = Duration::from_secs(3600);
 const MOST_TRIES: u32 = 10;
 
 /// How it is told.
-pub(super) enum Way {
+pub(super) enum Transport {
     Webhook(Webhook),
     Hooks(Hooks),
 }
 
-impl Way {
+impl Transport {
     /// The time between two tries. That of a program is longer: it has ten of them.
     fn backoff(&self) -> Backoff {
         let first = match self {
@@ -48,7 +48,7 @@ impl Way {
 /// A receiver.
 pub(super) struct Receiver {
     pub(super) name: String,
-    pub(super) way: Way,
+    pub(super) transport: Transport,
     /// For how long notices are gathered.
     pub(super) window: SignedDuration,
     /// How many are told together.
@@ -110,9 +110,9 @@ impl Receiver {
                 return Ok(false);
             }
             tries += 1;
-            let tried = match &self.way {
-                Way::Webhook(webhook) => webhook.deliver(group).await,
-                Way::Hooks(hooks) => hooks.run(group, tries).await,
+            let tried = match &self.transport {
+                Transport::Webhook(webhook) => webhook.deliver(group).await,
+                Transport::Hooks(hooks) => hooks.run(group, tries).await,
             };
             let Err(failed) = tried else { break true };
             queues.metrics.deliveries.failed(&self.name);
@@ -128,8 +128,11 @@ impl Receiver {
                 );
                 break false;
             }
-            let wait =
-                failed.wait.unwrap_or_default().min(MOST_WAIT).max(self.way.backoff().wait(tries));
+            let wait = failed
+                .wait
+                .unwrap_or_default()
+                .min(MOST_WAIT)
+                .max(self.transport.backoff().wait(tries));
             // The first one, and then ever fewer of them.
             if tries.is_power_of_two() {
                 let hint =

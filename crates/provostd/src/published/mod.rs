@@ -18,7 +18,7 @@ use tokio::task::spawn_blocking;
 
 use crate::listener::refusal::Refusal;
 pub(crate) use file::serve_immutable;
-pub(crate) use path::Published;
+pub(crate) use path::PublishedFile;
 
 /// The generation of a manifest stands within so many bytes.
 const HEAD: u64 = 256;

@@ -27,7 +27,7 @@ const DIGEST: usize = 64;
 
 /// One of the files that `provostctl publish` writes. Only paths of a known shape are accepted, so no
 /// request can name another file.
-pub(crate) enum Published {
+pub(crate) enum PublishedFile {
     Manifest(String),
     /// A channel's.
     ManifestOf(String),
@@ -45,10 +45,10 @@ pub(crate) struct PlanOf<'n> {
     /// The node that may read it.
     pub(crate) node: &'n str,
     pub(crate) is_signature: bool,
-    pub(crate) plan: Published,
+    pub(crate) plan: PublishedFile,
 }
 
-impl Published {
+impl PublishedFile {
     /// `manifests/25.toml` or its signature.
     pub(crate) fn manifest(name: &str) -> Option<Self> {
         let number = name.strip_suffix(".minisig").unwrap_or(name).strip_suffix(".toml")?;

@@ -59,7 +59,7 @@ pub(super) async fn answer(pages: Arc<Pages>, page: impl Page, parts: &Parts) ->
     let actions = actions.unwrap_or_default();
     match rendered(&page).await {
         Ok(content) => {
-            let of = Of { admin: actor.and_then(admin), actions, is_live: true };
+            let of = PageFrame { admin: actor.and_then(admin), actions, is_live: true };
             document(StatusCode::OK, &title, section, &content, of)
         }
         Err(refusal) => refused(&refusal, section),
@@ -76,7 +76,7 @@ fn admin(actor: &Actor) -> Option<&str> {
 
 /// What is around the content.
 #[derive(Default)]
-struct Of<'a> {
+struct PageFrame<'a> {
     admin: Option<&'a str>,
     actions: Vec<(String, String)>,
     is_live: bool,
@@ -84,7 +84,7 @@ struct Of<'a> {
 
 /// A document that stays as it is.
 pub(super) fn still(title: &str, section: &str, content: &str, actor: &Actor) -> Response<Body> {
-    let of = Of { admin: admin(actor), ..Of::default() };
+    let of = PageFrame { admin: admin(actor), ..PageFrame::default() };
     document(StatusCode::OK, title, section, &harmless(content), of)
 }
 
@@ -93,7 +93,7 @@ pub(super) fn refused(refusal: &Refusal, section: &str) -> Response<Body> {
     let content = render(&Refused { error: &refusal.error, hint: &refusal.hint });
     match content {
         Ok(content) => {
-            document(refusal.status, "Error", section, &harmless(&content), Of::default())
+            document(refusal.status, "Error", section, &harmless(&content), PageFrame::default())
         }
         Err(refusal) => refusal.into_response(),
     }
@@ -104,9 +104,9 @@ fn document(
     title: &str,
     section: &str,
     content: &str,
-    of: Of<'_>,
+    of: PageFrame<'_>,
 ) -> Response<Body> {
-    let Of { admin, actions, is_live } = of;
+    let PageFrame { admin, actions, is_live } = of;
     let title = &escape(title);
     let (style, script) = (assets::STYLE.path(), assets::SCRIPT.path());
     match render(&Document { title, section, style, script, content, is_live, admin, actions }) {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
 use super::log_text;
-use super::log_text::Line;
+use super::log_text::LogLine;
 use super::page::{Page, encoded, render};
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
@@ -53,7 +53,7 @@ struct Content<'a> {
     run: &'a str,
     parts: Vec<(&'static str, &'static str, bool)>,
     whole: String,
-    lines: Vec<Line>,
+    lines: Vec<LogLine>,
 }
 
 impl Page for LogPage {

@@ -10,14 +10,14 @@ const MOST_LINE: usize = 2_000;
 
 /// A line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct LogLine {
     /// The class of style: of a command, of what is said about it, or none.
     pub(super) tone: &'static str,
     pub(super) text: String,
 }
 
 /// The log's lines: of many, `first` from the start and `last` from the end.
-pub(super) fn lines(log: Vec<u8>, part: Part, first: usize, last: usize) -> Vec<Line> {
+pub(super) fn lines(log: Vec<u8>, part: Part, first: usize, last: usize) -> Vec<LogLine> {
     // Output stands behind `|` only where the commands are shown as well.
     let is_plain = part == Part::Output;
     let reader = Reader { is_terminal: true, paint: Paint::always(false), width: None };
@@ -36,10 +36,11 @@ pub(super) fn lines(log: Vec<u8>, part: Part, first: usize, last: usize) -> Vec<
         match left_out {
             1.. if index == first => {
                 let text = format!("… {left_out} lines are left out here");
-                lines.push(Line { tone: "busy", text });
+                lines.push(LogLine { tone: "busy", text });
             }
             1.. if index > first && index < first + left_out => {}
-            _ => lines.push(Line { tone: if is_plain { "" } else { tone(line) }, text: cut(line) }),
+            _ => lines
+                .push(LogLine { tone: if is_plain { "" } else { tone(line) }, text: cut(line) }),
         }
     }
     lines
@@ -76,7 +77,7 @@ mod tests {
         for rest in ["exec F 2 1 false", "exit F 2 1 3ms", "stdout F $ # FAILED: \u{1b}[2J"] {
             log.push_str(&format!("2026-11-20T17:00:00.000Z {rest}\n"));
         }
-        let line = |tone, text: &str| Line { tone, text: text.to_owned() };
+        let line = |tone, text: &str| LogLine { tone, text: text.to_owned() };
         let expected = [
             line("command bad", "$ false  # FAILED: exit status 1, 3 ms"),
             line("", "| $ # FAILED: \\u{1b}[2J"),

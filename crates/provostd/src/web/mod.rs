@@ -46,7 +46,7 @@ use node::NodePage;
 use node_list::{NodeList, NodeListQuery};
 use overview::Overview;
 use page::Page;
-use published::Published;
+use published::PublicationsPage;
 use scripts::{Script, Scripts};
 
 /// What pages are made of.
@@ -55,7 +55,7 @@ pub(crate) struct WebState {
     pub(crate) pages: Arc<Pages>,
     pub(crate) overview: Overview,
     pub(crate) scripts: Scripts,
-    pub(crate) published: Published,
+    pub(crate) published: PublicationsPage,
     pub(crate) events: Events,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) known: Arc<KnownNodes>,
@@ -72,7 +72,7 @@ pub(crate) fn router(state: WebState, admin: AdminState) -> Router {
         .route("/nodes/{node}/logs/{run}/{name}", get(log))
         .route("/scripts", get(page::<Scripts>))
         .route("/scripts/{*script}", get(script))
-        .route("/published", get(page::<Published>))
+        .route("/published", get(page::<PublicationsPage>))
         .route("/events", get(page::<Events>))
         .with_state(state)
         .merge(actions::router(admin))

@@ -10,7 +10,7 @@ use provost_steplog::wording;
 use provost_store::{Node, RunQuery, Status, UpdateStatus, words};
 
 use super::log_text;
-use super::log_text::Line;
+use super::log_text::LogLine;
 use super::overview::tone;
 use super::page::{Page, encoded, render};
 use crate::fleet::snapshot::Snapshot;
@@ -54,7 +54,7 @@ struct Now {
     stage: String,
     words: String,
     /// The end of its log, once the node has sent some.
-    lines: Vec<Line>,
+    lines: Vec<LogLine>,
 }
 
 struct ShownRun {

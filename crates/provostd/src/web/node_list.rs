@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use provost_plan::nodes::expand;
 use provost_steplog::wording;
-use provost_store::{Goal, Node, Selection, Status, UpdateStatus, words};
+use provost_store::{Node, Selection, Status, UpdateStatus, WaitTarget, words};
 use serde::{Deserialize, Serialize};
 
 use super::overview::tone;
@@ -116,7 +116,7 @@ impl NodeList {
         let wrong =
             |error: String, hint: String| Refusal::new(StatusCode::BAD_REQUEST, error, hint);
         let some = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let status = some(&query.status).map(|text| text.parse::<Goal>()).transpose();
+        let status = some(&query.status).map(|text| text.parse::<WaitTarget>()).transpose();
         let status = status.map_err(|e| wrong(e, "choose a status of the list".to_owned()))?;
         let q = query.q.trim();
         let names = match q.contains(['[', ',', '!', '&', '^']) {

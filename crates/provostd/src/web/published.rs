@@ -20,7 +20,7 @@ use crate::published::PublishedFolder;
 
 /// The page.
 #[derive(Clone)]
-pub(crate) struct Published {
+pub(crate) struct PublicationsPage {
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) www: PublishedFolder,
 }
@@ -70,7 +70,7 @@ struct Folder {
     history: Option<Vec<Record>>,
 }
 
-impl Page for Published {
+impl Page for PublicationsPage {
     fn title(&self) -> String {
         "Published".to_owned()
     }

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::running::{Ending, Leftovers, Running};
+use crate::failure_location::{self, FailureLocation, Notes};
 use crate::outcome::{EndCause, Outcome, Usage};
 use crate::output::xtrace::Xtrace;
-use crate::place::{self, Notes, Place};
 use crate::process::signals::signal_name;
 use crate::process::tree;
 use crate::step::LeakPolicy;
@@ -51,12 +51,12 @@ impl Running<'_, '_> {
         let (last_lines, tail, log_error) = self.capture.finish();
         let place = match end {
             EndCause::Exit(status) if status != 0 => {
-                let place = place::place(self.step, notes, status, &tail);
+                let place = failure_location::place(self.step, notes, status, &tail);
                 let place = place.map(|place| place.without(&self.step.secrets));
-                Place::or_command(place, commands.culprit)
+                FailureLocation::or_command(place, commands.culprit)
             }
             EndCause::TimedOut(_) | EndCause::Interrupted(_) => {
-                Place::or_command(None, commands.culprit)
+                FailureLocation::or_command(None, commands.culprit)
             }
             _ => None,
         };

@@ -27,7 +27,7 @@ const FLUSH: Duration = Duration::from_millis(1500);
 pub(super) struct LogFile(NonBlocking);
 
 /// Sees to it that the last messages get into the file.
-pub(super) struct Guard {
+pub(super) struct LogFlush {
     end: NonBlocking,
     dropped: ErrorCounter,
     worker: Option<WorkerGuard>,
@@ -35,14 +35,15 @@ pub(super) struct Guard {
 
 impl LogFile {
     /// Starts to write `provost.log` in `folder`. None where there is no room for a thread.
-    pub(super) fn start(folder: &Path) -> Option<(Self, Guard)> {
+    pub(super) fn start(folder: &Path) -> Option<(Self, LogFlush)> {
         // tracing-appender panics where it gets no thread.
         Builder::new().spawn(|| {}).ok()?.join().ok()?;
         // Lossy: if it weren't, a full queue would hold up the run. It loses only what a disk that
         // hangs hasn't taken for 2000 messages, and says so.
         let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(ROOM);
         let (end, worker) = builder.thread_name(NAME).finish(RotatedFile::new(folder, MOST));
-        let guard = Guard { end: end.clone(), dropped: end.error_counter(), worker: Some(worker) };
+        let guard =
+            LogFlush { end: end.clone(), dropped: end.error_counter(), worker: Some(worker) };
         Some((Self(end), guard))
     }
 }
@@ -61,7 +62,7 @@ fn write(end: &NonBlocking, at: Timestamp, lines: &[impl AsRef<str>]) {
     let _ = end.clone().write_all(text.as_bytes());
 }
 
-impl Drop for Guard {
+impl Drop for LogFlush {
     fn drop(&mut self) {
         let dropped = self.dropped.dropped_lines();
         if dropped > 0 {

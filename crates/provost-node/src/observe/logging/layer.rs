@@ -10,8 +10,8 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer;
 use tracing_subscriber::registry::{LookupSpan, Scope};
 
-use super::held;
 use super::message::{Context, Fields, Message, Severity};
+use super::message_batch;
 use super::span::OpenSpan;
 
 /// A place that messages go to. None of them waits for anything.
@@ -37,9 +37,9 @@ impl<S: Sink> MessageLayer<S> {
 
     fn deliver(&self, message: Message) {
         let (sink, waits) = (Arc::clone(&self.sink), message.severity > Severity::Warning);
-        held::deliver(move || sink.write(&message));
+        message_batch::deliver(move || sink.write(&message));
         if !waits {
-            held::release();
+            message_batch::release();
         }
     }
 

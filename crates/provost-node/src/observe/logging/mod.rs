@@ -6,10 +6,10 @@
 
 mod file;
 mod filter;
-mod held;
 mod journald;
 mod layer;
 mod message;
+mod message_batch;
 mod queue;
 mod secrets;
 mod span;
@@ -22,11 +22,11 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt;
 
 use self::file::LogFile;
-pub(crate) use self::held::together;
 use self::journald::Journald;
 use self::layer::MessageLayer;
 use self::message::TAG;
 pub use self::message::{Context, Severity};
+pub(crate) use self::message_batch::together;
 pub use self::secrets::hide;
 use self::span::Spans;
 pub use self::syslog::Syslog;
@@ -45,7 +45,7 @@ pub struct Options {
 #[must_use = "messages that are on their way when the process ends are lost"]
 pub struct LoggingGuard {
     terminal: Arc<Terminal>,
-    file: Option<file::Guard>,
+    file: Option<file::LogFlush>,
     syslog: Option<Arc<Syslog>>,
 }
 
@@ -86,7 +86,7 @@ impl LoggingGuard {
 
 impl Drop for LoggingGuard {
     fn drop(&mut self) {
-        held::release();
+        message_batch::release();
         self.terminal.finish();
         drop(self.file.take());
         if let Some(syslog) = &self.syslog {

@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use provost_steplog::terminal::{escape, escape_cell};
 
-use super::held::release;
 use super::layer::Sink;
 use super::message::{Message, Severity};
+use super::message_batch::release;
 use super::queue::MessageQueue;
 
 /// Back to the begin of the line, with nothing on it.

@@ -10,9 +10,9 @@ use tokio::task::JoinHandle;
 
 use super::beats::Beats;
 use super::direct::{report_refusal, report_unwritten};
+use super::drain_backlog::drain_backlog;
 use super::logs;
 use super::reporter::Reporter;
-use super::rest::report_rest;
 use super::spool::Spool;
 use crate::failure::Failure;
 use crate::fetch::Connection;
@@ -88,7 +88,7 @@ impl Observer for Reporting {
         self.reporter.as_ref().map(Reporter::hold)
     }
 
-    fn report_rest(&mut self, limit: Duration) -> LocalBoxFuture<'_, Result<(), Failure>> {
+    fn drain_backlog(&mut self, limit: Duration) -> LocalBoxFuture<'_, Result<(), Failure>> {
         Box::pin(async move {
             let Connection { settings, client, paths, .. } = &self.connection;
             if settings.servers.is_empty() {
@@ -96,7 +96,7 @@ impl Observer for Reporting {
             }
             let spool = Spool::new(paths);
             let before = spool.unreported_total();
-            let result = report_rest(settings, client, paths, limit).await;
+            let result = drain_backlog(settings, client, paths, limit).await;
             let left = spool.unreported_total();
             tracing::info!("{} records reported, {left} left", before.saturating_sub(left));
             result

@@ -8,7 +8,7 @@ use provost_record::Cause;
 use reqwest::{RequestBuilder, StatusCode, Url};
 
 use super::error::ReportError;
-use super::turns::Turns;
+use super::server_rotation::ServerRotation;
 use crate::failure::Failure;
 use crate::settings::{Settings, Token};
 use provost_http::{Client, body, reason, retry_after};
@@ -31,7 +31,7 @@ pub(super) enum Response {
 /// The servers of one management node, which are tried in turn.
 pub(super) struct Servers {
     client: Client,
-    turns: Turns,
+    turns: ServerRotation,
     node: String,
     token: Option<Token>,
     /// For how long the server that took the last report asked for no other one.
@@ -42,7 +42,7 @@ impl Servers {
     pub(super) fn new(settings: &Settings, client: &Client) -> Self {
         Self {
             client: client.clone(),
-            turns: Turns::new(&settings.servers),
+            turns: ServerRotation::new(&settings.servers),
             node: settings.node.clone(),
             token: settings.token.clone(),
             pause: Duration::ZERO,

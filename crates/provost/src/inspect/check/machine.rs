@@ -8,7 +8,7 @@ use crate::xcat::status_messages;
 use provost_node::failure::Failure;
 use provost_node::finding::Finding;
 use provost_node::observe::report::Spool;
-use provost_node::settings::{Guard, Paths};
+use provost_node::settings::{GuardLimits, Paths};
 use provost_node::state::attempts::Attempts;
 use provost_node::state::lock::RunLock;
 
@@ -20,7 +20,12 @@ const FORGETFUL: [(u32, &str); 3] =
     [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs"), (0x794c_7630, "overlay")];
 
 /// What this machine's own disk has to say.
-pub(super) fn look(paths: &Paths, node: &str, guard: Guard, takes_records: bool) -> Vec<Finding> {
+pub(super) fn look(
+    paths: &Paths,
+    node: &str,
+    guard: GuardLimits,
+    takes_records: bool,
+) -> Vec<Finding> {
     let mut findings = folder("state", &paths.state);
     findings.extend(folder("log", &paths.log));
     findings.push(match RunLock::is_taken(&paths.state) {
@@ -50,7 +55,7 @@ pub(super) fn look(paths: &Paths, node: &str, guard: Guard, takes_records: bool)
 }
 
 /// How near this node is to being held.
-fn attempts(state: &Path, node: Option<&str>, guard: Guard) -> Finding {
+fn attempts(state: &Path, node: Option<&str>, guard: GuardLimits) -> Finding {
     let most = guard.max_attempts.get();
     match Attempts::read(state, most) {
         Ok(attempts) => match attempts.held(provost_record::Service::Boot, node) {

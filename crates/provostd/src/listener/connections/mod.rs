@@ -1,7 +1,7 @@
 //! The connections of a listener, or of several that share their places. A client that leaves its connections idle, or
 //! opens thousands of them, closes the listener for nobody else.
 
-pub(crate) mod line;
+pub(crate) mod admission_schedule;
 pub(crate) mod open;
 pub(crate) mod queue;
 
@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::client_address::{ClientAddress, ClientKey};
-use line::Line;
+use admission_schedule::AdmissionSchedule;
 use open::{Open, State};
 use queue::Queue;
 
@@ -48,7 +48,7 @@ pub(crate) struct Connections {
     free: Arc<Semaphore>,
     open: Mutex<Open>,
     /// The turns of those who were turned away.
-    line: Line,
+    line: AdmissionSchedule,
     queue: tokio::sync::Mutex<Queue>,
 }
 
@@ -71,7 +71,13 @@ impl Connections {
     pub(crate) fn within(limits: ConnectionLimits) -> Arc<Self> {
         let free = Arc::new(Semaphore::new(limits.all));
         let queue = tokio::sync::Mutex::new(Queue::new(limits.told));
-        Arc::new(Self { limits, free, open: Mutex::default(), line: Line::new(), queue })
+        Arc::new(Self {
+            limits,
+            free,
+            open: Mutex::default(),
+            line: AdmissionSchedule::new(),
+            queue,
+        })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {

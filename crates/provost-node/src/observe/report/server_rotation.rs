@@ -9,7 +9,7 @@ use tokio::time::Instant;
 const REFUSES: Duration = Duration::from_secs(60);
 
 /// The servers of one management node, one of which has its turn.
-pub(super) struct Turns {
+pub(super) struct ServerRotation {
     /// At least one.
     servers: Vec<Server>,
     at: usize,
@@ -23,7 +23,7 @@ struct Server {
     refuses: bool,
 }
 
-impl Turns {
+impl ServerRotation {
     pub(super) fn new(urls: &[Url]) -> Self {
         let due = Instant::now();
         let server = |url: &Url| Server { url: url.clone(), due, refuses: false };
@@ -76,12 +76,12 @@ mod tests {
 
     const NONE: Duration = Duration::ZERO;
 
-    fn turns(names: &[&str]) -> Turns {
+    fn turns(names: &[&str]) -> ServerRotation {
         let url = |name: &&str| format!("http://{name}/").parse().unwrap();
-        Turns::new(&names.iter().map(url).collect::<Vec<_>>())
+        ServerRotation::new(&names.iter().map(url).collect::<Vec<_>>())
     }
 
-    fn name(turns: &Turns) -> &str {
+    fn name(turns: &ServerRotation) -> &str {
         turns.server().host_str().unwrap()
     }
 

@@ -13,7 +13,7 @@ const WITHIN: Duration = Duration::from_secs(20);
 
 /// A connection whose client must read at a least rate. Only the time counts in which the client
 /// makes a write wait.
-pub(crate) struct Paced<S> {
+pub(crate) struct SlowClientGuard<S> {
     io: S,
     /// Bytes written, and time waited, since the last time that `LEAST` was reached.
     written: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Paced<S> {
     too_slow: Pin<Box<Sleep>>,
 }
 
-impl<S> Paced<S> {
+impl<S> SlowClientGuard<S> {
     pub(crate) fn new(io: S) -> Self {
         let too_slow = Box::pin(sleep(WITHIN));
         Self { io, written: 0, waited: Duration::ZERO, waits_since: None, too_slow }
@@ -48,7 +48,7 @@ impl<S> Paced<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> Paced<S> {
+impl<S: AsyncWrite + Unpin> SlowClientGuard<S> {
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -67,7 +67,7 @@ impl<S: AsyncWrite + Unpin> Paced<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for SlowClientGuard<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -97,7 +97,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for SlowClientGuard<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -122,7 +122,7 @@ mod tests {
                 sleep(Duration::from_secs(1)).await;
             }
         });
-        let sent = Paced::new(server).write_all(&vec![0; 1024 * 1024]).await;
+        let sent = SlowClientGuard::new(server).write_all(&vec![0; 1024 * 1024]).await;
         reader.abort();
         sent
     }

@@ -1,7 +1,7 @@
 //! What perl says of a script that dies: `no disk at ./x line 12.`
 
 use super::script::Script;
-use super::spot::Spot;
+use super::source_location::SourceLocation;
 use crate::output::Tail;
 use crate::step::Step;
 
@@ -26,7 +26,12 @@ const FATAL: &[&str] = &[
 const STATEMENT: usize = 20;
 
 /// Finds what perl said at the end of its output, if it died of that.
-pub(crate) fn find(script: &Script, step: &Step, status: i32, tail: &Tail) -> Option<Spot> {
+pub(crate) fn find(
+    script: &Script,
+    step: &Step,
+    status: i32,
+    tail: &Tail,
+) -> Option<SourceLocation> {
     let lines = tail.end();
     let last = lines.last()?;
     // What it is told first is what is wrong.
@@ -66,5 +71,5 @@ pub(crate) fn find(script: &Script, step: &Step, status: i32, tail: &Tail) -> Op
         return None;
     }
     let function = (!file.has_functions()).then(|| "main".to_owned());
-    Some(Spot { file: path, line, function, source: source.to_owned() })
+    Some(SourceLocation { file: path, line, function, source: source.to_owned() })
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use provost_tests::skip_part;
 
-use crate::place::Bench;
+use crate::failure_location::Bench;
 
 #[test]
 fn of_a_sh_script() {

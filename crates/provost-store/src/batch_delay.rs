@@ -13,9 +13,9 @@ pub(crate) const ENOUGH: usize = 32;
 
 /// When the last transaction ended.
 #[derive(Default)]
-pub(crate) struct Pace(Option<Instant>);
+pub(crate) struct BatchDelay(Option<Instant>);
 
-impl Pace {
+impl BatchDelay {
     /// For how long to gather more than `waiting` jobs before the next transaction, as one of so many `daemons`. A
     /// job that comes after a pause doesn't wait.
     pub(crate) fn pause(&self, waiting: usize, daemons: u32) -> Option<Duration> {
@@ -37,11 +37,11 @@ mod tests {
     #[test]
     fn the_pause_grows_with_the_daemons_and_ends_for_a_crowd() {
         // A transaction of the future, since which no time passes while the test runs.
-        let pace = Pace(Some(Instant::now() + Duration::from_secs(3600)));
+        let pace = BatchDelay(Some(Instant::now() + Duration::from_secs(3600)));
         assert_eq!(pace.pause(1, 1), Some(PAUSE));
         assert_eq!(pace.pause(1, 2), Some(PAUSE * 2));
         assert_eq!(pace.pause(1, 1000), Some(PAUSE * MOST_DAEMONS));
         assert_eq!(pace.pause(ENOUGH, 2), None);
-        assert_eq!(Pace::default().pause(1, 2), None, "the first job waits for nothing");
+        assert_eq!(BatchDelay::default().pause(1, 2), None, "the first job waits for nothing");
     }
 }

@@ -16,7 +16,7 @@ use provost_http::Client;
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Reports what earlier runs have left, within `limit`.
-pub(super) async fn report_rest(
+pub(super) async fn drain_backlog(
     settings: &Settings,
     client: &Client,
     paths: &Paths,

@@ -4,14 +4,14 @@ use crate::{Node, Status, UpdateStatus};
 
 /// A status or an updatestatus that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Goal {
+pub enum WaitTarget {
     /// Of the last kickstart or boot.
     Status(Status),
     /// Of the last rerun.
     Update(UpdateStatus),
 }
 
-impl FromStr for Goal {
+impl FromStr for WaitTarget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -28,7 +28,7 @@ impl FromStr for Goal {
     }
 }
 
-impl Goal {
+impl WaitTarget {
     /// The word.
     pub fn as_str(&self) -> &str {
         match self {

@@ -9,7 +9,7 @@ const ROOM: usize = 2 * 1024 * 1024;
 
 /// Lines that wait for the step's end, when it is known which commands were the last.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct LogBudget {
     /// How many commands there were.
     pub(super) commands: u64,
     /// The last ones, but for the first ones, which stand in the log already.
@@ -30,7 +30,7 @@ struct Lines {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number(u64);
 
-impl Kept {
+impl LogBudget {
     /// Counts one more. The second is whether its lines go to the log at once.
     pub(super) fn count(&mut self) -> (Number, bool) {
         self.commands += 1;
@@ -83,7 +83,7 @@ mod tests {
 
     /// What is kept of so many commands, each of which ends when the one after the next begins.
     fn kept(commands: usize, length: usize) -> (u64, Vec<String>) {
-        let mut kept = Kept::default();
+        let mut kept = LogBudget::default();
         let mut running = VecDeque::new();
         for _ in 0..commands {
             let (number, early) = kept.count();

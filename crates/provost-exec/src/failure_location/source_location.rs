@@ -9,7 +9,7 @@ const UNKNOWN: &str = "-";
 
 /// Where a script failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct FailureLocation {
     /// `LINE FUNCTION FILE`, as bash's `caller` prints it. The function is `main` outside of any,
     /// and `-` where it isn't known.
     pub line: Option<String>,
@@ -17,7 +17,7 @@ pub struct Place {
     pub command: Option<String>,
 }
 
-impl Place {
+impl FailureLocation {
     /// The same, with `command` where it names none.
     pub(crate) fn or_command(place: Option<Self>, command: Option<String>) -> Option<Self> {
         let mut place = place.or_else(|| command.is_some().then(Self::default))?;
@@ -33,7 +33,7 @@ impl Place {
 }
 
 /// A place as an interpreter names it.
-pub(crate) struct Spot {
+pub(crate) struct SourceLocation {
     pub(crate) file: PathBuf,
     pub(crate) line: usize,
     /// None where it isn't known.
@@ -42,8 +42,8 @@ pub(crate) struct Spot {
     pub(crate) source: String,
 }
 
-impl From<Spot> for Place {
-    fn from(spot: Spot) -> Self {
+impl From<SourceLocation> for FailureLocation {
+    fn from(spot: SourceLocation) -> Self {
         let function = spot.function.as_deref().unwrap_or(UNKNOWN);
         Self {
             line: Some(format!("{} {function} {}", spot.line, spot.file.display())),

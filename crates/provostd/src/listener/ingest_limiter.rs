@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::refusal::Refusal;
-use super::turns::{SOONEST, Turns};
+use super::retry_slots::{RetrySlots, SOONEST};
 
 /// The time between the turns of two reports that found no place: so many a second can be stored.
 const TURN: Duration = Duration::from_millis(1);
@@ -25,22 +25,22 @@ const REPORTS: usize = 256;
 const LATEST_REPORT: Duration = Duration::from_secs(15);
 
 /// The places of reports that are being stored.
-pub(crate) struct ReportPlaces {
+pub(crate) struct IngestLimiter {
     free: Semaphore,
-    turns: Mutex<Turns>,
+    turns: Mutex<RetrySlots>,
     /// The next reports of those that were served.
-    next_reports: Mutex<Turns>,
+    next_reports: Mutex<RetrySlots>,
 }
 
-impl Default for ReportPlaces {
+impl Default for IngestLimiter {
     fn default() -> Self {
         let [turns, next_reports] =
-            [LATEST, LATEST_REPORT].map(|latest| Mutex::new(Turns::new(latest)));
+            [LATEST, LATEST_REPORT].map(|latest| Mutex::new(RetrySlots::new(latest)));
         Self { free: Semaphore::new(REPORTS), turns, next_reports }
     }
 }
 
-impl ReportPlaces {
+impl IngestLimiter {
     /// A place for a report until it is stored; where none is free, when to come again.
     pub(crate) fn take(&self) -> Result<SemaphorePermit<'_>, Refusal> {
         self.free.try_acquire().map_err(|_| {
@@ -60,7 +60,7 @@ impl ReportPlaces {
     }
 }
 
-fn next(turns: &Mutex<Turns>, apart: Duration) -> Duration {
+fn next(turns: &Mutex<RetrySlots>, apart: Duration) -> Duration {
     turns.lock().unwrap_or_else(PoisonError::into_inner).next(apart)
 }
 
@@ -70,21 +70,21 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn those_who_are_served_come_again_after_a_second_unless_thousands_do() {
-        let places = ReportPlaces::default();
+        let places = IngestLimiter::default();
         let waits: Vec<_> = (0..5000).map(|_| places.next_report(1)).collect();
         assert_eq!((waits[0], waits[450]), (None, None));
         let seconds = |n: usize| waits[n].map(|wait| wait.as_secs());
         assert_eq!((seconds(750), seconds(4999)), (Some(2), Some(11)));
         let longest = (0..50_000).filter_map(|_| places.next_report(1)).max().unwrap();
         assert!(longest <= LATEST_REPORT + NEXT_TURN, "{longest:?}");
-        let of_two = ReportPlaces::default();
+        let of_two = IngestLimiter::default();
         let last = (0..2500).filter_map(|_| of_two.next_report(2)).last();
         assert_eq!(last.map(|wait| wait.as_secs()), Some(11), "each has half of the nodes");
     }
 
     #[test]
     fn a_report_without_a_place_is_told_when_to_come_again() {
-        let places = ReportPlaces::default();
+        let places = IngestLimiter::default();
         let mut taken: Vec<_> = (0..REPORTS).map(|_| places.take().unwrap()).collect();
         let refusal = places.take().unwrap_err();
         assert_eq!(refusal.status, StatusCode::SERVICE_UNAVAILABLE);

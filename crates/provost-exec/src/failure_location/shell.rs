@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::parts::Parts;
 use super::script::Script;
-use super::spot::Spot;
+use super::source_location::SourceLocation;
 use crate::output::Tail;
 use crate::step::Step;
 
@@ -36,7 +36,7 @@ const CANNOT_RUN: &[&str] = &[
 
 /// What a shell said at the end of its output, which fits its exit status.
 pub(crate) struct ShellError {
-    pub(crate) at: Spot,
+    pub(crate) at: SourceLocation,
     /// Whether a shell doesn't go on after it.
     pub(crate) fatal: bool,
     /// Whether it is about a redirection of a loop or a group.
@@ -117,7 +117,7 @@ pub(crate) fn find(
         });
     let function =
         (!file.has_functions() && !script.has_functions() && parts.all).then(|| "main".to_owned());
-    let at = Spot { file: file.path.clone(), line, function, source: source.to_owned() };
+    let at = SourceLocation { file: file.path.clone(), line, function, source: source.to_owned() };
     Some(ShellError { at, fatal, of_group })
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::place::Bench;
+use crate::failure_location::Bench;
 
 const LIB: &str = "in_lib() {\n  cat /nowhere 2>/dev/null\n}\n";
 

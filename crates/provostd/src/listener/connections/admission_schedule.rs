@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::listener::turns::{SOONEST, Turns};
+use crate::listener::retry_slots::{RetrySlots, SOONEST};
 
 /// The latest that a client may come again.
 const LATEST: Duration = Duration::from_secs(60);
@@ -33,20 +33,20 @@ const SHARERS: u32 = 4;
 const MOST_ADDRESSES: usize = 1 << 16;
 
 /// The turns of those who were turned away.
-pub(super) struct Line(Mutex<State>);
+pub(super) struct AdmissionSchedule(Mutex<State>);
 
 struct State {
-    turns: Turns,
+    turns: RetrySlots,
     /// The time between two.
     apart: Duration,
     /// The last turn of each address, and to how many connections it was given.
     given: HashMap<IpAddr, (Instant, u32)>,
 }
 
-impl Line {
+impl AdmissionSchedule {
     /// Nobody waits.
     pub(super) fn new() -> Self {
-        let (turns, given) = (Turns::new(LATEST), HashMap::new());
+        let (turns, given) = (RetrySlots::new(LATEST), HashMap::new());
         Self(Mutex::new(State { turns, apart: FIRST, given }))
     }
 
@@ -107,7 +107,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn turns_follow_each_other_and_are_free_again_when_their_time_has_come() {
-        let line = Line::new();
+        let line = AdmissionSchedule::new();
         let waits: Vec<u64> = (0..5000).map(|n| line.next(address(n)).as_secs()).collect();
         assert_eq!((waits[0], waits[2500], waits[4999]), (1, 6, 11));
         advance(Duration::from_secs(60)).await;
@@ -119,7 +119,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn connections_of_an_address_share_a_turn_up_to_four_of_them() {
-        let line = Line::new();
+        let line = AdmissionSchedule::new();
         for node in 0..5000 {
             let waits: Vec<_> = (0..3).map(|_| line.next(address(node))).collect();
             assert!(waits.iter().all(|wait| *wait == waits[0]), "{waits:?}");
@@ -131,7 +131,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_line_goes_as_fast_as_those_in_it_are_let_in() {
-        let line = Line::new();
+        let line = AdmissionSchedule::new();
         let come = |let_in: fn(u32) -> bool| {
             for node in 0..200 {
                 if let_in(node) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::memory::Notes;
 use super::script::{Script, words};
 use super::shell::{self, squeezed};
-use super::spot::{Place, Spot};
+use super::source_location::{FailureLocation, SourceLocation};
 use super::watch::traps;
 use crate::step::Step;
 
@@ -70,7 +70,7 @@ pub(crate) fn place(
     status: i32,
     said: Option<shell::ShellError>,
     has_functions: bool,
-) -> Option<Place> {
+) -> Option<FailureLocation> {
     let ended = notes.iter().position(|note| note.kind == "end");
     let (end, notes, status) = match ended.map(|at| (&notes[at], &notes[..at], &notes[at + 1..])) {
         // What its EXIT trap did then is another matter, unless it failed by that alone.
@@ -190,8 +190,8 @@ impl Note {
         self.command.lines().map(str::trim).collect::<Vec<_>>().join(" ")
     }
 
-    fn place(&self, step: &Step) -> Option<Place> {
-        let unplaced = || Some(Place { line: None, command: Some(self.command()) });
+    fn place(&self, step: &Step) -> Option<FailureLocation> {
+        let unplaced = || Some(FailureLocation { line: None, command: Some(self.command()) });
         let Some(file) = self.file(step) else { return unplaced() };
         let script = Script::read(&file);
         // Of a command of several lines bash may name the second.
@@ -220,13 +220,18 @@ impl Note {
             || (self.command == "exit" && source.as_ref().is_some_and(|s| s.starts_with("exit")));
         let source = source.filter(|source| self.piped || by_library || !here(source));
         let source = source.filter(|source| is_whole(source)).unwrap_or_else(|| self.command());
-        Some(Spot { file, line, function, source }.into())
+        Some(SourceLocation { file, line, function, source }.into())
     }
 
     /// What ran last in the script, which ended by itself. Where that stands once only, and in no
     /// function, it is the place; but a loop has its status from a command within. A script that
     /// ended there and then did so in the function that the note names.
-    fn place_at_end(&self, script: &Script, step: &Step, no_functions: bool) -> Option<Place> {
+    fn place_at_end(
+        &self,
+        script: &Script,
+        step: &Step,
+        no_functions: bool,
+    ) -> Option<FailureLocation> {
         let by_exit = words(&self.command).next() == Some("exit");
         let ended_there = by_exit || self.flags.contains('e');
         let named = self.file(step).filter(|_| ended_there).and_then(|file| Script::read(&file));
@@ -247,7 +252,7 @@ impl Note {
             _ => None,
         };
         let line = at.map(|line| format!("{line} {} {}", self.function, script.path.display()));
-        Some(Place { line, command: Some(self.command()) })
+        Some(FailureLocation { line, command: Some(self.command()) })
     }
 }
 

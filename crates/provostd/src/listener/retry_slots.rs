@@ -1,4 +1,4 @@
-//! Turns, one after the other, for those who can't be served at once.
+//! When clients that can't be served at once may retry: one after the other.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use tokio::time::Instant;
 /// The soonest that a client may come again.
 pub(crate) const SOONEST: Duration = Duration::from_secs(1);
 
-/// Turns.
-pub(crate) struct Turns {
+/// The times of these retries.
+pub(crate) struct RetrySlots {
     next: Instant,
     /// No turn is later than so long from now: a line that is longer begins anew.
     latest: Duration,
 }
 
-impl Turns {
+impl RetrySlots {
     /// Nobody waits.
     pub(crate) fn new(latest: Duration) -> Self {
         Self { next: Instant::now(), latest }
@@ -43,7 +43,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn turns_follow_each_other_and_are_free_again_when_their_time_has_come() {
         let (apart, latest) = (Duration::from_millis(1), Duration::from_secs(60));
-        let mut turns = Turns::new(latest);
+        let mut turns = RetrySlots::new(latest);
         let waits: Vec<u64> = (0..5000).map(|_| turns.next(apart).as_secs()).collect();
         assert_eq!((waits[0], waits[2500], waits[4999]), (1, 3, 6));
         tokio::time::advance(latest).await;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::kept::Number;
-use super::ptrace::Ending;
+use super::log_budget::Number;
+use super::ptrace::ProcessEnd;
 use crate::process::status;
 
 /// How much of a command is kept to name it as the one that failed, in bytes.
@@ -17,7 +17,7 @@ const MOST_PIPED: usize = 10;
 
 /// The traced threads, by their numbers.
 #[derive(Default)]
-pub(super) struct Family {
+pub(super) struct ProcessTree {
     threads: HashMap<i32, Thread>,
     /// Whether any of them may be one of several of its process.
     has_threads: bool,
@@ -54,11 +54,11 @@ pub(super) struct Command {
 #[derive(Clone)]
 struct Child {
     text: Option<Rc<str>>,
-    ending: Ending,
+    ending: ProcessEnd,
     at: Instant,
 }
 
-impl Family {
+impl ProcessTree {
     /// That of the script, which has just begun.
     pub(super) fn new(script: i32) -> Self {
         let mut family = Self::default();
@@ -136,7 +136,7 @@ impl Family {
     }
 
     /// A thread has ended. Returns the command that ended with it.
-    pub(super) fn end(&mut self, number: i32, ending: Ending) -> Option<Command> {
+    pub(super) fn end(&mut self, number: i32, ending: ProcessEnd) -> Option<Command> {
         self.find_parent(number);
         let parent = self.parent_of_near(number);
         let thread = self.threads.remove(&number)?;
@@ -146,7 +146,7 @@ impl Family {
             let own = thread.command.as_ref().and_then(|command| command.text.clone());
             let text = own.or_else(|| of_child.and_then(|child| child.text.clone()));
             let child = Child { text, ending, at: Instant::now() };
-            if ending != Ending::Exit(0) {
+            if ending != ProcessEnd::Exit(0) {
                 parent.last_failed = Some(child.clone());
             }
             parent.last = Some(child);
@@ -165,13 +165,13 @@ impl Family {
     /// The command whose failure ended the script so: what the script itself had become by an exec,
     /// or the child that ended last, if it failed just before. Or one that failed before others that
     /// did not, such as those of a trap that tidies up, if its status tells it from most failures.
-    pub(super) fn culprit(&self, script: i32, ending: Ending) -> Option<String> {
+    pub(super) fn culprit(&self, script: i32, ending: ProcessEnd) -> Option<String> {
         let thread = self.threads.get(&script)?;
         if let Some(command) = &thread.command {
             return command.text.as_deref().map(str::to_owned);
         }
-        let last = thread.last.as_ref().filter(|child| child.ending != Ending::Exit(0));
-        let is_the_same = |child: &&Child| child.ending == ending && ending != Ending::Exit(1);
+        let last = thread.last.as_ref().filter(|child| child.ending != ProcessEnd::Exit(0));
+        let is_the_same = |child: &&Child| child.ending == ending && ending != ProcessEnd::Exit(1);
         let child = last.or_else(|| thread.last_failed.as_ref().filter(is_the_same))?;
         let text = child.text.as_deref().filter(|_| child.at.elapsed() < JUST_BEFORE);
         text.map(str::to_owned)
@@ -208,24 +208,24 @@ impl Family {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::kept::Kept;
+    use crate::trace::log_budget::LogBudget;
 
     const SCRIPT: i32 = 10;
 
     /// What is said to have ended the script, after these: `+PID PARENT`, `!PID COMMAND`,
     /// `-PID STATUS`.
     fn culprit(events: &[&str], status: i32) -> String {
-        let (mut family, mut kept) = (Family::new(SCRIPT), Kept::default());
+        let (mut family, mut kept) = (ProcessTree::new(SCRIPT), LogBudget::default());
         for event in events {
             let (pid, rest) = event[1..].split_once(' ').unwrap();
             let pid = pid.parse().unwrap();
             match &event[..1] {
                 "+" => family.add(pid, rest.parse().unwrap(), false),
                 "!" => drop(family.begin(pid, kept.count().0, rest)),
-                _ => drop(family.end(pid, Ending::Exit(rest.parse().unwrap()))),
+                _ => drop(family.end(pid, ProcessEnd::Exit(rest.parse().unwrap()))),
             }
         }
-        family.culprit(SCRIPT, Ending::Exit(status)).unwrap_or_default()
+        family.culprit(SCRIPT, ProcessEnd::Exit(status)).unwrap_or_default()
     }
 
     #[test]

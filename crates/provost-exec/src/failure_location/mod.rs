@@ -12,7 +12,7 @@ mod perl;
 mod python;
 mod script;
 mod shell;
-mod spot;
+mod source_location;
 mod watch;
 
 use self::memory::helper;
@@ -22,10 +22,10 @@ use crate::step::{Step, Trace};
 
 pub(crate) use self::memory::Notes;
 pub(crate) use self::script::{Language, Script};
-pub use self::spot::Place;
+pub use self::source_location::FailureLocation;
 
 /// What has bash read `trace.bash` before a script.
-pub(crate) struct Watched {
+pub(crate) struct BashWatch {
     /// Variables of its environment.
     pub(crate) env: Vec<(&'static str, String)>,
     /// Where it writes its notes.
@@ -34,7 +34,7 @@ pub(crate) struct Watched {
 
 /// Has bash watch the step. None if the step is no bash script, or one that would see some of it, or
 /// where there is no room for that.
-pub(crate) fn arrange(step: &Step, language: Language) -> Option<Watched> {
+pub(crate) fn arrange(step: &Step, language: Language) -> Option<BashWatch> {
     let is_wanted = step.bash_trace && step.trace != Trace::Off && !step.trace_lines;
     if language != Language::Bash || !is_wanted {
         return None;
@@ -46,11 +46,16 @@ pub(crate) fn arrange(step: &Step, language: Language) -> Option<Watched> {
     if let Some((_, own)) = step.env.iter().rfind(|(name, _)| name == "BASH_ENV") {
         env.push(("PROVOST_BASH_ENV", own.clone()));
     }
-    Some(Watched { env, notes })
+    Some(BashWatch { env, notes })
 }
 
 /// Finds the place where a script failed that ended with `status`, by its `notes` as well.
-pub(crate) fn place(step: &Step, notes: Option<&Notes>, status: i32, tail: &Tail) -> Option<Place> {
+pub(crate) fn place(
+    step: &Step,
+    notes: Option<&Notes>,
+    status: i32,
+    tail: &Tail,
+) -> Option<FailureLocation> {
     let notes = notes.map(notes::read).unwrap_or_default();
     let script = Script::read(&step.folder.join(&step.name))?;
     match script.language {

@@ -18,14 +18,14 @@ use provost_http::{Asking, Client};
 type Requests = Pin<Box<dyn Future<Output = Result<FirstAnswers, FetchError>>>>;
 
 /// The first requests of a fetch, on their way.
-pub struct HeadStart {
+pub struct Prefetch {
     server: Url,
     requests: MaybeDone<Requests>,
     /// Reports wait for their answers.
     _asking: Asking,
 }
 
-impl HeadStart {
+impl Prefetch {
     /// Sends them, for the run with the id `run`, if there is a server.
     /// Nothing that comes of them is on this node's disk before the fetch itself.
     pub async fn take(

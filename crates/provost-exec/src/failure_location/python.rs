@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::script::Script;
-use super::spot::Spot;
+use super::source_location::SourceLocation;
 use crate::output::Tail;
 use crate::step::Step;
 
@@ -12,7 +12,12 @@ const TRACEBACK: &str = "Traceback (most recent call last):";
 
 /// Finds the innermost line of the script, or of a module next to it, in a traceback that is the
 /// end of the output.
-pub(crate) fn find(script: &Script, step: &Step, status: i32, tail: &Tail) -> Option<Spot> {
+pub(crate) fn find(
+    script: &Script,
+    step: &Step,
+    status: i32,
+    tail: &Tail,
+) -> Option<SourceLocation> {
     let lines = up_to_exception(tail.end(), script, step);
     // The exception itself comes last and isn't indented.
     let (exception, frames) = lines.split_last()?;
@@ -65,7 +70,7 @@ fn is_exception(line: &str) -> bool {
 }
 
 /// The place of a frame, if it is the script's or of a module next to it.
-fn at(frame: &str, script: &Script, folder: &Path) -> Option<Spot> {
+fn at(frame: &str, script: &Script, folder: &Path) -> Option<SourceLocation> {
     let rest = frame.trim_start().strip_prefix("File \"")?;
     let (name, rest) = rest.split_once("\", line ")?;
     let (number, function) = match rest.split_once(", in ") {
@@ -81,7 +86,7 @@ fn at(frame: &str, script: &Script, folder: &Path) -> Option<Spot> {
     let line = number.parse().ok()?;
     let function = if function == "<module>" { "main" } else { function };
     let source = Script::read(&real)?.line(line)?.to_owned();
-    Some(Spot { file: path, line, function: Some(function.to_owned()), source })
+    Some(SourceLocation { file: path, line, function: Some(function.to_owned()), source })
 }
 
 /// The script's own path where it is the same file.

@@ -203,7 +203,7 @@ fn defined(line: &str) -> Option<&str> {
 pub(super) mod tests {
     use super::*;
 
-    pub(in crate::place) fn script(dir: &Path, text: &str) -> Script {
+    pub(in crate::failure_location) fn script(dir: &Path, text: &str) -> Script {
         std::fs::write(dir.join("x"), text).unwrap();
         Script::read(&dir.join("x")).unwrap()
     }

@@ -11,14 +11,14 @@ use crate::state::own_stages;
 /// How much of a wish is read, in bytes.
 const MOST: u64 = 1000;
 
-/// The wishes of one step.
-pub(crate) struct Wishes {
+/// The requests of one step.
+pub(crate) struct StepRequests {
     skip: PathBuf,
     pub(crate) reboot: PathBuf,
     records: PathBuf,
 }
 
-impl Wishes {
+impl StepRequests {
     /// Of the step whose log is `log`; the files are next to it.
     pub(crate) fn beside(log: &Path) -> Self {
         Self {
