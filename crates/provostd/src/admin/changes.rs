@@ -3,20 +3,22 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
 use jiff::{SignedDuration, Timestamp};
-use provost_api::admins::{Named, NodesRequest, Released, TokensRequest};
+use provost_api::admins::{self as api, Named, NodesRequest, Released, TokensRequest};
 use provost_record::{Service, now};
 use provost_store::{PruneScope, Pruned, RunQuery, Store};
 use serde_json::json;
 use tokio::task::spawn_blocking;
 
+use super::accounts::{AuditLog, May};
 use super::request::{absent, expand, read_json, short};
 use super::retention::Pruner;
+use super::state::AdminState;
 use super::{published_nodes, tokens};
 use crate::fleet::Fleet;
 use crate::listener::refusal::Refusal;
@@ -37,13 +39,23 @@ const EXAMPLE: &str = r#"{"nodes": ["cn[001-004]"]}"#;
 type StoreState = State<Arc<dyn Store>>;
 type FleetState = State<Arc<Fleet>>;
 
+/// The routes of these changes.
+pub(super) fn routes(audit: &AuditLog) -> Router<AdminState> {
+    let prune = audit.change("prune", May::OPERATE, prune);
+    Router::new()
+        .route(api::TOKENS.0, audit.change("token", May::OPERATE, create_tokens))
+        .route(api::RELEASE.0, audit.change("release", May::OPERATE, release))
+        .route(api::REMOVE.0, audit.change("remove", May::OPERATE, remove))
+        .route(api::PRUNE.0, prune.get(prunable))
+}
+
 /// The nodes that a request names.
 async fn read_nodes(body: Body) -> Result<Vec<String>, Refusal> {
     let request: NodesRequest = read_json(body, EXAMPLE).await?;
     expand(&request.nodes.join(","))
 }
 
-pub(crate) async fn create_tokens(
+async fn create_tokens(
     State(store): StoreState,
     State(www): State<PublishedFolder>,
     State(fleet): FleetState,
@@ -165,10 +177,10 @@ async fn unfinished(store: &dyn Store, node: &str) -> Result<&'static str, Refus
 }
 
 /// What of the history would be removed now.
-pub(crate) async fn prunable(State(pruner): State<Arc<Pruner>>) -> Result<Json<Pruned>, Refusal> {
+async fn prunable(State(pruner): State<Arc<Pruner>>) -> Result<Json<Pruned>, Refusal> {
     Ok(Json(pruner.prunable().await?))
 }
 
-pub(crate) async fn prune(State(pruner): State<Arc<Pruner>>) -> Result<Json<Pruned>, Refusal> {
+async fn prune(State(pruner): State<Arc<Pruner>>) -> Result<Json<Pruned>, Refusal> {
     Ok(Json(pruner.prune(PruneScope::Everywhere).await?))
 }

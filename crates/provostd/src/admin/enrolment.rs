@@ -5,23 +5,26 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::routing::get;
+use axum::{Json, Router};
 use jiff::Timestamp;
 use provost_api::AuthFailure;
 use provost_api::admins::{
-    Approved, CloseRequest, Closed, KeyRequest, NewJoin, NodeIdentity, NodesRequest, PendingNode,
-    Rejected, Revoked, TimeRequest, Window,
+    self as api, Approved, CloseRequest, Closed, KeyRequest, NewJoin, NodeIdentity, NodesRequest,
+    PendingNode, Rejected, Revoked, TimeRequest, Window,
 };
 use provost_bundle::Fingerprint;
 use provost_plan::nodes::fold;
 use provost_record::now;
 use provost_store::{Identity, Join, Network, NotPending};
 
+use super::accounts::{AuditLog, May};
 use super::published_nodes;
 use super::request::{after, expand, read_json, short};
+use super::state::AdminState;
 use crate::listener::refusal::Refusal;
 use crate::listener::token;
 use crate::nodes::enrolment::Enrolment;
@@ -33,6 +36,19 @@ const NODES: &str = r#"{"nodes": ["cn[001-004]"], "forMs": 1800000}"#;
 const JOIN: &str = "compare the command with: provostctl join --help";
 const PENDING: &str = "copy it from: provostctl pending";
 const KEY: &str = r#"{"node": "cn001", "key": "SHA256:…"}"#;
+
+/// The routes of enrolment.
+pub(super) fn routes(audit: &AuditLog) -> Router<AdminState> {
+    let open = audit.change("enroll open", May::OPERATE, open);
+    Router::new()
+        .route(api::PENDING.0, get(pending))
+        .route(api::JOIN.0, audit.change("join", May::OPERATE, join))
+        .route(api::WINDOWS.0, open.get(windows))
+        .route(api::CLOSE_WINDOWS.0, audit.change("enroll close", May::OPERATE, close))
+        .route(api::APPROVE.0, audit.change("approve", May::OPERATE, approve))
+        .route(api::REJECT.0, audit.change("reject", May::OPERATE, reject))
+        .route(api::REVOKE.0, audit.change("revoke", May::OPERATE, revoke))
+}
 
 /// Reads a request for some time: the nodes, which are published, the end, and the network.
 async fn read_time(

@@ -6,6 +6,7 @@ pub(crate) mod health;
 pub(crate) mod published_nodes;
 pub(crate) mod request;
 pub(crate) mod retention;
+pub(crate) mod state;
 pub(crate) mod tokens;
 
 use std::collections::BTreeSet;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{FromRef, Path, Query, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
@@ -31,24 +32,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::task::spawn_blocking;
 
-use crate::fleet::Fleet;
-use crate::listener::Stop;
 use crate::listener::refusal;
 use crate::listener::refusal::Refusal;
 use crate::listener::{body, host, ranges};
 use crate::metrics::Metrics;
-use crate::nodes::beats::Beats;
-use crate::nodes::enrolment::Enrolment;
 use crate::nodes::history::{History, KnownNodes};
 use crate::nodes::installer::Installer;
 use crate::nodes::pending::Pending;
 use crate::nodes::{follow, history};
-use crate::notify::program::Hook;
 use crate::published::PublishedFolder;
-use accounts::{AuditLog, Logins, May};
-use health::DataFolder;
+use accounts::{Logins, May};
 use request::{absent, expand};
-use retention::Pruner;
+pub(crate) use state::AdminState;
 
 /// The read-only part of the admin API, for the listener at `bound`.
 pub(crate) fn read_only(api: Router, bound: SocketAddr) -> Router {
@@ -73,39 +68,9 @@ pub(crate) fn over_tls(logins: Arc<Logins>, api: Router, open: Router) -> Router
     accounts::over_tls(logins, api, open).layer(map_response(refusal::in_json))
 }
 
-/// What handlers of the admin API use.
-#[derive(Clone, FromRef)]
-pub(crate) struct AdminState {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) known: Arc<KnownNodes>,
-    pub(crate) beats: Arc<Beats>,
-    pub(crate) pending: Arc<Pending>,
-    pub(crate) enrolment: Arc<Enrolment>,
-    pub(crate) fleet: Arc<Fleet>,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) pruner: Arc<Pruner>,
-    pub(crate) installer: Installer,
-    pub(crate) www: PublishedFolder,
-    pub(crate) data: DataFolder,
-    /// By what nodes are continued.
-    pub(crate) on_continue: Option<Arc<Hook>>,
-    pub(crate) audit: AuditLog,
-    pub(crate) stop: Stop,
-}
-
 /// The admin API, of an actor whom a listener knows.
 pub(crate) fn router(state: AdminState) -> Router {
     let audit = &state.audit;
-    let token = audit.change("token", May::OPERATE, changes::create_tokens);
-    let release = audit.change("release", May::OPERATE, changes::release);
-    let remove = audit.change("remove", May::OPERATE, changes::remove);
-    let prune = audit.change("prune", May::OPERATE, changes::prune);
-    let join = audit.change("join", May::OPERATE, enrolment::join);
-    let open = audit.change("enroll open", May::OPERATE, enrolment::open);
-    let close = audit.change("enroll close", May::OPERATE, enrolment::close);
-    let approve = audit.change("approve", May::OPERATE, enrolment::approve);
-    let reject = audit.change("reject", May::OPERATE, enrolment::reject);
-    let revoke = audit.change("revoke", May::OPERATE, enrolment::revoke);
     let add_admin = audit.change("admin add", May::All, accounts::add);
     let remove_admin = audit.change("admin remove", May::All, accounts::remove);
     Router::new()
@@ -115,26 +80,17 @@ pub(crate) fn router(state: AdminState) -> Router {
         .route(api::RUN_RECORDS.0, get(records))
         .route(api::RUN_LOG.0, get(log))
         .route(api::EVENTS.0, get(events::stream))
-        .route(api::PENDING.0, get(enrolment::pending))
         .route(api::INSTALLER.0, get(installer))
         .route(api::SCRIPTS.0, get(scripts))
         .route(api::GROUPS.0, get(groups))
-        .route(api::TOKENS.0, token)
-        .route(api::RELEASE.0, release)
-        .route(api::REMOVE.0, remove)
-        .route(api::PRUNE.0, prune.get(changes::prunable))
-        .route(api::JOIN.0, join)
-        .route(api::WINDOWS.0, open.get(enrolment::windows))
-        .route(api::CLOSE_WINDOWS.0, close)
-        .route(api::APPROVE.0, approve)
-        .route(api::REJECT.0, reject)
-        .route(api::REVOKE.0, revoke)
         .route(api::GENERATIONS.0, get(generations))
         .route(api::ADMINS.0, add_admin.get(accounts::list))
         .route(api::REMOVE_ADMIN.0, remove_admin)
         .route(api::AUDIT.0, get(accounts::list_changes))
         .route(api::HEALTH.0, get(health::health))
         .route(api::METRICS.0, get(metrics))
+        .merge(changes::routes(audit))
+        .merge(enrolment::routes(audit))
         .with_state(state)
         .layer(map_response(refusal::in_json))
 }

@@ -1,0 +1,38 @@
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use provost_store::Store;
+
+use super::accounts::AuditLog;
+use super::health::DataFolder;
+use super::retention::Pruner;
+use crate::fleet::Fleet;
+use crate::listener::Stop;
+use crate::metrics::Metrics;
+use crate::nodes::beats::Beats;
+use crate::nodes::enrolment::Enrolment;
+use crate::nodes::history::KnownNodes;
+use crate::nodes::installer::Installer;
+use crate::nodes::pending::Pending;
+use crate::notify::program::Hook;
+use crate::published::PublishedFolder;
+
+/// What handlers of the admin API use.
+#[derive(Clone, FromRef)]
+pub(crate) struct AdminState {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) known: Arc<KnownNodes>,
+    pub(crate) beats: Arc<Beats>,
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) enrolment: Arc<Enrolment>,
+    pub(crate) fleet: Arc<Fleet>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) pruner: Arc<Pruner>,
+    pub(crate) installer: Installer,
+    pub(crate) www: PublishedFolder,
+    pub(crate) data: DataFolder,
+    /// By what nodes are continued.
+    pub(crate) on_continue: Option<Arc<Hook>>,
+    pub(crate) audit: AuditLog,
+    pub(crate) stop: Stop,
+}
