@@ -2,13 +2,11 @@
 //! Also the keys that sign, and which key came after which.
 
 mod changes;
-mod channel_bundles;
 mod channels;
 mod check;
 mod error;
 mod generations;
 mod groups;
-mod head;
 mod history;
 mod keep;
 mod key;
@@ -36,9 +34,9 @@ pub use changes::{Changes, FileChange, FileVersion, PlanChange};
 pub use channels::{Channels, change_channels, channels};
 pub use check::Source;
 pub use error::{Problem, PublishError};
+use generations::PlanHead;
 pub use generations::{Generations, Used};
 pub use groups::groups;
-use head::PlanHead;
 pub use history::{Action, Origin, Record, history};
 pub use key::{KeyError, SecretKey};
 use pack::PackError;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use provost_bundle::{Manifest, Validity};
 
-use crate::head::PlanHead;
+use crate::generations::PlanHead;
 use crate::prepared::Prepared;
 use crate::previous::plan_path;
 

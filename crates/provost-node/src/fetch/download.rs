@@ -12,11 +12,11 @@ use reqwest::{Response, StatusCode};
 
 use super::answer::Directives;
 use super::bundles::Bundles;
-use super::busy::Busy;
 use super::documents::{Documents, Verified};
 use super::error::{FetchError, NotFetched};
 use super::fresh;
 use super::other_servers;
+use super::other_servers::Busy;
 use super::retry::Unserved;
 use super::secrets;
 use super::server::Server;

@@ -2,7 +2,6 @@
 
 pub mod answer;
 pub mod bundles;
-mod busy;
 mod document;
 pub mod documents;
 pub mod download;

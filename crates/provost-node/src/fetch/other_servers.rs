@@ -1,13 +1,15 @@
-//! What the other servers offer, for a node that remembers no generation: it would run any that was
-//! ever signed.
+//! The other servers: what they offer, for a node that remembers no generation, because it would run any that was
+//! ever signed; and which of them have asked to be left alone.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use provost_bundle::Manifest;
-use tokio::time::timeout;
+use reqwest::Url;
+use tokio::time::{Instant, timeout};
 
-use super::busy::Busy;
 use super::document::Document;
 use super::server::Server;
 use crate::settings::Settings;
@@ -32,4 +34,26 @@ async fn offered(settings: &Settings, server: &Server<'_>) -> Option<u64> {
         Document::fetch(server, provost_api::published::MANIFEST, limits, None).await.ok()?;
     manifest.is_trusted(&settings.trust).ok()?;
     Some(manifest.generation())
+}
+
+/// Servers, and until when each of them is busy.
+#[derive(Default)]
+pub(super) struct Busy(RefCell<HashMap<Url, Instant>>);
+
+impl Busy {
+    /// The server at `base` asked to be left alone for the time `wait`.
+    pub(super) fn note(&self, base: &Url, wait: Duration) {
+        let until = Instant::now().checked_add(wait);
+        self.0.borrow_mut().extend(until.map(|until| (base.clone(), until)));
+    }
+
+    /// Whether a server has asked for that.
+    pub(super) fn is_any(&self) -> bool {
+        !self.0.borrow().is_empty()
+    }
+
+    /// Whether the server at `base` wants to be left alone now.
+    pub(super) fn is_busy(&self, base: &Url) -> bool {
+        self.0.borrow().get(base).is_some_and(|until| Instant::now() < *until)
+    }
 }

@@ -1,14 +1,12 @@
 //! Node names, and the texts in which people write many of them, as ClusterShell reads them:
 //! `cn[001-512,600]`, `@compute!cn007`.
 
-mod error;
 mod expression;
 mod folded;
-mod ranges;
 
 use std::collections::BTreeSet;
 
-pub use error::NodesError;
+pub use expression::NodesError;
 pub use expression::{Expression, SetName};
 
 /// The names that `text` stands for, in its order, each once. Leading zeros are

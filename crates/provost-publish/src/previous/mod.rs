@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use provost_bundle::{Digest, FileEntry, Manifest};
 
-use crate::channel_bundles::ChannelBundles;
+use crate::channels::ChannelBundles;
 use crate::error::PublishError;
 use crate::generations::Generations;
-use crate::head::PlanHead;
+use crate::generations::PlanHead;
 use crate::history::{Record, history};
 use crate::plan_index::{self, PLAN_INDEX, PlanMark};
 pub(crate) use provost_api::published::{

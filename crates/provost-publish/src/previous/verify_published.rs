@@ -12,7 +12,7 @@ use super::Previous;
 use provost_bundle::{Digest, Manifest, Pack, Signature, Verifying};
 
 use crate::error::PublishError;
-use crate::head::PlanHead;
+use crate::generations::PlanHead;
 use crate::key::SecretKey;
 use crate::plan_index::PlanMark;
 use crate::publication::{PLAN_MODE, SECRETS};

@@ -1,15 +1,20 @@
 //! Trying a web server and the xcatd of its host.
 
+use std::time::Duration;
+
 use provost_http::Client;
 use provost_node::failure::Failure;
 use provost_node::finding::{Finding, ServerCheck};
 use provost_node::settings::{Settings, Xcat};
 use provost_plan::mypostscript::List;
+use provost_record::Cause;
 use reqwest::Url;
 
 use crate::source::mypostscript::mypostscript;
 use crate::source::refusals::Refusals;
 use crate::source::tree::{count, web_server};
+use crate::status::messages::is_disabled;
+use crate::status::monitor::Monitor;
 
 /// Tries `base` for the listing of its scripts and for this node's mypostscript. None where the
 /// scripts of `settings` aren't xCAT's own.
@@ -63,4 +68,20 @@ async fn attempt(
         ));
     }
     listed.is_ok_and(|n| n > 0) && own.is_ok() && mistake.is_none()
+}
+
+/// Waits up to `limit` for the greeting of the install monitor, and sends nothing. None where the
+/// management node isn't xCAT's, and where runs tell it no status.
+pub async fn try_monitor(settings: &Settings, limit: Duration) -> Option<Finding> {
+    let xcat = settings.xcat.as_ref().filter(|_| !is_disabled())?;
+    let monitor = Monitor::new(settings, xcat.monitor_port, limit / 2);
+    let greeted = tokio::time::timeout(limit, monitor.ready()).await;
+    let late = || {
+        let message = format!("no greeting within {} s", limit.as_secs());
+        Failure::new(Cause::Fetch, message, "check that xcatd runs: systemctl status xcatd")
+    };
+    Some(match greeted.unwrap_or_else(|_| Err(late())) {
+        Ok(greeted) => Finding::ok("monitor", format!("{} greets this node", greeted.name())),
+        Err(failure) => Finding::failed("monitor", &failure),
+    })
 }

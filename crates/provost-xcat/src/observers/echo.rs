@@ -15,7 +15,7 @@ use provost_node::observe::observer::{Observer, RunContext, StepContext, StepEnd
 use provost_record::{Cause, Service};
 use provost_steplog::{Entry, Line};
 
-use super::script_status::status;
+use super::log::status;
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 16 * 1024;

@@ -4,7 +4,7 @@
 //! them: here both are written.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -16,11 +16,8 @@ use provost_node::observe::observer::{Observer, RunContext, StepContext, StepEnd
 use provost_node::settings::messages::{SYSLOG_PORT, SyslogServer};
 use provost_node::state::root::Root;
 use provost_record::{Cause, ExitCode, Record, Service};
+use provost_steplog::{Entry, Line, wording};
 use rustix::fs::OFlags;
-
-use super::label::{kind, label};
-use super::log_output::copy_output;
-use super::script_status::returned;
 
 /// The time as date(1) prints it in the C locale.
 const DATE: &str = "%a %b %e %H:%M:%S UTC %Y";
@@ -180,6 +177,86 @@ fn address(host: &str) -> Option<IpAddr> {
     host.trim_matches(['[', ']']).parse().ok()
 }
 
+/// How much of one script's output is copied, in bytes: its end. All of it is in the step's own log.
+const MAX_OUTPUT: u64 = 256 * 1024;
+
+/// Appends the end of the output in a step's log to `to`, without the prefix of each line.
+pub(super) fn copy_output(log: &Path, to: &mut impl Write) -> io::Result<()> {
+    let mut log = provost_fs::open_to_read(log)?;
+    let skipped = log.metadata()?.len().saturating_sub(MAX_OUTPUT);
+    log.seek(SeekFrom::Start(skipped))?;
+    let mut out = Vec::new();
+    let mut lines = BufReader::new(log).split(b'\n');
+    if skipped > 0 {
+        // This line has lost its beginning.
+        lines.next();
+        out.extend_from_slice(b"(what it printed before is in provost's log)\n");
+    }
+    let mut whole = true;
+    for line in lines {
+        let line = line?;
+        let Entry::Output { whole: ends, text, .. } = Line::parse(&line).entry else { continue };
+        out.extend_from_slice(text);
+        whole = ends;
+        if whole {
+            out.push(b'\n');
+        }
+    }
+    if !whole {
+        out.push(b'\n');
+    }
+    to.write_all(&out)
+}
+
+/// What a script of a run is called in xCAT's log. At a diskless boot xCAT calls all of them
+/// postbootscripts, because they run after it.
+pub(crate) fn kind(service: Service) -> &'static str {
+    match service {
+        Service::Kickstart | Service::Run | Service::Other(_) => "postscript",
+        Service::Boot => "postbootscript",
+    }
+}
+
+/// The tag by which tools find the messages of scripts in the management node's logs.
+pub(crate) fn label(service: Service) -> &'static str {
+    match service {
+        Service::Kickstart => "xcat.deployment.postscript",
+        Service::Boot => "xcat.deployment.postbootscript",
+        Service::Run | Service::Other(_) => "xcat.updatenode.postscript",
+    }
+}
+
+/// The exit status of timeout(1) after a time-out.
+const TIMED_OUT: i32 = 124;
+/// The exit status of a shell that doesn't find a script.
+const NOT_FOUND: i32 = 127;
+/// The status of a script that didn't end by itself.
+const NO_STATUS: i32 = 255;
+
+/// `return with STATUS`, and how it ended where the status doesn't say that.
+pub(super) fn returned(end: &Record) -> String {
+    let code = status(end);
+    match end.exit_code {
+        Some(own) if own == code => format!("return with {code}"),
+        _ if code == 0 => "return with 0".to_owned(),
+        _ => {
+            let how = wording::outcome(end.cause, end.exit_code, end.signal.as_deref());
+            format!("return with {code} ({how})")
+        }
+    }
+}
+
+/// The status that a script is said to have returned: 0 only where it succeeded.
+pub(super) fn status(end: &Record) -> i32 {
+    match (end.exit_code, end.cause) {
+        _ if !end.is_failure() => 0,
+        (Some(code), _) if code != 0 => code,
+        (_, Some(Cause::Timeout)) => TIMED_OUT,
+        (_, Some(Cause::Missing)) => NOT_FOUND,
+        _ => NO_STATUS,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,5 +267,38 @@ mod tests {
         assert_eq!(date("2026-01-05T02:03:04Z"), "Mon Jan  5 02:03:04 UTC 2026");
         assert_eq!(date("2026-11-21T23:59:59Z"), "Sat Nov 21 23:59:59 UTC 2026");
         assert_eq!(date("2028-02-29T12:00:00Z"), "Tue Feb 29 12:00:00 UTC 2028");
+    }
+
+    #[test]
+    fn output_is_copied_as_it_was_printed_and_of_much_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let text = "T stdout F one two\nT exec F 2 1 a\nT stderr P a\nT stderr F b\n\
+                    T exit F 2 0 1ms\nT stdout P end\n";
+        std::fs::write(&log, text).unwrap();
+        let mut out = Vec::new();
+        copy_output(&log, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "one two\nab\nend\n");
+        std::fs::write(&log, "T stdout F 0123456789\n".repeat(20_000)).unwrap();
+        let mut out = Vec::new();
+        copy_output(&log, &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert!(out.len() < 256 * 1024 && out.lines().skip(1).all(|line| line == "0123456789"));
+        assert!(out.starts_with("(what it printed before"));
+    }
+
+    #[test]
+    fn a_script_without_a_status_has_not_succeeded() {
+        let end = |cause, exit_code| Record {
+            result: Some(provost_record::Outcome::Failure),
+            cause: Some(cause),
+            exit_code,
+            ..Record::new(provost_record::Phase::StageEnd)
+        };
+        assert_eq!(returned(&end(Cause::Exit, Some(3))), "return with 3");
+        assert_eq!(returned(&end(Cause::Missing, None)), "return with 127 (missing script)");
+        assert_eq!(returned(&end(Cause::Exec, Some(127))), "return with 127");
+        assert_eq!(returned(&end(Cause::Timeout, None)), "return with 124 (time-out)");
+        assert_eq!(returned(&end(Cause::Exit, Some(0))), "return with 255 (exit status 0)");
     }
 }

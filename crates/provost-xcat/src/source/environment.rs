@@ -10,7 +10,7 @@ use provost_plan::Plan;
 use provost_record::Service;
 use reqwest::Url;
 
-use crate::observers::label::label;
+use crate::observers::log::label;
 
 /// Where programs are looked for, where the plan doesn't say.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -5,7 +5,6 @@ mod complete;
 mod crawl;
 mod environment;
 mod listing;
-mod mirror;
 pub(crate) mod mypostscript;
 mod next_folder;
 mod preamble;

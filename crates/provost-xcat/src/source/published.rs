@@ -11,7 +11,7 @@ use provost_node::settings::Xcat;
 use tokio::sync::watch;
 
 use super::environment::{add_environment, is_debugged};
-use super::mirror::mirror;
+use super::tree::mirror;
 
 /// The bundle, whose scripts run in `/xcatpost`, with the environment that xCAT gives them.
 pub(crate) struct PublishedScripts {

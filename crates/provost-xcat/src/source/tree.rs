@@ -1,12 +1,19 @@
 //! The scripts as the management node's web server has them.
 
+use std::path::Path;
+
+use provost_bundle::Manifest;
 use provost_http::Client;
+use provost_node::failure::Failure;
 use provost_node::fetch::FetchError;
 use provost_node::fetch::server::Server;
-use provost_node::settings::Xcat;
+use provost_node::settings::{Paths, Xcat};
+use provost_node::state::library;
 use reqwest::{StatusCode, Url};
 
+use super::complete::complete;
 use super::crawl;
+use super::next_folder::{NextFolder, disk, link_or_copy};
 
 /// The web server at `base`.
 pub(crate) fn web_server<'a>(client: &'a Client, base: &'a Url) -> Server<'a> {
@@ -39,4 +46,18 @@ fn hint(path: &str, status: StatusCode) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// Puts the files of `manifest`, which are in `from`, into `/xcatpost`, in place of what it has.
+pub(super) fn mirror(manifest: &Manifest, from: &Path, paths: &Paths) -> Result<(), Failure> {
+    let folder = paths.xcatpost.canonicalize().unwrap_or_else(|_| paths.xcatpost.clone());
+    let make = || {
+        let next = NextFolder::begin(&folder)?;
+        for entry in &manifest.files {
+            link_or_copy(&from.join(&entry.path), &next.path().join(&entry.path))?;
+        }
+        complete(next.path(), &folder, None, &library::folder(&paths.state))?;
+        next.take_place()
+    };
+    make().map_err(|e| disk(&folder, "putting the scripts there, too", e))
 }

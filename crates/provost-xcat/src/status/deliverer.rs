@@ -13,10 +13,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::messages::is_disabled;
 use super::messages::{NEXT, StatusMessage};
 use super::monitor::Monitor;
 use super::queue::MessageQueue;
-use super::words::is_disabled;
 
 /// The wait after a try that failed: all nodes of a cluster may be waiting for one monitor.
 const BACKOFF: Backoff = Backoff {

@@ -13,7 +13,7 @@ use provost_record::{ExitCode, Service};
 use tokio::sync::watch;
 
 use super::deliverer::{Deliverer, undelivered};
-use super::words::{at_end, at_start};
+use super::messages::{at_end, at_start};
 
 /// How long reporting a run that couldn't begin may take.
 const REFUSED: Duration = Duration::from_secs(10);

@@ -1,13 +1,13 @@
 //! A message as all layers take it.
 
 use std::fmt::{Debug, Write};
+use std::sync::{PoisonError, RwLock};
 
 use jiff::Timestamp;
+use provost_exec::Secrets;
 use provost_steplog::terminal::escape;
 use tracing::Level;
 use tracing::field::{Field, Visit};
-
-use super::secrets::hidden;
 
 /// The program's name in the system's logs.
 pub(super) const TAG: &str = "provost";
@@ -128,6 +128,22 @@ impl Message {
     pub(super) fn new(severity: Severity, context: Context, text: String) -> Self {
         let lines = hidden(text).lines().map(escape).collect();
         Self { at: provost_record::now(), severity, context, lines }
+    }
+}
+
+/// One for all layers. None until the first settings are read.
+static SECRETS: RwLock<Option<Secrets>> = RwLock::new(None);
+
+/// Hides `secrets`, and none of those before, in all messages from now on.
+pub fn hide(secrets: Secrets) {
+    *SECRETS.write().unwrap_or_else(PoisonError::into_inner) = Some(secrets);
+}
+
+/// `text` without what is hidden.
+pub(super) fn hidden(text: String) -> String {
+    match &*SECRETS.read().unwrap_or_else(PoisonError::into_inner) {
+        Some(secrets) => secrets.hide(&text).into_owned(),
+        None => text,
     }
 }
 

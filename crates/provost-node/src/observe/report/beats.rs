@@ -12,7 +12,7 @@ use provost_steplog::{Entry, Line};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::error::ReportError;
+use super::servers::ReportError;
 use super::servers::{Response, Servers};
 use crate::fetch::Connection;
 use crate::observe::observer::StepContext;

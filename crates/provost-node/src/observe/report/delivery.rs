@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
+use provost_api::Directive;
+use provost_api::nodes::Acknowledgement;
+use provost_http::Client;
 use provost_record::{Entry, Record, Service};
+use tokio::sync::watch;
 
-use super::answer::{self, CurrentRun};
-use super::error::ReportError;
-use super::lock::ReportLock;
 use super::logs;
-use super::servers::{Response, Servers};
+use super::servers::{ReportError, Response, Servers};
+use super::spool::ReportLock;
 use super::spool::Spool;
 use crate::failure::Failure;
 use crate::settings::{Paths, Settings};
-use provost_api::nodes::Acknowledgement;
-use provost_http::Client;
 
 /// The most records of one report.
 const MOST_RECORDS: usize = 500;
@@ -90,7 +90,7 @@ impl Delivery {
         for _ in 0..self.servers.count() {
             match self.servers.send_records(json.clone()).await {
                 Ok(Response::Taken(answer))
-                    if answer::read(&answer, last).is_some_and(|a| a.acked == last) =>
+                    if read(&answer, last).is_some_and(|a| a.acked == last) =>
                 {
                     return true;
                 }
@@ -159,7 +159,7 @@ impl Delivery {
         entries: &'e [Entry],
         answer: &[u8],
     ) -> Result<&'e [Entry], ReportError> {
-        let answer = answer::read(answer, entries.last().map_or(0, |e| e.record.seq));
+        let answer = read(answer, entries.last().map_or(0, |e| e.record.seq));
         let acked = |a: &Acknowledgement| entries.iter().rposition(|e| e.record.seq <= a.acked);
         let Some((answer, at)) = answer.and_then(|a| acked(&a).map(|at| (a, at))) else {
             return Err(self.servers.acknowledged_nothing());
@@ -170,5 +170,28 @@ impl Delivery {
         }
         self.spool.acknowledged(service, last).await;
         Ok(&entries[at + 1..])
+    }
+}
+
+/// The run that goes on while its records are reported.
+pub(super) struct CurrentRun {
+    pub(super) id: String,
+    /// Why the management node wants nothing more to run, while it does.
+    pub(super) hold: watch::Sender<Option<String>>,
+}
+
+/// Reads the answer to a report whose last record is `last`. An answer that acknowledges what
+/// was never sent is none.
+pub(super) fn read(text: &[u8], last: u64) -> Option<Acknowledgement> {
+    serde_json::from_slice(text).ok().filter(|answer: &Acknowledgement| answer.acked <= last)
+}
+
+impl CurrentRun {
+    /// Passes on whether the run may go on.
+    pub(super) fn handle(&self, answer: Acknowledgement) {
+        let held = answer.directive == Directive::Hold;
+        let unknown = || "the management node holds this node without a reason".to_owned();
+        let hold = held.then(|| answer.reason.unwrap_or_else(unknown));
+        self.hold.send_if_modified(|now| std::mem::replace(now, hold.clone()) != hold);
     }
 }

@@ -9,8 +9,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::beats::Beats;
-use super::direct::{report_refusal, report_unwritten};
 use super::drain_backlog::drain_backlog;
+use super::drain_backlog::{report_refusal, report_unwritten};
 use super::logs;
 use super::reporter::Reporter;
 use super::spool::Spool;

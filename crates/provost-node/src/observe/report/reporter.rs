@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use provost_exec::Orders;
+use provost_http::Client;
+use provost_http::backoff::{Backoff, Jitter};
 use provost_record::Service;
 use provost_steplog::wording;
 use tokio::sync::watch;
@@ -11,16 +13,12 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::answer::CurrentRun;
-use super::delivery::Delivery;
-use super::error::ReportError;
-use super::flush::flush;
+use super::delivery::{CurrentRun, Delivery};
+use super::servers::ReportError;
 use super::spool::Spool;
 use super::{logs, timer};
 use crate::failure::Failure;
 use crate::settings::{Paths, Settings};
-use provost_http::Client;
-use provost_http::backoff::{Backoff, Jitter};
 
 /// The waits after reports that failed. A management node that is back is reported to within 5 s,
 /// the time of the report included.
@@ -206,6 +204,25 @@ impl Wake {
             _ = finish.changed() => {}
         }
         true
+    }
+}
+
+/// How long it may take at most in a run that a signal ended.
+const WHEN_STOPPED: Duration = Duration::from_secs(5);
+
+/// Gives a run's last `task` its time: less of it if a signal ended the run, none after another
+/// signal. Who started the task ends it then.
+pub async fn flush(
+    task: &mut JoinHandle<()>,
+    deadline: Duration,
+    orders: &mut watch::Receiver<Orders>,
+) {
+    let stopped = orders.borrow_and_update().stop.is_some();
+    let deadline = if stopped { deadline.min(WHEN_STOPPED) } else { deadline };
+    tokio::select! {
+        // What a task that failed has left is counted by who started it.
+        _ = tokio::time::timeout(deadline, &mut *task) => {}
+        _ = orders.wait_for(|now| now.hurry || (now.stop.is_some() && !stopped)) => {}
     }
 }
 

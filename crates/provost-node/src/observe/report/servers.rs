@@ -7,7 +7,6 @@ use provost_api::{ErrorBody, Route};
 use provost_record::Cause;
 use reqwest::{RequestBuilder, StatusCode, Url};
 
-use super::error::ReportError;
 use super::server_rotation::ServerRotation;
 use crate::failure::Failure;
 use crate::settings::{Settings, Token};
@@ -168,5 +167,35 @@ fn hint(status: StatusCode) -> &'static str {
         401 | 403 => "let this node join: provostctl join NODE",
         404 | 405 => "check that provostd listens there, not a plain web server",
         _ => "check the daemon's log: journalctl -u provostd",
+    }
+}
+
+/// Whether to try again. The failure says why.
+pub(super) enum ReportError {
+    /// It may be taken later, or by another server: no sooner than after this wait.
+    Retry(Failure, Duration),
+    /// It would fail again.
+    Abort(Failure),
+}
+
+impl ReportError {
+    pub(super) fn failure(&self) -> &Failure {
+        match self {
+            Self::Retry(failure, _) | Self::Abort(failure) => failure,
+        }
+    }
+
+    /// How long the management node has asked to wait.
+    pub(super) fn wait(&self) -> Duration {
+        match self {
+            Self::Retry(_, wait) => *wait,
+            Self::Abort(_) => Duration::ZERO,
+        }
+    }
+
+    pub(super) fn into_failure(self) -> Failure {
+        match self {
+            Self::Retry(failure, _) | Self::Abort(failure) => failure,
+        }
     }
 }

@@ -2,15 +2,17 @@
 //! management node has acknowledged it.
 
 use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
+use provost_fs::atomic;
 use provost_record::{Entry, Journal, Service};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::settings::{Input, Paths};
-use provost_fs::atomic;
 
 /// How much of a journal is read at once, in bytes; longer than any entry.
 const PIECE: u64 = 1 << 20;
@@ -198,4 +200,28 @@ impl Spool {
 /// How many records are still to be reported to the management node, if it takes records.
 pub fn unreported(input: &Input) -> usize {
     if input.takes_records() { Spool::new(&input.paths()).unreported_total() } else { 0 }
+}
+
+/// The right to report. One process has it at a time, so that nothing is sent twice and no cursor
+/// goes back. The kernel takes it from a process that is killed.
+pub(super) struct ReportLock {
+    _file: File,
+}
+
+impl ReportLock {
+    /// Takes it. None while another process has it.
+    pub(super) fn take(paths: &Paths) -> io::Result<Option<Self>> {
+        let folder = paths.state.join("report");
+        std::fs::create_dir_all(&folder)?;
+        let mut options = File::options();
+        // Anybody who may open it could keep it.
+        options.mode(0o600);
+        let options = options.create(true).truncate(false).write(true);
+        let file = provost_fs::open(&folder.join("lock"), options)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+            Err(std::fs::TryLockError::Error(e)) => Err(e),
+        }
+    }
 }
