@@ -447,7 +447,7 @@ _provost() {
             return 0
             ;;
         provost__subcmd__status)
-            opts="-v -h --wait --format --config --verbose --help"
+            opts="-v -h --wait --any --format --config --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

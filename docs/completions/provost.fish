@@ -64,7 +64,8 @@ complete -c provost -n "__fish_provost_using_subcommand try" -s v -l verbose -d 
 complete -c provost -n "__fish_provost_using_subcommand status" -l format -r -f -a "text\t'For people'
 json\t'One document, for programs'"
 complete -c provost -n "__fish_provost_using_subcommand status" -l config -d 'The configuration file' -r -F
-complete -c provost -n "__fish_provost_using_subcommand status" -l wait -d 'First wait until the run that is in progress has ended'
+complete -c provost -n "__fish_provost_using_subcommand status" -l wait -d 'First wait until the run that is in progress has ended, and exit as it did, or as the last run did'
+complete -c provost -n "__fish_provost_using_subcommand status" -l any -d 'With --wait: don\'t wait in a script of the run that is in progress'
 complete -c provost -n "__fish_provost_using_subcommand status" -s v -l verbose -d 'Show what the running script prints, on a terminal or not'
 complete -c provost -n "__fish_provost_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provost -n "__fish_provost_using_subcommand log" -l format -r -f -a "text\t'For people'

@@ -79,20 +79,25 @@ impl Failure {
 
     /// The exit code of the program that ends with it.
     pub fn exit_code(&self) -> ExitCode {
-        match self.cause {
-            Cause::Config | Cause::Local => ExitCode::Usage,
-            Cause::Fetch | Cause::Verify => ExitCode::Fetch,
-            Cause::Held => ExitCode::Held,
-            Cause::Interrupted => ExitCode::Interrupted,
-            Cause::Exit
-            | Cause::Signal
-            | Cause::Timeout
-            | Cause::Missing
-            | Cause::Exec
-            | Cause::Reboot
-            | Cause::Lost
-            | Cause::Other(_) => ExitCode::PostscriptFailed,
-        }
+        exit_code(self.cause)
+    }
+}
+
+/// The exit code of the program that ends by this cause.
+pub fn exit_code(cause: Cause) -> ExitCode {
+    match cause {
+        Cause::Config | Cause::Local => ExitCode::Usage,
+        Cause::Fetch | Cause::Verify => ExitCode::Fetch,
+        Cause::Held => ExitCode::Held,
+        Cause::Interrupted => ExitCode::Interrupted,
+        Cause::Exit
+        | Cause::Signal
+        | Cause::Timeout
+        | Cause::Missing
+        | Cause::Exec
+        | Cause::Reboot
+        | Cause::Lost
+        | Cause::Other(_) => ExitCode::PostscriptFailed,
     }
 }
 

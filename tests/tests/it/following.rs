@@ -108,7 +108,56 @@ fn following_ends_with_a_run_that_is_killed() {
     boot.wait().unwrap();
     assert_eq!(ends(&mut follow), Some(0));
     comes(&status, "boot was cut off");
-    assert_eq!(ends(&mut wait), Some(0));
+    assert_eq!(ends(&mut wait), Some(5));
+    node.provost(&["status", "--wait"]).expect(5).says(&[]);
+}
+
+#[test]
+fn a_status_that_waits_exits_as_the_run_did() {
+    let mut cluster = Cluster::new();
+    cluster.script("ok", "#!/bin/sh\n").script("fails", "#!/bin/sh\nexit 7\n");
+    cluster.site("[nodes.cn001]\npostscripts = [\"ok\"]\n");
+    cluster.publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    let out = node.provost(&["status", "--wait"]).expect(0);
+    assert!(out.stdout.contains("cn001: no run yet"), "{}", out.stdout);
+    for (script, status) in [("fails", 1), ("ok", 0)] {
+        node.provost(&["run", script]).expect(status);
+        node.provost(&["status", "--wait"]).expect(status).says(&[]);
+        node.provost(&["status"]).expect(0);
+    }
+    std::fs::remove_dir_all(cluster.path("www")).unwrap();
+    std::fs::remove_dir_all(node.path("state")).unwrap();
+    node.provost(&["boot"]).expect(3);
+    node.provost(&["status", "--wait"]).expect(3).says(&[]);
+}
+
+#[test]
+fn a_script_does_not_wait_for_its_own_run() {
+    let mut cluster = Cluster::new();
+    let script = "#!/bin/sh\n\"$PROVOST\" --config \"$CONFIG\" status --wait 2>&1\n\
+                  echo \"waiting: $?\"\n\
+                  \"$PROVOST\" --config \"$CONFIG\" status --wait --any\necho \"any: $?\"\n";
+    cluster.script("asks", script);
+    let (provost, config) = (program("provost"), cluster.path("nodes/cn001/provost.toml"));
+    cluster.site(&format!(
+        "[nodes.cn001]\npostscripts = [\"asks\"]\nenv = {{ PROVOST = {provost:?}, CONFIG = {config:?} }}\n"
+    ));
+    cluster.publish().expect(0);
+    cluster.start();
+    let node = cluster.node("cn001");
+    node.provost(&["boot"]).expect(0);
+    let log = node.provost(&["log", "asks"]).expect(0).stdout;
+    for text in [
+        "waiting for the run that this script is a part of",
+        "hint: run `provost status --wait --any`",
+        "waiting: 2",
+        "boot is running",
+        "any: 0",
+    ] {
+        assert!(log.contains(text), "{text}: {log}");
+    }
 }
 
 #[test]

@@ -16,8 +16,9 @@ use provost_record::ExitCode;
 use self::args::{Continue, Format, LogArgs, RunArgs, StampArgs, steps};
 use self::fetch::FetchArgs;
 use self::record::RecordArgs;
+use crate::inspect::{self, Wait};
 use crate::kinds::KINDS;
-use crate::{inspect, xcat};
+use crate::xcat;
 use provost_node::failure::Failure;
 use provost_node::observe::console::complain;
 use provost_node::room;
@@ -60,9 +61,12 @@ enum Command {
     },
     /// Show the result of the last run
     Status {
-        /// First wait until the run that is in progress has ended
+        /// First wait until the run that is in progress has ended, and exit as it did, or as the last run did
         #[arg(long)]
         wait: bool,
+        /// With --wait: don't wait in a script of the run that is in progress
+        #[arg(long, requires = "wait")]
+        any: bool,
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
@@ -252,7 +256,14 @@ fn run() -> ExitCode {
             Err(failure) => refuse(&failure),
         },
         Command::Check { format } => inspect::check(&input, format == Format::Json),
-        Command::Status { wait, format } => inspect::status(&input, wait, format == Format::Json),
+        Command::Status { wait, any, format } => {
+            let wait = match (wait, any) {
+                (false, _) => Wait::No,
+                (true, false) => Wait::Run,
+                (true, true) => Wait::OtherRun,
+            };
+            inspect::status(&input, wait, format == Format::Json)
+        }
         Command::Log(args) => {
             inspect::log(&input, args.script.as_deref(), args.view(), args.follow)
         }

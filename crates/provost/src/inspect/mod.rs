@@ -14,7 +14,7 @@ pub(crate) use analyze::analyze;
 pub(crate) use check::check;
 pub(crate) use gather::gather;
 pub(crate) use log::log;
-pub(crate) use status::status;
+pub(crate) use status::{Wait, status};
 
 use provost_record::{Journal, Record, Run, Service, Stage};
 

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use provost_record::{ExitCode, Outcome, Run, Stage};
+use provost_record::{Cause, ExitCode, FETCH, Outcome, Run, Stage};
 use provost_steplog::wording;
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use super::unfinished::Unfinished;
 use super::{log_of, rights, runs};
 use crate::xcat::{StatusMessage, describe, status_messages};
 use provost_http::ShownIdentity;
-use provost_node::failure::Failure;
+use provost_node::failure::{self, Failure};
 use provost_node::observe::console::{exit, harmless, print};
 use provost_node::observe::report::unreported;
 use provost_node::settings::{Input, Paths};
@@ -39,22 +39,75 @@ struct StatusIdentity {
     until: Option<String>,
 }
 
-/// Says how the last run went, or how far the present one is; with `wait`, once that has ended.
-pub(crate) fn status(input: &Input, wait: bool, json: bool) -> ExitCode {
-    let waited = if wait { wait_for_run(&input.paths()) } else { Ok(()) };
-    exit(waited.and_then(|()| show(input, json)))
+/// What `provost status` waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Nothing.
+    No,
+    /// The end of the run that is in progress, which can't be that of the script that asks.
+    Run,
+    /// The same, unless it is that of the script that asks.
+    OtherRun,
 }
 
-fn wait_for_run(paths: &Paths) -> Result<(), Failure> {
+/// Shows how the last run went, or how far the present one is. Where it waits, it shows the run that it has waited
+/// for, and exits as that did.
+pub(crate) fn status(input: &Input, wait: Wait, json: bool) -> ExitCode {
+    let shown = match wait {
+        Wait::No => show(input, None, json).map(|_| ExitCode::Done),
+        Wait::Run | Wait::OtherRun => wait_for_run(input, wait, json),
+    };
+    shown.unwrap_or_else(|failure| exit(Err(failure)))
+}
+
+fn wait_for_run(input: &Input, wait: Wait, json: bool) -> Result<ExitCode, Failure> {
+    let paths = input.paths();
+    let in_progress = match RunLock::is_taken(&paths.state) {
+        true => runs(&paths)?.pop().map(|(run, _)| run).filter(|run| run.result.is_none()),
+        false => None,
+    };
+    let asking = std::env::var("PROVOST_RUN").ok();
+    if let Some(run) = in_progress.as_ref().filter(|run| asking.as_ref() == Some(&run.run)) {
+        if wait == Wait::OtherRun {
+            return show(input, None, json).map(|_| ExitCode::Done);
+        }
+        let message = format!("waiting for the run that this script is a part of: {}", run.run);
+        let hint = "run `provost status --wait --any`, which doesn't wait in a script of the run";
+        return Err(Failure::config(message, hint));
+    }
     RunLock::wait(&paths.state).map_err(|e| {
         let message = format!("waiting for the lock {}", paths.state.join("lock").display());
         Failure::local(message, "run it as root, such as by sudo").caused_by(e)
-    })
+    })?;
+    if !json && runs(&paths)?.is_empty() {
+        print(&format!("{}: no run yet\n", harmless(&input.node())))?;
+        return Ok(ExitCode::Done);
+    }
+    let run = show(input, in_progress.as_ref().map(|run| run.run.as_str()), json)?;
+    Ok(run.as_ref().map_or(ExitCode::Done, exit_code))
 }
 
-fn show(input: &Input, json: bool) -> Result<(), Failure> {
+/// How `provost` exited at the end of this run.
+fn exit_code(run: &Run) -> ExitCode {
+    if run.result != Some(Outcome::Failure) {
+        return ExitCode::Done;
+    }
+    let stage = run.failed_stage();
+    match run.cause.or_else(|| stage?.cause) {
+        Some(Cause::Interrupted) => ExitCode::Interrupted,
+        // Its end was never written.
+        _ if run.ended.is_none() => ExitCode::Interrupted,
+        Some(cause) if run.cause.is_some() || stage.is_some_and(|stage| stage.stage == FETCH) => {
+            failure::exit_code(cause)
+        }
+        _ => ExitCode::PostscriptFailed,
+    }
+}
+
+/// Shows the run with this id, or else the newest, and returns it.
+fn show(input: &Input, run: Option<&str>, json: bool) -> Result<Option<Run>, Failure> {
     rights::of_status(input)?;
-    let found = gather(&input.paths())?;
+    let found = gather(&input.paths(), run)?;
     let (paths, last) = (input.paths(), found.last());
     let node = last.map_or_else(|| input.node(), |(_, node)| node.clone());
     let run = last.map(|(run, _)| run);
@@ -72,16 +125,22 @@ fn show(input: &Input, json: bool) -> Result<(), Failure> {
         });
         let status = Status { node: &node, run, unfinished, unreported, identity, monitor };
         let text = serde_json::to_string_pretty(&status).unwrap_or_default();
-        return print(&format!("{text}\n"));
+        print(&format!("{text}\n"))?;
+        return Ok(run.cloned());
     }
     let monitor = monitor.map_or(String::new(), describe);
     let identity = identity
         .map_or(String::new(), |identity| format!("\n{}\n", harmless(&identity.to_string())));
-    print(&(tell(&node, run, unfinished, unreported) + &identity + &monitor))
+    print(&(tell(&node, run, unfinished, unreported) + &identity + &monitor))?;
+    Ok(run.cloned())
 }
 
-fn gather(paths: &Paths) -> Result<Vec<(Run, String)>, Failure> {
+/// All runs up to the one with the id `last`, if it is there.
+fn gather(paths: &Paths, last: Option<&str>) -> Result<Vec<(Run, String)>, Failure> {
     let mut runs = runs(paths)?;
+    if let Some(at) = last.and_then(|last| runs.iter().position(|(run, _)| run.run == last)) {
+        runs.truncate(at + 1);
+    }
     if let Some((run, _)) = runs.last_mut() {
         let waits = || Paused::read(&paths.state).is_some_and(|paused| paused.run == run.run);
         if run.result.is_none() && !RunLock::is_taken(&paths.state) && !waits() {

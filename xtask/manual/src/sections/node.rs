@@ -32,6 +32,22 @@ const HERE: Exits = &[
     ),
 ];
 
+const STATUS: Exits = &[
+    (ExitCode::Done as u8, "Done; with --wait: the run succeeded, or there was none yet."),
+    (ExitCode::PostscriptFailed as u8, "With --wait: a postscript failed."),
+    (
+        ExitCode::Usage as u8,
+        "The command line or the configuration is wrong, or this node's disk or rights are, now or in the run; \
+         with --wait: a script waits for its own run.",
+    ),
+    (
+        ExitCode::Fetch as u8,
+        "With --wait: the bundle or the plan could not be fetched, or did not verify.",
+    ),
+    (ExitCode::Held as u8, "With --wait: the guard holds the node."),
+    (ExitCode::Interrupted as u8, "With --wait: the run was interrupted, or cut off."),
+];
+
 const CONFIG: (&str, &str) =
     ("/etc/provost/provost.toml, provost.d/*.toml", "The configuration: provost.toml(5).");
 const TOKEN: (&str, &str) = ("/etc/provost/token", "The node's token, mode 0600.");
@@ -104,13 +120,13 @@ pub(super) const ALL: &[Sections] = &[
     ),
     sections(
         "provost status",
-        HERE,
+        STATUS,
         &[CONFIG, JOURNALS],
         &[
             ("Show the last run:", "provost status"),
             (
-                "Wait for the run in progress, and take its result:",
-                "provost status --wait --format json | jq -r .result",
+                "Start a service only after a run that succeeded:",
+                "provost status --wait && systemctl start slurmd",
             ),
         ],
     ),
