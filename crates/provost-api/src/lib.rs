@@ -14,7 +14,7 @@ mod words;
 pub use admins::{Admin, Followed};
 pub use error::ErrorBody;
 pub use node::{Detail, Node, ReportedGenerations, RunningFor};
-pub use nodes::{Beat, Growth};
+pub use nodes::{Beat, Growth, InnerStage};
 pub use route::Route;
 pub use words::{
     AuthFailure, Cause, Directive, NoticeKind, Outcome, Phase, Role, Service, Status, UnknownRole,

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 
 use jiff::Timestamp;
 
-use crate::{Cause, Status, UpdateStatus};
+use crate::{Cause, InnerStage, Status, UpdateStatus};
 use serde::{Deserialize, Serialize};
 
 /// The newest generations that a node has reported; 0 where it has reported none. It refuses older
@@ -66,8 +66,8 @@ pub struct Node {
     /// The status of programs on the node, in their own words, by name (xCAT's `hpcbootstatus`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub appstatus: BTreeMap<String, String>,
-    /// What the node last said of the stage that runs, if that runs for long. A store knows nothing
-    /// of it.
+    /// What the node last said of the stage that runs, if that runs for long or has stages of its own.
+    /// A store knows nothing of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running_for: Option<RunningFor>,
     /// Why nothing more is stored of the node, if it is over its quota. A store knows nothing of it,
@@ -76,16 +76,19 @@ pub struct Node {
     pub over_quota: Option<String>,
 }
 
-/// How a stage goes that runs for long.
+/// How a stage goes that runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunningFor {
     /// How long it had run, …
     pub elapsed_ms: u64,
-    /// … and the last line that it had printed …
+    /// … the last line that it had printed …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
+    /// … and the stage of its own that it was in …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inner: Option<InnerStage>,
     /// … at this time by the server's clock.
     pub at: Timestamp,
 }

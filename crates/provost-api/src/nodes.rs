@@ -1,5 +1,6 @@
 //! The nodes' API: what a node asks the management node for and sends to it, and the answers.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Directive, Route};
@@ -30,7 +31,7 @@ pub const ENROL: Route = Route("/v1/nodes/{node}/enroll");
 pub const RECORDS: Route = Route("/v1/nodes/{node}/records");
 /// `PUT`, text: the log of a failed step.
 pub const LOG: Route = Route("/v1/nodes/{node}/runs/{run}/logs/{name}");
-/// `POST`, a [`Beat`]: a step runs for long.
+/// `POST`, a [`Beat`]: how a step goes that runs.
 pub const BEAT: Route = Route("/v1/nodes/{node}/runs/{run}/beat");
 
 /// The answer to a report.
@@ -47,8 +48,8 @@ pub struct Acknowledgement {
     pub reason: Option<String>,
 }
 
-/// What a node says of a step that runs for long. It is no record: the management node shows it
-/// while the step runs, and keeps nothing of it.
+/// What a node says of a step that runs for long, or whose script has come to another stage of its
+/// own. It is no record: the management node shows it while the step runs, and keeps nothing of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -62,12 +63,28 @@ pub struct Beat {
     /// The last line that it printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
-    /// Whether the step has ended: of a step whose log is followed, the last beat comes then.
+    /// The stage of its own that the script is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inner: Option<InnerStage>,
+    /// Whether the step has ended: the last beat comes then of a step whose log is followed, or that
+    /// was in a stage of its own.
     #[serde(default)]
     pub ended: bool,
     /// What the log has grown by, where somebody follows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
+}
+
+/// The stage that a running script is in, as it records it itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InnerStage {
+    /// What the script calls the service that the stage is of.
+    pub service: String,
+    /// The stage's name.
+    pub stage: String,
+    /// When it began, by the node's clock.
+    pub since: Timestamp,
 }
 
 /// Whole lines of a log.

@@ -18,6 +18,7 @@ pub use exit_code::ExitCode;
 pub use inner::Inner;
 pub use journal::{Entry, Journal, JournalError, Repair};
 pub use judge::{Judgement, judge};
+pub use own_stages::open_stage;
 pub use provost_api::{Cause, Outcome, Phase, Service};
 pub use record::{Invalid, Record, now};
 pub use runs::{FETCH, Run, Stage, runs};

@@ -54,6 +54,22 @@ impl Inner {
     }
 }
 
+/// The start of the stage that a step is in, by the `records` of services that ran within it: the
+/// newest of those whose service has begun no other and not ended since.
+pub fn open_stage(records: &[Record]) -> Option<&Record> {
+    let mut open: HashMap<&str, (usize, &Record)> = HashMap::new();
+    for (at, record) in records.iter().enumerate() {
+        match record.phase {
+            Phase::StageStart => drop(open.insert(&record.service, (at, record))),
+            Phase::StageEnd | Phase::ServiceStart | Phase::ServiceEnd => {
+                open.remove(&*record.service);
+            }
+            _ => {}
+        }
+    }
+    open.into_values().max_by_key(|(at, _)| *at).map(|(_, start)| start)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,5 +115,24 @@ mod tests {
         assert_eq!(Inner::failed(&inner[..5]).and_then(|i| i.stage.as_deref()), Some("three"));
         assert_eq!(Inner::failed(&inner[..4]).map(|i| i.service.as_str()), Some("b"));
         assert_eq!(Inner::failed(&inner[..1]), None);
+
+        let open = |until: usize| {
+            let start = open_stage(&records[..until]);
+            start.map(|start| (start.service.as_str(), start.stage.as_deref().unwrap_or_default()))
+        };
+        for (until, expected) in [
+            (1, None),
+            (2, Some(("a", "one"))),
+            (3, Some(("a", "one"))),
+            (4, Some(("b", "one"))),
+            (5, Some(("b", "one"))),
+            (6, Some(("a", "two"))),
+            (7, Some(("a", "two"))),
+            (8, None),
+            (14, Some(("a", "three"))),
+        ] {
+            assert_eq!(open(until), expected, "{until}");
+        }
+        assert!(open_stage(&[records[1].clone(), record("a", ServiceEnd, "", bad)]).is_none());
     }
 }

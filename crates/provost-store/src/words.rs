@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use provost_api::InnerStage;
 use provost_record::Cause;
 use provost_steplog::wording;
 
@@ -44,10 +45,21 @@ pub fn command_without_line(detail: &Detail) -> Option<&str> {
     detail.command.as_deref().filter(|_| detail.error_line.is_none())
 }
 
-/// For how long a stage has run: `for 4 min: the last line`.
+/// For how long a stage has run, and its script's own stage:
+/// `for 4 min, bootkube: wait-for-etcd for 34 s: the last line`.
 pub fn running_for(running: &RunningFor, now: Timestamp) -> String {
-    let mut text = format!("for {}", wording::age(Duration::from_millis(running.elapsed_ms)));
-    if now.duration_since(running.at) > OLD {
+    let is_old = now.duration_since(running.at) > OLD;
+    let then = if is_old { running.at } else { now };
+    let elapsed = Duration::from_millis(running.elapsed_ms)
+        + then.duration_since(running.at).try_into().unwrap_or_default();
+    let mut text = format!("for {}", wording::age(elapsed));
+    if let Some(InnerStage { service, stage, since }) = &running.inner {
+        // The node's clock may be wrong, and a stage is no older than its step.
+        let of_stage = then.duration_since(*since).try_into().unwrap_or_default();
+        let of_stage = wording::age(elapsed.min(of_stage));
+        text.push_str(&format!(", {service}: {stage} for {of_stage}"));
+    }
+    if is_old {
         text.push_str(&format!(", {} ago", ago(running.at, now)));
     }
     if let Some(line) = &running.line {
@@ -153,11 +165,29 @@ mod tests {
     #[test]
     fn a_stage_that_runs_shows_for_how_long_and_its_last_line() {
         let line = Some("copying".to_owned());
-        let running = RunningFor { elapsed_ms: 250_000, line, at: at(0) };
+        let running = RunningFor { elapsed_ms: 250_000, line, inner: None, at: at(0) };
         assert_eq!(running_for(&running, at(30)), "for 4 min: copying");
+        assert_eq!(running_for(&running, at(60)), "for 5 min: copying");
         assert_eq!(running_for(&running, at(180)), "for 4 min, 3 min ago: copying");
         let running = RunningFor { line: None, ..running };
         assert_eq!(running_for(&running, at(0)), "for 4 min");
+    }
+
+    #[test]
+    fn a_scripts_own_stage_is_shown_for_no_longer_than_its_step_whatever_the_nodes_clock_says() {
+        let running = |since| {
+            let (service, stage) = ("bootkube".to_owned(), "wait-for-etcd".to_owned());
+            let inner = Some(InnerStage { service, stage, since });
+            RunningFor { elapsed_ms: 250_000, line: Some("no".to_owned()), inner, at: at(1000) }
+        };
+        for (since, now, shown) in [
+            (at(980), 1014, "for 4 min, bootkube: wait-for-etcd for 34 s: no"),
+            (at(980), 1200, "for 4 min, bootkube: wait-for-etcd for 20 s, 3 min ago: no"),
+            (at(9999), 1014, "for 4 min, bootkube: wait-for-etcd for 0 s: no"),
+            (Timestamp::MIN, 1060, "for 5 min, bootkube: wait-for-etcd for 5 min: no"),
+        ] {
+            assert_eq!(running_for(&running(since), at(now)), shown);
+        }
     }
 
     #[test]
@@ -188,7 +218,8 @@ mod tests {
     fn each_stage_has_a_line_with_the_node_that_has_been_in_it_the_longest() {
         let node = |name: &str, stage: &str, minutes: u64, line: &str| {
             let line = Some(line.to_owned());
-            let running_for = Some(RunningFor { elapsed_ms: minutes * 60_000, line, at: at(0) });
+            let running_for =
+                Some(RunningFor { elapsed_ms: minutes * 60_000, line, inner: None, at: at(0) });
             let detail = Detail { stage: Some(stage.to_owned()), ..Detail::default() };
             Node { name: name.to_owned(), detail, running_for, ..Node::default() }
         };

@@ -75,6 +75,7 @@ mod rerun;
 mod retention;
 mod rights;
 mod round_trips;
+mod running_stages;
 mod secrets;
 mod security_page;
 mod shell_library;

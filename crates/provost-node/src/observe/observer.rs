@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::LocalBoxFuture;
-use provost_exec::{Event, Orders};
+use provost_exec::{Event, Orders, Secrets};
 use provost_record::{ExitCode, Record, Service};
 use tokio::sync::watch;
 
@@ -49,6 +49,8 @@ pub struct StepContext<'a> {
     pub log: &'a Path,
     /// When it began.
     pub began: Instant,
+    /// What nobody is to see of it.
+    pub secrets: &'a Secrets,
 }
 
 /// How a try of a step has ended.

@@ -162,13 +162,14 @@ impl StepRunner<'_> {
             return Ok((end, Next::Step));
         }
         let title = self.title(scheduled);
-        let log = step.log.clone();
+        let (log, secrets) = (step.log.clone(), step.secrets.clone());
         let context = StepContext {
             title: &title,
             script: &scheduled.step.script,
             is_there: scheduled.is_there,
             log: &log,
             began: Instant::now(),
+            secrets: &secrets,
         };
         let executed = self.execute(at, start, step, is_with_keeper, context).await?;
         let (end, served) = (self.journal.record(Phase::StageEnd), self.fetched.served.as_deref());

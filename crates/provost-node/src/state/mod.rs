@@ -7,5 +7,6 @@ pub mod lock;
 pub mod logs;
 pub mod markers;
 pub mod own_stages;
+pub(crate) mod own_stages_watch;
 pub mod progress;
 pub mod root;

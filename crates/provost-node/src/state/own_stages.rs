@@ -2,12 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use provost_record::{Inner, Record, Stage};
+use provost_api::InnerStage;
+use provost_exec::Secrets;
+use provost_record::{Inner, Record, Stage, open_stage};
 
 use crate::settings::Paths;
 
 /// The most bytes of a step's own records.
 const MOST: u64 = 16 << 20;
+/// The longest name of a stage that is running, in characters.
+const MOST_NAME: usize = 200;
 
 /// The file of the step whose log is `log`.
 pub(crate) fn file(log: &Path) -> PathBuf {
@@ -33,7 +37,16 @@ pub fn so_far(log: &Path) -> Vec<Inner> {
     Inner::of(&records(&file(log))).into_iter().map(without_texts).collect()
 }
 
-/// The same of the open step of a run that was cut off, by the run's records.
+/// The stage that a running step is in, without `secrets`.
+pub(crate) fn current(log: &Path, secrets: &Secrets) -> Option<InnerStage> {
+    let records = records(&file(log));
+    let start = open_stage(&records)?;
+    let name = |text: &str| secrets.hide(text).chars().take(MOST_NAME).collect();
+    let (service, stage) = (name(&start.service), name(start.stage.as_deref()?));
+    Some(InnerStage { service, stage, since: start.timestamp })
+}
+
+/// The stages so far of the open step of a run that was cut off, by the run's records.
 pub(super) fn of_cut_off(paths: &Paths, run: &[Record]) -> Vec<Inner> {
     let runs = provost_record::runs(run);
     let Some(run) = runs.last() else { return Vec::new() };

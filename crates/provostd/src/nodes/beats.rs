@@ -2,6 +2,7 @@
 //! log of a step while somebody follows it.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use provost_api::{Beat, Followed, Growth};
 use provost_store::{Node, RunningFor};
 use tokio::sync::broadcast;
 
-/// The longest last line that is kept, in characters.
+/// The longest last line, or name of a stage, that is kept, in characters.
 const MOST_LINE: usize = 200;
 /// How much of a log that is followed is kept, in bytes.
 const MOST_KEPT: usize = 256 * 1024;
@@ -24,6 +25,8 @@ pub(crate) struct Beats {
     nodes: Mutex<HashMap<String, OfNode>>,
     /// The node of each beat, and of each log that is over.
     news: broadcast::Sender<Arc<str>>,
+    /// How often a script has come to another stage of its own.
+    stage_changes: AtomicU64,
 }
 
 #[derive(Default)]
@@ -47,7 +50,8 @@ pub(crate) fn text(followed: &Followed) -> String {
 
 impl Default for Beats {
     fn default() -> Self {
-        Self { nodes: Mutex::default(), news: broadcast::Sender::new(BACKLOG) }
+        let news = broadcast::Sender::new(BACKLOG);
+        Self { nodes: Mutex::default(), news, stage_changes: AtomicU64::new(0) }
     }
 }
 
@@ -59,8 +63,9 @@ impl Beats {
     /// Notes a beat of `node`, which came at `at`. Returns whether somebody follows the log.
     pub(crate) fn note(&self, node: &str, run: String, mut beat: Beat, at: Timestamp) -> bool {
         let growth = beat.growth.take();
-        if let Some(line) = &mut beat.line {
-            *line = line.chars().take(MOST_LINE).collect();
+        let inner = beat.inner.iter_mut().flat_map(|inner| [&mut inner.service, &mut inner.stage]);
+        for text in beat.line.iter_mut().chain(inner) {
+            *text = text.chars().take(MOST_LINE).collect();
         }
         let mut nodes = self.nodes();
         let of = nodes.entry(node.to_owned()).or_default();
@@ -76,6 +81,9 @@ impl Beats {
             |log: &VecDeque<Growth>| log.iter().map(|piece| piece.text.len()).sum::<usize>();
         while of.log.len() > 1 && bytes(&of.log) > MOST_KEPT {
             of.log.pop_front();
+        }
+        if of.beat.as_ref().and_then(|last| last.inner.as_ref()) != beat.inner.as_ref() {
+            self.stage_changes.fetch_add(1, Ordering::Relaxed);
         }
         (of.run, of.beat, of.at) = (run, Some(beat), at);
         of.count += 1;
@@ -100,6 +108,11 @@ impl Beats {
         self.nodes().get(node).map_or(0, |of| of.count)
     }
 
+    /// Another number after each beat with another stage of a script's own, of any node.
+    pub(crate) fn stage_stamp(&self) -> u64 {
+        self.stage_changes.load(Ordering::Relaxed)
+    }
+
     /// Adds to each of `nodes` for how long its stage has run, as its last beat says.
     pub(crate) fn show(&self, shown: &mut [Node]) {
         let nodes = self.nodes();
@@ -115,8 +128,8 @@ impl Beats {
                 && node.run.as_ref() == Some(run)
                 && node.detail.stage.as_ref() == Some(&beat.stage)
             {
-                let (elapsed_ms, line) = (beat.elapsed_ms, beat.line.clone());
-                node.running_for = Some(RunningFor { elapsed_ms, line, at: *at });
+                let Beat { elapsed_ms, line, inner, .. } = beat.clone();
+                node.running_for = Some(RunningFor { elapsed_ms, line, inner, at: *at });
             }
         }
     }
@@ -144,6 +157,8 @@ impl Beats {
 
 #[cfg(test)]
 mod tests {
+    use provost_api::InnerStage;
+
     use super::*;
 
     const RUN: &str = "01980000-0000-7000-8000-000000000001";
@@ -153,7 +168,10 @@ mod tests {
         let growth = Some(Growth { from, to: from + size as u64, text });
         let line = Some("y".repeat(1000));
         let (stage, log) = ("slow".to_owned(), log.to_owned());
-        let beat = Beat { stage, log, elapsed_ms: 1, line, ended: false, growth };
+        let text = "z".repeat(1000);
+        let inner = InnerStage { service: text.clone(), stage: text, since: Timestamp::UNIX_EPOCH };
+        let inner = Some(inner);
+        let beat = Beat { stage, log, elapsed_ms: 1, line, inner, ended: false, growth };
         beats.note("cn001", RUN.to_owned(), beat, Timestamp::UNIX_EPOCH)
     }
 
@@ -190,8 +208,11 @@ mod tests {
             beats.show(&mut nodes);
             nodes[0].running_for.clone()
         };
-        let line = shown(&node, "slow").and_then(|running| running.line).unwrap();
-        assert_eq!(line.len(), MOST_LINE);
+        let RunningFor { line, inner, .. } = shown(&node, "slow").unwrap();
+        let InnerStage { service, stage, .. } = inner.unwrap();
+        for text in [line.unwrap(), service, stage] {
+            assert_eq!(text.len(), MOST_LINE);
+        }
         assert_eq!(shown(&node, "next"), None);
         node.run = None;
         assert_eq!(shown(&node, "slow"), None);

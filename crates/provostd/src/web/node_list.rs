@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::overview::tone;
 use super::page::{Page, encoded, render};
 use crate::fleet::Fleet;
-use crate::fleet::snapshot::Member;
+use crate::fleet::snapshot::{Member, Snapshot};
 use crate::listener::refusal::Refusal;
 use crate::nodes::beats::Beats;
 
@@ -250,6 +250,10 @@ impl Page for NodeList {
 
     fn section(&self) -> &'static str {
         "nodes"
+    }
+
+    fn stamp(&self, snapshot: &Snapshot) -> u64 {
+        snapshot.version.wrapping_add(self.beats.stage_stamp())
     }
 
     async fn content(&self) -> Result<String, Refusal> {

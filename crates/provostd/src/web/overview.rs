@@ -83,6 +83,10 @@ impl Page for Overview {
         "overview"
     }
 
+    fn stamp(&self, snapshot: &Snapshot) -> u64 {
+        snapshot.version.wrapping_add(self.beats.stage_stamp())
+    }
+
     async fn content(&self) -> Result<String, Refusal> {
         let snapshot = self.fleet.look().await?;
         render(&self.shown(&snapshot, Timestamp::now()))

@@ -52,6 +52,32 @@ async fn a_beat_is_shown_while_its_stage_runs_and_gone_with_the_daemon() {
 }
 
 #[tokio::test]
+async fn the_stage_that_a_script_is_in_is_shown_and_programs_of_other_versions_are_understood() {
+    let (server, token) = running().await;
+    let with = |key: &str, value: Value| {
+        let mut body = json!({"stage": "slow", "log": "01-slow", "elapsedMs": 5000});
+        body[key] = value;
+        body
+    };
+    let inner = json!({"service": "bootkube", "stage": "wait-for-etcd",
+        "since": "2026-11-20T17:00:00Z"});
+    let mut of_newer = inner.clone();
+    of_newer["progress"] = json!({"done": 3});
+    for (body, shown) in [
+        (with("inner", inner.clone()), inner.clone()),
+        // Of a node's program that knows nothing of it.
+        (with("line", json!("waiting")), Value::Null),
+        (with("inner", of_newer), inner),
+        (with("mood", json!(["new"])), Value::Null),
+    ] {
+        assert_eq!(response(beat(&server, &token, RUN, &body)).await.0, 200, "{body}");
+        let running = server.node_object("cn001").await["runningFor"].clone();
+        assert_eq!((&running["elapsedMs"], &running["inner"]), (&json!(5000), &shown), "{body}");
+        assert_eq!(running.get("inner").is_none(), shown.is_null(), "absent");
+    }
+}
+
+#[tokio::test]
 async fn what_a_log_grows_by_comes_to_who_follows_it() {
     let (server, token) = running().await;
     let body = |from: u64, text: &str, ended| {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use page::Page;
 
 /// What takes more than this test does: a management node of xCAT's, nodes that send its status words or
-/// too much, a stage that runs for longer than 30 s or records its messages itself, nodes with ssh.
+/// too much, a script that runs for longer than 30 s or records its messages itself, nodes with ssh.
 const RARE: &[&str] = &[
     "a-message-to-xcat at",
     "a-message-to-xcat error",
@@ -27,6 +27,9 @@ const RARE: &[&str] = &[
     "a-pending-node key",
     "a-result exitCode",
     "a-result hint",
+    "a-stage-that-a-script-is-in service",
+    "a-stage-that-a-script-is-in since",
+    "a-stage-that-a-script-is-in stage",
     "a-stage-within-a-script errorMessage",
     "a-stage-within-a-script signal",
     "a-status identity",
@@ -37,6 +40,7 @@ const RARE: &[&str] = &[
     "an-identity until",
     "running-for at",
     "running-for elapsedMs",
+    "running-for inner",
     "running-for line",
 ];
 

@@ -1,28 +1,33 @@
-//! Beats: a step that runs for long says so, again and again, and brings what its log has grown by
-//! where somebody follows it. A lost beat is never sent again.
+//! Beats: a step that runs for long says so, again and again, with the stage of its own that it is in,
+//! and brings what its log has grown by where somebody follows it. Another stage has a beat at once.
+//! A lost beat is never sent again.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use provost_api::nodes::BeatAnswer;
-use provost_api::{Beat, Growth};
+use provost_api::{Beat, Growth, InnerStage};
 use provost_bundle::Limit;
+use provost_exec::Secrets;
 use provost_steplog::{Entry, Line};
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::Instant;
 
 use super::servers::ReportError;
 use super::servers::{Response, Servers};
 use crate::fetch::Connection;
 use crate::observe::observer::StepContext;
+use crate::state::own_stages;
+use crate::state::own_stages_watch::OwnStagesWatch;
 
 /// The time between two beats, and from a step's start to the first one, without the jitter.
 const INTERVAL: Duration = Duration::from_secs(30);
 /// The environment variable that shortens it, for tests.
 const VARIABLE: &str = "PROVOST_BEAT";
-/// The time between two beats of a step whose log is followed.
-const FOLLOWED: Duration = Duration::from_secs(1);
+/// The same of a step whose log is followed, and the least where a script comes from stage to stage.
+const SHORTEST: Duration = Duration::from_secs(1);
 /// The most that a beat has of a log, in bytes.
 const MOST_GROWTH: u64 = 64 * 1024;
 /// How much of a log's end is read to find the last line, in bytes.
@@ -40,20 +45,32 @@ impl Beats {
     /// Begins with `step`.
     pub(super) fn of(connection: &Connection, step: StepContext<'_>) -> Self {
         let (sender, ended) = oneshot::channel();
-        let step = Step {
+        let mut step = Step {
             servers: Servers::new(&connection.settings, &connection.client),
             run: connection.run.clone(),
             stage: step.script.to_owned(),
             log: step.log.to_owned(),
-            began: step.began,
+            secrets: step.secrets.clone(),
+            began: step.began.into(),
             line: None,
+            inner: None,
+            has_stages: false,
             sent: None,
+            watch: None,
+            next_look: Instant::from(step.began) + SHORTEST,
         };
-        Self { task: tokio::spawn(step.beat(ended)), ended: sender }
+        let beat = async move {
+            step.beat(ended).await;
+            // To close its watch takes time.
+            if step.watch.is_some() {
+                spawn_blocking(move || drop(step));
+            }
+        };
+        Self { task: tokio::spawn(beat), ended: sender }
     }
 
     /// Ends with the step. The task, which comes back, has nothing more to do, unless the log is
-    /// followed: then it sends the rest of it.
+    /// followed, of which it sends the rest then, or the script had stages of its own.
     pub(super) fn end(self) -> JoinHandle<()> {
         // Fails where the task has ended.
         let _ = self.ended.send(());
@@ -66,14 +83,23 @@ struct Step {
     run: String,
     stage: String,
     log: PathBuf,
+    secrets: Secrets,
     began: Instant,
     line: Option<String>,
+    /// The stage of its own that the last beat said.
+    inner: Option<InnerStage>,
+    /// Whether a beat said one.
+    has_stages: bool,
     /// While the log is followed: how much of it the management node has.
     sent: Option<u64>,
+    /// Of a step that has run for long enough to have a beat.
+    watch: Option<OwnStagesWatch>,
+    /// When its own stages may be looked at again.
+    next_look: Instant,
 }
 
 impl Step {
-    async fn beat(mut self, mut ended: oneshot::Receiver<()>) {
+    async fn beat(&mut self, mut ended: oneshot::Receiver<()>) {
         let interval = std::env::var(VARIABLE).ok().and_then(|text| text.parse::<Limit>().ok());
         let interval = interval.map_or(INTERVAL, Limit::duration);
         let jittered = || interval.mul_f64(1.0 + fastrand::f64() / 4.0);
@@ -81,28 +107,34 @@ impl Step {
         loop {
             let has_ended = tokio::select! {
                 () = tokio::time::sleep(wait) => false,
+                () = self.inner_changed() => {
+                    // If this beat is lost, the next one comes soon.
+                    wait = SHORTEST;
+                    false
+                }
                 _ = &mut ended => true,
             };
-            if has_ended && self.sent.is_none() {
+            if has_ended && !self.owes_end() {
                 return;
             }
             let (sent, beat) = self.read(has_ended).await;
             let Ok(json) = serde_json::to_string(&beat) else { return };
-            let is_followed = self.sent.is_some();
+            let owes_end = self.owes_end();
             let answer = tokio::select! {
                 answer = self.servers.send_beat(&self.run, json) => answer,
-                _ = &mut ended, if !is_followed => return,
+                _ = &mut ended, if !owes_end => return,
             };
             if has_ended {
                 return;
             }
             let asked = answer.as_ref().err().map_or(Duration::ZERO, ReportError::wait);
+            self.next_look = Instant::now() + SHORTEST.max(asked);
             let answer = match answer {
                 Ok(Response::Taken(answer)) => serde_json::from_slice::<BeatAnswer>(&answer).ok(),
                 Ok(Response::Refused(_)) | Err(_) => None,
             };
             (self.sent, wait) = match answer {
-                Some(BeatAnswer { follow: true }) => (Some(sent), FOLLOWED.min(interval)),
+                Some(BeatAnswer { follow: true }) => (Some(sent), SHORTEST.min(interval)),
                 Some(BeatAnswer { follow: false }) => (None, jittered()),
                 // What wasn't taken goes with the next one, for which a busy server says when to come.
                 None => (self.sent, (wait * 2).min(jittered()).max(asked)),
@@ -110,11 +142,39 @@ impl Step {
         }
     }
 
+    /// Whether the management node is to know when the step ends: another try, or another step of the
+    /// same script, isn't in the stage that this one was in.
+    fn owes_end(&self) -> bool {
+        self.sent.is_some() || self.has_stages
+    }
+
+    /// Waits until the script is in another stage of its own than the last beat said. Where it is
+    /// dropped, a beat has to follow.
+    async fn inner_changed(&mut self) {
+        loop {
+            tokio::time::sleep_until(self.next_look).await;
+            match &self.watch {
+                Some(watch) => watch.changed().await,
+                None => self.watch = Some(OwnStagesWatch::new(&self.log)),
+            }
+            self.next_look = Instant::now() + SHORTEST;
+            if self.current_inner().await != self.inner {
+                return;
+            }
+        }
+    }
+
+    /// The stage of its own that the script is in.
+    async fn current_inner(&self) -> Option<InnerStage> {
+        let (log, secrets) = (self.log.clone(), self.secrets.clone());
+        spawn_blocking(move || own_stages::current(&log, &secrets)).await.ok().flatten()
+    }
+
     /// The next beat, and how much of the log the management node has with it.
     async fn read(&mut self, ended: bool) -> (u64, Beat) {
         let (log, sent) = (self.log.clone(), self.sent);
         // Reading must not hold up the loop.
-        let read = tokio::task::spawn_blocking(move || grown(&log, sent)).await;
+        let read = spawn_blocking(move || grown(&log, sent)).await;
         let growth = read.ok().and_then(Result::ok);
         let line = growth.as_ref().and_then(|growth| last_line(&growth.text));
         self.line = line.or(self.line.take());
@@ -124,11 +184,13 @@ impl Step {
             (None, Some(growth)) => growth.to.saturating_sub(MOST_GROWTH),
             (sent, None) => sent.unwrap_or(0),
         };
+        self.inner = if ended { None } else { self.current_inner().await };
+        self.has_stages |= self.inner.is_some();
         let log = self.log.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let elapsed_ms = self.began.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
-        let (stage, line) = (self.stage.clone(), self.line.clone());
+        let (stage, line, inner) = (self.stage.clone(), self.line.clone(), self.inner.clone());
         let growth = growth.filter(|growth| sent.is_some() && !growth.text.is_empty());
-        (has, Beat { stage, log, elapsed_ms, line, ended, growth })
+        (has, Beat { stage, log, elapsed_ms, line, inner, ended, growth })
     }
 }
 
