@@ -197,11 +197,9 @@ fn another_try_is_not_in_the_stage_of_the_one_before() {
     ground.script("start apply");
     ground.shows("apply");
     ground.script("fail");
-    let tries = || {
-        let runs = ground.cluster.ctl_json(&["show", "cn001"])["runs"].clone();
-        runs[0]["stages"].as_array().map_or(0, Vec::len)
-    };
-    assert!(processes::until(LIMIT, || tries() == 3), "fetch and two tries");
+    let runs = || ground.cluster.ctl_json(&["show", "cn001"])["runs"].clone();
+    let is_tried_again = || runs()[0]["stages"][1]["attempt"] == 2;
+    assert!(processes::until(LIMIT, is_tried_again), "{:#}", runs());
     assert_eq!(ground.cluster.status("cn001").get("runningFor"), None);
     ground.script("start again");
     ground.shows("again");
