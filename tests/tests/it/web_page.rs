@@ -141,6 +141,38 @@ fn node_with(cluster: &mut Cluster, script: &str) -> Node {
 }
 
 #[test]
+fn a_script_shows_the_stage_of_its_own_that_it_is_in() {
+    let browser = Browser::start(DESKTOP);
+    let mut cluster = Cluster::new();
+    let script = "#!/bin/bash\nSERVICE_NAME=bootkube SERVICE_RECORDS_DIR=${GATE%/*}\n\
+        . bootstrap-service-record.sh\nwhile read -r stage; do\n\
+        record_service_stage_start \"$stage\"\nread -r\nrecord_service_stage_success\n\
+        done <\"$GATE\"\n";
+    let node = node_with(&mut cluster, script);
+    let mut boot = node.command(&["boot"]).stderr(Stdio::null()).spawn().unwrap();
+    let mut gate = File::options().read(true).write(true).open(cluster.path("gate")).unwrap();
+    browser.visit(&at(&cluster, "/"));
+    gate.write_all(b"wait-for-etcd\n").unwrap();
+    browser.until_text("main", "1 in slow, cn001 for");
+    browser.until_text("main", "bootkube: wait-for-etcd for");
+    browser.is_well_made();
+    browser.visit(&at(&cluster, "/nodes"));
+    browser.until_text("table", "bootkube: wait-for-etcd for");
+    browser.is_well_made();
+    browser.visit(&at(&cluster, "/nodes/cn001"));
+    browser.until_text("#now", "bootkube: wait-for-etcd for");
+    gate.write_all("\n<b>apply\u{202e}\n".as_bytes()).unwrap();
+    browser.until_text("#now", "bootkube: <b>apply\\u{202e} for");
+    browser.is_well_made();
+    browser.picture("own-stage");
+    drop(gate);
+    browser.until_text("h1", "cn001 booted");
+    assert_eq!(browser.run("return document.querySelector('#now')"), Value::Null);
+    assert_eq!(boot.wait().unwrap().code(), Some(0));
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
 fn a_step_shows_its_log_while_it_runs() {
     let browser = Browser::start(DESKTOP);
     let mut cluster = Cluster::new();

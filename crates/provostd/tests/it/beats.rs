@@ -1,5 +1,7 @@
 //! Beats of steps that run for long: shown while they run, and kept in memory alone.
 
+use std::time::{Duration, Instant};
+
 use crate::server::{Server, refused, response};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -74,6 +76,31 @@ async fn the_stage_that_a_script_is_in_is_shown_and_programs_of_other_versions_a
         let running = server.node_object("cn001").await["runningFor"].clone();
         assert_eq!((&running["elapsedMs"], &running["inner"]), (&json!(5000), &shown), "{body}");
         assert_eq!(running.get("inner").is_none(), shown.is_null(), "absent");
+    }
+}
+
+/// Pages are made anew every 10 s in any case.
+#[tokio::test]
+async fn open_pages_show_another_stage_of_a_script_at_once() {
+    let (server, token) = running().await;
+    for path in ["/", "/nodes", "/nodes/cn001"] {
+        let url = format!("http://{}{path}", server.daemon.addresses().admin.unwrap());
+        let page = server.http.get(url).header("accept", "text/event-stream");
+        let mut page = page.send().await.unwrap();
+        let mut text = String::new();
+        let begun = Instant::now();
+        for stage in ["one", "two", "three"] {
+            let inner = json!({"service": "bootkube", "stage": stage,
+                "since": "2026-11-20T17:00:00Z"});
+            let body =
+                json!({"stage": "slow", "log": "01-slow", "elapsedMs": 5000, "inner": inner});
+            response(beat(&server, &token, RUN, &body)).await;
+            while !text.contains(&format!("bootkube: {stage} for ")) {
+                let more = page.chunk().await.unwrap().expect("the stream goes on");
+                text.push_str(str::from_utf8(&more).unwrap());
+            }
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{path}: {:?}", begun.elapsed());
     }
 }
 
