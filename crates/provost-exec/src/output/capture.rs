@@ -46,6 +46,8 @@ pub(crate) struct Capture {
     /// Per stream, the last lines that aren't blank, each with its number in both.
     last: [VecDeque<(u64, Vec<u8>)>; 2],
     lines: u64,
+    /// How much was printed, in bytes.
+    printed: u64,
     /// Per stream, the beginning of the line that is being written, for the last lines.
     head: [Vec<u8>; 2],
 }
@@ -66,12 +68,14 @@ impl Capture {
             partial: Default::default(),
             last: Default::default(),
             lines: 0,
+            printed: 0,
             head: Default::default(),
         }
     }
 
     /// Takes what was read from `stream` just now.
     pub(crate) fn take(&mut self, stream: Stream, chunk: &[u8]) {
+        self.printed += chunk.len() as u64;
         let Some(mut redactor) = self.redactor.take() else { return self.put(stream, chunk) };
         self.put(stream, redactor.take(stream, chunk));
         self.redactor = Some(redactor);
@@ -184,6 +188,11 @@ impl Capture {
             self.log = None;
         }
         self.out.clear();
+    }
+
+    /// How much was printed so far, in bytes.
+    pub(crate) fn printed(&self) -> u64 {
+        self.printed
     }
 
     /// The line that was printed last.

@@ -185,7 +185,8 @@ impl Tracer {
             false => ProcessEnd::Exit(libc::WEXITSTATUS(status)),
         };
         if ending != ProcessEnd::Exit(0) && !self.is_ended {
-            self.culprit = self.tree.culprit(self.script, ending);
+            log.drain();
+            self.culprit = self.tree.culprit(self.script, ending, log.capture.printed());
         }
         self.ended(self.script, ending, log);
         // Another process may get its number.
@@ -255,9 +256,10 @@ impl Tracer {
 
     /// A thread has ended, and with it a process, perhaps.
     fn ended(&mut self, pid: i32, ending: ProcessEnd, log: &mut Log<'_, '_>) {
-        let Some(command) = self.tree.end(pid, ending) else { return };
-        self.failed += u64::from(ending != ProcessEnd::Exit(0));
         log.drain();
+        let command = self.tree.end(pid, ending, log.capture.printed());
+        let Some(command) = command else { return };
+        self.failed += u64::from(ending != ProcessEnd::Exit(0));
         let status = match ending {
             ProcessEnd::Exit(status) => Status::Exit(status),
             ProcessEnd::Signal(signal) => Status::Signal(signal_name(signal)),

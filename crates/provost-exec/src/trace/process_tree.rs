@@ -12,6 +12,8 @@ use crate::process::status;
 const NAMED: usize = 1024;
 /// How long before the script's end the command may have failed whose failure ended it.
 const JUST_BEFORE: Duration = Duration::from_secs(2);
+/// Exit statuses up to this one are what scripts choose themselves: an equal one says nothing.
+const COMMON_STATUS: i32 = 2;
 /// How many commands of a pipeline are named: each is looked for among all that run, and a script may have thousands.
 const MOST_PIPED: usize = 10;
 
@@ -56,6 +58,8 @@ struct Child {
     text: Option<Rc<str>>,
     ending: ProcessEnd,
     at: Instant,
+    /// How much the step had printed by then, in bytes.
+    printed: u64,
 }
 
 impl ProcessTree {
@@ -135,17 +139,18 @@ impl ProcessTree {
         thread.command.replace(command).is_none()
     }
 
-    /// A thread has ended. Returns the command that ended with it.
-    pub(super) fn end(&mut self, number: i32, ending: ProcessEnd) -> Option<Command> {
+    /// A thread has ended, when the step had `printed` so much. Returns the command that ended with it.
+    pub(super) fn end(&mut self, number: i32, ending: ProcessEnd, printed: u64) -> Option<Command> {
         self.find_parent(number);
         let parent = self.parent_of_near(number);
         let thread = self.threads.remove(&number)?;
         if let Some(parent) = parent.and_then(|parent| self.threads.get_mut(&parent)) {
             // What began no command of its own ended as its last child did, if at all.
-            let of_child = thread.last.as_ref().filter(|child| child.ending == ending);
+            let is_its = |child: &&Child| child.ending == ending && child.printed == printed;
+            let of_child = thread.last.as_ref().filter(is_its);
             let own = thread.command.as_ref().and_then(|command| command.text.clone());
             let text = own.or_else(|| of_child.and_then(|child| child.text.clone()));
-            let child = Child { text, ending, at: Instant::now() };
+            let child = Child { text, ending, at: Instant::now(), printed };
             if ending != ProcessEnd::Exit(0) {
                 parent.last_failed = Some(child.clone());
             }
@@ -165,14 +170,21 @@ impl ProcessTree {
     /// The command whose failure ended the script so: what the script itself had become by an exec,
     /// or the child that ended last, if it failed just before. Or one that failed before others that
     /// did not, such as those of a trap that tidies up, if its status tells it from most failures.
-    pub(super) fn culprit(&self, script: i32, ending: ProcessEnd) -> Option<String> {
+    /// Who printed since that child's end went on after it: then only an uncommon status tells.
+    pub(super) fn culprit(&self, script: i32, ending: ProcessEnd, printed: u64) -> Option<String> {
         let thread = self.threads.get(&script)?;
         if let Some(command) = &thread.command {
             return command.text.as_deref().map(str::to_owned);
         }
-        let last = thread.last.as_ref().filter(|child| child.ending != ProcessEnd::Exit(0));
-        let is_the_same = |child: &&Child| child.ending == ending && ending != ProcessEnd::Exit(1);
-        let child = last.or_else(|| thread.last_failed.as_ref().filter(is_the_same))?;
+        let ended_it =
+            |child: &&Child| child.ending != ProcessEnd::Exit(0) && child.printed == printed;
+        let has_its_status = |child: &&Child| {
+            let common = if child.printed == printed { 1 } else { COMMON_STATUS };
+            child.ending == ending
+                && !matches!(ending, ProcessEnd::Exit(status) if status <= common)
+        };
+        let last = thread.last.as_ref().filter(ended_it);
+        let child = last.or_else(|| thread.last_failed.as_ref().filter(has_its_status))?;
         let text = child.text.as_deref().filter(|_| child.at.elapsed() < JUST_BEFORE);
         text.map(str::to_owned)
     }
@@ -213,19 +225,21 @@ mod tests {
     const SCRIPT: i32 = 10;
 
     /// What is said to have ended the script, after these: `+PID PARENT`, `!PID COMMAND`,
-    /// `-PID STATUS`.
+    /// `-PID STATUS`, `"SCRIPT TEXT`.
     fn culprit(events: &[&str], status: i32) -> String {
         let (mut family, mut kept) = (ProcessTree::new(SCRIPT), LogBudget::default());
+        let mut printed = 0;
         for event in events {
             let (pid, rest) = event[1..].split_once(' ').unwrap();
             let pid = pid.parse().unwrap();
             match &event[..1] {
                 "+" => family.add(pid, rest.parse().unwrap(), false),
                 "!" => drop(family.begin(pid, kept.count().0, rest)),
-                _ => drop(family.end(pid, ProcessEnd::Exit(rest.parse().unwrap()))),
+                "\"" => printed += rest.len() as u64,
+                _ => drop(family.end(pid, ProcessEnd::Exit(rest.parse().unwrap()), printed)),
             }
         }
-        family.culprit(SCRIPT, ProcessEnd::Exit(status)).unwrap_or_default()
+        family.culprit(SCRIPT, ProcessEnd::Exit(status), printed).unwrap_or_default()
     }
 
     #[test]
@@ -237,6 +251,21 @@ mod tests {
         assert_eq!(culprit(&[curl, rm].concat(), 1), "", "it was ignored");
         assert_eq!(culprit(&rm, 1), "");
         assert_eq!(culprit(&["!10 make all"], 2), "make all", "the script has become it");
+    }
+
+    #[test]
+    fn a_script_that_printed_since_went_on() {
+        let curl = ["+11 10", "!11 curl", "-11 22"];
+        let ip = ["+11 10", "!11 ip link", "-11 1"];
+        let (rm, said) = (["+12 10", "!12 rm", "-12 0"], ["\"10 no conf"]);
+        for ended in [&ip[..], &curl[..]] {
+            assert_eq!(culprit(&[ended, &said].concat(), 1), "");
+        }
+        assert_eq!(culprit(&[&said, &ip[..]].concat(), 1), "ip link", "before it failed");
+        assert_eq!(culprit(&[&curl[..], &said, &rm].concat(), 22), "curl", "a trap said so");
+        let usage = ["+11 10", "!11 grep", "-11 2"];
+        assert_eq!(culprit(&[&usage[..], &rm].concat(), 2), "grep");
+        assert_eq!(culprit(&[&usage[..], &said].concat(), 2), "", "the script's own status");
     }
 
     #[test]

@@ -37,6 +37,28 @@ fn of_a_dash_script() {
     names(&script("[ -e /nowhere ] || exit 7"), "");
 }
 
+/// A script that printed something after a command had failed went on after it.
+#[test]
+fn an_earlier_failure_is_not_named_for_what_the_script_says_itself() {
+    let sh = |rest: &str| format!("#!/bin/sh\n{IGNORED} && echo yes\n{rest}\n");
+    let check = "[ -r /nowhere ] || { echo 'no conf' >&2; exit 1; }";
+    names(&sh(check), "");
+    names(&sh(&check.replace("exit 1", "exit 2")), "");
+    names(&sh(&format!("(sh -c 'exit 1'; {check}) || exit 1")), "");
+    names(&sh(&format!("trap 'rm -f x' EXIT\n{check}")), "");
+    names(&sh("sh -c 'exit 9'; rc=$?\necho \"failed: $rc\"; exit $rc"), "sh -c 'exit 9'");
+    if missing::program("python3", "python3").is_none() {
+        let script = "#!/usr/bin/python3\nimport subprocess, sys\n\
+                      subprocess.run(['sh', '-c', 'exit 22'])\nsys.exit('no conf')\n";
+        names(script, "");
+    }
+    if missing::program("perl", "perl").is_none() {
+        let script = "#!/usr/bin/perl\nsystem('sh', '-c', 'exit 22');\n\
+                      print STDERR \"no conf\\n\";\nexit 1;\n";
+        names(script, "");
+    }
+}
+
 #[test]
 fn of_a_python_script() {
     skip_if(missing::program("python3", "python3"));
