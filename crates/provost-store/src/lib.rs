@@ -6,6 +6,7 @@
 //! a database that many daemons share. With `transfer`: [`transfer`], all of a store as one stream, and
 //! [`location`], where a daemon has its store.
 
+mod accounts;
 mod answer;
 mod attempts;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -23,9 +24,13 @@ mod quota;
 mod retention;
 mod run_query;
 mod selection;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sql;
 mod status;
 mod step;
 mod store;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod tables;
 mod wait_target;
 pub mod words;
 
@@ -38,6 +43,7 @@ mod sqlite;
 #[cfg(feature = "transfer")]
 pub mod transfer;
 
+pub use accounts::Accounts;
 pub use answer::{Answer, StoreError};
 pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};

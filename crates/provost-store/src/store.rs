@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Enrolment, Event, Lost, Node, Notice, Notices, PruneScope,
-    Pruned, Released, ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary,
-    Standing, Status,
+    Accounts, Answer, Claim, Enrolment, Event, Lost, Node, Notice, Notices, PruneScope, Pruned,
+    Released, ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing,
+    Status,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -156,7 +156,7 @@ pub struct Token {
 }
 
 /// Where the management node keeps what it knows. A change that returned `Ok` is durable.
-pub trait Store: Enrolment + Notices + Send + Sync + 'static {
+pub trait Store: Accounts + Enrolment + Notices + Send + Sync + 'static {
     /// Stores a batch of one node's records, all or none. A record whose (node, run, seq) is stored
     /// already is dropped; the others update the node's status. `at` is the server's time.
     fn ingest<'a>(
@@ -268,29 +268,6 @@ pub trait Store: Enrolment + Notices + Send + Sync + 'static {
     /// The node whose token has this digest, at the server's time `at`. With that its earlier token
     /// has ended.
     fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>>;
-
-    /// Adds an admin, and the SHA-256 of the token; one of the same name whose token has ended is
-    /// replaced. Returns whether the name was free.
-    fn add_admin(&self, admin: Admin, sha256: [u8; 32]) -> Answer<'_, bool>;
-
-    /// Removes an admin, whose token ends with that. Returns whether there was one.
-    fn remove_admin<'a>(&'a self, name: &'a str) -> Answer<'a, bool>;
-
-    /// All admins, by name.
-    fn admins(&self) -> Answer<'_, Vec<Admin>>;
-
-    /// The admin whose token has this digest, at the server's time `at`.
-    fn admin_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<Admin>>;
-
-    /// Notes a change before it is made. Returns its id.
-    fn note_change(&self, entry: AuditEntry) -> Answer<'_, i64>;
-
-    /// Adds the result of a change, once.
-    fn note_result(&self, id: i64, result: String) -> Answer<'_, ()>;
-
-    /// The newest changes since the time `since`, at most [`AUDIT`](provost_api::limits::AUDIT), the oldest
-    /// of these first.
-    fn changes(&self, since: Timestamp) -> Answer<'_, Vec<AuditEntry>>;
 
     /// Whether a node has ever reported with its token.
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool>;

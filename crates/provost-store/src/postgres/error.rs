@@ -10,11 +10,13 @@ use crate::answer::Unreleased;
 
 /// Why something with the database failed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     #[error("{}", words(.0))]
     Sql(#[from] tokio_postgres::Error),
     #[error("a value isn't what this build knows: {0}")]
     Value(#[from] serde_json::Error),
+    #[error(transparent)]
+    Unreadable(#[from] crate::sql::Unreadable),
     #[error("records can't be unpacked: {0}")]
     Records(#[from] std::io::Error),
     #[error("no connection was free within {0:?}")]
@@ -71,7 +73,7 @@ impl Failure {
     pub(super) fn is_of_one_batch(&self) -> bool {
         match self {
             Self::Sql(e) => e.as_db_error().is_some() && !e.is_closed(),
-            Self::Value(_) | Self::Records(_) | Self::Refused(_) => true,
+            Self::Value(_) | Self::Unreadable(_) | Self::Records(_) | Self::Refused(_) => true,
             _ => false,
         }
     }

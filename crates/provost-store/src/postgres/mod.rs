@@ -1,6 +1,5 @@
 //! The store of many daemons: a PostgreSQL database. A daemon keeps nothing of its own.
 
-mod admins;
 mod batch;
 mod changes;
 mod connect;
@@ -19,6 +18,7 @@ mod reads;
 mod records;
 mod runs;
 mod schema;
+mod sql;
 mod steps;
 #[cfg(feature = "transfer")]
 pub(crate) mod transfer;
@@ -42,9 +42,9 @@ use self::events::Listener;
 use self::watch::WatchLease;
 use self::writer::Writer;
 use crate::{
-    Admin, Answer, AuditEntry, Claim, EVENT_BACKLOG, Event, Ingested, Lost, NewestRuns, Node,
-    PruneScope, Pruned, Quotas, Released, Report, ReportedGenerations, Retention, RunQuery,
-    ScriptReport, ScriptSummary, Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
+    Answer, Claim, EVENT_BACKLOG, Event, Ingested, Lost, NewestRuns, Node, PruneScope, Pruned,
+    Quotas, Released, Report, ReportedGenerations, Retention, RunQuery, ScriptReport,
+    ScriptSummary, Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -259,34 +259,6 @@ impl Store for Postgres {
     fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
         // A node that waits for it hears why, before it gives up.
         self.read(within(CONNECT, reads::token_owner(&self.database, sha256, at)))
-    }
-
-    fn add_admin(&self, admin: Admin, sha256: [u8; 32]) -> Answer<'_, bool> {
-        self.write(admins::add(&self.database, admin, sha256))
-    }
-
-    fn remove_admin<'a>(&'a self, name: &'a str) -> Answer<'a, bool> {
-        self.write(admins::remove(&self.database, name))
-    }
-
-    fn admins(&self) -> Answer<'_, Vec<Admin>> {
-        self.read(admins::all(&self.database))
-    }
-
-    fn admin_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<Admin>> {
-        self.read(admins::of_token(&self.database, sha256, at))
-    }
-
-    fn note_change(&self, entry: AuditEntry) -> Answer<'_, i64> {
-        self.write(admins::note(&self.database, entry))
-    }
-
-    fn note_result(&self, id: i64, result: String) -> Answer<'_, ()> {
-        self.write(admins::note_result(&self.database, id, result))
-    }
-
-    fn changes(&self, since: Timestamp) -> Answer<'_, Vec<AuditEntry>> {
-        self.read(admins::changes(&self.database, since))
     }
 
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {

@@ -1,7 +1,6 @@
 //! The embedded store: one SQLite file, written by one thread and read through other connections;
 //! uploaded logs are files next to it, so that ten thousand of them delay no record.
 
-mod admins;
 mod changes;
 mod checkpoints;
 mod enrolment;
@@ -22,6 +21,7 @@ mod records;
 mod rows;
 mod runs;
 mod schema;
+mod sql;
 mod steps;
 mod store;
 mod tokens;
@@ -108,7 +108,7 @@ impl Sqlite {
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.readers.read(&self.path, query).await
+        self.readers.read(&self.path, |db| query(db)).await
     }
 }
 

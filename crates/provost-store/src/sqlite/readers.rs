@@ -39,17 +39,17 @@ impl Readers {
     pub(super) async fn read<T: Send + 'static>(
         &self,
         path: &Path,
-        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        query: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let permit = self.permits.acquire().await.map_err(|e| failed("reading", path, e))?;
         let (idle, file) = (Arc::clone(&self.idle), path.to_owned());
         let answer = spawn_blocking(move || {
             let free = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let (db, lasts) = match free {
+            let (mut db, lasts) = match free {
                 Some(db) => (db, true),
                 None => open(&file)?,
             };
-            let answer = query(&db)?;
+            let answer = query(&mut db)?;
             if lasts {
                 idle.lock().unwrap_or_else(PoisonError::into_inner).push(db);
             }

@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use super::writer::Applied;
-use super::{Sqlite, admins, changes, identities, ingest, nodes, prune, rows, runs, steps, tokens};
+use super::{Sqlite, changes, identities, ingest, nodes, prune, rows, runs, steps, tokens};
 use crate::{
-    Admin, Answer, AuditEntry, Claim, Event, Ingested, Lost, NewestRuns, Node, PruneScope, Pruned,
-    Released, Report, ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary,
-    Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
+    Answer, Claim, Event, Ingested, Lost, NewestRuns, Node, PruneScope, Pruned, Released, Report,
+    ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing, Status, Store,
+    StoreError, Token, UploadedLog, Watch,
 };
 
 impl Store for Sqlite {
@@ -91,39 +91,6 @@ impl Store for Sqlite {
     fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>> {
         let run = run.to_owned();
         Box::pin(self.read(move |db| runs::records(db, &run, after)))
-    }
-
-    fn add_admin(&self, admin: Admin, sha256: [u8; 32]) -> Answer<'_, bool> {
-        let work = move |db: &Connection| admins::add(db, &admin, sha256);
-        Box::pin(self.writer.submit(&self.path, work))
-    }
-
-    fn remove_admin<'a>(&'a self, name: &'a str) -> Answer<'a, bool> {
-        let name = name.to_owned();
-        let work = move |db: &Connection| admins::remove(db, &name);
-        Box::pin(self.writer.submit(&self.path, work))
-    }
-
-    fn admins(&self) -> Answer<'_, Vec<Admin>> {
-        Box::pin(self.read(admins::all))
-    }
-
-    fn admin_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<Admin>> {
-        Box::pin(self.read(move |db| admins::of_token(db, sha256, at)))
-    }
-
-    fn note_change(&self, entry: AuditEntry) -> Answer<'_, i64> {
-        let work = move |db: &Connection| admins::note(db, &entry);
-        Box::pin(self.writer.submit(&self.path, work))
-    }
-
-    fn note_result(&self, id: i64, result: String) -> Answer<'_, ()> {
-        let work = move |db: &Connection| admins::note_result(db, id, &result);
-        Box::pin(self.writer.submit(&self.path, work))
-    }
-
-    fn changes(&self, since: Timestamp) -> Answer<'_, Vec<AuditEntry>> {
-        Box::pin(self.read(move |db| admins::changes(db, since)))
     }
 
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {

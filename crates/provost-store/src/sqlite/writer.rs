@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::checkpoints::Checkpoints;
@@ -51,7 +51,7 @@ impl<T> Applied<T> {
 trait Job: Send {
     /// Does the write inside a transaction. If that fails as a whole, it is called again in
     /// another one.
-    fn apply(&mut self, db: &Connection) -> rusqlite::Result<()>;
+    fn apply(&mut self, db: &mut Connection) -> rusqlite::Result<()>;
     /// Answers when the write is durable, or has failed.
     fn answer(self: Box<Self>, audience: &Audience, error: Option<StoreError>);
 }
@@ -64,10 +64,10 @@ struct PendingJob<F, T> {
 
 impl<F, T> Job for PendingJob<F, T>
 where
-    F: Fn(&Connection) -> rusqlite::Result<Applied<T>> + Send,
+    F: Fn(&mut Connection) -> rusqlite::Result<Applied<T>> + Send,
     T: Send,
 {
-    fn apply(&mut self, db: &Connection) -> rusqlite::Result<()> {
+    fn apply(&mut self, db: &mut Connection) -> rusqlite::Result<()> {
         self.applied = Some((self.work)(db)?);
         Ok(())
     }
@@ -120,6 +120,15 @@ impl Writer {
         &self,
         path: &Path,
         work: impl Fn(&Connection) -> rusqlite::Result<Applied<T>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.submit_exclusive(path, move |db| work(db)).await
+    }
+
+    /// The same of work that has the connection for itself.
+    pub(super) async fn submit_exclusive<T: Send + 'static>(
+        &self,
+        path: &Path,
+        work: impl Fn(&mut Connection) -> rusqlite::Result<Applied<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
         let gone = || failed("writing to", path, "the store's writer has ended");
         let (answer, answered) = oneshot::channel();
@@ -215,9 +224,12 @@ fn settle(db: &mut Connection, path: &Path, mut group: Vec<Box<dyn Job>>, audien
 }
 
 fn commit(db: &mut Connection, group: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for job in group {
-        job.apply(&change)?;
+    db.execute_batch("BEGIN IMMEDIATE")?;
+    let applied = group.iter_mut().try_for_each(|job| job.apply(db));
+    let committed = applied.and_then(|()| db.execute_batch("COMMIT"));
+    // Where it failed SQLite may have rolled back by itself.
+    if committed.is_err() && !db.is_autocommit() {
+        let _ = db.execute_batch("ROLLBACK");
     }
-    change.commit()
+    committed
 }

@@ -1,0 +1,225 @@
+//! One text of SQL for both stores: what [`tables`](crate::tables) asks a database by, in plain Rust.
+//!
+//! A text has its parameters as `$1`, `$2` …, and says what SQLite and PostgreSQL both understand.
+
+use std::pin::Pin;
+
+use jiff::Timestamp;
+
+use crate::Answer;
+
+/// A value of a column or of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    /// A number; a boolean is 0 or 1, a time milliseconds of Unix time.
+    Number(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// A value that isn't what this build knows.
+#[derive(Debug, thiserror::Error)]
+#[error("a value isn't what this build knows: {0}")]
+pub(crate) struct Unreadable(Box<dyn std::error::Error + Send + Sync>);
+
+impl From<serde_json::Error> for Unreadable {
+    fn from(error: serde_json::Error) -> Self {
+        Self(error.into())
+    }
+}
+
+impl Unreadable {
+    pub(crate) fn new(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self(why.into())
+    }
+}
+
+/// Values of parameters.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { [$($crate::sql::Value::from($value)),*] };
+}
+pub(crate) use values;
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(is: bool) -> Self {
+        Self::Number(is.into())
+    }
+}
+
+impl From<Timestamp> for Value {
+    fn from(at: Timestamp) -> Self {
+        Self::Number(at.as_millisecond())
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&String> for Value {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<[u8; 32]> for Value {
+    fn from(digest: [u8; 32]) -> Self {
+        Self::Bytes(digest.to_vec())
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, T::into)
+    }
+}
+
+/// What a value can be read as.
+pub(crate) trait Column: Sized {
+    /// None if it can't.
+    fn of(value: Value) -> Option<Self>;
+}
+
+impl Column for i64 {
+    fn of(value: Value) -> Option<Self> {
+        if let Value::Number(number) = value { Some(number) } else { None }
+    }
+}
+
+impl Column for u64 {
+    fn of(value: Value) -> Option<Self> {
+        i64::of(value).and_then(|number| number.try_into().ok())
+    }
+}
+
+impl Column for bool {
+    fn of(value: Value) -> Option<Self> {
+        i64::of(value).map(|number| number != 0)
+    }
+}
+
+impl Column for Timestamp {
+    fn of(value: Value) -> Option<Self> {
+        i64::of(value).and_then(|at| Self::from_millisecond(at).ok())
+    }
+}
+
+impl Column for String {
+    fn of(value: Value) -> Option<Self> {
+        if let Value::Text(text) = value { Some(text) } else { None }
+    }
+}
+
+impl Column for [u8; 32] {
+    fn of(value: Value) -> Option<Self> {
+        if let Value::Bytes(bytes) = value { bytes.try_into().ok() } else { None }
+    }
+}
+
+impl<T: Column> Column for Option<T> {
+    fn of(value: Value) -> Option<Self> {
+        if value == Value::Null { Some(None) } else { T::of(value).map(Some) }
+    }
+}
+
+impl Value {
+    pub(crate) fn get<T: Column>(self) -> Result<T, Unreadable> {
+        T::of(self).ok_or_else(|| Unreadable::new(std::any::type_name::<T>()))
+    }
+}
+
+/// A row of a result.
+pub(crate) struct Row(pub(crate) Vec<Value>);
+
+impl Row {
+    /// Its columns, as many as the text selects.
+    pub(crate) fn columns<const N: usize>(self) -> Result<[Value; N], Unreadable> {
+        self.0.try_into().map_err(|_| Unreadable::new(format!("a row doesn't have {N} columns")))
+    }
+}
+
+/// What reads and writes a database.
+pub(crate) trait Sql: Send + Sync {
+    type Error: From<Unreadable> + Send;
+
+    /// Runs a statement. Returns how many rows it has changed.
+    fn execute<const N: usize>(
+        &self,
+        text: &'static str,
+        values: [Value; N],
+    ) -> impl Future<Output = Result<u64, Self::Error>> + Send;
+
+    /// Runs a statement for each of these values, in their order. Returns the rows of all results.
+    fn each<const N: usize>(
+        &self,
+        text: &'static str,
+        values: Vec<[Value; N]>,
+    ) -> impl Future<Output = Result<Vec<Row>, Self::Error>> + Send;
+
+    /// What `make` makes of each row of a result.
+    fn all<T: Send, const N: usize>(
+        &self,
+        text: &'static str,
+        values: [Value; N],
+        make: fn(Row) -> Result<T, Unreadable>,
+    ) -> impl Future<Output = Result<Vec<T>, Self::Error>> + Send {
+        async move {
+            let rows = self.each(text, vec![values]).await?;
+            Ok(rows.into_iter().map(make).collect::<Result<_, _>>()?)
+        }
+    }
+
+    /// What `make` makes of the first row.
+    fn first<T: Send, const N: usize>(
+        &self,
+        text: &'static str,
+        values: [Value; N],
+        make: fn(Row) -> Result<T, Unreadable>,
+    ) -> impl Future<Output = Result<Option<T>, Self::Error>> + Send {
+        async move {
+            let row = self.each(text, vec![values]).await?.into_iter().next();
+            Ok(row.map(make).transpose()?)
+        }
+    }
+}
+
+/// The future of some work with a database.
+pub(crate) type Running<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
+
+/// A store whose tables are asked by [`Sql`].
+pub(crate) trait Backend: Send + Sync + 'static {
+    type Error: From<Unreadable> + Send;
+    /// What reads. What it writes is committed at once.
+    type Reader<'c>: Sql<Error = Self::Error>;
+    /// A transaction.
+    type Change<'c>: Sql<Error = Self::Error>;
+
+    /// Has `work` read what `request` asks for.
+    fn query<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        request: A,
+        work: for<'a, 'c> fn(&'a Self::Reader<'c>, &'a A) -> Running<'a, T, Self::Error>,
+    ) -> Answer<'_, T>;
+
+    /// Has `work` change what `request` asks for, in a transaction. It may be called again in another one.
+    fn change<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        request: A,
+        work: for<'a, 'c> fn(&'a Self::Change<'c>, &'a A) -> Running<'a, T, Self::Error>,
+    ) -> Answer<'_, T>;
+}

@@ -1,0 +1,129 @@
+//! Texts of SQL, asked of a connection: nothing of it waits.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use rusqlite::types::{ToSqlOutput, Type, ValueRef};
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use super::Sqlite;
+use super::writer::Applied;
+use crate::Answer;
+use crate::sql::{Backend, Row, Running, Sql, Unreadable, Value};
+
+/// A connection, or a transaction of it.
+pub(crate) struct Handle<'c> {
+    // Futures are sent between threads, in general.
+    db: Mutex<&'c mut Connection>,
+}
+
+impl<'c> Handle<'c> {
+    fn of(db: &'c mut Connection) -> Self {
+        Self { db: Mutex::new(db) }
+    }
+
+    fn db(&self) -> MutexGuard<'_, &'c mut Connection> {
+        self.db.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The text as SQLite has its parameters: `$1` would be a name.
+fn numbered(text: &str) -> String {
+    text.replace('$', "?")
+}
+
+impl Sql for Handle<'_> {
+    type Error = rusqlite::Error;
+
+    async fn execute<const N: usize>(
+        &self,
+        text: &'static str,
+        values: [Value; N],
+    ) -> rusqlite::Result<u64> {
+        Ok(self.db().prepare_cached(&numbered(text))?.execute(params_from_iter(values))? as u64)
+    }
+
+    async fn each<const N: usize>(
+        &self,
+        text: &'static str,
+        values: Vec<[Value; N]>,
+    ) -> rusqlite::Result<Vec<Row>> {
+        let db = self.db();
+        let mut statement = db.prepare_cached(&numbered(text))?;
+        let (columns, mut all) = (statement.column_count(), Vec::new());
+        for values in values {
+            let mut rows = statement.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                let values = (0..columns).map(|n| value(row.get_ref(n)?));
+                all.push(Row(values.collect::<rusqlite::Result<_>>()?));
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Number(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn value(value: ValueRef<'_>) -> rusqlite::Result<Value> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Number(number),
+        ValueRef::Text(_) => Value::Text(value.as_str()?.to_owned()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+        ValueRef::Real(number) => {
+            return Err(Unreadable::new(format!("{number} isn't a whole number")).into());
+        }
+    })
+}
+
+impl From<Unreadable> for rusqlite::Error {
+    fn from(error: Unreadable) -> Self {
+        Self::FromSqlConversionFailure(0, Type::Text, error.into())
+    }
+}
+
+/// The result of `work`, which is there at once.
+fn now<T>(mut work: Running<'_, T, rusqlite::Error>) -> rusqlite::Result<T> {
+    loop {
+        if let Poll::Ready(result) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return result;
+        }
+    }
+}
+
+impl Backend for Sqlite {
+    type Error = rusqlite::Error;
+    type Reader<'c> = Handle<'c>;
+    type Change<'c> = Handle<'c>;
+
+    fn query<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        request: A,
+        work: for<'a, 'c> fn(&'a Handle<'c>, &'a A) -> Running<'a, T, rusqlite::Error>,
+    ) -> Answer<'_, T> {
+        let query = move |db: &mut Connection| now(work(&Handle::of(db), &request));
+        Box::pin(self.readers.read(&self.path, query))
+    }
+
+    fn change<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        request: A,
+        work: for<'a, 'c> fn(&'a Handle<'c>, &'a A) -> Running<'a, T, rusqlite::Error>,
+    ) -> Answer<'_, T> {
+        let work = move |db: &mut Connection| {
+            let handle = Handle::of(db);
+            let answer = now(work(&handle, &request))?;
+            Ok(Applied::of(answer))
+        };
+        Box::pin(self.writer.submit_exclusive(&self.path, work))
+    }
+}

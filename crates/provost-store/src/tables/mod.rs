@@ -1,0 +1,3 @@
+//! The tables that aren't hot: each statement once, for every store.
+
+mod admins;
