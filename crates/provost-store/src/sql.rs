@@ -3,10 +3,12 @@
 //! A text has its parameters as `$1`, `$2` …, and says what SQLite and PostgreSQL both understand.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::Answer;
+use crate::notice::Subscriptions;
+use crate::{Answer, Notice};
 
 /// A value of a column or of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,6 +153,18 @@ impl Row {
     pub(crate) fn columns<const N: usize>(self) -> Result<[Value; N], Unreadable> {
         self.0.try_into().map_err(|_| Unreadable::new(format!("a row doesn't have {N} columns")))
     }
+
+    /// Its one column.
+    pub(crate) fn only<T: Column>(self) -> Result<T, Unreadable> {
+        let [value] = self.columns()?;
+        value.get()
+    }
+
+    /// Its two columns.
+    pub(crate) fn pair<A: Column, B: Column>(self) -> Result<(A, B), Unreadable> {
+        let [a, b] = self.columns()?;
+        Ok((a.get()?, b.get()?))
+    }
 }
 
 /// What reads and writes a database.
@@ -198,6 +212,16 @@ pub(crate) trait Sql: Send + Sync {
     }
 }
 
+/// A transaction, and what stores do in it each in their own way.
+pub(crate) trait Change: Sql {
+    /// Queues notices for those who have subscribed.
+    fn add_notices(
+        &self,
+        subscriptions: &Subscriptions,
+        notices: &[Notice],
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+}
+
 /// The future of some work with a database.
 pub(crate) type Running<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
 
@@ -206,8 +230,13 @@ pub(crate) trait Backend: Send + Sync + 'static {
     type Error: From<Unreadable> + Send;
     /// What reads. What it writes is committed at once.
     type Reader<'c>: Sql<Error = Self::Error>;
-    /// A transaction.
-    type Change<'c>: Sql<Error = Self::Error>;
+    type Change<'c>: Change<Error = Self::Error>;
+
+    /// Who is told of what.
+    fn subscriptions(&self) -> &Arc<Subscriptions>;
+
+    /// Whether this daemon delivers notices now: of many daemons one does.
+    fn may_deliver(&self) -> Answer<'_, bool>;
 
     /// Has `work` read what `request` asks for.
     fn query<A: Send + Sync + 'static, T: Send + 'static>(

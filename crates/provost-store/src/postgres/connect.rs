@@ -81,7 +81,7 @@ pub(super) struct Database {
     /// What it is called in errors.
     pub(super) name: String,
     is_made: OnceCell<()>,
-    pub(super) subscriptions: Subscriptions,
+    pub(super) subscriptions: Arc<Subscriptions>,
     /// How many daemons it has, when this one last looked.
     pub(super) daemons: AtomicU32,
 }

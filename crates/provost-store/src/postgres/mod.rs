@@ -13,7 +13,6 @@ mod nodes;
 mod note;
 mod notices;
 mod prune;
-mod queues;
 mod reads;
 mod records;
 mod runs;

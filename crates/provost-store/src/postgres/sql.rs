@@ -1,15 +1,18 @@
 //! Texts of SQL, asked of a connection or a transaction.
 
+use std::sync::Arc;
+
 use deadpool_postgres::{GenericClient, Object, Transaction};
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use super::Postgres;
 use super::error::Failure;
-use crate::Answer;
-use crate::sql::{Backend, Row, Running, Sql, Value};
+use super::{Postgres, notices};
+use crate::notice::Subscriptions;
+use crate::{Answer, Notice};
+use crate::sql::{Backend, Change, Row, Running, Sql, Value};
 
 impl<C: GenericClient + Send> Sql for C {
     type Error = Failure;
@@ -39,6 +42,16 @@ impl<C: GenericClient + Send> Sql for C {
             (0..row.len()).map(|n| row.try_get(n)).collect::<Result<_, _>>().map(Row)
         };
         Ok(rows.map(values).collect::<Result<_, _>>()?)
+    }
+}
+
+impl Change for Transaction<'_> {
+    async fn add_notices(
+        &self,
+        subscriptions: &Subscriptions,
+        notices: &[Notice],
+    ) -> Result<(), Failure> {
+        notices::add(self, subscriptions, notices).await
     }
 }
 
@@ -87,6 +100,14 @@ impl Backend for Postgres {
     type Error = Failure;
     type Reader<'c> = Object;
     type Change<'c> = Transaction<'c>;
+
+    fn subscriptions(&self) -> &Arc<Subscriptions> {
+        &self.database.subscriptions
+    }
+
+    fn may_deliver(&self) -> Answer<'_, bool> {
+        self.write(self.deliveries.ask(&self.database))
+    }
 
     fn query<A: Send + Sync + 'static, T: Send + 'static>(
         &self,

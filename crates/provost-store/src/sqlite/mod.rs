@@ -15,7 +15,6 @@ mod notices;
 mod owners;
 mod prune;
 mod pruning;
-mod queues;
 mod readers;
 mod records;
 mod rows;

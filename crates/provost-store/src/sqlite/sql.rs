@@ -1,15 +1,16 @@
 //! Texts of SQL, asked of a connection: nothing of it waits.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use rusqlite::types::{ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use super::Sqlite;
 use super::writer::Applied;
-use crate::Answer;
-use crate::sql::{Backend, Row, Running, Sql, Unreadable, Value};
+use super::{Sqlite, notices};
+use crate::notice::Subscriptions;
+use crate::{Answer, Notice};
+use crate::sql::{Backend, Change, Row, Running, Sql, Unreadable, Value};
 
 /// A connection, or a transaction of it.
 pub(crate) struct Handle<'c> {
@@ -62,6 +63,16 @@ impl Sql for Handle<'_> {
     }
 }
 
+impl Change for Handle<'_> {
+    async fn add_notices(
+        &self,
+        subscriptions: &Subscriptions,
+        notices: &[Notice],
+    ) -> rusqlite::Result<()> {
+        notices::add(&self.db(), subscriptions, notices)
+    }
+}
+
 impl ToSql for Value {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
@@ -104,6 +115,15 @@ impl Backend for Sqlite {
     type Error = rusqlite::Error;
     type Reader<'c> = Handle<'c>;
     type Change<'c> = Handle<'c>;
+
+    fn subscriptions(&self) -> &Arc<Subscriptions> {
+        &self.subscriptions
+    }
+
+    fn may_deliver(&self) -> Answer<'_, bool> {
+        // The daemon has the file for itself.
+        Box::pin(async { Ok(true) })
+    }
 
     fn query<A: Send + Sync + 'static, T: Send + 'static>(
         &self,

@@ -69,11 +69,7 @@ async fn note<S: Sql>(db: &S, entry: &AuditEntry) -> Result<i64, S::Error> {
          VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
     let AuditEntry { at, who, from, action, request, result } = entry;
     let values = values![*at, who, from, action, request.get(), result.as_deref()];
-    let id = db.first(add, values, |row| {
-        let [id] = row.columns()?;
-        id.get()
-    });
-    Ok(id.await?.unwrap_or_default())
+    Ok(db.first(add, values, Row::only).await?.unwrap_or_default())
 }
 
 async fn changes<S: Sql>(db: &S, since: Timestamp) -> Result<Vec<AuditEntry>, S::Error> {
