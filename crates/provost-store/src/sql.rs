@@ -2,13 +2,14 @@
 //!
 //! A text has its parameters as `$1`, `$2` …, and says what SQLite and PostgreSQL both understand.
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::notice::Subscriptions;
-use crate::{Answer, Notice};
+use crate::{Answer, Identity, KeyDigest, NodeState, Notice};
 
 /// A value of a column or of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -212,8 +213,42 @@ pub(crate) trait Sql: Send + Sync {
     }
 }
 
+/// What transactions lock.
+pub(crate) enum Lock<'a> {
+    /// All that leads to a node's identity.
+    Node(&'a str),
+    /// What makes a key a node's identity. A node is locked before it.
+    Key(KeyDigest),
+}
+
 /// A transaction, and what stores do in it each in their own way.
 pub(crate) trait Change: Sql {
+    /// Has other transactions wait for the end of this one where they lock the same.
+    fn lock(&self, what: Lock<'_>) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// What is remembered of those of `names`, in order, that are known, which nobody else changes
+    /// meanwhile.
+    fn lock_nodes(
+        &self,
+        names: &[&str],
+    ) -> impl Future<Output = Result<BTreeMap<String, NodeState>, Self::Error>> + Send;
+
+    /// Makes nodes known at the server's time `at`. Returns those that weren't.
+    fn add_nodes(
+        &self,
+        names: &[&str],
+        at: Timestamp,
+    ) -> impl Future<Output = Result<Vec<String>, Self::Error>> + Send;
+
+    /// Ends nodes' tokens.
+    fn remove_tokens(
+        &self,
+        nodes: &[String],
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// Says that tokens or keys may be other nodes' now, or nobody's.
+    fn change_owners(&self);
+
     /// Queues notices for those who have subscribed.
     fn add_notices(
         &self,
@@ -234,6 +269,9 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     /// Who is told of what.
     fn subscriptions(&self) -> &Arc<Subscriptions>;
+
+    /// The identity that a key is or was. Each request has a key.
+    fn owner_of_key(&self, key: KeyDigest) -> Answer<'_, Option<Identity>>;
 
     /// Whether this daemon delivers notices now: of many daemons one does.
     fn may_deliver(&self) -> Answer<'_, bool>;

@@ -6,6 +6,7 @@ use super::{Enrolled, EnrolmentRefusal, EnrolmentRequest, Identity, KeyDigest, N
 use crate::{Network, Status};
 
 /// What is stored that a request is decided by.
+#[derive(Default)]
 pub(crate) struct StoredIdentities {
     /// Of the request's key.
     pub(crate) of_key: Option<Identity>,

@@ -3,10 +3,8 @@
 mod batch;
 mod changes;
 mod connect;
-mod enrolment;
 mod error;
 mod events;
-mod identities;
 mod ingest;
 mod logs;
 mod nodes;

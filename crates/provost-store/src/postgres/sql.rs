@@ -1,18 +1,21 @@
 //! Texts of SQL, asked of a connection or a transaction.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deadpool_postgres::{GenericClient, Object, Transaction};
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
+use jiff::Timestamp;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use super::error::Failure;
-use super::{Postgres, notices};
+use super::error::{CONNECT, Failure, within};
+use super::{Postgres, nodes, notices};
 use crate::notice::Subscriptions;
-use crate::{Answer, Notice};
-use crate::sql::{Backend, Change, Row, Running, Sql, Value};
+use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Value, values};
+use crate::tables::identities::of_key;
+use crate::{Answer, Identity, KeyDigest, NodeState, Notice};
 
 impl<C: GenericClient + Send> Sql for C {
     type Error = Failure;
@@ -46,6 +49,37 @@ impl<C: GenericClient + Send> Sql for C {
 }
 
 impl Change for Transaction<'_> {
+    async fn lock(&self, what: Lock<'_>) -> Result<(), Failure> {
+        match what {
+            Lock::Node(node) => {
+                let lock = "SELECT 1 FROM pg_advisory_xact_lock(hashtextextended($1, 22))";
+                Sql::execute(self, lock, values![node]).await.map(drop)
+            }
+            Lock::Key(key) => {
+                let lock = "SELECT 1 FROM pg_advisory_xact_lock(
+                     hashtextextended(encode($1::bytea, 'hex'), 23))";
+                Sql::execute(self, lock, values![key]).await.map(drop)
+            }
+        }
+    }
+
+    async fn lock_nodes(&self, names: &[&str]) -> Result<BTreeMap<String, NodeState>, Failure> {
+        nodes::lock(self, names).await
+    }
+
+    async fn add_nodes(&self, names: &[&str], at: Timestamp) -> Result<Vec<String>, Failure> {
+        nodes::add(self, names, at).await
+    }
+
+    async fn remove_tokens(&self, nodes: &[String]) -> Result<(), Failure> {
+        let nodes = nodes.iter().map(|node| values![node]).collect();
+        self.each("DELETE FROM token WHERE node = $1", nodes).await.map(drop)
+    }
+
+    fn change_owners(&self) {
+        // A daemon remembers none.
+    }
+
     async fn add_notices(
         &self,
         subscriptions: &Subscriptions,
@@ -103,6 +137,11 @@ impl Backend for Postgres {
 
     fn subscriptions(&self) -> &Arc<Subscriptions> {
         &self.database.subscriptions
+    }
+
+    fn owner_of_key(&self, key: KeyDigest) -> Answer<'_, Option<Identity>> {
+        // A node that waits for it hears why, before it gives up.
+        self.read(within(CONNECT, async move { of_key(&self.database.client().await?, key).await }))
     }
 
     fn may_deliver(&self) -> Answer<'_, bool> {

@@ -125,8 +125,16 @@ pub(super) fn remove(
             db.prepare_cached("DELETE FROM record WHERE id BETWEEN ? AND ?")?
                 .execute(rows::record_ids(run))?;
         }
-        db.prepare_cached("DELETE FROM run WHERE node = ?")?.execute([node])?;
-        db.prepare_cached("DELETE FROM node WHERE name = ?")?.execute([node])?;
+        for delete in [
+            "DELETE FROM run WHERE node = ?",
+            "DELETE FROM node WHERE name = ?",
+            "DELETE FROM identity WHERE node = ? AND revoked IS NULL",
+            "DELETE FROM enrolment_join WHERE node = ?",
+            "DELETE FROM enrolment_window WHERE node = ?",
+            "DELETE FROM enrolment_request WHERE node = ?",
+        ] {
+            db.prepare_cached(delete)?.execute([node])?;
+        }
         steps::remove(db, node)?;
     }
     Ok(Applied { changes_tokens: true, ..Applied::of(Ok(())) })

@@ -3,9 +3,7 @@
 
 mod changes;
 mod checkpoints;
-mod enrolment;
 mod error;
-mod identities;
 mod ingest;
 #[cfg(feature = "transfer")]
 mod log_files;

@@ -1,26 +1,32 @@
 //! Texts of SQL, asked of a connection: nothing of it waits.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use jiff::Timestamp;
 use rusqlite::types::{ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
+use super::changes::{save, state_of};
 use super::writer::Applied;
 use super::{Sqlite, notices};
 use crate::notice::Subscriptions;
-use crate::{Answer, Notice};
-use crate::sql::{Backend, Change, Row, Running, Sql, Unreadable, Value};
+use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Unreadable, Value, values};
+use crate::tables::identities::of_key;
+use crate::{Answer, Identity, KeyDigest, NodeState, Notice};
 
 /// A connection, or a transaction of it.
 pub(crate) struct Handle<'c> {
     // Futures are sent between threads, in general.
     db: Mutex<&'c mut Connection>,
+    changes_owners: AtomicBool,
 }
 
 impl<'c> Handle<'c> {
     fn of(db: &'c mut Connection) -> Self {
-        Self { db: Mutex::new(db) }
+        Self { db: Mutex::new(db), changes_owners: AtomicBool::new(false) }
     }
 
     fn db(&self) -> MutexGuard<'_, &'c mut Connection> {
@@ -64,6 +70,42 @@ impl Sql for Handle<'_> {
 }
 
 impl Change for Handle<'_> {
+    async fn lock(&self, _: Lock<'_>) -> rusqlite::Result<()> {
+        // The writer has the file for itself.
+        Ok(())
+    }
+
+    async fn lock_nodes(&self, names: &[&str]) -> rusqlite::Result<BTreeMap<String, NodeState>> {
+        let db = self.db();
+        let mut states = BTreeMap::new();
+        for name in names {
+            states.extend(state_of(&db, name)?.map(|state| ((*name).to_owned(), state)));
+        }
+        Ok(states)
+    }
+
+    async fn add_nodes(&self, names: &[&str], at: Timestamp) -> rusqlite::Result<Vec<String>> {
+        let db = self.db();
+        let mut added = Vec::new();
+        for name in names {
+            if state_of(&db, name)?.is_none() {
+                save(&db, name, &NodeState::new(name, at))?;
+                added.push((*name).to_owned());
+            }
+        }
+        Ok(added)
+    }
+
+    async fn remove_tokens(&self, nodes: &[String]) -> rusqlite::Result<()> {
+        let remove =
+            "UPDATE node SET token = NULL, old_token = NULL, old_until = NULL WHERE name = $1";
+        self.each(remove, nodes.iter().map(|node| values![node]).collect()).await.map(drop)
+    }
+
+    fn change_owners(&self) {
+        self.changes_owners.store(true, Ordering::Relaxed);
+    }
+
     async fn add_notices(
         &self,
         subscriptions: &Subscriptions,
@@ -120,6 +162,20 @@ impl Backend for Sqlite {
         &self.subscriptions
     }
 
+    fn owner_of_key(&self, key: KeyDigest) -> Answer<'_, Option<Identity>> {
+        Box::pin(async move {
+            let read_at = match self.owners.keys.get(&key) {
+                Ok(identity) => return Ok(Some(identity)),
+                Err(read_at) => read_at,
+            };
+            let identity = self.query(key, |db, key| Box::pin(of_key(db, *key))).await?;
+            if let Some(identity) = &identity {
+                self.owners.keys.keep(key, identity.clone(), read_at);
+            }
+            Ok(identity)
+        })
+    }
+
     fn may_deliver(&self) -> Answer<'_, bool> {
         // The daemon has the file for itself.
         Box::pin(async { Ok(true) })
@@ -142,7 +198,8 @@ impl Backend for Sqlite {
         let work = move |db: &mut Connection| {
             let handle = Handle::of(db);
             let answer = now(work(&handle, &request))?;
-            Ok(Applied::of(answer))
+            let changes_tokens = handle.changes_owners.into_inner();
+            Ok(Applied { changes_tokens, ..Applied::of(answer) })
         };
         Box::pin(self.writer.submit_exclusive(&self.path, work))
     }

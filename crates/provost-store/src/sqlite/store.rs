@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use super::writer::Applied;
-use super::{Sqlite, changes, identities, ingest, nodes, prune, rows, runs, steps, tokens};
+use super::{Sqlite, changes, ingest, nodes, prune, rows, runs, steps, tokens};
 use crate::{
     Answer, Claim, Event, Ingested, Lost, NewestRuns, Node, PruneScope, Pruned, Released, Report,
     ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing, Status, Store,
@@ -188,13 +188,7 @@ impl Store for Sqlite {
     fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>> {
         Box::pin(async move {
             let names = nodes.clone();
-            let work = move |db: &Connection| {
-                let removed = changes::remove(db, &names)?;
-                if removed.answer.is_ok() {
-                    names.iter().try_for_each(|node| identities::remove(db, node))?;
-                }
-                Ok(removed)
-            };
+            let work = move |db: &Connection| changes::remove(db, &names);
             let removed = self.writer.submit(&self.path, work).await?;
             if removed.is_ok() {
                 for node in &nodes {

@@ -1,4 +1,5 @@
 //! The tables that aren't hot: each statement once, for every store.
 
 mod admins;
+pub(crate) mod identities;
 mod queues;

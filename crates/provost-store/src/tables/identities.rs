@@ -1,0 +1,339 @@
+//! Identities of nodes, and what leads to them.
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+use jiff::Timestamp;
+
+use crate::enrolment::REQUESTS;
+use crate::enrolment::decide::{self, KnownJoin, StoredIdentities, decide, the_one};
+use crate::sql::{Backend, Change, Lock, Row, Sql, Unreadable, Value, values};
+use crate::{
+    Answer, Enrolled, Enrolment, EnrolmentRequest, Identity, Join, KeyDigest, NodeState,
+    NotPending, PendingKey,
+};
+
+impl<B: Backend> Enrolment for B {
+    fn set_joins(&self, mut joins: Vec<Join>) -> Answer<'_, ()> {
+        // Transactions at the same time lock rows in one order. The last one of a node counts.
+        joins.sort_by(|a, b| a.node.cmp(&b.node));
+        self.change(joins, |db, joins| {
+            let set =
+                "INSERT INTO enrolment_join (node, sha256, until, origin) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (node) DO UPDATE SET sha256 = excluded.sha256, until = excluded.until,
+                     origin = excluded.origin, spent = NULL";
+            let row = |join: &Join| {
+                let from = join.from.map(|network| network.to_string());
+                values![&join.node, join.sha256, join.until, from]
+            };
+            let rows = joins.iter().map(row).collect();
+            Box::pin(async { db.each(set, rows).await.map(drop) })
+        })
+    }
+
+    fn open_windows(&self, mut nodes: Vec<String>, until: Timestamp) -> Answer<'_, ()> {
+        nodes.sort_unstable();
+        self.change((nodes, until), |db, (nodes, until)| {
+            let set = "INSERT INTO enrolment_window (node, until) VALUES ($1, $2)
+                 ON CONFLICT (node) DO UPDATE SET until = excluded.until";
+            let rows = nodes.iter().map(|node| values![node, *until]).collect();
+            Box::pin(async { db.each(set, rows).await.map(drop) })
+        })
+    }
+
+    fn close_windows(&self, nodes: Option<Vec<String>>, at: Timestamp) -> Answer<'_, Vec<String>> {
+        self.change((nodes, at), |db, (nodes, at)| {
+            Box::pin(close_windows(db, nodes.as_deref(), *at))
+        })
+    }
+
+    fn windows(&self, at: Timestamp) -> Answer<'_, Vec<(String, Timestamp)>> {
+        self.query(at, |db, at| {
+            let select = "SELECT node, until FROM enrolment_window WHERE until > $1 ORDER BY node";
+            Box::pin(db.all(select, values![*at], Row::pair))
+        })
+    }
+
+    fn enrol(&self, request: EnrolmentRequest, at: Timestamp) -> Answer<'_, Enrolled> {
+        self.change((request, at), |db, (request, at)| Box::pin(enrol(db, request, *at)))
+    }
+
+    fn pending_keys(&self) -> Answer<'_, Vec<PendingKey>> {
+        self.query((), |db, ()| {
+            let select = "SELECT node, key, address, since, last, second FROM enrolment_request
+                 WHERE NOT rejected ORDER BY node, since";
+            Box::pin(db.all(select, [], pending))
+        })
+    }
+
+    fn approve<'a>(
+        &'a self,
+        node: &'a str,
+        key: Option<KeyDigest>,
+        until: Timestamp,
+        at: Timestamp,
+    ) -> Answer<'a, Result<KeyDigest, NotPending>> {
+        self.change((node.to_owned(), key, until, at), |db, (node, key, until, at)| {
+            Box::pin(approve(db, node, *key, *until, *at))
+        })
+    }
+
+    fn reject<'a>(
+        &'a self,
+        node: &'a str,
+        key: Option<KeyDigest>,
+    ) -> Answer<'a, Result<KeyDigest, NotPending>> {
+        self.change((node.to_owned(), key), |db, (node, key)| Box::pin(reject(db, node, *key)))
+    }
+
+    fn revoke(
+        &self,
+        nodes: Vec<String>,
+        at: Timestamp,
+    ) -> Answer<'_, Result<Vec<Identity>, Vec<String>>> {
+        self.change((nodes, at), |db, (nodes, at)| Box::pin(revoke(db, nodes, *at)))
+    }
+
+    fn identity_of_key(&self, key: KeyDigest) -> Answer<'_, Option<Identity>> {
+        self.owner_of_key(key)
+    }
+
+    fn identity<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Identity>> {
+        self.query(node.to_owned(), |db, node| Box::pin(of_node(db, node)))
+    }
+}
+
+fn identity(row: Row) -> Result<Identity, Unreadable> {
+    let [node, key, since, until, revoked] = row.columns()?;
+    Ok(Identity {
+        node: node.get()?,
+        key: key.get()?,
+        since: since.get()?,
+        until: until.get()?,
+        revoked: revoked.get()?,
+    })
+}
+
+pub(crate) async fn of_key<S: Sql>(db: &S, key: KeyDigest) -> Result<Option<Identity>, S::Error> {
+    let select = "SELECT node, key, since, until, revoked FROM identity WHERE key = $1";
+    db.first(select, values![key], identity).await
+}
+
+/// A node's identity; else the one that was revoked last.
+async fn of_node<S: Sql>(db: &S, node: &str) -> Result<Option<Identity>, S::Error> {
+    let select = "SELECT node, key, since, until, revoked FROM identity WHERE node = $1
+         ORDER BY revoked IS NOT NULL, revoked DESC LIMIT 1";
+    db.first(select, values![node], identity).await
+}
+
+async fn close_windows<S: Sql>(
+    db: &S,
+    nodes: Option<&[String]>,
+    at: Timestamp,
+) -> Result<Vec<String>, S::Error> {
+    let closed = match nodes {
+        None => db.each("DELETE FROM enrolment_window RETURNING node, until", vec![[]]).await?,
+        Some(nodes) => {
+            let close = "DELETE FROM enrolment_window WHERE node = $1 RETURNING node, until";
+            db.each(close, nodes.iter().map(|node| values![node]).collect()).await?
+        }
+    };
+    let mut open = Vec::new();
+    for row in closed {
+        let (node, until) = row.pair::<String, Timestamp>()?;
+        if until > at {
+            open.push(node);
+        }
+    }
+    open.sort();
+    Ok(open)
+}
+
+async fn enrol<S: Change>(
+    db: &S,
+    request: &EnrolmentRequest,
+    at: Timestamp,
+) -> Result<Enrolled, S::Error> {
+    let (node, key) = (&*request.node, request.key);
+    db.lock(Lock::Node(node)).await?;
+    db.lock(Lock::Key(key)).await?;
+    let (change, answer) = decide(request, &known(db, request).await?, at);
+    match change {
+        decide::Change::Nothing => {}
+        decide::Change::Identity(until) => set(db, node, key, until, at).await?,
+        decide::Change::IdentityByJoin(until) => {
+            set(db, node, key, until, at).await?;
+            let spend = "UPDATE enrolment_join SET spent = $2 WHERE node = $1";
+            db.execute(spend, values![node, at]).await?;
+        }
+        decide::Change::Pending { is_second } => note(db, request, is_second, at).await?,
+    }
+    Ok(answer)
+}
+
+async fn known<S: Sql>(db: &S, request: &EnrolmentRequest) -> Result<StoredIdentities, S::Error> {
+    let select = "SELECT state, opened.until, sha256, joined.until, origin, spent, EXISTS (
+             SELECT 1 FROM enrolment_request WHERE node = $1 AND key = $2 AND rejected)
+         FROM (SELECT 1) AS one
+         LEFT JOIN node ON name = $1
+         LEFT JOIN enrolment_window AS opened ON opened.node = $1
+         LEFT JOIN enrolment_join AS joined ON joined.node = $1";
+    let values = values![&request.node, request.key];
+    let known = db.first(select, values, stored).await?.unwrap_or_default();
+    let of_node = of_node(db, &request.node).await?;
+    Ok(StoredIdentities {
+        of_key: of_key(db, request.key).await?,
+        of_node: of_node.filter(|identity| identity.revoked.is_none()),
+        ..known
+    })
+}
+
+/// What is stored besides identities.
+fn stored(row: Row) -> Result<StoredIdentities, Unreadable> {
+    let [state, window, sha256, until, from, spent, is_rejected] = row.columns()?;
+    let state = state.get::<Option<String>>()?;
+    let state = state.map(|state| serde_json::from_str::<NodeState>(&state)).transpose()?;
+    let join = match sha256 {
+        Value::Null => None,
+        sha256 => Some(KnownJoin {
+            sha256: sha256.get()?,
+            until: until.get()?,
+            from: from.get::<Option<String>>()?.and_then(|from| from.parse().ok()),
+            spent: spent.get()?,
+        }),
+    };
+    Ok(StoredIdentities {
+        join,
+        window: window.get()?,
+        status: state.map(|state| state.node().status).unwrap_or_default(),
+        is_rejected: is_rejected.get()?,
+        ..StoredIdentities::default()
+    })
+}
+
+/// Makes a key the node's identity, in place of another one.
+async fn set<S: Change>(
+    db: &S,
+    node: &str,
+    key: KeyDigest,
+    until: Timestamp,
+    at: Timestamp,
+) -> Result<(), S::Error> {
+    let replace = "DELETE FROM identity WHERE node = $1 AND key <> $2 AND revoked IS NULL";
+    db.execute(replace, values![node, key]).await?;
+    let set = "INSERT INTO identity (key, node, since, until) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (key) DO UPDATE SET until = excluded.until";
+    db.execute(set, values![key, node, at, until]).await?;
+    let decided = "DELETE FROM enrolment_request WHERE node = $1 AND key = $2";
+    db.execute(decided, values![node, key]).await?;
+    db.add_nodes(&[node], at).await?;
+    db.change_owners();
+    Ok(())
+}
+
+/// Remembers a request, of each node a few.
+async fn note<S: Sql>(
+    db: &S,
+    request: &EnrolmentRequest,
+    is_second: bool,
+    at: Timestamp,
+) -> Result<(), S::Error> {
+    let EnrolmentRequest { node, key, by, .. } = request;
+    let note = "INSERT INTO enrolment_request (node, key, address, since, last, second)
+         VALUES ($1, $2, $3, $4, $4, $5)
+         ON CONFLICT (node, key) DO UPDATE SET address = $3, last = $4, second = $5";
+    db.execute(note, values![node, *key, by.to_string(), at, is_second]).await?;
+    let cut = "DELETE FROM enrolment_request WHERE node = $1 AND NOT rejected AND key NOT IN (
+             SELECT key FROM enrolment_request WHERE node = $1 AND NOT rejected
+             ORDER BY key = $2 DESC, last DESC LIMIT $3)";
+    db.execute(cut, values![node, *key, REQUESTS as i64]).await?;
+    Ok(())
+}
+
+fn pending(row: Row) -> Result<PendingKey, Unreadable> {
+    let [node, key, by, since, last, is_second] = row.columns()?;
+    Ok(PendingKey {
+        node: node.get()?,
+        key: key.get()?,
+        by: by.get::<String>()?.parse().unwrap_or(Ipv4Addr::UNSPECIFIED.into()),
+        since: since.get()?,
+        last: last.get()?,
+        is_second: is_second.get()?,
+    })
+}
+
+async fn requested<S: Change>(
+    db: &S,
+    node: &str,
+    key: Option<KeyDigest>,
+) -> Result<Result<KeyDigest, NotPending>, S::Error> {
+    db.lock(Lock::Node(node)).await?;
+    let select = "SELECT key, rejected FROM enrolment_request WHERE node = $1";
+    Ok(the_one(&db.all(select, values![node], Row::pair).await?, key))
+}
+
+async fn approve<S: Change>(
+    db: &S,
+    node: &str,
+    key: Option<KeyDigest>,
+    until: Timestamp,
+    at: Timestamp,
+) -> Result<Result<KeyDigest, NotPending>, S::Error> {
+    let key = match requested(db, node, key).await? {
+        Ok(key) => key,
+        Err(why) => return Ok(Err(why)),
+    };
+    db.lock(Lock::Key(key)).await?;
+    if let Some(other) = of_key(db, key).await?.filter(|owner| owner.node != node) {
+        return Ok(Err(NotPending::OtherNodes(other.node)));
+    }
+    set(db, node, key, until, at).await?;
+    Ok(Ok(key))
+}
+
+async fn reject<S: Change>(
+    db: &S,
+    node: &str,
+    key: Option<KeyDigest>,
+) -> Result<Result<KeyDigest, NotPending>, S::Error> {
+    let key = requested(db, node, key).await?;
+    if let Ok(key) = key {
+        let reject = "UPDATE enrolment_request SET rejected = $3 WHERE node = $1 AND key = $2";
+        db.execute(reject, values![node, key, true]).await?;
+    }
+    Ok(key)
+}
+
+async fn revoke<S: Change>(
+    db: &S,
+    names: &[String],
+    at: Timestamp,
+) -> Result<Result<Vec<Identity>, Vec<String>>, S::Error> {
+    let sorted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    for node in &sorted {
+        db.lock(Lock::Node(node)).await?;
+    }
+    let known = db.lock_nodes(&sorted.into_iter().collect::<Vec<_>>()).await?;
+    let unknown: Vec<String> =
+        names.iter().filter(|name| !known.contains_key(*name)).cloned().collect();
+    if !unknown.is_empty() {
+        return Ok(Err(unknown));
+    }
+    let nodes = || names.iter().map(|node| values![node]).collect();
+    let revoke = "UPDATE identity SET revoked = $2 WHERE node = $1 AND revoked IS NULL
+         RETURNING node, key, since, until, revoked";
+    let revoked = db.each(revoke, names.iter().map(|node| values![node, at]).collect()).await?;
+    db.remove_tokens(names).await?;
+    for delete in FORGET {
+        db.each(delete, nodes()).await?;
+    }
+    db.change_owners();
+    Ok(Ok(revoked.into_iter().map(identity).collect::<Result<_, _>>()?))
+}
+
+/// Removes all that could lead to an identity of a node. Keys that an admin has rejected stay so.
+const FORGET: [&str; 3] = [
+    "DELETE FROM enrolment_join WHERE node = $1",
+    "DELETE FROM enrolment_window WHERE node = $1",
+    "DELETE FROM enrolment_request WHERE node = $1 AND NOT rejected",
+];
