@@ -31,6 +31,7 @@ mod step;
 mod store;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod tables;
+mod tokens;
 mod wait_target;
 pub mod words;
 
@@ -71,7 +72,7 @@ pub use sqlite::Sqlite;
 pub use status::NodeState;
 pub use step::{MOST_STEPS, ScriptReport, ScriptSummary, Step};
 pub use store::{
-    Ingested, MAX_RECORD, MAX_SEQ, NewestRuns, Report, Sent, Store, StoredRun, Token, UploadedLog,
-    Watch,
+    Ingested, MAX_RECORD, MAX_SEQ, NewestRuns, Report, Sent, Store, StoredRun, UploadedLog, Watch,
 };
+pub use tokens::{Token, Tokens};
 pub use wait_target::WaitTarget;

@@ -240,12 +240,6 @@ pub(crate) trait Change: Sql {
         at: Timestamp,
     ) -> impl Future<Output = Result<Vec<String>, Self::Error>> + Send;
 
-    /// Ends nodes' tokens.
-    fn remove_tokens(
-        &self,
-        nodes: &[String],
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
-
     /// Says that tokens or keys may be other nodes' now, or nobody's.
     fn change_owners(&self);
 
@@ -272,6 +266,9 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     /// The identity that a key is or was. Each request has a key.
     fn owner_of_key(&self, key: KeyDigest) -> Answer<'_, Option<Identity>>;
+
+    /// The node whose token has this digest, at the server's time `at`. Each request without a key has a token.
+    fn owner_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>>;
 
     /// Whether this daemon delivers notices now: of many daemons one does.
     fn may_deliver(&self) -> Answer<'_, bool>;

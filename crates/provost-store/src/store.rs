@@ -11,7 +11,7 @@ use tokio::sync::broadcast;
 use crate::{
     Accounts, Answer, Claim, Enrolment, Event, Lost, Node, Notice, Notices, PruneScope, Pruned,
     Released, ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing,
-    Status,
+    Status, Tokens,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -146,17 +146,8 @@ pub struct UploadedLog {
     pub name: String,
 }
 
-/// A node and the SHA-256 of its token.
-#[derive(Clone, Debug)]
-pub struct Token {
-    /// The node that may use it.
-    pub node: String,
-    /// The digest; the token itself isn't stored.
-    pub sha256: [u8; 32],
-}
-
 /// Where the management node keeps what it knows. A change that returned `Ok` is durable.
-pub trait Store: Accounts + Enrolment + Notices + Send + Sync + 'static {
+pub trait Store: Accounts + Enrolment + Notices + Tokens + Send + Sync + 'static {
     /// Stores a batch of one node's records, all or none. A record whose (node, run, seq) is stored
     /// already is dropped; the others update the node's status. `at` is the server's time.
     fn ingest<'a>(
@@ -248,26 +239,6 @@ pub trait Store: Accounts + Enrolment + Notices + Send + Sync + 'static {
     /// Removes some of the history that is kept no longer at the server's time `at`, in bites that
     /// hold no report up; nothing, if `look` finds no more. What is removed is free for the nodes' quotas.
     fn prune(&self, keep: Retention, look: PruneScope, at: Timestamp) -> Answer<'_, Pruned>;
-
-    /// Sets nodes' tokens, all or none, each in place of the node's earlier one. An unknown node
-    /// becomes known. Returns the nodes that were unknown. `at` is the server's time.
-    fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>>;
-
-    /// The same, but the token that a node has counts until `old_until`, or until the new one was
-    /// used. Where the one that it has was never used itself, the one before it still counts.
-    fn rotate_tokens(
-        &self,
-        tokens: Vec<Token>,
-        old_until: Timestamp,
-        at: Timestamp,
-    ) -> Answer<'_, Vec<String>>;
-
-    /// Those of `names` that have no token, in their order.
-    fn without_token(&self, names: Vec<String>) -> Answer<'_, Vec<String>>;
-
-    /// The node whose token has this digest, at the server's time `at`. With that its earlier token
-    /// has ended.
-    fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>>;
 
     /// Whether a node has ever reported with its token.
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool>;

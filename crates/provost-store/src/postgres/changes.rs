@@ -1,6 +1,6 @@
 //! What can be written besides records, each in a transaction of its own.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use deadpool_postgres::Transaction;
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use super::error::Failure;
 use super::events::notify;
 use super::note::Note;
 use super::{nodes, notices};
-use crate::{Claim, Lost, NodeState, Notice, NoticeKind, Released, Token};
+use crate::{Claim, Lost, NodeState, Notice, NoticeKind, Released};
 
 pub(super) async fn claim(db: &Database, claim: Claim, at: Timestamp) -> Result<bool, Failure> {
     let mut client = db.client().await?;
@@ -130,33 +130,6 @@ pub(super) async fn remove(
     }
     change.commit().await?;
     Ok(Ok(()))
-}
-
-/// With `old_until`, the token that a node has now counts until then.
-pub(super) async fn set_tokens(
-    db: &Database,
-    tokens: Vec<Token>,
-    old_until: Option<Timestamp>,
-    at: Timestamp,
-) -> Result<Vec<String>, Failure> {
-    // The last one of a node counts.
-    let by_node: BTreeMap<&str, &[u8]> =
-        tokens.iter().map(|token| (&*token.node, &token.sha256[..])).collect();
-    let (names, digests): (Vec<&str>, Vec<&[u8]>) = by_node.into_iter().unzip();
-    let mut client = db.client().await?;
-    let change = client.transaction().await?;
-    let mut new: HashSet<String> = nodes::add(&change, &names, at).await?.into_iter().collect();
-    let set = "INSERT INTO token (node, sha256) SELECT * FROM unnest($1::text[], $2::bytea[])
-         ON CONFLICT (node) DO UPDATE SET sha256 = excluded.sha256, old_until = $3,
-             old_sha256 = CASE
-                 WHEN $3::bigint IS NULL THEN NULL
-                 WHEN token.old_sha256 IS NOT NULL AND token.old_until > $4 THEN token.old_sha256
-                 ELSE token.sha256 END";
-    let until = old_until.map(Timestamp::as_millisecond);
-    // Where the present token was never used, the node still has the one before it.
-    change.execute(set, &[&names, &digests, &until, &at.as_millisecond()]).await?;
-    change.commit().await?;
-    Ok(tokens.into_iter().map(|token| token.node).filter(|node| new.remove(node)).collect())
 }
 
 fn sorted(names: &[String]) -> Vec<&str> {

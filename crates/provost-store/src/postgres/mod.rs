@@ -41,7 +41,7 @@ use self::writer::Writer;
 use crate::{
     Answer, Claim, EVENT_BACKLOG, Event, Ingested, Lost, NewestRuns, Node, PruneScope, Pruned,
     Quotas, Released, Report, ReportedGenerations, Retention, RunQuery, ScriptReport,
-    ScriptSummary, Standing, Status, Store, StoreError, Token, UploadedLog, Watch,
+    ScriptSummary, Standing, Status, Store, StoreError, UploadedLog, Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -234,28 +234,6 @@ impl Store for Postgres {
             self.pruned_until.store(last, Ordering::Relaxed);
             Ok(pruned)
         })
-    }
-
-    fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>> {
-        self.write(changes::set_tokens(&self.database, tokens, None, at))
-    }
-
-    fn rotate_tokens(
-        &self,
-        tokens: Vec<Token>,
-        old_until: Timestamp,
-        at: Timestamp,
-    ) -> Answer<'_, Vec<String>> {
-        self.write(changes::set_tokens(&self.database, tokens, Some(old_until), at))
-    }
-
-    fn without_token(&self, names: Vec<String>) -> Answer<'_, Vec<String>> {
-        self.read(reads::without_token(&self.database, names))
-    }
-
-    fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
-        // A node that waits for it hears why, before it gives up.
-        self.read(within(CONNECT, reads::token_owner(&self.database, sha256, at)))
     }
 
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::pin::pin;
 
 use futures_util::TryStreamExt;
@@ -81,38 +81,6 @@ pub(super) async fn next_due(db: &Database) -> Result<Option<Timestamp>, Failure
     let select = client.prepare_cached("SELECT min(due) FROM node WHERE due IS NOT NULL").await?;
     let due: Option<i64> = client.query_one(&select, &[]).await?.try_get(0)?;
     Ok(due.and_then(|due| Timestamp::from_millisecond(due).ok()))
-}
-
-/// The node whose token has this digest at the time `at`. Using it ends the node's earlier one.
-pub(super) async fn token_owner(
-    db: &Database,
-    sha256: [u8; 32],
-    at: Timestamp,
-) -> Result<Option<String>, Failure> {
-    let client = db.client().await?;
-    let select = "SELECT node, sha256 = $1 AND old_sha256 IS NOT NULL FROM token
-         WHERE sha256 = $1 OR old_sha256 = $1 AND old_until > $2";
-    let select = client.prepare_cached(select).await?;
-    let row = client.query_opt(&select, &[&&sha256[..], &at.as_millisecond()]).await?;
-    let Some(row) = row else { return Ok(None) };
-    if row.try_get(1)? {
-        let end = "UPDATE token SET old_sha256 = NULL, old_until = NULL WHERE sha256 = $1";
-        // Where it can't be written, the earlier one stays until its time comes.
-        let _ = client.execute(end, &[&&sha256[..]]).await;
-    }
-    Ok(Some(row.try_get(0)?))
-}
-
-/// Those of `names` that have no token.
-pub(super) async fn without_token(
-    db: &Database,
-    names: Vec<String>,
-) -> Result<Vec<String>, Failure> {
-    let client = db.client().await?;
-    let select = client.prepare_cached("SELECT node FROM token WHERE node = ANY($1)").await?;
-    let rows = client.query(&select, &[&names]).await?;
-    let with: HashSet<String> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-    Ok(names.into_iter().filter(|name| !with.contains(name)).collect())
 }
 
 pub(super) async fn node_of_run(db: &Database, run: &str) -> Result<Option<String>, Failure> {

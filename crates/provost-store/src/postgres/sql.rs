@@ -15,6 +15,7 @@ use super::{Postgres, nodes, notices};
 use crate::notice::Subscriptions;
 use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Value, values};
 use crate::tables::identities::of_key;
+use crate::tables::tokens::{owner, retire_before};
 use crate::{Answer, Identity, KeyDigest, NodeState, Notice};
 
 impl<C: GenericClient + Send> Sql for C {
@@ -69,11 +70,6 @@ impl Change for Transaction<'_> {
 
     async fn add_nodes(&self, names: &[&str], at: Timestamp) -> Result<Vec<String>, Failure> {
         nodes::add(self, names, at).await
-    }
-
-    async fn remove_tokens(&self, nodes: &[String]) -> Result<(), Failure> {
-        let nodes = nodes.iter().map(|node| values![node]).collect();
-        self.each("DELETE FROM token WHERE node = $1", nodes).await.map(drop)
     }
 
     fn change_owners(&self) {
@@ -142,6 +138,18 @@ impl Backend for Postgres {
     fn owner_of_key(&self, key: KeyDigest) -> Answer<'_, Option<Identity>> {
         // A node that waits for it hears why, before it gives up.
         self.read(within(CONNECT, async move { of_key(&self.database.client().await?, key).await }))
+    }
+
+    fn owner_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
+        self.read(within(CONNECT, async move {
+            let client = self.database.client().await?;
+            let Some(owner) = owner(&client, sha256, at).await? else { return Ok(None) };
+            if owner.replaces {
+                // Where it can't be written, the earlier one stays until its time comes.
+                let _ = retire_before(&client, sha256).await;
+            }
+            Ok(Some(owner.node))
+        }))
     }
 
     fn may_deliver(&self) -> Answer<'_, bool> {

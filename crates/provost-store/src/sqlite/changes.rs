@@ -128,6 +128,7 @@ pub(super) fn remove(
         for delete in [
             "DELETE FROM run WHERE node = ?",
             "DELETE FROM node WHERE name = ?",
+            "DELETE FROM token WHERE node = ?",
             "DELETE FROM identity WHERE node = ? AND revoked IS NULL",
             "DELETE FROM enrolment_join WHERE node = ?",
             "DELETE FROM enrolment_window WHERE node = ?",

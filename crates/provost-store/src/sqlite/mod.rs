@@ -21,7 +21,6 @@ mod schema;
 mod sql;
 mod steps;
 mod store;
-mod tokens;
 #[cfg(feature = "transfer")]
 pub(crate) mod transfer;
 mod writer;

@@ -1,16 +1,19 @@
--- A node, the SHA-256 of its token, and what follows from its records. Times are milliseconds of Unix time, everywhere.
--- due: when it is to be given up if it stays silent. old_token: the token before the present one, until it is
--- used for the first time or the time comes.
+-- A node, and what follows from its records; when it is to be given up if it stays silent. Times are milliseconds of
+-- Unix time, everywhere.
 CREATE TABLE node (
-    name      TEXT NOT NULL PRIMARY KEY,
-    token     BLOB UNIQUE,
-    state     TEXT NOT NULL,
-    due       INTEGER,
-    old_token BLOB,
-    old_until INTEGER
+    name  TEXT NOT NULL PRIMARY KEY,
+    state TEXT NOT NULL,
+    due   INTEGER
 ) STRICT;
 CREATE INDEX node_due ON node (due) WHERE due IS NOT NULL;
-CREATE UNIQUE INDEX node_old_token ON node (old_token) WHERE old_token IS NOT NULL;
+
+-- The SHA-256 of a node's token; and the token before it, until it is used for the first time or the time comes.
+CREATE TABLE token (
+    sha256     BLOB NOT NULL PRIMARY KEY,
+    node       TEXT NOT NULL UNIQUE,
+    old_sha256 BLOB UNIQUE,
+    old_until  INTEGER
+) STRICT;
 
 -- The ids grow in the order in which runs were first heard of. Where its records were removed (pruned), the row stays
 -- for a while, so that a record that comes late isn't stored again.

@@ -13,8 +13,9 @@ use super::changes::{save, state_of};
 use super::writer::Applied;
 use super::{Sqlite, notices};
 use crate::notice::Subscriptions;
-use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Unreadable, Value, values};
+use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Unreadable, Value};
 use crate::tables::identities::of_key;
+use crate::tables::tokens::{owner, retire_before};
 use crate::{Answer, Identity, KeyDigest, NodeState, Notice};
 
 /// A connection, or a transaction of it.
@@ -96,12 +97,6 @@ impl Change for Handle<'_> {
         Ok(added)
     }
 
-    async fn remove_tokens(&self, nodes: &[String]) -> rusqlite::Result<()> {
-        let remove =
-            "UPDATE node SET token = NULL, old_token = NULL, old_until = NULL WHERE name = $1";
-        self.each(remove, nodes.iter().map(|node| values![node]).collect()).await.map(drop)
-    }
-
     fn change_owners(&self) {
         self.changes_owners.store(true, Ordering::Relaxed);
     }
@@ -173,6 +168,33 @@ impl Backend for Sqlite {
                 self.owners.keys.keep(key, identity.clone(), read_at);
             }
             Ok(identity)
+        })
+    }
+
+    fn owner_of_token(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
+        Box::pin(async move {
+            let read_at = match self.owners.tokens.get(&sha256) {
+                Ok((owner, until)) if until.is_none_or(|until| at < until) => {
+                    return Ok(Some(owner));
+                }
+                Ok(_) => return Ok(None),
+                Err(read_at) => read_at,
+            };
+            let owner =
+                self.query((sha256, at), |db, (sha256, at)| Box::pin(owner(db, *sha256, *at)));
+            let Some(owner) = owner.await? else { return Ok(None) };
+            if owner.replaces {
+                let retired = self.change(sha256, |db, sha256| {
+                    db.change_owners();
+                    Box::pin(retire_before(db, *sha256))
+                });
+                // On a full disk the one before stays until its time comes.
+                let _ = retired.await;
+            } else {
+                let known = (owner.node.clone(), owner.until);
+                self.owners.tokens.keep(sha256, known, read_at);
+            }
+            Ok(Some(owner.node))
         })
     }
 

@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use super::writer::Applied;
-use super::{Sqlite, changes, ingest, nodes, prune, rows, runs, steps, tokens};
+use super::{Sqlite, changes, ingest, nodes, prune, rows, runs, steps};
 use crate::{
     Answer, Claim, Event, Ingested, Lost, NewestRuns, Node, PruneScope, Pruned, Released, Report,
     ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing, Status, Store,
-    StoreError, Token, UploadedLog, Watch,
+    StoreError, UploadedLog, Watch,
 };
 
 impl Store for Sqlite {
@@ -218,48 +218,6 @@ impl Store for Sqlite {
                 PruneScope::AtNewRuns => self.prune_new(keep, at).await,
                 PruneScope::Everywhere => self.prune_all(keep, at).await,
             }
-        })
-    }
-
-    fn set_tokens(&self, tokens: Vec<Token>, at: Timestamp) -> Answer<'_, Vec<String>> {
-        let work = move |db: &Connection| tokens::set(db, &tokens, None, at);
-        Box::pin(self.writer.submit(&self.path, work))
-    }
-
-    fn rotate_tokens(
-        &self,
-        tokens: Vec<Token>,
-        old_until: Timestamp,
-        at: Timestamp,
-    ) -> Answer<'_, Vec<String>> {
-        let work = move |db: &Connection| tokens::set(db, &tokens, Some(old_until), at);
-        Box::pin(self.writer.submit(&self.path, work))
-    }
-
-    fn without_token(&self, names: Vec<String>) -> Answer<'_, Vec<String>> {
-        Box::pin(self.read(move |db| tokens::without(db, &names)))
-    }
-
-    fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
-        Box::pin(async move {
-            let read_at = match self.owners.tokens.get(&sha256) {
-                Ok((owner, until)) if until.is_none_or(|until| at < until) => {
-                    return Ok(Some(owner));
-                }
-                Ok(_) => return Ok(None),
-                Err(read_at) => read_at,
-            };
-            let owner = self.read(move |db| tokens::owner(db, sha256, at)).await?;
-            let Some(owner) = owner else { return Ok(None) };
-            if owner.replaces {
-                // On a full disk the one before stays until its time comes.
-                let retire = move |db: &Connection| tokens::retire_before(db, sha256);
-                let _ = self.writer.submit(&self.path, retire).await;
-            } else {
-                let known = (owner.node.clone(), owner.until);
-                self.owners.tokens.keep(sha256, known, read_at);
-            }
-            Ok(Some(owner.node))
         })
     }
 }

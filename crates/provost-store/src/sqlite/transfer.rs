@@ -108,9 +108,6 @@ fn export_all(data: &Path, parts: &mpsc::Sender<Part>) -> Result<(), Failure> {
 
 fn select(table: &Table) -> String {
     match table.name {
-        "token" => "SELECT name, token, old_token, old_until FROM node
-             WHERE token IS NOT NULL ORDER BY name"
-            .to_owned(),
         "record" => {
             "SELECT id >> 24, id & 0xffffff, bytes, body FROM record ORDER BY id".to_owned()
         }
@@ -119,16 +116,7 @@ fn select(table: &Table) -> String {
 }
 
 fn insert(table: &Table, columns: &[&str]) -> String {
-    let at = |name: &str| columns.iter().position(|column| *column == name);
-    let parameter = |name: &str| at(name).map_or("NULL".to_owned(), |at| format!("?{}", at + 1));
     match table.name {
-        "token" => format!(
-            "UPDATE node SET token = {}, old_token = {}, old_until = {} WHERE name = {}",
-            parameter("sha256"),
-            parameter("old_sha256"),
-            parameter("old_until"),
-            parameter("node")
-        ),
         // Of what `packed` makes.
         "record" => "INSERT INTO record (id, last, bytes, body)
              VALUES ((?1 << 24) + ?2, (?1 << 24) + ?3, ?4, ?5)"

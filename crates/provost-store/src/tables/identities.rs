@@ -319,20 +319,19 @@ async fn revoke<S: Change>(
     if !unknown.is_empty() {
         return Ok(Err(unknown));
     }
-    let nodes = || names.iter().map(|node| values![node]).collect();
     let revoke = "UPDATE identity SET revoked = $2 WHERE node = $1 AND revoked IS NULL
          RETURNING node, key, since, until, revoked";
     let revoked = db.each(revoke, names.iter().map(|node| values![node, at]).collect()).await?;
-    db.remove_tokens(names).await?;
     for delete in FORGET {
-        db.each(delete, nodes()).await?;
+        db.each(delete, names.iter().map(|node| values![node]).collect()).await?;
     }
     db.change_owners();
     Ok(Ok(revoked.into_iter().map(identity).collect::<Result<_, _>>()?))
 }
 
-/// Removes all that could lead to an identity of a node. Keys that an admin has rejected stay so.
-const FORGET: [&str; 3] = [
+/// Removes a node's token, and all that could lead to an identity. Keys that an admin has rejected stay so.
+const FORGET: [&str; 4] = [
+    "DELETE FROM token WHERE node = $1",
     "DELETE FROM enrolment_join WHERE node = $1",
     "DELETE FROM enrolment_window WHERE node = $1",
     "DELETE FROM enrolment_request WHERE node = $1 AND NOT rejected",

@@ -3,3 +3,4 @@
 mod admins;
 pub(crate) mod identities;
 mod queues;
+pub(crate) mod tokens;

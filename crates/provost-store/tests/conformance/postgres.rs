@@ -5,7 +5,7 @@ use std::sync::Arc;
 use provost_steplog::wording::error_chain;
 use provost_store::{
     Event, Notices, Postgres, PostgresFiles, Quota, Quotas, Status, Store, StoreError, Token,
-    UploadedLog, Watch,
+    Tokens, UploadedLog, Watch,
 };
 use provost_tests::Postgres as Server;
 use serde_json::json;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use provost_steplog::wording::error_chain;
-use provost_store::{PruneScope, Retention, Sqlite, Store};
+use provost_store::{PruneScope, Retention, Sqlite, Store, Tokens};
 use serde_json::json;
 
 use crate::enrolment::{enrols, many_at_once};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use provost_store::transfer::{Part, StoreLocation, Value, copy, stream};
-use provost_store::{PostgresFiles, Sqlite, Store, Token, UploadedLog};
+use provost_store::{PostgresFiles, Sqlite, Store, Token, Tokens, UploadedLog};
 use provost_tests::{Postgres as Server, skip_part};
 use rusqlite::Connection;
 use rusqlite::types::Value as Sql;
