@@ -9,7 +9,6 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions};
 
@@ -22,8 +21,6 @@ const KILL_LIMIT: Duration = Duration::from_secs(2);
 /// How much longer a descendant may take to end that waited or waits for a processor, on a machine
 /// that has too few.
 const STARVED: Duration = Duration::from_secs(1);
-/// How often it is looked at meanwhile.
-const STARVED_LOOK: Duration = Duration::from_millis(20);
 
 /// How often the own children are looked at between two looks at all processes.
 const QUICK_LOOKS: usize = 50;
@@ -46,19 +43,6 @@ pub(crate) fn reap() -> bool {
             Err(_) => return false,
         }
     }
-}
-
-/// Whether there is any child, without reaping one.
-pub(crate) fn has_children() -> bool {
-    let any = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(rustix::process::waitid(WaitId::All, any), Err(Errno::CHILD))
-}
-
-/// Who descends from this process and hasn't ended, each `PID COMM`, or that there is somebody of
-/// whom nothing can be seen.
-pub(crate) fn left() -> Vec<String> {
-    let named: Vec<_> = descendants().iter().map(|(pid, comm)| format!("{pid} {comm}")).collect();
-    if named.is_empty() && reap() { vec!["? unknown".to_owned()] } else { named }
 }
 
 /// All that descends from this process and hasn't ended, each with its name. Empty where /proc
@@ -120,22 +104,23 @@ pub(crate) fn terminate(program: Pid) {
 }
 
 /// Kills the whole tree, again and again until nobody is left, because a fork may be quicker than
-/// one look. `program` is the step's own process while it hasn't been waited for.
-pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>) {
+/// one look. `program` is the step's own process while it hasn't been waited for. `reaps`: nobody else
+/// waits for the others.
+pub(crate) fn kill(program: Option<Pid>, leaf: Option<&Leaf>, reaps: bool) {
     if let Some(program) = program {
         let _ = rustix::process::kill_process_group(program, Signal::KILL);
     }
     // Where that fails there is still the walk.
     let _ = leaf.map(Leaf::kill);
-    walk(program, &[]);
+    walk(program, &[], reaps);
 }
 
 /// Kills all that descends from this process but these children and what descends from them.
 pub(crate) fn kill_but(spared: &[Pid]) {
-    walk(None, spared);
+    walk(None, spared, true);
 }
 
-fn walk(program: Option<Pid>, spared: &[Pid]) {
+fn walk(program: Option<Pid>, spared: &[Pid], reaps: bool) {
     let until = Instant::now() + KILL_LIMIT;
     loop {
         // Who forks and ends, again and again, is a new child of this process each time; a look
@@ -143,7 +128,7 @@ fn walk(program: Option<Pid>, spared: &[Pid]) {
         for _ in 0..QUICK_LOOKS {
             for pid in children().into_iter().filter(|pid| !spared.contains(pid)) {
                 let _ = rustix::process::kill_process(pid, Signal::KILL);
-                if Some(pid) != program {
+                if reaps && Some(pid) != program {
                     // The fewer have ended and are still there, the quicker is the next look.
                     let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
                 }
@@ -206,32 +191,11 @@ fn children() -> Vec<Pid> {
     pids.filter_map(Pid::from_raw).collect()
 }
 
-/// Gives descendants that are about to end up to `limit` to do so, and longer where they only wait
-/// for a processor. Returns whether any is left.
-pub(crate) fn settle(limit: Duration) -> bool {
-    let until = Instant::now() + limit;
-    let starved_until = until + STARVED;
-    while reap() {
-        let left_alive = descendants();
-        let now = Instant::now();
-        let left = if now < until {
-            until - now
-        } else if now < starved_until
-            && left_alive.iter().all(|(pid, _)| is_runnable(*pid) || starved(*pid) > now - until)
-        {
-            // Nothing tells that one of them has had its time.
-            STARVED_LOOK
-        } else {
-            return true;
-        };
-        let pidfds: Vec<_> = left_alive.into_iter().filter_map(|(pid, _)| pidfd(pid)).collect();
-        let mut fds: Vec<_> = pidfds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
-        let left = left.try_into().unwrap_or_default();
-        if poll(&mut fds, Some(&left)).is_err_and(|e| e != Errno::INTR) {
-            return true;
-        }
-    }
-    false
+/// Whether descendants whose time was over so long ago only wait for a processor: nothing tells that
+/// one of them has had its time.
+pub(crate) fn are_starved(ago: Duration) -> bool {
+    let is_starved = |pid| is_runnable(pid) || starved(pid) > ago;
+    ago < STARVED && descendants().iter().all(|(pid, _)| is_starved(*pid))
 }
 
 /// How long a process has waited for a processor in all, where the kernel tells.
@@ -242,9 +206,9 @@ fn starved(pid: Pid) -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Whether a process waits for nothing but a processor, or has ended meanwhile.
+/// Whether a process waits for nothing but a processor or its tracer, or has ended meanwhile.
 fn is_runnable(pid: Pid) -> bool {
     let status = status(pid.as_raw_nonzero().get());
     let state = status.as_deref().and_then(|status| field(status, "State:"));
-    state.is_none_or(|state| state.starts_with(['R', 'Z', 'X']))
+    state.is_none_or(|state| state.starts_with(['R', 't', 'Z', 'X']))
 }

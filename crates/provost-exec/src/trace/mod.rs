@@ -80,7 +80,7 @@ impl Changes {
     }
 
     /// Forgets that there was one, before what has changed is looked at.
-    fn clear(&self) {
+    pub(crate) fn clear(&self) {
         // There is one at most, of the size of `signalfd_siginfo`.
         let _ = rustix::io::read(&self.0, &mut [0; 128]);
     }
@@ -101,8 +101,16 @@ pub(crate) struct Tracer {
     culprit: Option<String>,
     /// Whether the script is ended, and doesn't end by itself.
     is_ended: bool,
-    /// Whether what stops is detached from.
-    releases: bool,
+    /// What becomes of a thread that stops.
+    on_stop: OnStop,
+}
+
+/// What becomes of a thread that stops.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnStop {
+    Resume,
+    Detach,
+    Kill,
 }
 
 /// Where lines and output go.
@@ -147,7 +155,7 @@ impl Tracer {
             failed: 0,
             culprit: None,
             is_ended: false,
-            releases: false,
+            on_stop: OnStop::Resume,
         }
     }
 
@@ -204,20 +212,16 @@ impl Tracer {
             Stop::Trap => self.tree.meet(pid),
             Stop::Group | Stop::Signal(_) => {}
         }
-        match stop {
-            Stop::Signal(signal) => self.resume(pid, signal),
+        let signal = if let Stop::Signal(signal) = stop { signal } else { 0 };
+        match self.on_stop {
             // It stays stopped, whether it is traced or not.
-            Stop::Group if !self.releases => ptrace::leave_stopped(pid),
-            _ => self.resume(pid, 0),
-        }
-    }
-
-    fn resume(&mut self, pid: i32, signal: i32) {
-        if self.releases {
-            ptrace::detach(pid, signal);
-            self.tree.forget(pid);
-        } else {
-            ptrace::go_on(pid, signal);
+            OnStop::Resume if stop == Stop::Group => ptrace::leave_stopped(pid),
+            OnStop::Resume => ptrace::go_on(pid, signal),
+            OnStop::Detach => {
+                ptrace::detach(pid, signal);
+                self.tree.forget(pid);
+            }
+            OnStop::Kill => ptrace::kill(pid),
         }
     }
 
@@ -227,9 +231,6 @@ impl Tracer {
             && let Some(before) = ptrace::message(pid).filter(|before| *before != pid)
         {
             self.tree.forget(before);
-        }
-        if self.releases {
-            return;
         }
         let args = args::read(pid, &self.secrets);
         // The script's own interpreter, which another one has looked for, isn't a command of it.
@@ -250,7 +251,9 @@ impl Tracer {
         if debuggers::is_debugger(&args) {
             let line = "a debugger begins: from here on commands aren't traced";
             log.capture.put_line(&format!("{TRACE} {WHOLE} {line}"));
-            self.release_but(pid, log.changes);
+            // So that its stop isn't reported again.
+            ptrace::forget(pid);
+            self.release_but(pid, log);
         }
     }
 
@@ -272,26 +275,32 @@ impl Tracer {
         }
     }
 
+    /// All that is traced is being killed, and so is what it has started meanwhile.
+    pub(crate) fn kill(&mut self) {
+        self.on_stop = OnStop::Kill;
+    }
+
     /// Detaches from all that is traced, which goes on unharmed: daemons, when the step has ended.
     /// What can't stop for that is detached from [later](Self::release_more).
-    pub(crate) fn release(&mut self, changes: &Changes) {
-        self.release_but(0, changes);
+    pub(crate) fn release(&mut self, log: &mut Log<'_, '_>) {
+        self.release_but(0, log);
     }
 
     /// The same, but for one that is stopped.
-    fn release_but(&mut self, stopped: i32, changes: &Changes) {
-        self.releases = true;
+    fn release_but(&mut self, stopped: i32, log: &mut Log<'_, '_>) {
+        self.on_stop = OnStop::Detach;
         let until = Instant::now() + RELEASE;
         loop {
             self.interrupt_but(stopped);
-            changes.clear();
-            let is_done = !self.release_more();
+            let served = self.serve(log);
             let left = until.saturating_duration_since(Instant::now());
+            let is_done = matches!(served, Served::ScriptEnded | Served::Alone);
             if is_done || left.is_zero() || self.tree.threads().all(|pid| pid == stopped) {
                 return;
             }
-            let wait = left.min(AGAIN).try_into().unwrap_or_default();
-            let _ = poll(&mut [PollFd::new(changes.fd(), PollFlags::IN)], Some(&wait));
+            let left = if served == Served::Busy { Duration::ZERO } else { left.min(AGAIN) };
+            let wait = left.try_into().unwrap_or_default();
+            let _ = poll(&mut [PollFd::new(log.changes.fd(), PollFlags::IN)], Some(&wait));
         }
     }
 
@@ -303,7 +312,8 @@ impl Tracer {
         }
     }
 
-    /// Detaches from what has stopped since the last time. Returns whether more may come.
+    /// Detaches from what has stopped since the last time, after the step's end. Returns whether more
+    /// may come.
     pub(crate) fn release_more(&mut self) -> bool {
         loop {
             match ptrace::next_change() {
@@ -315,7 +325,6 @@ impl Tracer {
                     ptrace::detach(pid, signal);
                     self.tree.forget(pid);
                 }
-                Ok(Some(Change::Ended(pid, _))) if pid == self.script => return false,
                 Ok(Some(Change::Ended(pid, _))) => {
                     ptrace::reap(pid);
                     self.tree.forget(pid);

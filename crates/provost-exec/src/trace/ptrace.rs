@@ -3,7 +3,7 @@
 use std::io;
 
 use libc::{c_int, c_long};
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
 
 /// What is reported besides stops by signals. An exit needs no stop: it is waited for.
 const OPTIONS: c_int = libc::PTRACE_O_TRACEEXEC
@@ -61,6 +61,13 @@ pub(super) fn leave_stopped(pid: i32) {
 /// Lets a stopped thread go on and traces it no more.
 pub(super) fn detach(pid: i32, signal: c_int) {
     resume(libc::PTRACE_DETACH.into(), pid, signal);
+}
+
+/// Kills the process of a stopped thread.
+pub(super) fn kill(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
 }
 
 /// A thread that has taken its process's number by exec can't go on until its stop was waited for
@@ -167,7 +174,7 @@ pub(super) fn reap(pid: i32) {
 
 /// Waits for a stop that was looked at, so that it isn't reported again.
 #[expect(unsafe_code, reason = "as above")]
-fn forget(pid: i32) {
+pub(super) fn forget(pid: i32) {
     let flags = libc::WSTOPPED | libc::WNOHANG | libc::__WALL;
     // SAFETY: siginfo_t is plain data for which all zeroes is a value, and outlives the call.
     unsafe {

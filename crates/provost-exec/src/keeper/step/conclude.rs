@@ -1,6 +1,6 @@
 //! What came of a step, once its program has ended.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::running::{Ending, Leftovers, Running};
 use crate::failure_location::{self, FailureLocation, Notes};
@@ -9,10 +9,6 @@ use crate::output::xtrace::Xtrace;
 use crate::process::signals::signal_name;
 use crate::process::tree;
 use crate::step::LeakPolicy;
-
-/// How long a descendant without the script's output may take to end after it, before it counts
-/// as left behind: the first half of a pipeline, say, that is about to get SIGPIPE.
-const SETTLE: Duration = Duration::from_millis(200);
 
 impl Running<'_, '_> {
     /// What came of it, and what is left behind.
@@ -32,13 +28,16 @@ impl Running<'_, '_> {
             },
             None => EndCause::Exit(libc::WEXITSTATUS(status)),
         };
-        let duration = began.elapsed().saturating_sub(self.clock.paused);
-        self.release();
-        let (end, leaked) = self.settle(end);
+        let over_at = self.over_at.unwrap_or_else(Instant::now);
+        let duration = (over_at - began).saturating_sub(self.clock.paused);
+        let (end, leaked) = self.handle_descendants(end);
+        let is_anybody_left = !leaked.is_empty() && self.reap();
+        if is_anybody_left {
+            self.release();
+        }
         self.output.end(|stream, text| self.capture.take(stream, text));
         let commands = self.tracer.as_mut().map(|tracer| tracer.finish(&mut self.capture));
         let commands = commands.unwrap_or_default();
-        let is_anybody_left = !leaked.is_empty() && tree::reap();
         let is_held = self.output.pipes().next().is_some();
         let leftovers = if is_anybody_left || is_held {
             let mut pipes = self.output.held();
@@ -78,25 +77,29 @@ impl Running<'_, '_> {
     }
 
     /// What becomes of descendants once the program has ended and its time for them is over.
-    fn settle(&self, end: EndCause) -> (EndCause, Vec<String>) {
+    fn handle_descendants(&mut self, end: EndCause) -> (EndCause, Vec<String>) {
         if matches!(end, EndCause::TimedOut(_) | EndCause::Interrupted(_)) {
-            tree::kill(None, self.leaf);
+            self.kill_tree();
             // Who hangs in the kernel, or is somebody whom this user can't kill.
-            return (end, tree::left());
+            return (end, self.left());
         }
-        if !tree::settle(SETTLE) {
-            return (end, Vec::new());
-        }
-        let leaked = tree::left();
+        let leaked = if self.reap() { self.left() } else { Vec::new() };
         if leaked.is_empty() || self.step.leak == LeakPolicy::Warn {
             return (end, leaked);
         }
-        tree::kill(None, self.leaf);
-        tree::reap();
+        self.kill_tree();
         let end = match (self.step.leak, end) {
             (LeakPolicy::Fail, EndCause::Exit(0)) => EndCause::Leaked,
             (_, end) => end,
         };
         (end, leaked)
+    }
+
+    /// Who is left of the tree, each `PID COMM`, or that there is somebody of whom nothing can be
+    /// seen.
+    fn left(&mut self) -> Vec<String> {
+        let named: Vec<_> =
+            tree::descendants().iter().map(|(pid, comm)| format!("{pid} {comm}")).collect();
+        if named.is_empty() && self.reap() { vec!["? unknown".to_owned()] } else { named }
     }
 }

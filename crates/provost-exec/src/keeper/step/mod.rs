@@ -20,7 +20,7 @@ use crate::process::cgroup::Leaf;
 use crate::process::start::start;
 use crate::process::wait::wait;
 use crate::process::{NotStarted, Why, awake, tree};
-use crate::trace::Log;
+use crate::trace::Served;
 
 /// The shortest time between two reports of the last line.
 const LINE_EVERY: Duration = Duration::from_millis(100);
@@ -28,8 +28,12 @@ const LINE_EVERY: Duration = Duration::from_millis(100);
 const LINE_AGAIN: Duration = Duration::from_secs(1);
 /// The shortest time between two looks for orphans to reap.
 const REAP_EVERY: Duration = Duration::from_secs(1);
-/// How often descendants are looked at of which none can be waited for: where /proc isn't mounted.
+/// How often descendants are looked at that can't be waited for: where /proc isn't mounted, and while
+/// they only wait for a processor.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a descendant without the script's output may take to end after it, before it counts
+/// as left behind: the first half of a pipeline, say, that is about to get SIGPIPE.
+const SETTLE: Duration = Duration::from_millis(200);
 
 /// The result of a step.
 pub(crate) enum Done {
@@ -94,7 +98,7 @@ impl Running<'_, '_> {
             }
             self.handle_orders(wire)?;
             // Handling a change writes what was printed before it.
-            let end = came.changes && self.serve() || came.end;
+            let end = (came.changes && self.serve() == Served::ScriptEnded) || came.end;
             // Whatever the program ends with: what was verified isn't what ran.
             if came.file || end {
                 self.look_at_file();
@@ -119,9 +123,6 @@ impl Running<'_, '_> {
             }
             self.report_line(wire);
             self.reap_orphans();
-            if self.clock.is_due(self.clock.leak) {
-                break;
-            }
             self.check_deadlines(wire);
         }
         Ok(())
@@ -130,8 +131,7 @@ impl Running<'_, '_> {
     /// Kills it and all of its descendants.
     fn abandon(&mut self) {
         self.capture.write();
-        self.release();
-        tree::kill(Some(self.pid), self.leaf);
+        self.kill_tree();
         tree::reap();
     }
 
@@ -146,7 +146,17 @@ impl Running<'_, '_> {
             self.clock.act = None;
             self.clock.leak = Some(Instant::now() + self.step.limits.leak);
         }
-        self.output.pipes().next().is_some()
+        let is_held = self.output.pipes().next().is_some();
+        (is_held && !self.clock.is_due(self.clock.leak)) || self.settle()
+    }
+
+    /// Whether descendants are left that are about to end.
+    fn settle(&mut self) -> bool {
+        if self.ending.is_some() || !self.reap() {
+            return false;
+        }
+        let over = self.over_at.get_or_insert_with(Instant::now).elapsed();
+        over < SETTLE || tree::are_starved(over - SETTLE)
     }
 
     fn wait(&self, wire: &Wire) -> io::Result<Came> {
@@ -154,7 +164,9 @@ impl Running<'_, '_> {
         if self.status.is_none() {
             fds.push(PollFd::new(&self.pidfd, PollFlags::IN));
         }
-        let changes = self.tracer.as_ref().and_then(|_| self.next.changes());
+        let settles = self.over_at.is_some();
+        let is_told = self.tracer.is_some() || settles;
+        let changes = self.next.changes().filter(|_| is_told);
         fds.extend(changes.map(|changes| PollFd::new(changes.fd(), PollFlags::IN)));
         fds.extend(self.xtrace.iter().map(|xtrace| PollFd::new(xtrace.pipe(), PollFlags::IN)));
         fds.extend(
@@ -162,12 +174,13 @@ impl Running<'_, '_> {
         );
         fds.extend(self.output.pipes().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let descendant = if self.ends_tree() { tree::somebody() } else { None };
-        let look = (self.ends_tree() && descendant.is_none()).then_some(LOOK_EVERY);
+        let look = (settles || (self.ends_tree() && descendant.is_none())).then_some(LOOK_EVERY);
         fds.extend(descendant.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let tell = self.step.lines.then_some(LINE_AGAIN);
         let write = self.capture.due().map(|at| at.saturating_duration_since(Instant::now()));
         let waits = (self.output.waits() || self.is_behind).then_some(Duration::ZERO);
-        let next = [self.clock.next(), tell, write, waits, look].into_iter().flatten().min();
+        let clock = self.clock.next().filter(|_| !settles);
+        let next = [clock, tell, write, waits, look].into_iter().flatten().min();
         let next = next.map(|d| d.try_into().unwrap_or_default());
         match poll(&mut fds, next.as_ref()) {
             Ok(_) => {}
@@ -197,11 +210,8 @@ impl Running<'_, '_> {
 
     /// The program has ended so.
     fn trace_end(&mut self, status: i32) {
-        if let (Some(tracer), Some(changes)) = (&mut self.tracer, self.next.changes()) {
-            let (output, capture, xtrace) =
-                (&mut self.output, &mut self.capture, self.xtrace.as_mut());
-            let log = &mut Log { changes, output, capture, xtrace };
-            tracer.script_ended(status, log);
+        if let Some((tracer, mut log)) = self.traced() {
+            tracer.script_ended(status, &mut log);
         }
     }
 

@@ -63,8 +63,7 @@ impl Running<'_, '_> {
     }
 
     fn kill(&mut self, wire: &mut Wire) {
-        self.release();
-        tree::kill(self.status.is_none().then_some(self.pid), self.leaf);
+        self.kill_tree();
         wire.send(&Report::Event(Event::Killing));
         self.clock.act = None;
     }

@@ -45,6 +45,8 @@ pub(super) struct Running<'a, 'w> {
     pub(super) tracer: Option<Box<Tracer>>,
     /// Whether there is more for the tracer to do.
     pub(super) is_behind: bool,
+    /// When all was over but for descendants that may be about to end.
+    pub(super) over_at: Option<Instant>,
     /// What sees changes of the program's file, if it was verified and they can be seen.
     pub(super) watch: Option<FileWatch<'w>>,
     /// Whether there was one.
@@ -84,6 +86,7 @@ impl<'a, 'w> Running<'a, 'w> {
             xtrace,
             tracer,
             is_behind: false,
+            over_at: None,
             watch: watch.and_then(Result::ok),
             is_changed: false,
             status: None,
@@ -111,32 +114,50 @@ impl<'a, 'w> Running<'a, 'w> {
         self.xtrace.take_if(|xtrace| !xtrace.take(&mut self.capture));
     }
 
-    /// Handles what has changed of what is traced. Returns whether the program has ended.
-    pub(super) fn serve(&mut self) -> bool {
-        let (Some(tracer), Some(changes)) = (&mut self.tracer, self.next.changes()) else {
-            return false;
-        };
+    /// The tracer, and where what it sees goes.
+    pub(super) fn traced(&mut self) -> Option<(&mut Tracer, Log<'_, 'w>)> {
+        let (tracer, changes) = (self.tracer.as_mut()?, self.next.changes()?);
         let (output, capture, xtrace) = (&mut self.output, &mut self.capture, self.xtrace.as_mut());
-        let log = &mut Log { changes, output, capture, xtrace };
-        let served = tracer.serve(log);
-        self.is_behind = served == Served::Busy;
-        served == Served::ScriptEnded
+        Some((tracer, Log { changes, output, capture, xtrace }))
+    }
+
+    /// Handles what has changed of what is traced.
+    pub(super) fn serve(&mut self) -> Served {
+        let Some((tracer, mut log)) = self.traced() else { return Served::Idle };
+        let served = tracer.serve(&mut log);
+        // What has changed of others together with the script's end isn't reported again.
+        self.is_behind = matches!(served, Served::Busy | Served::ScriptEnded);
+        served
     }
 
     /// Traces no more.
     pub(super) fn release(&mut self) {
-        if let (Some(tracer), Some(changes)) = (&mut self.tracer, self.next.changes()) {
-            tracer.release(changes);
+        if let Some((tracer, mut log)) = self.traced() {
+            tracer.release(&mut log);
         }
     }
 
     /// Reaps what has ended. Returns whether any descendant is left; the program's own end must have
     /// been handled.
     pub(super) fn reap(&mut self) -> bool {
-        if self.tracer.is_none() {
-            return tree::reap();
+        if self.tracer.is_some() {
+            return self.serve() != Served::Alone;
         }
-        self.serve();
-        tree::has_children()
+        if let Some(changes) = self.next.changes() {
+            changes.clear();
+        }
+        tree::reap()
+    }
+
+    /// Kills the whole tree, and reaps it.
+    pub(super) fn kill_tree(&mut self) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.kill();
+        }
+        let program = self.status.is_none().then_some(self.pid);
+        tree::kill(program, self.leaf, self.tracer.is_none());
+        if program.is_none() {
+            self.reap();
+        }
     }
 }

@@ -2,10 +2,12 @@
 
 mod culprits;
 mod log;
+mod orders;
 mod refused;
 mod released;
 mod unseen;
 
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
@@ -23,6 +25,7 @@ struct Bench {
     limits: Limits,
     secrets: Secrets,
     trace_lines: bool,
+    leak: LeakPolicy,
 }
 
 impl Bench {
@@ -36,7 +39,13 @@ impl Bench {
             leak: Duration::from_millis(300),
         };
         let folder = tempfile::tempdir().unwrap();
-        Self { folder, limits, secrets: Secrets::default(), trace_lines: false }
+        Self {
+            folder,
+            limits,
+            secrets: Secrets::default(),
+            trace_lines: false,
+            leak: LeakPolicy::Warn,
+        }
     }
 
     fn path(&self) -> &Path {
@@ -66,7 +75,11 @@ impl Bench {
 
     /// Runs the file `script`.
     fn run_file(&self, trace: Trace) -> Ran {
-        let step = Step {
+        self.run_step(&self.step(trace), Supervisor::start)
+    }
+
+    fn step(&self, trace: Trace) -> Step {
+        Step {
             name: "script".into(),
             args: Vec::new(),
             folder: self.path().to_owned(),
@@ -77,15 +90,18 @@ impl Bench {
             bash_trace: true,
             trace_lines: self.trace_lines,
             limits: self.limits,
-            leak: LeakPolicy::Warn,
+            leak: self.leak,
             xtrace: false,
             lines: false,
             secrets: self.secrets.clone(),
-        };
+        }
+    }
+
+    fn run_step(&self, step: &Step, start: impl FnOnce() -> io::Result<Supervisor>) -> Ran {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (_order, mut orders) = watch::channel(Orders::default());
-        let mut supervisor = Supervisor::start().unwrap();
-        let outcome = runtime.block_on(supervisor.execute(&step, &mut orders, |_| {}));
+        let mut supervisor = start().unwrap();
+        let outcome = runtime.block_on(supervisor.execute(step, &mut orders, |_| {}));
         let log = std::fs::read(&step.log).unwrap();
         Ran { outcome, log: String::from_utf8_lossy(&log).into_owned() }
     }
