@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use provost_store::{Sqlite, Store, Token};
+use provost_store::{Sqlite, Token, Tokens};
 use provost_tests::{missing, skip_if};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use provost_store::{Sqlite, Store, Token};
+use provost_store::{Sqlite, Token, Tokens};
 use reqwest::Client;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::server::{Server, config, response};
-use provost_store::{Sqlite, Store, Token};
+use provost_store::{Sqlite, Token, Tokens};
 use provost_tests::{missing, skip_if};
 use reqwest::Client;
 use serde_json::{Value, json};

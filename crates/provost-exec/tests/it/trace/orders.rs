@@ -60,7 +60,7 @@ fn entered(pid: pid_t) -> Option<c_long> {
         let mut info: libc::ptrace_syscall_info = std::mem::zeroed();
         let size = std::mem::size_of_val(&info);
         libc::ptrace(libc::PTRACE_GET_SYSCALL_INFO, pid, size, &raw mut info);
-        (info.op == libc::PTRACE_SYSCALL_INFO_ENTRY).then(|| info.u.entry.nr as c_long)
+        (info.op == libc::PTRACE_SYSCALL_INFO_ENTRY).then_some(info.u.entry.nr as c_long)
     }
 }
 
