@@ -17,6 +17,7 @@ mod event;
 mod failures;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod fold;
+mod node_states;
 mod notice;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod packed;
@@ -56,6 +57,7 @@ pub use event::{Arrival, Arrivals, EVENT_BACKLOG, Event, Lost, ServiceChange, Se
 pub use failures::{
     FailureGroup, failed_at, failure_groups, failure_groups_by, failure_id, has_failed,
 };
+pub use node_states::NodeStates;
 pub use notice::{Notice, Notices, Queued, Storm, Subscription};
 #[cfg(feature = "postgres")]
 pub use postgres::{Postgres, PostgresFiles, PostgresUrl};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::notice::Subscriptions;
-use crate::{Answer, Identity, KeyDigest, NodeState, Notice};
+use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice};
 
 /// A value of a column or of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -226,8 +226,7 @@ pub(crate) trait Change: Sql {
     /// Has other transactions wait for the end of this one where they lock the same.
     fn lock(&self, what: Lock<'_>) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
-    /// What is remembered of those of `names`, in order, that are known, which nobody else changes
-    /// meanwhile.
+    /// What is remembered of those of `names` that are known, which nobody else changes meanwhile.
     fn lock_nodes(
         &self,
         names: &[&str],
@@ -239,6 +238,28 @@ pub(crate) trait Change: Sql {
         names: &[&str],
         at: Timestamp,
     ) -> impl Future<Output = Result<Vec<String>, Self::Error>> + Send;
+
+    /// Remembers `states` of nodes that are known. When a node is due is kept as it was if that is sooner:
+    /// it changes with each report, and [`lose`](crate::NodeStates::lose) finds out.
+    fn save_nodes(
+        &self,
+        states: &BTreeMap<String, NodeState>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// The same, with when each is due.
+    fn save_due(
+        &self,
+        states: &BTreeMap<String, NodeState>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// Removes the records of nodes, and their logs where these are rows.
+    fn remove_records(
+        &self,
+        nodes: &[String],
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// Tells all daemons, when it is committed.
+    fn announce(&self, events: Vec<Event>) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
     /// Says that tokens or keys may be other nodes' now, or nobody's.
     fn change_owners(&self);

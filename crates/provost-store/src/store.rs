@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use crate::{
-    Accounts, Answer, Claim, Enrolment, Event, Lost, Node, Notice, Notices, PruneScope, Pruned,
-    Released, ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing,
-    Status, Tokens,
+    Accounts, Answer, Enrolment, Event, Node, NodeStates, Notice, Notices, PruneScope, Pruned,
+    ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing, Status,
+    Tokens,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -147,7 +147,9 @@ pub struct UploadedLog {
 }
 
 /// Where the management node keeps what it knows. A change that returned `Ok` is durable.
-pub trait Store: Accounts + Enrolment + Notices + Tokens + Send + Sync + 'static {
+pub trait Store:
+    Accounts + Enrolment + NodeStates + Notices + Tokens + Send + Sync + 'static
+{
     /// Stores a batch of one node's records, all or none. A record whose (node, run, seq) is stored
     /// already is dropped; the others update the node's status. `at` is the server's time.
     fn ingest<'a>(
@@ -156,10 +158,6 @@ pub trait Store: Accounts + Enrolment + Notices + Tokens + Send + Sync + 'static
         batch: Vec<Report>,
         at: Timestamp,
     ) -> Answer<'a, Ingested>;
-
-    /// Stores a claim about a node; an unknown node becomes known. Returns whether the claim is
-    /// accepted: not of a node that has ever reported with a token. `at` is the server's time.
-    fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool>;
 
     /// Every record that is newly stored, every node that is lost and every claim that is accepted,
     /// from now on, in order.
@@ -173,9 +171,6 @@ pub trait Store: Accounts + Enrolment + Notices + Tokens + Send + Sync + 'static
 
     /// Those of `names` that are known, by name.
     fn nodes_named(&self, names: Vec<String>) -> Answer<'_, Vec<Node>>;
-
-    /// One node.
-    fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>>;
 
     /// What each node has fetched.
     fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>>;
@@ -205,30 +200,6 @@ pub trait Store: Accounts + Enrolment + Notices + Tokens + Send + Sync + 'static
     /// How many daemons have this store, as [`watch`](Self::watch) last saw.
     fn daemons(&self) -> u32;
 
-    /// When the next node may count as lost if it reports nothing: not later than it does, but sooner if
-    /// it has reported since, which [`lose`](Self::lose) finds out. The caller adds its margin, here and
-    /// there.
-    fn next_due(&self) -> Answer<'_, Option<Timestamp>>;
-
-    /// Marks all nodes as lost that were due by `due`, until they report again. `at` is the
-    /// server's time.
-    fn lose(&self, due: Timestamp, at: Timestamp) -> Answer<'_, Vec<Lost>>;
-
-    /// Restarts the deadlines of all nodes at the server's time `at`, because no daemon received
-    /// reports before.
-    fn restart_deadlines(&self, at: Timestamp) -> Answer<'_, ()>;
-
-    /// A node's attempts, without its run `current`. An unknown node has none.
-    fn standing<'a>(&'a self, node: &'a str, current: Option<&'a str>) -> Answer<'a, Standing>;
-
-    /// Forgets the attempts of nodes, all or none: `Err` has the unknown ones. `at` is the
-    /// server's time.
-    fn release(
-        &self,
-        nodes: Vec<String>,
-        at: Timestamp,
-    ) -> Answer<'_, Result<Vec<Released>, Vec<String>>>;
-
     /// Removes nodes and all that is known of them: status, runs, logs, token, identity; all or none:
     /// `Err` has the unknown ones.
     fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>>;
@@ -239,9 +210,6 @@ pub trait Store: Accounts + Enrolment + Notices + Tokens + Send + Sync + 'static
     /// Removes some of the history that is kept no longer at the server's time `at`, in bites that
     /// hold no report up; nothing, if `look` finds no more. What is removed is free for the nodes' quotas.
     fn prune(&self, keep: Retention, look: PruneScope, at: Timestamp) -> Answer<'_, Pruned>;
-
-    /// Whether a node has ever reported with its token.
-    fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool>;
 
     /// The scripts that nodes have run, by name.
     fn scripts(&self) -> Answer<'_, Vec<ScriptSummary>>;

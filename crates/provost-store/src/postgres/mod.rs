@@ -1,7 +1,6 @@
 //! The store of many daemons: a PostgreSQL database. A daemon keeps nothing of its own.
 
 mod batch;
-mod changes;
 mod connect;
 mod error;
 mod events;
@@ -38,10 +37,12 @@ use self::error::{ANSWER, CONNECT, Failure, within};
 use self::events::Listener;
 use self::watch::WatchLease;
 use self::writer::Writer;
+use crate::sql::Backend;
+use crate::tables::nodes::remove;
 use crate::{
-    Answer, Claim, EVENT_BACKLOG, Event, Ingested, Lost, NewestRuns, Node, PruneScope, Pruned,
-    Quotas, Released, Report, ReportedGenerations, Retention, RunQuery, ScriptReport,
-    ScriptSummary, Standing, Status, Store, StoreError, UploadedLog, Watch,
+    Answer, EVENT_BACKLOG, Event, Ingested, NewestRuns, Node, PruneScope, Pruned, Quotas, Report,
+    ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Status, Store,
+    StoreError, UploadedLog, Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -126,10 +127,6 @@ impl Store for Postgres {
         Box::pin(self.writer.ingest(node, batch, at))
     }
 
-    fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool> {
-        self.write(changes::claim(&self.database, claim, at))
-    }
-
     fn events(&self) -> broadcast::Receiver<Event> {
         self.events.subscribe()
     }
@@ -144,10 +141,6 @@ impl Store for Postgres {
 
     fn nodes_named(&self, names: Vec<String>) -> Answer<'_, Vec<Node>> {
         self.read(reads::nodes_named(&self.database, names))
-    }
-
-    fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>> {
-        self.read(reads::state(&self.database, name, |state| state.node()))
     }
 
     fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>> {
@@ -192,32 +185,8 @@ impl Store for Postgres {
         self.database.daemons.load(Ordering::Relaxed)
     }
 
-    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
-        self.read(reads::next_due(&self.database))
-    }
-
-    fn lose(&self, due: Timestamp, at: Timestamp) -> Answer<'_, Vec<Lost>> {
-        self.write(changes::lose(&self.database, due, at))
-    }
-
-    fn restart_deadlines(&self, at: Timestamp) -> Answer<'_, ()> {
-        self.write(changes::restart_deadlines(&self.database, at))
-    }
-
-    fn standing<'a>(&'a self, node: &'a str, current: Option<&'a str>) -> Answer<'a, Standing> {
-        self.read(reads::standing(&self.database, node, current))
-    }
-
-    fn release(
-        &self,
-        nodes: Vec<String>,
-        at: Timestamp,
-    ) -> Answer<'_, Result<Vec<Released>, Vec<String>>> {
-        self.write(changes::release(&self.database, nodes, at))
-    }
-
     fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>> {
-        self.write(changes::remove(&self.database, nodes))
+        self.change(nodes, |db, nodes| Box::pin(remove(db, nodes)))
     }
 
     fn prunable(&self, keep: Retention, at: Timestamp) -> Answer<'_, Pruned> {
@@ -234,10 +203,6 @@ impl Store for Postgres {
             self.pruned_until.store(last, Ordering::Relaxed);
             Ok(pruned)
         })
-    }
-
-    fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {
-        self.read(reads::has_reported(&self.database, node))
     }
 
     fn scripts(&self) -> Answer<'_, Vec<ScriptSummary>> {

@@ -2,14 +2,13 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 
 use futures_util::TryStreamExt;
-use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use tokio_postgres::types::ToSql;
 
 use super::connect::Database;
 use super::error::Failure;
 use crate::status::BriefState;
-use crate::{Node, NodeState, ReportedGenerations, Standing, Status};
+use crate::{Node, NodeState, ReportedGenerations, Status};
 
 /// What is remembered of the nodes that `select` names, made into `T` one by one: all of them may be
 /// a hundred thousand.
@@ -52,35 +51,6 @@ pub(super) async fn seen(db: &Database) -> Result<Vec<(String, ReportedGeneratio
     let select = "SELECT state FROM node ORDER BY name";
     let seen = |state: NodeState| (state.name().to_owned(), state.seen());
     states(db, select, &[], seen).await
-}
-
-/// What is remembered of one node.
-pub(super) async fn state<T>(
-    db: &Database,
-    name: &str,
-    make: impl Fn(NodeState) -> T,
-) -> Result<Option<T>, Failure> {
-    let select = "SELECT state FROM node WHERE name = $1";
-    Ok(states(db, select, &[&name], make).await?.pop())
-}
-
-pub(super) async fn standing(
-    db: &Database,
-    name: &str,
-    current: Option<&str>,
-) -> Result<Standing, Failure> {
-    Ok(state(db, name, |state| state.standing(current)).await?.unwrap_or_default())
-}
-
-pub(super) async fn has_reported(db: &Database, name: &str) -> Result<bool, Failure> {
-    Ok(state(db, name, |state| state.has_reported()).await?.unwrap_or_default())
-}
-
-pub(super) async fn next_due(db: &Database) -> Result<Option<Timestamp>, Failure> {
-    let client = db.client().await?;
-    let select = client.prepare_cached("SELECT min(due) FROM node WHERE due IS NOT NULL").await?;
-    let due: Option<i64> = client.query_one(&select, &[]).await?.try_get(0)?;
-    Ok(due.and_then(|due| Timestamp::from_millisecond(due).ok()))
 }
 
 pub(super) async fn node_of_run(db: &Database, run: &str) -> Result<Option<String>, Failure> {

@@ -11,12 +11,14 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use super::error::{CONNECT, Failure, within};
+use super::events::notify;
+use super::note::Note;
 use super::{Postgres, nodes, notices};
 use crate::notice::Subscriptions;
 use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Value, values};
 use crate::tables::identities::of_key;
 use crate::tables::tokens::{owner, retire_before};
-use crate::{Answer, Identity, KeyDigest, NodeState, Notice};
+use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice};
 
 impl<C: GenericClient + Send> Sql for C {
     type Error = Failure;
@@ -70,6 +72,34 @@ impl Change for Transaction<'_> {
 
     async fn add_nodes(&self, names: &[&str], at: Timestamp) -> Result<Vec<String>, Failure> {
         nodes::add(self, names, at).await
+    }
+
+    async fn save_nodes(&self, states: &BTreeMap<String, NodeState>) -> Result<(), Failure> {
+        nodes::save(self, states.iter().map(|(name, state)| (&**name, state))).await
+    }
+
+    async fn save_due(&self, states: &BTreeMap<String, NodeState>) -> Result<(), Failure> {
+        nodes::save_due(self, states.iter().map(|(name, state)| (&**name, state))).await
+    }
+
+    async fn remove_records(&self, names: &[String]) -> Result<(), Failure> {
+        for delete in [
+            "DELETE FROM record USING run WHERE record.run = run.id AND run.node = $1",
+            "DELETE FROM log WHERE node = $1",
+        ] {
+            self.each(delete, names.iter().map(|name| values![name]).collect()).await?;
+        }
+        Ok(())
+    }
+
+    async fn announce(&self, events: Vec<Event>) -> Result<(), Failure> {
+        let note = |event| match event {
+            Event::Lost(lost) => Some(Note::Lost(Arc::unwrap_or_clone(lost))),
+            Event::Claim(claim) => Some(Note::Claim(Arc::unwrap_or_clone(claim))),
+            // Those of records are told where these are stored.
+            Event::Records(_) | Event::Missed => None,
+        };
+        notify(self, &events.into_iter().filter_map(note).collect::<Vec<_>>()).await
     }
 
     fn change_owners(&self) {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use provost_record::Record;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::changes::{save, state_of};
+use super::nodes::{save, state_of};
 use super::writer::Applied;
 use super::{notices, records, steps};
 use crate::fold::{Folded, Fresh, Incoming};

@@ -1,7 +1,6 @@
 //! The embedded store: one SQLite file, written by one thread and read through other connections;
 //! uploaded logs are files next to it, so that ten thousand of them delay no record.
 
-mod changes;
 mod checkpoints;
 mod error;
 mod ingest;
@@ -36,7 +35,7 @@ use self::logs::Logs;
 use self::owners::Owners;
 use self::readers::Readers;
 use self::schema::SchemaError;
-use self::writer::Writer;
+use self::writer::{Applied, Writer};
 use crate::notice::Subscriptions;
 use crate::{Quotas, StoreError};
 
@@ -44,6 +43,9 @@ use crate::{Quotas, StoreError};
 const FILE: &str = "provost.db";
 /// The same while a site is copied into the folder.
 const PARTIAL: &str = "provost.db.partial";
+
+/// How many pages are given back to the file system at once, so that no report waits for it.
+const BITE: u32 = 1024;
 
 /// The embedded store.
 pub struct Sqlite {
@@ -96,7 +98,7 @@ impl Sqlite {
 
     /// Gives the free pages of the file back to the file system.
     async fn give_back(&self) -> Result<(), StoreError> {
-        while self.writer.submit(&self.path, changes::give_back).await? {}
+        while self.writer.submit(&self.path, give_back).await? {}
         Ok(())
     }
 
@@ -106,6 +108,19 @@ impl Sqlite {
     ) -> Result<T, StoreError> {
         self.readers.read(&self.path, |db| query(db)).await
     }
+}
+
+/// Gives some of the free pages back to the file system. Returns whether there are more.
+fn give_back(db: &Connection) -> rusqlite::Result<Applied<bool>> {
+    let free = || db.pragma_query_value(None, "freelist_count", |row| row.get::<_, u32>(0));
+    let before = free()?;
+    let mut pages = db.prepare_cached(&format!("PRAGMA incremental_vacuum({BITE})"))?;
+    let mut freed = pages.query([])?;
+    // Each step frees one.
+    while freed.next()?.is_some() {}
+    let left = free()?;
+    // None is freed of a file that was too large to be rewritten when it was opened.
+    Ok(Applied::of(0 < left && left < before))
 }
 
 /// Refuses the folder of a copy that was cut off: an empty store would know no node's token.

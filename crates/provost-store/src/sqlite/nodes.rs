@@ -1,13 +1,14 @@
-//! All nodes at once: of 100,000 it takes a processor longer to understand what is stored than to read it.
+//! What is remembered of nodes. Of all 100,000 at once it takes a processor longer to understand it than to read it.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::thread;
 
-use rusqlite::Connection;
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::rows;
-use crate::{Node, Status};
+use super::rows::{self, json_column};
+use crate::{Node, NodeState, ReportedGenerations, Status};
 
 /// How many states one thread understands. Fewer are not worth a thread.
 const PART: usize = 20_000;
@@ -54,4 +55,49 @@ fn understood<T: Send>(
         }
         Ok(all)
     })
+}
+
+/// What each node has fetched.
+pub(super) fn seen(db: &Connection) -> rusqlite::Result<Vec<(String, ReportedGenerations)>> {
+    db.prepare_cached("SELECT name, state FROM node ORDER BY name")?
+        .query_map([], |row| Ok((row.get(0)?, json_column::<NodeState>(row, 1)?.seen())))?
+        .collect()
+}
+
+pub(super) fn state_of(db: &Connection, node: &str) -> rusqlite::Result<Option<NodeState>> {
+    db.prepare_cached("SELECT state FROM node WHERE name = ?")?
+        .query_row([node], |row| json_column(row, 0))
+        .optional()
+}
+
+/// Remembers the state of a node. When it is due is kept as it was if that is sooner: it changes with
+/// each report, and [`lose`] finds out.
+pub(super) fn save(db: &Connection, node: &str, state: &NodeState) -> rusqlite::Result<()> {
+    let json = serde_json::to_string(state)
+        .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
+    db.prepare_cached(
+        "INSERT INTO node (name, state) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET state = ?2",
+    )?
+    .execute(params![node, json])?;
+    let sooner = "UPDATE node SET due = ?2
+         WHERE name = ?1 AND due IS NOT ?2 AND (due IS NULL OR ?2 IS NULL OR due > ?2)";
+    db.prepare_cached(sooner)?.execute(params![node, milliseconds(state.due())])?;
+    Ok(())
+}
+
+/// The same of a node that is known, with when it is due.
+pub(super) fn save_due(db: &Connection, node: &str, state: &NodeState) -> rusqlite::Result<()> {
+    let json = serde_json::to_string(state)
+        .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
+    db.prepare_cached("UPDATE node SET state = ?2, due = ?3 WHERE name = ?1")?.execute(params![
+        node,
+        json,
+        milliseconds(state.due())
+    ])?;
+    Ok(())
+}
+
+fn milliseconds(due: Option<Timestamp>) -> Option<i64> {
+    due.map(Timestamp::as_millisecond)
 }

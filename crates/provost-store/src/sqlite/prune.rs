@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
-use super::changes::{save, state_of};
+use super::nodes::{save, state_of};
 use super::writer::Applied;
 use super::{rows, steps};
 

@@ -9,25 +9,32 @@ use jiff::Timestamp;
 use rusqlite::types::{ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use super::changes::{save, state_of};
+use super::nodes::{save, save_due, state_of};
+use super::rows::record_ids;
 use super::writer::Applied;
 use super::{Sqlite, notices};
 use crate::notice::Subscriptions;
-use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Unreadable, Value};
+use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Unreadable, Value, values};
 use crate::tables::identities::of_key;
 use crate::tables::tokens::{owner, retire_before};
-use crate::{Answer, Identity, KeyDigest, NodeState, Notice};
+use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice};
 
 /// A connection, or a transaction of it.
 pub(crate) struct Handle<'c> {
     // Futures are sent between threads, in general.
     db: Mutex<&'c mut Connection>,
     changes_owners: AtomicBool,
+    /// What is told when it is committed.
+    events: Mutex<Vec<Event>>,
 }
 
 impl<'c> Handle<'c> {
     fn of(db: &'c mut Connection) -> Self {
-        Self { db: Mutex::new(db), changes_owners: AtomicBool::new(false) }
+        Self {
+            db: Mutex::new(db),
+            changes_owners: AtomicBool::new(false),
+            events: Mutex::default(),
+        }
     }
 
     fn db(&self) -> MutexGuard<'_, &'c mut Connection> {
@@ -95,6 +102,29 @@ impl Change for Handle<'_> {
             }
         }
         Ok(added)
+    }
+
+    async fn save_nodes(&self, states: &BTreeMap<String, NodeState>) -> rusqlite::Result<()> {
+        states.iter().try_for_each(|(node, state)| save(&self.db(), node, state))
+    }
+
+    async fn save_due(&self, states: &BTreeMap<String, NodeState>) -> rusqlite::Result<()> {
+        states.iter().try_for_each(|(node, state)| save_due(&self.db(), node, state))
+    }
+
+    async fn remove_records(&self, nodes: &[String]) -> rusqlite::Result<()> {
+        let nodes = nodes.iter().map(|node| values![node]).collect();
+        let runs = self.each("SELECT id FROM run WHERE node = $1", nodes).await?;
+        let mut ranges = Vec::new();
+        for run in runs {
+            ranges.push(record_ids(run.only()?).map(Value::from));
+        }
+        self.each("DELETE FROM record WHERE id BETWEEN $1 AND $2", ranges).await.map(drop)
+    }
+
+    async fn announce(&self, events: Vec<Event>) -> rusqlite::Result<()> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
+        Ok(())
     }
 
     fn change_owners(&self) {
@@ -221,7 +251,8 @@ impl Backend for Sqlite {
             let handle = Handle::of(db);
             let answer = now(work(&handle, &request))?;
             let changes_tokens = handle.changes_owners.into_inner();
-            Ok(Applied { changes_tokens, ..Applied::of(answer) })
+            let events = handle.events.into_inner().unwrap_or_else(PoisonError::into_inner);
+            Ok(Applied { answer, events, changes_tokens })
         };
         Box::pin(self.writer.submit_exclusive(&self.path, work))
     }

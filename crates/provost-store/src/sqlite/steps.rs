@@ -30,12 +30,6 @@ pub(super) fn save<R: Copy>(
     Ok(())
 }
 
-/// Forgets a node.
-pub(super) fn remove(db: &Connection, node: &str) -> rusqlite::Result<()> {
-    db.prepare_cached("DELETE FROM step WHERE node = ?")?.execute([node])?;
-    Ok(())
-}
-
 /// Forgets the steps that ended last in this run of a node, or in an earlier one.
 pub(super) fn remove_run(db: &Connection, node: &str, run: i64) -> rusqlite::Result<()> {
     db.prepare_cached("DELETE FROM step WHERE node = ? AND run <= ?")?

@@ -9,11 +9,13 @@ use serde_json::value::RawValue;
 use tokio::sync::broadcast;
 
 use super::writer::Applied;
-use super::{Sqlite, changes, ingest, nodes, prune, rows, runs, steps};
+use super::{Sqlite, ingest, nodes, prune, rows, runs, steps};
+use crate::sql::Backend;
+use crate::tables::nodes::remove;
 use crate::{
-    Answer, Claim, Event, Ingested, Lost, NewestRuns, Node, PruneScope, Pruned, Released, Report,
-    ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing, Status, Store,
-    StoreError, UploadedLog, Watch,
+    Answer, Event, Ingested, NewestRuns, Node, PruneScope, Pruned, Report, ReportedGenerations,
+    Retention, RunQuery, ScriptReport, ScriptSummary, Status, Store, StoreError, UploadedLog,
+    Watch,
 };
 
 impl Store for Sqlite {
@@ -31,11 +33,6 @@ impl Store for Sqlite {
             let stored = self.writer.submit(&self.path, work).await?;
             stored.map_err(|over| StoreError::over_quota(node, "records", over))
         })
-    }
-
-    fn claim(&self, claim: Claim, at: Timestamp) -> Answer<'_, bool> {
-        let work = move |db: &Connection| changes::claim(db, &claim, at);
-        Box::pin(self.writer.submit(&self.path, work))
     }
 
     fn events(&self) -> broadcast::Receiver<Event> {
@@ -59,17 +56,8 @@ impl Store for Sqlite {
         }))
     }
 
-    fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>> {
-        let name = name.to_owned();
-        Box::pin(self.read(move |db| {
-            db.prepare_cached("SELECT state FROM node WHERE name = ?")?
-                .query_row([name], rows::node)
-                .optional()
-        }))
-    }
-
     fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>> {
-        Box::pin(self.read(changes::seen))
+        Box::pin(self.read(nodes::seen))
     }
 
     fn runs<'a>(&'a self, node: &'a str, query: RunQuery) -> Answer<'a, NewestRuns> {
@@ -91,14 +79,6 @@ impl Store for Sqlite {
     fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>> {
         let run = run.to_owned();
         Box::pin(self.read(move |db| runs::records(db, &run, after)))
-    }
-
-    fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {
-        let node = node.to_owned();
-        Box::pin(self.read(move |db| {
-            let state = changes::state_of(db, &node)?;
-            Ok(state.is_some_and(|state| state.has_reported()))
-        }))
     }
 
     fn scripts(&self) -> Answer<'_, Vec<ScriptSummary>> {
@@ -139,57 +119,10 @@ impl Store for Sqlite {
         1
     }
 
-    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
-        Box::pin(self.read(|db| {
-            let due: Option<i64> = db
-                .prepare_cached("SELECT min(due) FROM node WHERE due IS NOT NULL")?
-                .query_row([], |row| row.get(0))?;
-            Ok(due.and_then(|due| Timestamp::from_millisecond(due).ok()))
-        }))
-    }
-
-    fn lose(&self, due: Timestamp, at: Timestamp) -> Answer<'_, Vec<Lost>> {
-        Box::pin(async move {
-            let mut lost = Vec::new();
-            loop {
-                let subscriptions = self.subscriptions.clone();
-                let work = move |db: &Connection| changes::lose(db, due, &subscriptions, at);
-                let (more, looked_at) = self.writer.submit(&self.path, work).await?;
-                lost.extend(more);
-                if looked_at < changes::DUE_BITE {
-                    return Ok(lost);
-                }
-            }
-        })
-    }
-
-    fn restart_deadlines(&self, at: Timestamp) -> Answer<'_, ()> {
-        let work = move |db: &Connection| changes::restart_deadlines(db, at);
-        Box::pin(self.writer.submit(&self.path, work))
-    }
-
-    fn standing<'a>(&'a self, node: &'a str, current: Option<&'a str>) -> Answer<'a, Standing> {
-        let (node, current) = (node.to_owned(), current.map(str::to_owned));
-        Box::pin(self.read(move |db| {
-            let state = changes::state_of(db, &node)?;
-            Ok(state.map(|state| state.standing(current.as_deref())).unwrap_or_default())
-        }))
-    }
-
-    fn release(
-        &self,
-        nodes: Vec<String>,
-        at: Timestamp,
-    ) -> Answer<'_, Result<Vec<Released>, Vec<String>>> {
-        let work = move |db: &Connection| changes::release(db, &nodes, at);
-        Box::pin(self.writer.submit(&self.path, work))
-    }
-
     fn remove(&self, nodes: Vec<String>) -> Answer<'_, Result<(), Vec<String>>> {
         Box::pin(async move {
-            let names = nodes.clone();
-            let work = move |db: &Connection| changes::remove(db, &names);
-            let removed = self.writer.submit(&self.path, work).await?;
+            let removed = self.change(nodes.clone(), |db, nodes| Box::pin(remove(db, nodes)));
+            let removed = removed.await?;
             if removed.is_ok() {
                 for node in &nodes {
                     self.logs.remove(node).await?;

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 
 use jiff::Timestamp;
 
+use super::nodes::lock_all;
 use crate::enrolment::REQUESTS;
 use crate::enrolment::decide::{self, KnownJoin, StoredIdentities, decide, the_one};
 use crate::sql::{Backend, Change, Lock, Row, Sql, Unreadable, Value, values};
@@ -310,13 +311,10 @@ async fn revoke<S: Change>(
     at: Timestamp,
 ) -> Result<Result<Vec<Identity>, Vec<String>>, S::Error> {
     let sorted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-    for node in &sorted {
+    for node in sorted {
         db.lock(Lock::Node(node)).await?;
     }
-    let known = db.lock_nodes(&sorted.into_iter().collect::<Vec<_>>()).await?;
-    let unknown: Vec<String> =
-        names.iter().filter(|name| !known.contains_key(*name)).cloned().collect();
-    if !unknown.is_empty() {
+    if let Err(unknown) = lock_all(db, names).await? {
         return Ok(Err(unknown));
     }
     let revoke = "UPDATE identity SET revoked = $2 WHERE node = $1 AND revoked IS NULL

@@ -2,5 +2,6 @@
 
 mod admins;
 pub(crate) mod identities;
+pub(crate) mod nodes;
 mod queues;
 pub(crate) mod tokens;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use provost_steplog::wording::error_chain;
 use provost_store::{
-    Event, Notices, Postgres, PostgresFiles, Quota, Quotas, Status, Store, StoreError, Token,
-    Tokens, UploadedLog, Watch,
+    Event, NodeStates, Notices, Postgres, PostgresFiles, Quota, Quotas, Status, Store, StoreError,
+    Token, Tokens, UploadedLog, Watch,
 };
 use provost_tests::Postgres as Server;
 use serde_json::json;

@@ -244,7 +244,7 @@ impl Changes {
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
-    use provost_store::{Claim, ClaimContent, Sqlite, Status};
+    use provost_store::{Claim, ClaimContent, NodeStates, Sqlite, Status};
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::server::{Server, config};
 use jiff::{SignedDuration, Timestamp};
-use provost_store::{Report, Sqlite, Store};
+use provost_store::{NodeStates, Report, Sqlite, Store};
 use provostd::Config;
 use serde_json::{Value, json, value::to_raw_value};
 
