@@ -179,25 +179,20 @@ pub(crate) trait Sql: Send + Sync {
         values: [Value; N],
     ) -> impl Future<Output = Result<u64, Self::Error>> + Send;
 
-    /// Runs a statement for each of these values, in their order. Returns the rows of all results.
-    fn each<const N: usize>(
-        &self,
-        text: &'static str,
-        values: Vec<[Value; N]>,
-    ) -> impl Future<Output = Result<Vec<Row>, Self::Error>> + Send;
-
     /// What `make` makes of each row of a result.
     fn all<T: Send, const N: usize>(
         &self,
         text: &'static str,
         values: [Value; N],
         make: fn(Row) -> Result<T, Unreadable>,
-    ) -> impl Future<Output = Result<Vec<T>, Self::Error>> + Send {
-        async move {
-            let rows = self.each(text, vec![values]).await?;
-            Ok(rows.into_iter().map(make).collect::<Result<_, _>>()?)
-        }
-    }
+    ) -> impl Future<Output = Result<Vec<T>, Self::Error>> + Send;
+
+    /// Runs a statement for each of these values, in their order. Returns the rows of all results.
+    fn each<const N: usize>(
+        &self,
+        text: &'static str,
+        values: Vec<[Value; N]>,
+    ) -> impl Future<Output = Result<Vec<Row>, Self::Error>> + Send;
 
     /// What `make` makes of the first row.
     fn first<T: Send, const N: usize>(
@@ -206,10 +201,7 @@ pub(crate) trait Sql: Send + Sync {
         values: [Value; N],
         make: fn(Row) -> Result<T, Unreadable>,
     ) -> impl Future<Output = Result<Option<T>, Self::Error>> + Send {
-        async move {
-            let row = self.each(text, vec![values]).await?.into_iter().next();
-            Ok(row.map(make).transpose()?)
-        }
+        async move { Ok(self.all(text, values, make).await?.into_iter().next()) }
     }
 }
 

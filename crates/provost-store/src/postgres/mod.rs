@@ -39,6 +39,7 @@ use self::watch::WatchLease;
 use self::writer::Writer;
 use crate::sql::Backend;
 use crate::tables::nodes::remove;
+use crate::tables::steps::report;
 use crate::{
     Answer, EVENT_BACKLOG, Event, Ingested, NewestRuns, Node, PruneScope, Pruned, Quotas, Report,
     ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Status, Store,
@@ -210,7 +211,7 @@ impl Store for Postgres {
     }
 
     fn script<'a>(&'a self, script: &'a str) -> Answer<'a, ScriptReport> {
-        self.read(steps::report(&self.database, script))
+        self.query(script.to_owned(), |db, script| Box::pin(report(db, script)))
     }
 
     fn check(&self) -> Answer<'_, ()> {

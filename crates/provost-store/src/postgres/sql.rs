@@ -1,6 +1,7 @@
 //! Texts of SQL, asked of a connection or a transaction.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::Arc;
 
 use deadpool_postgres::{GenericClient, Object, Transaction};
@@ -15,7 +16,7 @@ use super::events::notify;
 use super::note::Note;
 use super::{Postgres, nodes, notices};
 use crate::notice::Subscriptions;
-use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Value, values};
+use crate::sql::{Backend, Change, Lock, Row, Running, Sql, Unreadable, Value, values};
 use crate::tables::identities::of_key;
 use crate::tables::tokens::{owner, retire_before};
 use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice};
@@ -32,22 +33,32 @@ impl<C: GenericClient + Send> Sql for C {
         Ok(self.execute_raw(&statement, values).await?)
     }
 
+    async fn all<T: Send, const N: usize>(
+        &self,
+        text: &'static str,
+        values: [Value; N],
+        make: fn(Row) -> Result<T, Unreadable>,
+    ) -> Result<Vec<T>, Failure> {
+        let statement = self.prepare_cached(text).await?;
+        let mut rows = pin!(self.query_raw(&statement, values).await?);
+        let mut made = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            let values = (0..row.len()).map(|n| row.try_get(n));
+            made.push(make(Row(values.collect::<Result<_, _>>()?))?);
+        }
+        Ok(made)
+    }
+
     async fn each<const N: usize>(
         &self,
         text: &'static str,
         values: Vec<[Value; N]>,
     ) -> Result<Vec<Row>, Failure> {
-        let statement = &self.prepare_cached(text).await?;
+        // Once, not by each of those that follow.
+        self.prepare_cached(text).await?;
         // Sent one after the other, without waiting for answers.
-        let results = values.into_iter().map(async |values| {
-            let rows = self.query_raw(statement, values).await?;
-            rows.map_ok(|row| row).try_collect::<Vec<_>>().await
-        });
-        let rows = try_join_all(results).await?.into_iter().flatten();
-        let values = |row: tokio_postgres::Row| {
-            (0..row.len()).map(|n| row.try_get(n)).collect::<Result<_, _>>().map(Row)
-        };
-        Ok(rows.map(values).collect::<Result<_, _>>()?)
+        let results = values.into_iter().map(|values| self.all(text, values, Ok));
+        Ok(try_join_all(results).await?.into_iter().flatten().collect())
     }
 }
 

@@ -1,14 +1,11 @@
 //! How scripts ended last on each node.
 
-use std::pin::pin;
-
 use deadpool_postgres::Transaction;
-use futures_util::TryStreamExt;
 
 use super::connect::Database;
 use super::error::Failure;
-use crate::step::{Reporting, StepOutcomes, cause_of};
-use crate::{ScriptReport, ScriptSummary, Step};
+use crate::ScriptSummary;
+use crate::step::StepOutcomes;
 use provost_api::Cause;
 
 /// Notes how steps ended, in the order of their key, as every daemon does.
@@ -67,22 +64,4 @@ pub(super) async fn summaries(db: &Database) -> Result<Vec<ScriptSummary>, Failu
         Ok(ScriptSummary { name: row.try_get(0)?, nodes: number(1)?, failed: number(2)? })
     };
     client.query(&select, &[]).await?.iter().map(summary).collect()
-}
-
-pub(super) async fn report(db: &Database, script: &str) -> Result<ScriptReport, Failure> {
-    let client = db.client().await?;
-    let select = "SELECT step.node, ms, cause, since FROM node
-         JOIN step ON step.node = node.name AND step.script = $1";
-    let select = client.prepare_cached(select).await?;
-    let mut rows = pin!(client.query_raw(&select, [script]).await?);
-    let mut reporting = Reporting::default();
-    while let Some(row) = rows.try_next().await? {
-        reporting.add(Step {
-            node: row.try_get(0)?,
-            ms: row.try_get::<_, i64>(1)?.unsigned_abs(),
-            cause: cause_of(row.try_get(2)?),
-            since: row.try_get::<_, i64>(3)?.unsigned_abs(),
-        });
-    }
-    Ok(reporting.report())
 }

@@ -58,22 +58,34 @@ impl Sql for Handle<'_> {
         Ok(self.db().prepare_cached(&numbered(text))?.execute(params_from_iter(values))? as u64)
     }
 
+    async fn all<T: Send, const N: usize>(
+        &self,
+        text: &'static str,
+        values: [Value; N],
+        make: fn(Row) -> Result<T, Unreadable>,
+    ) -> rusqlite::Result<Vec<T>> {
+        let db = self.db();
+        let mut statement = db.prepare_cached(&numbered(text))?;
+        let columns = statement.column_count();
+        let mut rows = statement.query(params_from_iter(values))?;
+        let mut made = Vec::new();
+        while let Some(row) = rows.next()? {
+            let values = (0..columns).map(|n| value(row.get_ref(n)?));
+            made.push(make(Row(values.collect::<rusqlite::Result<_>>()?))?);
+        }
+        Ok(made)
+    }
+
     async fn each<const N: usize>(
         &self,
         text: &'static str,
         values: Vec<[Value; N]>,
     ) -> rusqlite::Result<Vec<Row>> {
-        let db = self.db();
-        let mut statement = db.prepare_cached(&numbered(text))?;
-        let (columns, mut all) = (statement.column_count(), Vec::new());
+        let mut rows = Vec::new();
         for values in values {
-            let mut rows = statement.query(params_from_iter(values))?;
-            while let Some(row) = rows.next()? {
-                let values = (0..columns).map(|n| value(row.get_ref(n)?));
-                all.push(Row(values.collect::<rusqlite::Result<_>>()?));
-            }
+            rows.extend(self.all(text, values, Ok).await?);
         }
-        Ok(all)
+        Ok(rows)
     }
 }
 

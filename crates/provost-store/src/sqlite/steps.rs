@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use crate::step::{Reporting, StepOutcomes, cause_of};
-use crate::{ScriptReport, ScriptSummary, Step};
+use crate::ScriptSummary;
+use crate::step::StepOutcomes;
 use provost_api::Cause;
 
 /// Notes how steps ended; `id` is that of a run, which is stored.
@@ -52,22 +52,4 @@ pub(super) fn summaries(db: &Connection) -> rusqlite::Result<Vec<ScriptSummary>>
     }
     let summary = |(name, (nodes, failed))| ScriptSummary { name, nodes, failed };
     Ok(scripts.into_iter().map(summary).collect())
-}
-
-pub(super) fn report(db: &Connection, script: &str) -> rusqlite::Result<ScriptReport> {
-    let mut select = db.prepare_cached(
-        "SELECT node, ms, cause, since FROM node CROSS JOIN step
-         ON step.node = node.name AND step.script = ?",
-    )?;
-    let mut rows = select.query([script])?;
-    let mut reporting = Reporting::default();
-    while let Some(row) = rows.next()? {
-        reporting.add(Step {
-            node: row.get(0)?,
-            ms: row.get::<_, i64>(1)?.unsigned_abs(),
-            cause: cause_of(row.get::<_, Option<String>>(2)?.as_deref()),
-            since: row.get::<_, i64>(3)?.unsigned_abs(),
-        });
-    }
-    Ok(reporting.report())
 }

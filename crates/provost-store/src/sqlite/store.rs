@@ -12,6 +12,7 @@ use super::writer::Applied;
 use super::{Sqlite, ingest, nodes, prune, rows, runs, steps};
 use crate::sql::Backend;
 use crate::tables::nodes::remove;
+use crate::tables::steps::report;
 use crate::{
     Answer, Event, Ingested, NewestRuns, Node, PruneScope, Pruned, Report, ReportedGenerations,
     Retention, RunQuery, ScriptReport, ScriptSummary, Status, Store, StoreError, UploadedLog,
@@ -86,8 +87,7 @@ impl Store for Sqlite {
     }
 
     fn script<'a>(&'a self, script: &'a str) -> Answer<'a, ScriptReport> {
-        let script = script.to_owned();
-        Box::pin(self.read(move |db| steps::report(db, &script)))
+        self.query(script.to_owned(), |db, script| Box::pin(report(db, script)))
     }
 
     fn check(&self) -> Answer<'_, ()> {

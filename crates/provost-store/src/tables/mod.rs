@@ -4,4 +4,5 @@ mod admins;
 pub(crate) mod identities;
 pub(crate) mod nodes;
 mod queues;
+pub(crate) mod steps;
 pub(crate) mod tokens;
