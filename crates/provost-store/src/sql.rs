@@ -11,14 +11,19 @@ use jiff::Timestamp;
 use crate::notice::Subscriptions;
 use crate::{Answer, Event, Identity, KeyDigest, NodeState, Notice};
 
-/// A value of a column or of a parameter.
+/// A value of a column or of a parameter, as every store has it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+#[cfg_attr(feature = "transfer", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "transfer", serde(untagged))]
+pub enum Value {
+    /// None.
     Null,
     /// A number; a boolean is 0 or 1, a time milliseconds of Unix time.
     Number(i64),
+    /// A text.
     Text(String),
-    Bytes(Vec<u8>),
+    /// Anything; in JSON `{"hex": "…"}`.
+    Bytes(#[cfg_attr(feature = "transfer", serde(with = "crate::transfer::hex_bytes"))] Vec<u8>),
 }
 
 /// A value that isn't what this build knows.
@@ -141,6 +146,17 @@ impl<T: Column> Column for Option<T> {
 }
 
 impl Value {
+    /// About how many bytes of memory it needs.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn len(&self) -> usize {
+        size_of::<Self>()
+            + match self {
+                Self::Null | Self::Number(_) => 0,
+                Self::Text(text) => text.len(),
+                Self::Bytes(bytes) => bytes.len(),
+            }
+    }
+
     pub(crate) fn get<T: Column>(self) -> Result<T, Unreadable> {
         T::of(self).ok_or_else(|| Unreadable::new(std::any::type_name::<T>()))
     }

@@ -43,8 +43,7 @@ impl<C: GenericClient + Send> Sql for C {
         let mut rows = pin!(self.query_raw(&statement, values).await?);
         let mut made = Vec::new();
         while let Some(row) = rows.try_next().await? {
-            let values = (0..row.len()).map(|n| row.try_get(n));
-            made.push(make(Row(values.collect::<Result<_, _>>()?))?);
+            made.push(make(Row(values_of(&row)?))?);
         }
         Ok(made)
     }
@@ -124,6 +123,11 @@ impl Change for Transaction<'_> {
     ) -> Result<(), Failure> {
         notices::add(self, subscriptions, notices).await
     }
+}
+
+/// The values of a row.
+pub(super) fn values_of(row: &tokio_postgres::Row) -> Result<Vec<Value>, tokio_postgres::Error> {
+    (0..row.len()).map(|n| row.try_get(n)).collect()
 }
 
 type BadValue = Box<dyn std::error::Error + Send + Sync>;

@@ -7,13 +7,14 @@ use std::pin::{Pin, pin};
 use futures_util::{SinkExt, TryStreamExt};
 use tokio::sync::mpsc;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, CopyInSink, IsolationLevel, Row as SqlRow, Statement, Transaction};
+use tokio_postgres::{Client, CopyInSink, IsolationLevel, Statement, Transaction};
 
 use super::connect::{Database, PostgresFiles, PostgresUrl};
 use super::error::Failure;
 use super::schema;
+use super::sql::values_of;
 use crate::StoreError;
-use crate::transfer::{Bytes, Counts, Gone, Part, Row, Rows, TABLES, Table, Value};
+use crate::transfer::{Counts, Gone, Part, Row, Rows, TABLES, Table, Value};
 use crate::transfer::{columns_of, cut_off, head, records};
 
 /// Each of a table's columns as the stream has it.
@@ -26,8 +27,6 @@ async fn expressions(client: &Transaction<'_>, table: &Table) -> Result<String, 
     let expression = |column: &tokio_postgres::Column| {
         let name = column.name();
         match *column.type_() {
-            Type::BOOL => format!("{name}::integer::bigint"),
-            Type::INT2 | Type::INT4 => format!("{name}::bigint"),
             Type::TIMESTAMPTZ => {
                 format!("to_char({name} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')")
             }
@@ -102,7 +101,7 @@ async fn export_all(database: &Database, parts: &mpsc::Sender<Part>) -> Result<(
         let mut found = pin!(found);
         let mut rows = Rows::new(parts);
         while let Some(row) = found.try_next().await? {
-            let values = values(&row)?;
+            let values = values_of(&row)?;
             let values = match table.name {
                 "record" => records::unpacked(values).map_err(refused)?,
                 _ => vec![values],
@@ -117,18 +116,6 @@ async fn export_all(database: &Database, parts: &mpsc::Sender<Part>) -> Result<(
     }
     parts.send(Part::End).await.map_err(|_| Gone)?;
     Ok(())
-}
-
-fn values(row: &SqlRow) -> Result<Row, Failure> {
-    let value = |(n, column): (usize, &tokio_postgres::Column)| {
-        let value = match *column.type_() {
-            Type::INT8 => row.try_get::<_, Option<i64>>(n)?.map(Value::Number),
-            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(n)?.map(|b| Value::Bytes(Bytes(b))),
-            _ => row.try_get::<_, Option<String>>(n)?.map(Value::Text),
-        };
-        Ok(value.unwrap_or(Value::Null))
-    };
-    row.columns().iter().enumerate().map(value).collect()
 }
 
 pub(crate) async fn check_empty(
@@ -271,7 +258,7 @@ fn line(row: &Row) -> Vec<u8> {
             Value::Null => line.extend(b"\\N"),
             // Writing to a Vec can't fail.
             Value::Number(number) => drop(write!(line, "{number}")),
-            Value::Bytes(Bytes(bytes)) => drop(write!(line, "\\\\x{}", hex::encode(bytes))),
+            Value::Bytes(bytes) => drop(write!(line, "\\\\x{}", hex::encode(bytes))),
             Value::Text(text) => {
                 for byte in text.bytes() {
                     match byte {
@@ -299,7 +286,7 @@ mod tests {
             Value::Null,
             Value::Number(-1),
             Value::Text("a\tb\\N\r\nä".into()),
-            Value::Bytes(Bytes(vec![0, 0x5c])),
+            Value::Bytes(vec![0, 0x5c]),
         ];
         let expected = "\\N\t-1\ta\\tb\\\\N\\r\\nä\t\\\\x005c\n";
         assert_eq!(String::from_utf8(line(&row)).unwrap(), expected);

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::logs::{ENDING, found};
 use crate::store::is_file_name;
-use crate::transfer::{Bytes, Row, Value};
+use crate::transfer::{Row, Value};
 
 /// Gives a row of each log below `root`, in the order of the table's columns. What is removed meanwhile
 /// is left out.
@@ -34,7 +34,7 @@ pub(super) fn each(root: &Path, mut give: impl FnMut(Row) -> io::Result<()>) -> 
                     text(&run.file_name().to_string_lossy()),
                     text(name),
                     Value::Text(at.to_string()),
-                    Value::Bytes(Bytes(bytes)),
+                    Value::Bytes(bytes),
                 ])?;
             }
         }
@@ -52,7 +52,7 @@ pub(super) fn put(root: &Path, columns: &[&str], row: Row) -> io::Result<()> {
             ("run", Value::Text(text)) => run = Some(text),
             ("name", Value::Text(text)) => name = Some(text),
             ("at", Value::Text(text)) => at = text.parse::<Timestamp>().ok(),
-            ("bytes", Value::Bytes(Bytes(of))) => bytes = Some(of),
+            ("bytes", Value::Bytes(of)) => bytes = Some(of),
             _ => {}
         }
     }

@@ -70,8 +70,7 @@ impl Sql for Handle<'_> {
         let mut rows = statement.query(params_from_iter(values))?;
         let mut made = Vec::new();
         while let Some(row) = rows.next()? {
-            let values = (0..columns).map(|n| value(row.get_ref(n)?));
-            made.push(make(Row(values.collect::<rusqlite::Result<_>>()?))?);
+            made.push(make(Row(values_of(row, columns)?))?);
         }
         Ok(made)
     }
@@ -161,6 +160,11 @@ impl ToSql for Value {
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
         }))
     }
+}
+
+/// The values of a row with so many columns.
+pub(super) fn values_of(row: &rusqlite::Row<'_>, columns: usize) -> rusqlite::Result<Vec<Value>> {
+    (0..columns).map(|n| value(row.get_ref(n)?)).collect()
 }
 
 fn value(value: ValueRef<'_>) -> rusqlite::Result<Value> {

@@ -6,15 +6,15 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
 use provost_fs::{Durability, sync_folder};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, ToSql, params_from_iter};
+use rusqlite::{Connection, OpenFlags, params_from_iter};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use super::error::failed;
+use super::sql::values_of;
 use super::{FILE, PARTIAL, log_files, schema};
 use crate::StoreError;
-use crate::transfer::{Bytes, Counts, Gone, Part, Row, Rows, TABLES, Table, Value};
+use crate::transfer::{Counts, Gone, Part, Rows, TABLES, Table};
 use crate::transfer::{columns_of, cut_off, head, records};
 
 /// What a daemon locks in its folder.
@@ -87,8 +87,7 @@ fn export_all(data: &Path, parts: &mpsc::Sender<Part>) -> Result<(), Failure> {
             let mut found = select.query([])?;
             let columns = found.as_ref().map_or(0, |select| select.column_count());
             while let Some(row) = found.next()? {
-                let values = (0..columns).map(|n| value(row.get_ref(n)?));
-                let values = values.collect::<Result<Row, Failure>>()?;
+                let values = values_of(row, columns)?;
                 let values = match table.name {
                     "record" => records::unpacked(values)?,
                     _ => vec![values],
@@ -125,28 +124,6 @@ fn insert(table: &Table, columns: &[&str]) -> String {
             let places = vec!["?"; columns.len()].join(", ");
             format!("INSERT INTO {name} ({}) VALUES ({places})", columns.join(", "))
         }
-    }
-}
-
-fn value(value: ValueRef<'_>) -> Result<Value, Failure> {
-    Ok(match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Number(number),
-        ValueRef::Real(number) => return Err(format!("{number} isn't a whole number").into()),
-        ValueRef::Text(text) => Value::Text(str::from_utf8(text)?.to_owned()),
-        ValueRef::Blob(bytes) => Value::Bytes(Bytes(bytes.to_vec())),
-    })
-}
-
-impl ToSql for Value {
-    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
-        let value = match self {
-            Self::Null => ValueRef::Null,
-            Self::Number(number) => ValueRef::Integer(*number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Bytes(bytes) => ValueRef::Blob(&bytes.0),
-        };
-        Ok(rusqlite::types::ToSqlOutput::Borrowed(value))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Records: a stream has a row for each, a store one for some.
 
 use super::stream::Row;
-use super::table::{Bytes, Value};
 use crate::packed::{pack, unpack};
+use crate::sql::Value;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -19,7 +19,7 @@ pub(crate) fn unpacked(row: Row) -> Result<Vec<Row>, Failure> {
     else {
         return Err("a row of the table record is damaged".into());
     };
-    let texts = unpack(&body.0, bytes.unsigned_abs())?;
+    let texts = unpack(&body, bytes.unsigned_abs())?;
     let row = |(seq, text): (i64, serde_json::Result<&serde_json::value::RawValue>)| {
         Ok(vec![Value::Number(run), Value::Number(seq), Value::Text(text?.get().to_owned())])
     };
@@ -49,7 +49,7 @@ pub(crate) fn packed(columns: &[&str], rows: Vec<Row>) -> Result<Vec<Row>, Failu
         for row in pack(of_run.iter().map(|(_, seq, text)| (*seq, *text)))? {
             let numbers = [of_run[0].0, row.first as i64, row.last as i64, row.bytes as i64];
             let mut values: Row = numbers.map(Value::Number).into();
-            values.push(Value::Bytes(Bytes(row.body)));
+            values.push(Value::Bytes(row.body));
             packed.push(values);
         }
     }

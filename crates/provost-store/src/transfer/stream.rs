@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use tokio::sync::mpsc;
 
-use super::table::{Table, Value};
+use super::table::Table;
+use crate::sql::Value;
 
 /// How many parts wait at most for the one who reads them.
 const PARTS: usize = 4;

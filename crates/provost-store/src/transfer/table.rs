@@ -1,5 +1,3 @@
-use serde::{Deserialize, Serialize};
-
 /// A table of the stream. Both stores have it under this name and with these columns, unless they say
 /// otherwise in their module `transfer`.
 pub(crate) struct Table {
@@ -45,59 +43,27 @@ pub(crate) fn columns_of(
     Ok((table, columns.iter().map(known).collect::<Result<_, _>>()?))
 }
 
-/// A value of a row, as every store has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// None.
-    Null,
-    /// A number; a boolean is 0 or 1.
-    Number(i64),
-    /// A text; a time is one, RFC 3339.
-    Text(String),
-    /// Anything.
-    Bytes(Bytes),
-}
+/// Bytes in JSON: `{"hex": "…"}`.
+pub(crate) mod hex_bytes {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-impl Value {
-    /// About how many bytes of memory it needs.
-    pub(crate) fn len(&self) -> usize {
-        size_of::<Self>()
-            + match self {
-                Self::Null | Self::Number(_) => 0,
-                Self::Text(text) => text.len(),
-                Self::Bytes(bytes) => bytes.0.len(),
-            }
+    #[derive(Serialize, Deserialize)]
+    struct Hex {
+        hex: String,
     }
-}
 
-/// Bytes, in JSON `{"hex": "…"}`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Hex", try_from = "Hex")]
-pub struct Bytes(pub Vec<u8>);
-
-#[derive(Serialize, Deserialize)]
-struct Hex {
-    hex: String,
-}
-
-impl From<Bytes> for Hex {
-    fn from(bytes: Bytes) -> Self {
-        Self { hex: hex::encode(bytes.0) }
+    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        Hex { hex: hex::encode(bytes) }.serialize(to)
     }
-}
 
-impl TryFrom<Hex> for Bytes {
-    type Error = hex::FromHexError;
-
-    fn try_from(text: Hex) -> Result<Self, Self::Error> {
-        hex::decode(text.hex).map(Self)
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        hex::decode(Hex::deserialize(from)?.hex).map_err(D::Error::custom)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::sql::Value;
 
     #[test]
     fn a_value_is_the_same_after_json() {
@@ -105,7 +71,7 @@ mod tests {
             Value::Null,
             Value::Number(-3),
             Value::Text("{\"hex\": \"00\"}".into()),
-            Value::Bytes(Bytes(vec![0, 255])),
+            Value::Bytes(vec![0, 255]),
         ];
         let json = serde_json::to_string(&row).unwrap();
         assert_eq!(json, r#"[null,-3,"{\"hex\": \"00\"}",{"hex":"00ff"}]"#);
