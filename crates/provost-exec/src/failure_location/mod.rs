@@ -13,6 +13,7 @@ mod python;
 mod script;
 mod shell;
 mod source_location;
+mod statements;
 mod watch;
 
 use self::memory::helper;

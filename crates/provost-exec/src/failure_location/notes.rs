@@ -6,17 +6,18 @@ use super::memory::Notes;
 use super::script::{Script, words};
 use super::shell::{self, squeezed};
 use super::source_location::{FailureLocation, SourceLocation};
+use super::statements::{first_failed, is_whole};
 use super::watch::traps;
 use crate::step::Step;
 
 /// How many fields a note has.
-const FIELDS: usize = 10;
+const FIELDS: usize = 11;
 /// How much of the notes is read, from the end, in bytes.
 const READ: u64 = 256 * 1024;
 
 /// A command that failed (`err`), a call of `exit`, the end of the script (`end`), or a gap after
 /// which not every failing command is noted.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Note {
     kind: String,
     status: i32,
@@ -26,7 +27,10 @@ pub(crate) struct Note {
     file: PathBuf,
     depth: usize,
     command: String,
-    piped: bool,
+    /// Those of a pipeline's commands.
+    statuses: Vec<i32>,
+    /// Where the function was called: `LINE FUNCTION FILE`.
+    caller: String,
     /// Where the script was by then.
     folder: PathBuf,
 }
@@ -41,7 +45,7 @@ pub(crate) fn read(notes: &Notes) -> Vec<Note> {
 }
 
 fn note(fields: &[&str]) -> Option<Note> {
-    let [kind, status, flags, line, function, file, depth, command, pipeline, folder] =
+    let [kind, status, flags, line, function, file, depth, command, statuses, caller, folder] =
         fields.try_into().ok()?;
     if !["err", "exit", "end", "gap"].contains(&kind) {
         return None;
@@ -56,7 +60,9 @@ fn note(fields: &[&str]) -> Option<Note> {
         file: file.into(),
         depth: depth.parse().ok()?,
         command: command.to_owned(),
-        piped: pipeline.parse::<usize>().ok()? > 1,
+        // What stands between them is the script's IFS.
+        statuses: words(statuses).filter_map(|status| status.parse().ok()).collect(),
+        caller: caller.to_owned(),
         folder: folder.into(),
     })
 }
@@ -79,6 +85,7 @@ pub(crate) fn place(
         None => (None, notes, status),
     };
     let at = judge(notes, end, script, status);
+    let at = at.map(|at| at.passed_on(notes, step).unwrap_or(at));
     let prefer = |said: &shell::ShellError| match (at, end) {
         // Bash knows no command for a redirection of a loop or a group; the note is of the
         // command before it.
@@ -127,9 +134,13 @@ fn judge<'a>(
     if last.kind != "err" || !ended_there {
         return None;
     }
-    // A function that fails with its last command is noted within and again by its caller, for
-    // whom bash still names the inner command.
-    let inner = notes[1..].iter().scan(last.depth, |depth, note| {
+    Some(innermost(last, &notes[1..]))
+}
+
+/// A function that fails with its last command is noted within and again by its caller, for whom bash
+/// still names the inner command.
+fn innermost<'a>(last: &'a Note, earlier: &'a [Note]) -> &'a Note {
+    let inner = earlier.iter().scan(last.depth, |depth, note| {
         let inner = note.kind == "err"
             && note.status == last.status
             && note.command == last.command
@@ -137,7 +148,7 @@ fn judge<'a>(
         *depth = note.depth;
         inner.then_some(note)
     });
-    Some(inner.last().unwrap_or(last))
+    inner.last().unwrap_or(last)
 }
 
 /// The lines of a script in which a command stands: if that is one only, it can't have come last
@@ -168,6 +179,36 @@ impl Note {
         folder.map_or_else(|| file.to_owned(), |folder| folder.join(file))
     }
 
+    /// Of an `exit` that passes on the status of a command before it, the note of that command.
+    fn passed_on<'a>(&self, notes: &'a [Self], step: &Step) -> Option<&'a Self> {
+        let script = Script::read(&self.file(step)?).filter(|_| self.is_plain_exit())?;
+        let origin = script.origin(self.line)?;
+        let is_origin = |note: &Self| {
+            let there = (origin.line..=self.line).contains(&note.line) && note.file == self.file;
+            note.kind == "err" && note.status == self.status && there
+        };
+        let at = notes.iter().position(is_origin)?;
+        Some(innermost(&notes[at], &notes[at + 1..]))
+    }
+
+    /// Whether it is a call of `exit`, and by no library.
+    fn is_plain_exit(&self) -> bool {
+        self.kind == "exit" && words(&self.command).next() == Some("exit")
+    }
+
+    /// The command that made the pipeline in `text` fail.
+    fn first_failed(&self, script: &Script, text: &str) -> Option<String> {
+        first_failed(text, &self.command, &self.statuses, script.has_pipefail())
+    }
+
+    /// Where the function was called in which it is, if the file is certain.
+    fn called_from(&self, step: &Step) -> Option<String> {
+        let mut words = self.caller.splitn(3, ' ');
+        let (line, function, file) = (words.next()?, words.next()?, words.next()?);
+        let file = Self { file: file.into(), ..self.clone() }.file(step)?;
+        Some(format!("{line} {function} {}", file.display()))
+    }
+
     /// The file in which it stands, if that is certain: its name may be relative to where the
     /// script was then.
     fn file(&self, step: &Step) -> Option<PathBuf> {
@@ -191,7 +232,8 @@ impl Note {
     }
 
     fn place(&self, step: &Step) -> Option<FailureLocation> {
-        let unplaced = || Some(FailureLocation { line: None, command: Some(self.command()) });
+        let unplaced =
+            || Some(FailureLocation { command: Some(self.command()), ..Default::default() });
         let Some(file) = self.file(step) else { return unplaced() };
         let script = Script::read(&file);
         // Of a command of several lines bash may name the second.
@@ -200,7 +242,8 @@ impl Note {
         let word = self.command.split_ascii_whitespace().next().unwrap_or_default();
         let here = |source: &String| source.contains(word) || word == "(";
         let traps = |script: &Script| traps(script, "EXIT") || traps(script, "0");
-        let in_trap = self.kind == "exit" || (!self.piped && script.as_ref().is_some_and(traps));
+        let is_piped = self.statuses.len() > 1;
+        let in_trap = self.kind == "exit" || (!is_piped && script.as_ref().is_some_and(traps));
         if in_trap && !source.as_ref().is_some_and(here) {
             // In a trap, lines aren't the file's.
             return unplaced();
@@ -208,19 +251,39 @@ impl Note {
         let function = Some(self.function.clone());
         // Of a function of the shell library the note has no more than the name.
         let by_library = self.kind == "exit" && word != "exit";
-        if self.piped
-            && let Some(whole) = script.as_ref().and_then(|s| s.pipeline(line))
-        {
-            (line, source) = (whole.0, Some(whole.1));
+        let origin = script.as_ref().filter(|_| self.is_plain_exit());
+        if let Some(origin) = origin.and_then(|script| script.origin(line)) {
+            let at = SourceLocation { file, line: origin.line, function, source: origin.command };
+            return Some(FailureLocation { called_from: self.called_from(step), ..at.into() });
         }
         // Of a pipeline bash names the last command, whichever of them failed; of a call, the
-        // last one within.
+        // last one within; of what is in brackets the last line.
+        if let Some(script) = script.as_ref().filter(|_| self.kind == "err") {
+            if is_piped && let Some(whole) = script.pipeline(line) {
+                let failed = self.first_failed(script, &whole.1);
+                let word = failed.as_ref().and_then(|failed| failed.split(' ').next());
+                let has_word = |at: &usize| {
+                    word.is_some_and(|word| script.line(*at).is_some_and(|l| l.contains(word)))
+                };
+                line = (whole.0..=line).find(has_word).unwrap_or(whole.0);
+                source = Some(failed.unwrap_or(whole.1));
+            } else if self.command.contains('(') {
+                match script.opening(line, &self.command) {
+                    Some(opening) => line = opening,
+                    None if source.as_ref().is_some_and(|s| s.starts_with(')')) => {
+                        return unplaced();
+                    }
+                    None => {}
+                }
+            }
+        }
         // And of a library's own `exit` that it is one.
         let by_library = by_library
             || (self.command == "exit" && source.as_ref().is_some_and(|s| s.starts_with("exit")));
-        let source = source.filter(|source| self.piped || by_library || !here(source));
+        let source = source.filter(|source| is_piped || by_library || !here(source));
         let source = source.filter(|source| is_whole(source)).unwrap_or_else(|| self.command());
-        Some(SourceLocation { file, line, function, source }.into())
+        let at = SourceLocation { file, line, function, source };
+        Some(FailureLocation { called_from: self.called_from(step), ..at.into() })
     }
 
     /// What ran last in the script, which ended by itself. Where that stands once only, and in no
@@ -252,13 +315,6 @@ impl Note {
             _ => None,
         };
         let line = at.map(|line| format!("{line} {} {}", self.function, script.path.display()));
-        Some(FailureLocation { line, command: Some(self.command()) })
+        Some(FailureLocation { line, command: Some(self.command()), ..Default::default() })
     }
-}
-
-/// Whether a source line may be all of a command.
-fn is_whole(source: &str) -> bool {
-    let count = |wanted: char| source.matches(wanted).count();
-    let even = |quote| count(quote) % 2 == 0;
-    even('"') && even('\'') && count('(') == count(')') && !source.ends_with('\\')
 }

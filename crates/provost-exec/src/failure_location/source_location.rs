@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::statements::without_function;
 use crate::output::Secrets;
 
 /// The function's part of a line where it isn't known.
@@ -13,6 +14,8 @@ pub struct FailureLocation {
     /// `LINE FUNCTION FILE`, as bash's `caller` prints it. The function is `main` outside of any,
     /// and `-` where it isn't known.
     pub line: Option<String>,
+    /// Where the function of that line was called, in the same form.
+    pub called_from: Option<String>,
     /// The command, as it stands in the script.
     pub command: Option<String>,
 }
@@ -28,7 +31,12 @@ impl FailureLocation {
     /// The same, with no secret in it.
     pub(crate) fn without(self, secrets: &Secrets) -> Self {
         let hide = |text: String| secrets.hide(&text).into_owned();
-        Self { line: self.line.map(hide), command: self.command.map(hide) }
+        let Self { line, called_from, command } = self;
+        Self {
+            line: line.map(hide),
+            called_from: called_from.map(hide),
+            command: command.map(hide),
+        }
     }
 }
 
@@ -47,7 +55,8 @@ impl From<SourceLocation> for FailureLocation {
         let function = spot.function.as_deref().unwrap_or(UNKNOWN);
         Self {
             line: Some(format!("{} {function} {}", spot.line, spot.file.display())),
-            command: Some(spot.source).filter(|s| !s.is_empty()),
+            called_from: None,
+            command: Some(without_function(&spot.source).to_owned()).filter(|s| !s.is_empty()),
         }
     }
 }

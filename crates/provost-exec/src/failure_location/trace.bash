@@ -15,9 +15,9 @@
 if [[ ${PROVOST_BASH_ENV+set} ]]; then BASH_ENV=$PROVOST_BASH_ENV; else unset BASH_ENV; fi
 unset PROVOST_NOTES PROVOST_TRACE PROVOST_BASH_ENV
 
-# Ends with the status $1, so that nobody sees that it ran. The rest is the note, ten fields,
-# each ended by NUL: kind, status, flags, line, function, file, depth, command, length of the
-# pipeline, working directory; then what $_ is to stay. A subshell's notes aren't the script's: what
+# Ends with the status $1, so that nobody sees that it ran. The rest is the note, eleven fields,
+# each ended by NUL: kind, status, flags, line, function, file, depth, command, the statuses of the
+# pipeline, the caller, working directory; then what $_ is to stay. A subshell's notes aren't the script's: what
 # it ends with shows in its parent.
 __provost_note() {
     if [[ $BASH_SUBSHELL -ne 0 && ${FUNCNAME[1]} != __provost_end ]]; then
@@ -25,10 +25,10 @@ __provost_note() {
     fi
     if [[ $2 != err || ${__provost[1]} -le 200 || $4 == *e* ]]; then
         if [[ $2 == err && ${__provost[1]} -ge 200 && $4 != *e* ]]; then
-            set -- "$1" gap 0 "" 0 "" "" 0 "" 0 ""
+            set -- "$1" gap 0 "" 0 "" "" 0 "" "" "" ""
         fi
         # Where it can't be noted, that is no failure of the script's.
-        builtin printf '%s\0' "${@:2:10}" >>"${__provost[0]}" || :
+        builtin printf '%s\0' "${@:2:11}" >>"${__provost[0]}" || :
         __provost[1]=$((__provost[1] + 1))
     fi
     return "$1"
@@ -45,9 +45,11 @@ __provost_end() {
         done
         __provost_note 0 exit "$1" "$2" "${BASH_LINENO[__provost[6] - 1]}" \
             "${FUNCNAME[__provost[6]]:-main}" "${BASH_SOURCE[__provost[6]]-}" \
-            "${#BASH_SOURCE[@]}" exit 0 "${PWD-}"
+            "${#BASH_SOURCE[@]}" exit "" \
+            "${FUNCNAME[__provost[6] + 1]:+${BASH_LINENO[__provost[6]]} ${FUNCNAME[__provost[6] + 1]} ${BASH_SOURCE[__provost[6] + 1]-}}" \
+            "${PWD-}"
     fi
-    __provost_note 0 end "$1" "$2" 0 "$3" "$4" 0 "$5" 0 "${PWD-}"
+    __provost_note 0 end "$1" "$2" 0 "$3" "$4" 0 "$5" "" "" "${PWD-}"
     [[ $BASH_SUBSHELL -eq 0 ]] || builtin exit "$1"
     return "$1"
 }
@@ -79,7 +81,8 @@ if [[ ${__provost[4]} == *exit* ]]; then
         done 2>/dev/null
         __provost_note "${__provost[2]}" exit "${1-${__provost[2]}}" "$-" \
             "${BASH_LINENO[__provost[6] - 1]}" "${FUNCNAME[__provost[6]]:-main}" \
-            "${BASH_SOURCE[__provost[6]]}" "${#BASH_SOURCE[@]}" "${__provost[5]}" 0 \
+            "${BASH_SOURCE[__provost[6]]}" "${#BASH_SOURCE[@]}" "${__provost[5]}" "" \
+            "${FUNCNAME[__provost[6] + 1]:+${BASH_LINENO[__provost[6]]} ${FUNCNAME[__provost[6] + 1]} ${BASH_SOURCE[__provost[6] + 1]-}}" \
             "${PWD-}" 2>/dev/null || builtin exit "$@"
         __provost[7]=noted
         builtin exit "$@"
@@ -91,7 +94,8 @@ if [[ ${__provost[4]} == *functions* ]]; then set -o errtrace; fi
 # lines of a trap count, and finds $?, $_ and the stack as without it. The status after `&&` is
 # nobody's: under `set -e` the script would end here, and its EXIT trap would print to /dev/null.
 __provost[8]='{ __provost_note "$?" err "$?" "$-" "$LINENO" "${FUNCNAME[0]:-main}"'
-__provost[8]+=' "${BASH_SOURCE[0]}" "${#BASH_SOURCE[@]}" "$BASH_COMMAND" "${#PIPESTATUS[@]}"'
+__provost[8]+=' "${BASH_SOURCE[0]}" "${#BASH_SOURCE[@]}" "$BASH_COMMAND" "${PIPESTATUS[*]/%/ }"'
+__provost[8]+=' "${FUNCNAME[1]:+${BASH_LINENO[0]} ${FUNCNAME[1]} ${BASH_SOURCE[1]-}}"'
 __provost[8]+=' "${PWD-}" "$_" && : "$_"; '
 __provost[9]='"${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" "$BASH_COMMAND" "$_"'
 # A script that goes on after so many failures is asked no more, for its speed and for the disk.

@@ -138,6 +138,7 @@ fn shown(mut record: Record, name: &str, executed: &Executed, after_fix: &str) -
     record.error_message = Some(message(executed, &lines[lines.len().saturating_sub(LINES)..]));
     if let Some(place) = &executed.place {
         record.error_line.clone_from(&place.line);
+        record.called_from.clone_from(&place.called_from);
         record.command = place.command.as_ref().map(|c| c.chars().take(MOST_COMMAND).collect());
     }
     record

@@ -16,16 +16,16 @@ fn of_an_exit() {
         &[
             ("exit", "true\nif true; then\n  exit 3\nfi", "4 main x | exit 3"),
             ("exit in a function", "f() {\n  exit 3\n}\nf", "3 f x | exit 3"),
-            ("exit without argument", "(exit 4) || exit", "2 main x | exit"),
-            ("exit after a failure", "false\nexit", "3 main x | exit"),
+            ("exit without argument", "(exit 4) || exit", "2 main x | (exit 4)"),
+            ("exit after a failure", "false\nexit", "2 main x | false"),
             ("exit of a variable", "rc=6\nexit $rc", "3 main x | exit 6"),
             ("exit beyond a byte", "exit 300", "2 main x | exit 300"),
             ("exit below zero", "exit -1", "2 main x | exit -1"),
             ("exit with a bad argument", "true\nexit abc", "3 main x | exit abc"),
             ("exit with two arguments", "true\nf() { exit 1 2; }\nf\nexit 7", "5 main x | exit 7"),
-            ("exit in a subshell", "(\n exit 3\n)", "4 main x | ( exit 3 )"),
-            ("exit in a substitution", "x=$(exit 3)\nexit $?", "3 main x | exit 3"),
-            ("exit in a pipe", "set -o pipefail\nexit 3 | cat", "3 main x | exit 3 | cat"),
+            ("exit in a subshell", "(\n exit 3\n)", "2 main x | ( exit 3 )"),
+            ("exit in a substitution", "x=$(exit 3)\nexit $?", "2 main x | x=$(exit 3)"),
+            ("exit in a pipe", "set -o pipefail\nexit 3 | cat", "3 main x | exit 3"),
             ("exit with lastpipe", "shopt -s lastpipe\ntrue | exit 3", "3 main x | exit 3"),
             (
                 "exit in an EXIT trap",
@@ -71,6 +71,96 @@ fn of_an_exit() {
             ("exit unset", "unset -f exit\nexit 3", "3 main x | exit 3"),
         ],
     );
+}
+
+/// An `exit` that passes on the status of a command before it.
+#[test]
+fn of_an_exit_that_passes_a_status_on() {
+    let mut bench = Bench::new();
+    let main = "main() {\n  ls /nowhere 2>&-\n}\n";
+    bench.places(
+        "/bin/bash",
+        &[
+            ("the line before", "ls /nowhere 2>&-\nexit $?", "2 main x | ls /nowhere 2>&-"),
+            ("||", "false\nls /nowhere 2>&- || exit $?", "3 main x | ls /nowhere 2>&-"),
+            ("function", &format!("{main}main\nexit $?"), "3 main x | ls /nowhere 2>&-"),
+            (
+                "PIPESTATUS",
+                &format!("{main}main 2>&1 | tee log\nexit ${{PIPESTATUS[0]}}"),
+                "5 main x | main 2>&1",
+            ),
+            (
+                "PIPESTATUS in a line, -e",
+                "set -e\nsh -c 'exit 4' | cat; exit \"${PIPESTATUS[0]}\"",
+                "3 main x | sh -c 'exit 4'",
+            ),
+            (
+                "a variable",
+                "rc=0\nls /nowhere 2>&- || rc=$?\n[ -z x ]\nexit $rc",
+                "3 main x | ls /nowhere 2>&-",
+            ),
+            (
+                "a group",
+                "f() {\n  ls /nowhere 2>&- || {\n    rc=$?\n    echo no\n    exit $rc\n  }\n}\nf",
+                "3 f x | ls /nowhere 2>&-",
+            ),
+            (
+                "an earlier one",
+                "ls /nowhere 2>&-\nsh -c 'exit 2' || exit",
+                "3 main x | sh -c 'exit 2'",
+            ),
+            ("unknown", "if true; then\n  ls /nowhere 2>&-\nfi\nexit $?", "5 main x | exit 2"),
+        ],
+    );
+}
+
+/// Of a pipeline the first command that failed, of what is in brackets its first line.
+#[test]
+fn of_pipelines_and_brackets() {
+    let mut bench = Bench::new();
+    let pipes = |text: &str| format!("set -eo pipefail\n{text}");
+    bench.places(
+        "/bin/bash",
+        &[
+            ("first", &pipes("ls /nowhere 2>&- | sort | cat"), "3 main x | ls /nowhere 2>&-"),
+            ("second", &pipes("echo a |\n grep b |\n cat"), "4 main x | grep b"),
+            ("two of them", &pipes("false | sh -c 'exit 3' | cat"), "3 main x | false"),
+            ("in a line", &pipes("f() { false | cat; }\nf"), "3 f x | false"),
+            ("no pipefail", "set -e\nfalse | true | sh -c 'exit 3'", "3 main x | sh -c 'exit 3'"),
+            (
+                "brackets",
+                "set -e\n(\n cd / # away\n ls /nowhere 2>&-\n)",
+                "3 main x | ( cd /; ls /nowhere 2>&- )",
+            ),
+            (
+                "brackets, twice",
+                "set -e\n(\n true\n)\n(\n if true; then\n  exit 4\n fi\n)",
+                "6 main x | ( if true; then exit 4; fi )",
+            ),
+        ],
+    );
+}
+
+/// Where the function was called that the line is in.
+#[test]
+fn of_a_function_the_caller_is_known() {
+    let mut bench = Bench::new();
+    bench.write("lib.sh", "die() {\n  echo \"$*\" >&2\n  exit 1\n}\n");
+    let die = "die() { echo \"$*\" >&2; exit 1; }\n";
+    for (text, expected) in [
+        (format!("{die}[ -e /nowhere ] || die no"), "2 die 3 main x"),
+        (format!("{die}f() {{\n  die no\n}}\nf"), "2 die 4 f x"),
+        (". ./lib.sh\ndie no".into(), "3 die 3 main x"),
+        ("set -e\nf() {\n  false\n}\ntrue\nf".into(), "4 f 7 main x"),
+        ("exit 1".into(), "2 main "),
+    ] {
+        bench.write("x", &format!("#!/bin/bash\n{text}\n"));
+        let place = bench.watched().1.place.unwrap();
+        let line = place.line.unwrap().rsplit_once(' ').unwrap().0.to_owned();
+        let caller = place.called_from.unwrap_or_default();
+        let caller = caller.replace(&format!("{}/", bench.folder.display()), "");
+        assert_eq!(format!("{line} {caller}"), expected, "{text}");
+    }
 }
 
 #[test]
@@ -146,7 +236,7 @@ fn of_the_last_command_and_what_it_is_in() {
             ("arithmetic", "set -e\nx=0\n((x))\ntrue", "4 main x | ((x))"),
             ("let", "set -e\nlet x=0", "3 main x | let x=0"),
             ("[[", "set -e\n[[ a == b ]]\ntrue", "3 main x | [[ a == b ]]"),
-            ("pipefail", "set -eo pipefail\nfalse |\n cat\ntrue", "3 main x | false | cat"),
+            ("pipefail", "set -eo pipefail\nfalse |\n cat\ntrue", "3 main x | false"),
             ("inherit_errexit", "set -e\nshopt -s inherit_errexit\nx=$(false; true)\ntrue", "4 main x | x=$(false; true)"),
             ("wait", "set -e\n(exit 3) &\nwait $!\ntrue", "4 main x | wait $!"),
             ("coproc", "set -e\ncoproc { exit 3; }\nwait $!\ntrue", "4 main x | wait $!"),
@@ -206,7 +296,7 @@ fn of_a_script_that_sees_its_surroundings() {
         &[
             ("what it sees", "false foo\necho \"$_\"\nfalse | true | false\necho ${PIPESTATUS[*]} $? ${#BASH_SOURCE[@]} $BASH_SUBSHELL\nexit 3", "6 main x | exit 3"),
             ("variables", "set -a\nx=1\nfalse\nenv | sort | grep -v '^_='\nexport -p\nexit 3", "7 main x | exit 3"),
-            ("IFS", "IFS=\nset -e -o pipefail\nfalse | true", "4 main x | false | true"),
+            ("IFS", "IFS=\nset -e -o pipefail\nfalse | true", "4 main x | false"),
             ("noclobber", "set -Ceuo pipefail\nset -f\nfalse", "4 main x | false"),
             ("verbose", "set -v\nfalse\nexit 3", " | "),
             ("xtrace", "set -x\nfalse\n(exit 4) || true\nset -e\nf() { false; }\nf", "6 f x | false"),
@@ -314,17 +404,17 @@ fn of_a_bash_script_that_bash_tells_little_of() {
             (
                 "substitution",
                 "set -e\nx=$(\n ls /nowhere 2>&-\n)",
-                "5 main x | x=$(ls /nowhere 2>&-)",
+                "3 main x | x=$(ls /nowhere 2>&-)",
             ),
             (
                 "pipeline",
                 "set -eo pipefail\nls /nowhere 2>&- |\n sort |\n cat",
-                "3 main x | ls /nowhere 2>&- | sort | cat",
+                "3 main x | ls /nowhere 2>&-",
             ),
             (
                 "pipeline, backslash",
                 "set -eo pipefail\nfalse \\\n | sort \\\n | cat\ntrue",
-                "3 main x | false | sort | cat",
+                "3 main x | false",
             ),
             (
                 "quoted lines",

@@ -17,6 +17,7 @@ fn of_a_sh_script() {
             ("not found", "true\nno_such arg", "3 main x | no_such arg"),
             ("not found, -e", "set -e\nno_such arg\ntrue", "3 main x | no_such arg"),
             ("in a function", "f() {\n  no_such\n}\nf", "3 - x | no_such"),
+            ("in a line", "f() { true; no_such x; }\nf", "2 - x | true; no_such x"),
             ("not executable", "/etc/passwd", "2 main x | /etc/passwd"),
             ("went on", "no_such\n[ -e /nowhere ]", " | "),
             ("went on to exit", "no_such\nexit 3", " | "),
