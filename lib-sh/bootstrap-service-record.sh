@@ -123,7 +123,8 @@ _provost_record_write() {
 
 # The end of the script, with the status $1.
 _provost_record_end() {
-    local status=$1 words=()
+    # bash 4.2 joins arguments where it is empty.
+    local status=$1 words=() IFS=$' \t\n'
     [[ -z $_provost_record_ended ]] || return 0
     _provost_record_ended=yes
     if [[ $status -eq 0 && -z $_provost_record_signal ]]; then
@@ -192,6 +193,50 @@ _provost_record_is_terminated() {
         [[ $_provost_record_facts != *$'\nResult=success\n'* || $_provost_record_facts == *$'\nJob='[1-9]* ]]
 }
 
+# Takes the last command that failed as that which ended the script: of a pipeline the one that made it
+# fail, of what is in brackets the first line.
+_provost_record_take_failed() {
+    _provost_record_place=${_provost_record_failed[0]}
+    _provost_record_command=${_provost_record_failed[1]}
+    _provost_record_called=${_provost_record_failed[3]}
+    ! _provost_record_look "${_provost_record_failed[4]}" || _provost_record_take_found
+}
+
+_provost_record_take_found() {
+    _provost_record_place="${_provost_record_found[0]} ${_provost_record_place#* }"
+    _provost_record_command=${_provost_record_found[1]}
+}
+
+# Of an exit with the status $1, of which the script's text shows that it passes on the status of a
+# command before it, takes that command.
+_provost_record_pass_on() {
+    local line=${_provost_record_place%% *}
+    _provost_record_look '' || return 0
+    if [[ ${_provost_record_failed[2]} == "$1" && ${_provost_record_failed[5]} -le $line &&
+        ${_provost_record_failed[5]} -ge ${_provost_record_found[0]} ]]; then
+        _provost_record_take_failed
+    else
+        _provost_record_take_found
+    fi
+}
+
+# Sets _provost_record_found to a line and a command: those that the script's text has for
+# _provost_record_place and _provost_record_command, and for the statuses $1 of a pipeline.
+_provost_record_look() {
+    local line=${_provost_record_place%% *} file=${_provost_record_place#* * } text
+    [[ $file == /* ]] || file=$_provost_record_folder/$file
+    _provost_record_found=()
+    [[ -f $file && -r $file ]] || return 1
+    # In a subshell, without the script's traps and locale.
+    text=$(
+        trap - ERR EXIT
+        LINE=$line COMMAND=$_provost_record_command STATUSES=$1 OPTIONS=$SHELLOPTS LC_ALL=C \
+            awk "$_provost_record_text" "$file" 2>/dev/null
+    ) || return 1
+    [[ $text == *$'\n'* ]] || return 1
+    _provost_record_found=("${text##*$'\n'}" "${text%$'\n'*}")
+}
+
 # Stores that the script ends with the status $1, and where; returns it.
 _provost_record_leave() {
     if _provost_record_is_terminated "$1"; then
@@ -199,9 +244,7 @@ _provost_record_leave() {
     fi
     # Now, because the script's trap may fail as well.
     if [[ -z $_provost_record_place && ${_provost_record_failed[2]} -eq $1 ]]; then
-        _provost_record_place=${_provost_record_failed[0]}
-        _provost_record_command=${_provost_record_failed[1]}
-        _provost_record_called=${_provost_record_failed[3]}
+        _provost_record_take_failed
     fi
     _provost_record_at_exit=$1
     return "$1"
@@ -282,6 +325,7 @@ exit() {
             _provost_record_place="${BASH_LINENO[0]} ${FUNCNAME[1]:-main} ${BASH_SOURCE[1]-}"
             _provost_record_command="exit${*:+ $*}"
             _provost_record_called=${FUNCNAME[2]:+"${BASH_LINENO[1]} ${FUNCNAME[2]} ${BASH_SOURCE[2]-}"}
+            [[ $status == 0 ]] || _provost_record_pass_on "$status"
         fi
         [[ -z $_provost_record_at_exit ]] || _provost_record_end "$status"
     fi
@@ -527,6 +571,160 @@ _provost_record_layout='
         return substr($0, RSTART, RLENGTH) ","
     }'
 
+# Prints, for the failure of COMMAND in LINE of the script, the command and the line that its text
+# shows: of a pipeline with these STATUSES the command that made it fail; of an exit the command right
+# before it whose status it passes on; of what is in brackets the line where that begins. Nothing if
+# the text doesn't show it.
+_provost_record_text='
+    { line[NR] = trim($0) }
+    END {
+        at = ENVIRON["LINE"] + 0; command = ENVIRON["COMMAND"]
+        has_pipefail = ENVIRON["OPTIONS"] ~ /pipefail/
+        if (command ~ /^exit( |$)/) exits()
+        else if ((statuses = split(ENVIRON["STATUSES"], status, /[^0-9]+/)) && status[statuses] == "" && --statuses > 1) piped()
+        else if (command ~ /[(]/ || line[at] ~ /^[)]/) bracketed()
+    }
+    function trim(text) { gsub(/^[ \t]+|[ \t\r]+$/, "", text); return text }
+    function squeezed(text) { gsub(/[ \t\n;]/, "", text); return text }
+    function quotes(text, what) { return gsub(what, "", text) }
+    function is_whole(text) {
+        return quotes(text, "\"") % 2 == 0 && quotes(text, "\047") % 2 == 0 &&
+            quotes(text, "[(]") == quotes(text, "[)]") && text !~ /\\$/
+    }
+    function is_code(number) { return line[number] != "" && line[number] !~ /^#/ }
+    function is_piped(i) { return op[i] ~ /^[|]&?$/ }
+    function is_simple(i) {
+        return text[i] != "" && is_whole(text[i]) &&
+            text[i] !~ /^(if|elif|while|until|for|case|!|fi|done|esac|[}])([ \t]|$)/
+    }
+    function unquoted(word) { word = trim(word); gsub(/^"+|"+$/, "", word); return word }
+    # Sets op, open and text to the commands of a line, the operators and the words before them.
+    function parts(from,    i, begin, c, before, after, last, ends, len, n, operator) {
+        from = trim(from)
+        if (match(from, /^(function [^(){}]+|[^(){} \t$]+[ \t]*\(\))[ \t]*[{].*[}]$/)) {
+            from = substr(from, index(from, "{") + 1); sub(/[; \t]*[}]$/, "", from); from = trim(from)
+        }
+        for (i = begin = 1; i <= length(from); i += len) {
+            c = substr(from, i, 1); before = i > 1 ? substr(from, i - 1, 1) : " "
+            after = substr(from, i + 1, 1); last = substr(ends, length(ends)); len = 1
+            if (last == c) ends = substr(ends, 1, length(ends) - 1)
+            else if (last == "\047") continue
+            else if (c == "\\") len = 2
+            else if (c == "\"" || c == "`" || (c == "\047" && last != "\"")) ends = ends c
+            else if (c == "(" && (before == "$" || last != "\"")) ends = ends ")"
+            else if (c == "{" && before == "$") ends = ends "}"
+            else if (last != "") continue
+            else if (c == "#" && before ~ /[ \t]/) { from = substr(from, 1, i - 1); break }
+            else if (c == "&" && (before ~ /[<>]/ || after == ">") || c == "|" && before == ">") continue
+            else if (c ~ /[;&|]/) {
+                if (after == c || c after == "|&") len = 2
+                add(++n, operator, substr(from, begin, i - begin))
+                operator = substr(from, i, len); begin = i + len
+            }
+        }
+        add(++n, operator, substr(from, begin))
+        return n > 1 && op[n] == ";" && text[n] open[n] == "" ? n - 1 : n
+    }
+    function add(i, operator, of) {
+        op[i] = operator; open[i] = ""; text[i] = trim(of)
+        if (!match(text[i], /^([{]|then|do|else)([ \t]|$)/)) return
+        open[i] = trim(substr(text[i], 1, RLENGTH)); text[i] = trim(substr(text[i], RLENGTH + 1))
+    }
+    # Sets number to the line where a pipeline begins that goes on until this one, returns its text.
+    function pipeline(until,    all, before) {
+        all = line[until]
+        for (number = until; number > 1; number--) {
+            before = line[number - 1]
+            if (before !~ /\\$/ && before !~ /\|$/ && line[number] !~ /^\|/) break
+            sub(/[ \t]*\\$/, "", before); all = before " " all
+        }
+        return all
+    }
+    function say(where, what) { printf "%s\n%d", what, where }
+    function piped(    n, i, j, first, found, failed, word) {
+        n = parts(pipeline(at))
+        for (i = 1; i <= n; i = j) {
+            for (j = i + 1; j <= n && is_piped(j);) j++
+            if (j - i == statuses && (!found++ || squeezed(text[j - 1]) == squeezed(command))) first = i
+        }
+        if (found > 1 && squeezed(text[first + statuses - 1]) != squeezed(command)) return
+        for (i = statuses; i >= 1; i--) if (status[i] != 0) if (!failed || failed < statuses || has_pipefail) failed = i
+        if (!found || !failed || !is_simple(first + failed - 1)) return
+        found = text[first + failed - 1]; word = found; sub(/[ \t].*/, "", word)
+        for (i = number; i < at && !index(line[i], word);) i++
+        say(i, found)
+    }
+    # bash 4.2 names a command before the brackets.
+    function bracketed(    i, all, code) {
+        for (i = at; i >= 1; i--) {
+            code = is_code(i) ? line[i] : ""; sub(/ #.*/, "", code); all = squeezed(code) all
+            if (command !~ /[(]/ && quotes(all, "[(]") >= quotes(all, "[)]")) return say(i, "")
+            if (command ~ /[(]/ && index(all, squeezed(command))) break
+        }
+        gsub(/[ \t]*\n[ \t]*/, " ", command)
+        if (i >= 1) say(i, command)
+    }
+    function exits(    n, i, found, kind) {
+        n = parts(line[at])
+        for (i = 1; i <= n; i++) if (text[i] ~ /^exit([ \t]|$)/) found = found ? n + 1 : i
+        if (!found || found > n) return
+        kind = passed(unquoted(substr(text[found], 5)))
+        if (kind ~ /^[A-Za-z_]/) assigned(kind)
+        else if (kind != "") before(at, found, kind)
+    }
+    # What a word takes: "?" the last status, N that of the command N of a pipeline, or a variable.
+    function passed(word,    name) {
+        if (word ~ /^(\$\?|\$\{\?\})?$/) return "?"
+        if (word !~ /^\$/) return ""
+        name = substr(word, 2); if (name ~ /^\{.*\}$/) name = substr(name, 2, length(name) - 2)
+        if (name ~ /^PIPESTATUS\[[0-9]+\]$/) return substr(name, 12, length(name) - 12)
+        return name ~ /^[A-Za-z_][A-Za-z0-9_]*$/ ? name : ""
+    }
+    # The only place where a variable gets a status, if it gets nothing else but 0.
+    function assigned(name,    i, j, n, uses, value, kind, where, which, what) {
+        for (i = 1; i <= NR; i++) {
+            if (!is_code(i)) continue
+            uses = used(line[i], name); n = parts(line[i])
+            for (j = 1; j <= n; j++) {
+                value = text[j]; sub(/^(local|declare|typeset|export|readonly) +/, "", value)
+                if (index(value, name "=") != 1) continue
+                uses--; value = unquoted(substr(value, length(name) + 2)); kind = passed(value)
+                if (value == "" || value == "0") continue
+                if (where || kind !~ /^[?0-9]/) return
+                where = i; which = j; what = kind
+            }
+            if (uses > 0) return
+        }
+        if (where) before(where, which, what)
+    }
+    # How often a line has the name of a variable where it does not take its value.
+    function used(from, name,    n, at, begin, head) {
+        for (begin = 1; (at = index(substr(from, begin), name)); begin += at + length(name) - 1) {
+            head = substr(from, 1, begin + at - 2)
+            n += substr(from, begin + at - 1 + length(name), 1) !~ /[A-Za-z0-9_]/ &&
+                head !~ /[A-Za-z0-9_$.\/-]$/ && head !~ /\$\{$/
+        }
+        return n
+    }
+    # Says which command came right before one of a line.
+    function before(at, which, kind,    n, end, all, i, from, whole) {
+        parts(line[at]); number = at; all = line[at]; end = which - 1
+        if (which == 1) {
+            for (i = at - 1; i >= 1 && !is_code(i);) i--
+            if (i < 1 || open[1] != "") return
+            all = pipeline(i); end = n = parts(all)
+            if (op[n] == "||" && open[n] == "{" && text[n] == "") end--
+            if (all !~ / /) for (i = 1; i <= NR; i++) if (line[i] ~ /<</ && index(line[i], all)) return
+        }
+        else if (op[which] open[which] !~ /^(;|[|][|][{]?)$/) return
+        parts(all)
+        for (from = end; from > 1 && is_piped(from);) from--
+        if (end < 1 || (op[from] != "" && op[from] != ";")) return
+        for (i = from; i <= end; whole = whole (i > from ? " | " : "") text[i++]) if (!is_simple(i)) return
+        if (kind != "?" && from + kind > end) return
+        say(number, kind != "?" ? text[from + kind] : has_pipefail ? whole : text[end])
+    }'
+
 # Sets _provost_record_name to the service's name.
 _provost_record_set_name() {
     local line
@@ -554,10 +752,11 @@ _provost_record_begin() {
     local folder=${SERVICE_RECORDS_DIR:-/var/log/openshift}
     _provost_record_stage='' _provost_record_signal='' _provost_record_own=''
     _provost_record_ended='' _provost_record_at_exit='' _provost_record_words=()
-    # Where the script called exit; and the last command that failed: line, text, exit status.
-    # With it, where the function was called that it is in.
+    # Where the script called exit; and the last command that failed: line, text, exit status,
+    # where the function was called that it is in, the statuses of its pipeline, in which line and
+    # how deep the script was in functions when it failed last.
     _provost_record_place='' _provost_record_command='' _provost_record_called=''
-    _provost_record_failed=('' '' 0 '')
+    _provost_record_failed=('' '' 0 '' '' 0 0) _provost_record_folder=$PWD
     _provost_record_set_name
     _provost_record_run=''
     { _provost_record_process "$$"; } 2>/dev/null || :
@@ -584,8 +783,9 @@ if [[ -z ${_provost_record_is_on-} || $_provost_record_is_on != "$$" ]]; then
     *) _provost_record_errtrace=yes && set -E ;;
     esac
     # Not in a function, so that the script's own action finds everything unchanged.
-    # And in one line, because lines of the trap would count as the script's.
-    builtin trap '_provost_record_failed=("$LINENO ${FUNCNAME[0]:-main} ${BASH_SOURCE[0]-}" "$BASH_COMMAND" "$?" "${FUNCNAME[1]:+${BASH_LINENO[0]} ${FUNCNAME[1]} ${BASH_SOURCE[1]-}}"); [[ -z $_provost_record_at_exit || $- != *e* ]] || _provost_record_end "${_provost_record_failed[2]}"; _provost_record_status "${_provost_record_failed[2]}" || eval "$_provost_record_own_err"' ERR
+    # And in one line, because lines of the trap would count as the script's. What fails in a function
+    # fails again where that was called.
+    builtin trap '_provost_record_now=("$LINENO ${FUNCNAME[0]:-main} ${BASH_SOURCE[0]-}" "$BASH_COMMAND" "$?" "${FUNCNAME[1]:+${BASH_LINENO[0]} ${FUNCNAME[1]} ${BASH_SOURCE[1]-}}" "${PIPESTATUS[*]/%/ }" "$LINENO" "${#BASH_SOURCE[@]}"); if [[ ${_provost_record_now[6]} -lt ${_provost_record_failed[6]} && ${_provost_record_now[2]} -eq ${_provost_record_failed[2]} && ${_provost_record_now[1]} == "${_provost_record_failed[1]}" ]]; then _provost_record_failed=("${_provost_record_failed[@]:0:5}" "${_provost_record_now[@]:5}"); else _provost_record_failed=("${_provost_record_now[@]}"); fi; [[ -z $_provost_record_at_exit || $- != *e* ]] || _provost_record_end "${_provost_record_failed[2]}"; _provost_record_status "${_provost_record_failed[2]}" || eval "$_provost_record_own_err"' ERR
     # Trapped, a SIGTERM would wait for the command in the foreground, which systemd may leave alone
     # (KillMode=mixed, process).
     for _provost_record_word in HUP INT ${_provost_record_unit:-TERM}; do

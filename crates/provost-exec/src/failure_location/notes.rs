@@ -169,6 +169,11 @@ fn ends_last_loop(note: &Note, script: &Script) -> bool {
     rest.is_some_and(|rest| !rest.contains([';', '&', '|']))
 }
 
+/// Whether nothing stands in a line but the end of what was in brackets.
+fn ends_brackets(line: Option<&str>) -> bool {
+    line.is_some_and(|line| line.starts_with(')'))
+}
+
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
@@ -267,14 +272,14 @@ impl Note {
                 };
                 line = (whole.0..=line).find(has_word).unwrap_or(whole.0);
                 source = Some(failed.unwrap_or(whole.1));
-            } else if self.command.contains('(') {
-                match script.opening(line, &self.command) {
-                    Some(opening) => line = opening,
-                    None if source.as_ref().is_some_and(|s| s.starts_with(')')) => {
-                        return unplaced();
-                    }
-                    None => {}
+            } else if self.command.contains('(') || ends_brackets(script.line(line)) {
+                // bash 4.2 names a command before the brackets.
+                let opening = script.opening(line, &self.command);
+                let opening = opening.filter(|_| self.command.contains('('));
+                if opening.is_none() && ends_brackets(script.line(line)) {
+                    return None;
                 }
+                line = opening.unwrap_or(line);
             }
         }
         // And of a library's own `exit` that it is one.

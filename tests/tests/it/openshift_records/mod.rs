@@ -235,6 +235,41 @@ fn the_failing_line_is_named() {
     }
 }
 
+/// `LINE FUNCTION | COMMAND | LINE FUNCTION of the caller`, after the script's third line.
+#[test]
+fn the_command_is_named_whose_status_ended_the_script() {
+    let main = "set +e\nmain() {\n    ls /nowhere\n}\n";
+    let cases = [
+        ("ls /nowhere | sort | cat\n".into(), "4 main | ls /nowhere | "),
+        ("echo a |\n    grep b |\n    cat\n".into(), "5 main | grep b | "),
+        ("set +o pipefail\nfalse | sh -c 'exit 3'\n".into(), "5 main | sh -c 'exit 3' | "),
+        ("f() { ls /nowhere | cat; }\nf\n".into(), "4 f | ls /nowhere | 5 main"),
+        (
+            "die() { echo \"$*\" >&2; exit 1; }\n[ -e /nowhere ] || die no\n".into(),
+            "4 die | exit 1 | 5 main",
+        ),
+        ("set +e\nls /nowhere\nexit $?\n".into(), "5 main | ls /nowhere | "),
+        (format!("{main}main\nexit $?\n"), "6 main | ls /nowhere | 8 main"),
+        (format!("{main}main 2>&1 | tee log\nexit ${{PIPESTATUS[0]}}\n"), "8 main | main 2>&1 | "),
+        ("ls /nowhere || exit $?\n".into(), "4 main | ls /nowhere | "),
+        ("rc=0\nls /nowhere || rc=$?\n[ -z x ] || exit $rc\n".into(), "5 main | ls /nowhere | "),
+        ("set +e\nif true; then\n    ls /nowhere\nfi\nexit $?\n".into(), "8 main | exit 2 | "),
+        ("(\n    cd / # away\n    ls /nowhere\n)\n".into(), "4 main | ( cd /; ls /nowhere ) | "),
+        ("x=$(\n    ls /nowhere\n)\n".into(), "4 main | x=$(ls /nowhere) | "),
+    ];
+    for way in WAYS {
+        for (body, expected) in &cases {
+            let service = Service::new(way);
+            assert!(!service.run(body).success());
+            let (last, file) = (service.last(), service.path("svc.sh").display().to_string());
+            let text = |key: &str| last[key].as_str().unwrap_or_default();
+            let line = |key| text(key).strip_suffix(&file).unwrap_or_default().trim_end();
+            let found = [line("errorLine"), text("command"), line("calledFrom")].join(" | ");
+            assert_eq!(found, *expected, "{way:?}: {body}");
+        }
+    }
+}
+
 #[test]
 fn misuse_ends_the_script() {
     for way in WAYS {
