@@ -29,6 +29,20 @@ struct Seen {
     stderr: String,
 }
 
+/// The shells that bash scripts are tried with: each FOLDER/VERSION/bash of PROVOST_TEST_BASH=FOLDER,
+/// else the system's.
+fn bashes() -> Vec<PathBuf> {
+    let Some(folder) = std::env::var_os("PROVOST_TEST_BASH") else {
+        return vec!["/bin/bash".into()];
+    };
+    let folders = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut bashes: Vec<_> =
+        folders.map(|folder| folder.join("bash")).filter(|bash| bash.is_file()).collect();
+    bashes.sort();
+    assert!(!bashes.is_empty(), "no bash in PROVOST_TEST_BASH");
+    bashes
+}
+
 impl Bench {
     fn new() -> Self {
         Self::in_folder("scripts")
@@ -120,14 +134,24 @@ impl Bench {
         format!("{line} | {}", place.command.unwrap_or_default())
     }
 
+    /// As `place`, with each bash instead of `/bin/bash`, which comes first on PATH as well.
     fn places(&mut self, interpreter: &str, cases: &[(&str, &str, &str)]) {
         let mut wrong = Vec::new();
-        for (name, text, expected) in cases {
-            let place = self.place(&format!("#!{interpreter}\n{text}\n"));
-            if place != *expected {
-                wrong.push(format!("{name}:\n   expected {expected}\n   found    {place}"));
+        let path = self.env[0].1.clone();
+        for bash in bashes() {
+            self.env[0].1 = format!("{}:{path}", bash.parent().unwrap().display());
+            let interpreter = interpreter.replace("/bin/bash", &bash.display().to_string());
+            for (name, text, expected) in cases {
+                let place = self.place(&format!("#!{interpreter}\n{text}\n"));
+                if place != *expected {
+                    wrong.push(format!(
+                        "{}, {name}:\n   expected {expected}\n   found    {place}",
+                        bash.display()
+                    ));
+                }
             }
         }
+        self.env[0].1 = path;
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 }
