@@ -9,6 +9,7 @@ use fastrand::Rng;
 use libc::{c_int, c_long, c_uint, pid_t};
 use provost_exec::{LeakPolicy, Supervisor, Trace};
 use provost_tests::{repeats, seed};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::trace::Bench;
 
@@ -16,8 +17,10 @@ use crate::trace::Bench;
 const STEPS: [c_long; 4] = [libc::SYS_waitid, libc::SYS_wait4, libc::SYS_ptrace, libc::SYS_poll];
 /// How long it is held up: longer than what a script does between two steps.
 const HELD: Duration = Duration::from_millis(40);
-/// What no script here takes, and a step does that waits for what has come already.
-const LONG: Duration = Duration::from_millis(1500);
+/// What no script here takes, however slow its keeper is.
+const LONG: Duration = Duration::from_secs(5);
+/// How long a step takes that waits for what has come already.
+const LEAK: Duration = Duration::from_secs(10);
 
 /// Holds `keeper` up before the nth of its steps, if it comes to that. Returns how many there were.
 fn hold_up(keeper: pid_t, nth: usize) -> JoinHandle<usize> {
@@ -81,13 +84,16 @@ fn keeper() -> pid_t {
 
 /// What is recorded of a run whose keeper is held up before the nth step, and how many it has.
 fn record(bench: &Bench, nth: usize) -> (String, usize) {
-    let mut holder = None;
+    let mut held = None;
     let ran = bench.run_step(&bench.step(Trace::Commands), || {
         let supervisor = Supervisor::start()?;
-        holder = Some(hold_up(keeper(), nth));
+        held = Some((keeper(), hold_up(keeper(), nth)));
         Ok(supervisor)
     });
-    let steps = holder.unwrap().join().unwrap();
+    let (keeper, holder) = held.unwrap();
+    // One whose step has left something behind stays until its runner ends, which is this process.
+    kill(keeper);
+    let steps = holder.join().unwrap();
     let is_late = ran.outcome.duration > LONG;
     let mut lines = ran.lines();
     lines.sort();
@@ -97,12 +103,14 @@ fn record(bench: &Bench, nth: usize) -> (String, usize) {
     let counts = (outcome.commands, outcome.commands_failed);
     let record = format!("{:?} left {names:?} {counts:?} late {is_late} {lines:#?}", outcome.end);
     for left in &outcome.leaked {
-        let pid = left.split_once(' ').unwrap().0.parse().unwrap();
-        let pid = rustix::process::Pid::from_raw(pid).unwrap();
-        // It may have ended by now.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        kill(left.split_once(' ').unwrap().0.parse().unwrap());
     }
     (record, steps)
+}
+
+/// Kills one that may have ended.
+fn kill(pid: pid_t) {
+    let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
 }
 
 /// Runs a script with its keeper held up at any of its steps.
@@ -110,7 +118,7 @@ fn record(bench: &Bench, nth: usize) -> (String, usize) {
 fn is_recorded_alike(script: &str, leak: LeakPolicy, expected: &[&str]) {
     let mut bench = Bench::new();
     bench.leak = leak;
-    bench.limits.leak = Duration::from_secs(2);
+    bench.limits.leak = LEAK;
     bench.limits.timeout = Duration::from_millis(500);
     bench.limits.grace = Duration::from_millis(100);
     bench.write("script", script);
@@ -122,7 +130,7 @@ fn is_recorded_alike(script: &str, leak: LeakPolicy, expected: &[&str]) {
     let mut places: Vec<usize> = (1..=steps).collect();
     rng.shuffle(&mut places);
     let mut records = BTreeMap::from([(first, vec![0])]);
-    for nth in places.into_iter().take(repeats(15, usize::MAX)) {
+    for nth in places.into_iter().take(repeats(8, usize::MAX)) {
         records.entry(record(&bench, nth).0).or_default().push(nth);
     }
     assert_eq!(records.len(), 1, "{script}, held up before each of these: {records:#?}");
