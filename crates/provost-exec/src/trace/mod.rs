@@ -8,11 +8,12 @@
 
 mod args;
 mod can_trace;
-mod debuggers;
 mod log_budget;
 mod process_tree;
+mod programs;
 mod ptrace;
 
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -24,10 +25,12 @@ use rustix::process::Pid;
 
 use self::log_budget::LogBudget;
 use self::process_tree::ProcessTree;
-use self::ptrace::{Change, ProcessEnd, Stop};
+use self::programs::Programs;
+use self::ptrace::{Change, ProcessEnd, Stop, Traces};
 use crate::output::xtrace::Xtrace;
 use crate::output::{Capture, Output, Secrets};
 use crate::process::signals::signal_name;
+use crate::process::status;
 
 pub(crate) use self::can_trace::may_trace;
 pub use self::can_trace::{Untraceable, can_trace};
@@ -79,6 +82,12 @@ impl Changes {
         &self.0
     }
 
+    /// Waits for one, no longer than this.
+    fn wait(&self, limit: Duration) {
+        let limit = limit.try_into().unwrap_or_default();
+        let _ = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&limit));
+    }
+
     /// Forgets that there was one, before what has changed is looked at.
     pub(crate) fn clear(&self) {
         // There is one at most, of the size of `signalfd_siginfo`.
@@ -103,6 +112,11 @@ pub(crate) struct Tracer {
     is_ended: bool,
     /// What becomes of a thread that stops.
     on_stop: OnStop,
+    programs: Programs,
+    /// Threads of programs that may trace others. Their system calls are looked at.
+    watched: HashSet<i32>,
+    /// The processes that have begun to trace others.
+    tracers: HashSet<i32>,
 }
 
 /// What becomes of a thread that stops.
@@ -156,6 +170,9 @@ impl Tracer {
             culprit: None,
             is_ended: false,
             on_stop: OnStop::Resume,
+            programs: Programs::default(),
+            watched: HashSet::new(),
+            tracers: HashSet::new(),
         }
     }
 
@@ -202,27 +219,98 @@ impl Tracer {
     }
 
     fn stopped(&mut self, pid: i32, stop: Stop, log: &mut Log<'_, '_>) {
+        let mut on_stop = self.on_stop;
         match stop {
             Stop::Fork | Stop::Clone => {
                 if let Some(child) = ptrace::message(pid) {
                     self.tree.add(child, pid, stop == Stop::Clone);
+                    self.watch_if(child, self.watched.contains(&pid));
                 }
             }
-            Stop::Exec => self.begun(pid, log),
-            Stop::Trap => self.tree.meet(pid),
+            Stop::Exec => {
+                self.begun(pid, log);
+                let may_trace = self.programs.may_trace(pid);
+                self.watch_if(pid, may_trace);
+            }
+            Stop::Trap => {
+                self.tree.meet(pid);
+                // The report of its parent may come later.
+                if !self.watched.is_empty() && !self.watched.contains(&pid) {
+                    let process = status::process_of(pid).filter(|process| *process != pid);
+                    let parent = process.unwrap_or_else(|| self.tree.parent(pid));
+                    self.watch_if(pid, self.watched.contains(&parent));
+                }
+            }
+            Stop::Call => {
+                if self.make_way(pid, log) && on_stop == OnStop::Resume {
+                    on_stop = OnStop::Detach;
+                }
+            }
             Stop::Group | Stop::Signal(_) => {}
         }
         let signal = if let Stop::Signal(signal) = stop { signal } else { 0 };
-        match self.on_stop {
+        match on_stop {
             // It stays stopped, whether it is traced or not.
             OnStop::Resume if stop == Stop::Group => ptrace::leave_stopped(pid),
+            OnStop::Resume if self.watched.contains(&pid) => ptrace::go_on_to_call(pid, signal),
             OnStop::Resume => ptrace::go_on(pid, signal),
             OnStop::Detach => {
                 ptrace::detach(pid, signal);
-                self.tree.forget(pid);
+                self.forget(pid);
             }
             OnStop::Kill => ptrace::kill(pid),
         }
+    }
+
+    fn watch_if(&mut self, pid: i32, is_watched: bool) {
+        if is_watched {
+            self.watched.insert(pid);
+        } else {
+            self.watched.remove(&pid);
+        }
+    }
+
+    fn forget(&mut self, pid: i32) {
+        self.tree.forget(pid);
+        self.watched.remove(&pid);
+    }
+
+    /// Detaches from what a watched thread is about to trace: a process has one tracer. Returns whether
+    /// that is the thread itself.
+    fn make_way(&mut self, pid: i32, log: &mut Log<'_, '_>) -> bool {
+        let (tracer, target) = match ptrace::traces(pid) {
+            Some(Traces::Me) => (self.tree.parent(pid), None),
+            Some(Traces::Thread(target)) if self.tree.threads().any(|t| t == target) => {
+                (status::process_of(pid).unwrap_or(pid), Some(target))
+            }
+            _ => return false,
+        };
+        if self.tracers.insert(tracer) {
+            log.drain();
+            log.capture.put_line(&format!("{TRACE} {WHOLE} pid {tracer} traces itself"));
+        }
+        if let Some(target) = target {
+            self.release_one(target, log);
+        }
+        target.is_none()
+    }
+
+    /// Detaches from one thread, which goes on unharmed.
+    fn release_one(&mut self, pid: i32, log: &mut Log<'_, '_>) {
+        let on_stop = std::mem::replace(&mut self.on_stop, OnStop::Detach);
+        let until = Instant::now() + RELEASE;
+        while ptrace::interrupt(pid).is_ok() && Instant::now() < until {
+            log.changes.clear();
+            match ptrace::change_of(pid) {
+                Ok(Some(Change::Stopped(_, stop))) => {
+                    self.stopped(pid, stop, log);
+                    break;
+                }
+                Ok(Some(Change::Ended(..))) => break,
+                Ok(None) | Err(_) => log.changes.wait(AGAIN),
+            }
+        }
+        self.on_stop = on_stop;
     }
 
     /// A process has begun a program.
@@ -230,7 +318,7 @@ impl Tracer {
         if self.tree.has_threads()
             && let Some(before) = ptrace::message(pid).filter(|before| *before != pid)
         {
-            self.tree.forget(before);
+            self.forget(before);
         }
         let args = args::read(pid, &self.secrets);
         // The script's own interpreter, which another one has looked for, isn't a command of it.
@@ -248,17 +336,12 @@ impl Tracer {
         } else {
             self.budget.keep_exec(Capture::line(&line));
         }
-        if debuggers::is_debugger(&args) {
-            let line = "a debugger begins: from here on commands aren't traced";
-            log.capture.put_line(&format!("{TRACE} {WHOLE} {line}"));
-            // So that its stop isn't reported again.
-            ptrace::forget(pid);
-            self.release_but(pid, log);
-        }
     }
 
     /// A thread has ended, and with it a process, perhaps.
     fn ended(&mut self, pid: i32, ending: ProcessEnd, log: &mut Log<'_, '_>) {
+        self.watched.remove(&pid);
+        self.tracers.remove(&pid);
         log.drain();
         let command = self.tree.end(pid, ending, log.capture.printed());
         let Some(command) = command else { return };
@@ -283,32 +366,27 @@ impl Tracer {
     /// Detaches from all that is traced, which goes on unharmed: daemons, when the step has ended.
     /// What can't stop for that is detached from [later](Self::release_more).
     pub(crate) fn release(&mut self, log: &mut Log<'_, '_>) {
-        self.release_but(0, log);
-    }
-
-    /// The same, but for one that is stopped.
-    fn release_but(&mut self, stopped: i32, log: &mut Log<'_, '_>) {
         self.on_stop = OnStop::Detach;
         let until = Instant::now() + RELEASE;
         loop {
-            self.interrupt_but(stopped);
+            self.interrupt_all();
             let served = self.serve(log);
             let left = until.saturating_duration_since(Instant::now());
             let is_done = matches!(served, Served::ScriptEnded | Served::Alone);
-            if is_done || left.is_zero() || self.tree.threads().all(|pid| pid == stopped) {
+            if is_done || left.is_zero() || self.tree.is_empty() {
                 return;
             }
-            let left = if served == Served::Busy { Duration::ZERO } else { left.min(AGAIN) };
-            let wait = left.try_into().unwrap_or_default();
-            let _ = poll(&mut [PollFd::new(log.changes.fd(), PollFlags::IN)], Some(&wait));
+            if served == Served::Idle {
+                log.changes.wait(left.min(AGAIN));
+            }
         }
     }
 
-    fn interrupt_but(&mut self, stopped: i32) {
-        let others: Vec<i32> = self.tree.threads().filter(|pid| *pid != stopped).collect();
-        for pid in others.into_iter().filter(|pid| ptrace::interrupt(*pid).is_err()) {
+    fn interrupt_all(&mut self) {
+        let all: Vec<i32> = self.tree.threads().collect();
+        for pid in all.into_iter().filter(|pid| ptrace::interrupt(*pid).is_err()) {
             // It has ended, or has never been traced.
-            self.tree.forget(pid);
+            self.forget(pid);
         }
     }
 

@@ -9,7 +9,8 @@ use rustix::process::{Pid, Signal};
 const OPTIONS: c_int = libc::PTRACE_O_TRACEEXEC
     | libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
-    | libc::PTRACE_O_TRACECLONE;
+    | libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACESYSGOOD;
 
 /// Why a traced thread has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,17 @@ pub(super) enum Stop {
     Trap,
     /// It is about to get this signal.
     Signal(c_int),
+    /// A system call begins or ends.
+    Call,
+}
+
+/// Whom a thread is about to trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Traces {
+    /// Its parent is to trace it.
+    Me,
+    /// It traces this thread.
+    Thread(i32),
 }
 
 /// What has become of a child or a traced thread.
@@ -51,6 +63,11 @@ pub(crate) fn seize(pid: Pid) -> io::Result<()> {
 /// Lets a stopped thread go on, with this signal, if it isn't 0.
 pub(crate) fn go_on(pid: i32, signal: c_int) {
     resume(libc::PTRACE_CONT.into(), pid, signal);
+}
+
+/// The same, but to its next system call.
+pub(super) fn go_on_to_call(pid: i32, signal: c_int) {
+    resume(libc::PTRACE_SYSCALL.into(), pid, signal);
 }
 
 /// Leaves a stopped thread as it is until its process goes on.
@@ -97,11 +114,40 @@ pub(super) fn message(pid: i32) -> Option<i32> {
     i32::try_from(number).ok()
 }
 
-#[expect(unsafe_code, reason = "no safe wrapper traces")]
+/// Whom a thread is about to trace, at [`Stop::Call`].
+pub(super) fn traces(pid: i32) -> Option<Traces> {
+    let mut info = [0_u64; CALL_INFO];
+    let size = std::mem::size_of_val(&info);
+    // The kernel writes no more than that, to what outlives the call.
+    call_at(GET_SYSCALL_INFO, pid, size, (&raw mut info).expose_provenance()).ok()?;
+    let [head, _, _, number, request, target, ..] = info;
+    if head.to_ne_bytes()[0] != SYSCALL_BEGINS || number != libc::SYS_ptrace.unsigned_abs() {
+        return None;
+    }
+    match u32::try_from(request).ok()? {
+        libc::PTRACE_TRACEME => Some(Traces::Me),
+        libc::PTRACE_ATTACH | libc::PTRACE_SEIZE => {
+            Some(Traces::Thread(i32::try_from(target).ok()?))
+        }
+        _ => None,
+    }
+}
+
+/// `PTRACE_GET_SYSCALL_INFO` and what it gives (`struct ptrace_syscall_info`, in units of 8 bytes), which
+/// not every C library's headers have.
+const GET_SYSCALL_INFO: c_long = 0x420e;
+const CALL_INFO: usize = 11;
+const SYSCALL_BEGINS: u8 = 1;
+
 fn call(request: c_long, pid: i32, data: usize) -> io::Result<c_long> {
-    // SAFETY: no request that is made here writes to this process's memory, but GETEVENTMSG, whose
-    // caller gives it room.
-    match unsafe { libc::syscall(libc::SYS_ptrace, request, c_long::from(pid), 0_usize, data) } {
+    call_at(request, pid, 0, data)
+}
+
+#[expect(unsafe_code, reason = "no safe wrapper traces")]
+fn call_at(request: c_long, pid: i32, at: usize, data: usize) -> io::Result<c_long> {
+    // SAFETY: no request that is made here writes to this process's memory, but GETEVENTMSG and
+    // GET_SYSCALL_INFO, whose callers give them room.
+    match unsafe { libc::syscall(libc::SYS_ptrace, request, c_long::from(pid), at, data) } {
         -1 => Err(io::Error::last_os_error()),
         result => Ok(result),
     }
@@ -114,6 +160,11 @@ fn call(request: c_long, pid: i32, data: usize) -> io::Result<c_long> {
 /// it is [reaped](reap), so that nothing can happen after it until then.
 pub(super) fn next_change() -> io::Result<Option<Change>> {
     look(libc::P_ALL, 0, libc::WNOHANG)
+}
+
+/// The next change of one, without waiting for it.
+pub(super) fn change_of(pid: i32) -> io::Result<Option<Change>> {
+    look(libc::P_PID, pid.cast_unsigned(), libc::WNOHANG)
 }
 
 /// Waits for the next change of one.
@@ -154,6 +205,7 @@ fn look(which: libc::idtype_t, id: libc::id_t, flags: c_int) -> io::Result<Optio
 fn stop(status: c_int) -> Stop {
     let signal = status & 0xff;
     match status >> 8 {
+        0 if signal == libc::SIGTRAP | 0x80 => Stop::Call,
         0 => Stop::Signal(signal),
         libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => Stop::Fork,
         libc::PTRACE_EVENT_CLONE => Stop::Clone,
@@ -174,7 +226,7 @@ pub(super) fn reap(pid: i32) {
 
 /// Waits for a stop that was looked at, so that it isn't reported again.
 #[expect(unsafe_code, reason = "as above")]
-pub(super) fn forget(pid: i32) {
+fn forget(pid: i32) {
     let flags = libc::WSTOPPED | libc::WNOHANG | libc::__WALL;
     // SAFETY: siginfo_t is plain data for which all zeroes is a value, and outlives the call.
     unsafe {

@@ -248,6 +248,14 @@ fn debuggers_work() {
             ],
         ),
         (
+            // By what it calls, whatever its name is.
+            "strace",
+            [
+                "cp \"$(command -v strace)\" ./probe; ./probe -qq -o out sh -c 'exit 3'; echo $?",
+                "cp \"$(command -v strace)\" ./probe; ./probe -f ./probe -qq -o out sh -c 'exit 4' 2>&1 >/dev/null | grep -c execve",
+            ],
+        ),
+        (
             "gdb",
             [
                 "gdb -nx -batch -ex run -ex bt --args sh -c 'exit 3' 2>/dev/null | grep -o 'exited with code ..'",
@@ -266,9 +274,37 @@ fn debuggers_work() {
             let traced = bench.run(Trace::Commands, &script);
             assert_eq!(traced.seen().0, plain.seen().0, "{}", traced.log);
             assert_eq!(traced.seen().1, plain.seen().1, "{}", traced.log);
-            let lines = traced.lines();
-            let is_said = |line: &String| line.starts_with("trace F a debugger");
-            assert!(lines.iter().any(is_said), "{}", traced.log);
+            assert!(traced.log.contains(" traces itself\n"), "{}", traced.log);
+            // The others are traced to the end.
+            assert_eq!(traced.lines()[traced.lines().len() - 2..], ["exec /bin/true", "exit 0"]);
         }
+    }
+}
+
+#[test]
+fn sudo_that_traces_what_it_runs() {
+    skip_if(missing::program("sudo", "sudo"));
+    skip_if(missing::mounts());
+    for option in ["log_subcmds", "intercept"] {
+        let bench = Bench::new();
+        let rules = format!(
+            "Defaults {option}, logfile={}, !syslog, !use_pty\nroot ALL=(ALL) NOPASSWD: ALL\n",
+            bench.path().join("subcommands").display()
+        );
+        bench.write("rules", &rules);
+        bench.write(
+            "within",
+            "#!/bin/sh\nchmod 440 rules; mount --bind rules /etc/sudoers\n\
+             sudo -n sh -c '/bin/echo one; /bin/false; echo $?'; echo $?\n",
+        );
+        let script = "#!/bin/bash\nrm -f subcommands\nunshare --mount ./within\n\
+                      grep -c 'COMMAND=/bin/echo one' subcommands\n/bin/true\n";
+        let plain = bench.run(Trace::Off, script);
+        let traced = bench.run(Trace::Commands, script);
+        assert_eq!(plain.seen().1, ["one", "1", "0", "1"], "{}", plain.log);
+        assert_eq!(traced.seen(), plain.seen(), "{}", traced.log);
+        let said = traced.log.lines().filter(|line| line.ends_with(" traces itself")).count();
+        assert_eq!(said, 1, "{}", traced.log);
+        assert_eq!(traced.lines()[traced.lines().len() - 2..], ["exec /bin/true", "exit 0"]);
     }
 }
