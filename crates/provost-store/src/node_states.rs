@@ -1,8 +1,8 @@
 use jiff::Timestamp;
 
-use crate::{Answer, Claim, Lost, Node, Released, Standing};
+use crate::{Answer, Claim, Lost, Node, Released, ReportedGenerations, Standing};
 
-/// What is remembered of single nodes, besides their records.
+/// What is remembered of nodes, besides their records.
 pub trait NodeStates {
     /// Stores a claim about a node; an unknown node becomes known. Returns whether the claim is
     /// accepted: not of a node that has ever reported with a token. `at` is the server's time.
@@ -10,6 +10,12 @@ pub trait NodeStates {
 
     /// One node.
     fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>>;
+
+    /// The node of a run. If two nodes use the same id, it is the first one's.
+    fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>>;
+
+    /// What each node has fetched.
+    fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>>;
 
     /// Whether a node has ever reported with its token.
     fn has_reported<'a>(&'a self, node: &'a str) -> Answer<'a, bool>;

@@ -10,8 +10,7 @@ use tokio::sync::broadcast;
 
 use crate::{
     Accounts, Answer, Enrolment, Event, Node, NodeStates, Notice, Notices, PruneScope, Pruned,
-    ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Standing, Status,
-    Tokens,
+    Retention, RunQuery, ScriptReport, ScriptSummary, Standing, Status, Tokens,
 };
 
 /// The longest record that is accepted, in bytes. The longest part of a record is the list of
@@ -172,17 +171,12 @@ pub trait Store:
     /// Those of `names` that are known, by name.
     fn nodes_named(&self, names: Vec<String>) -> Answer<'_, Vec<Node>>;
 
-    /// What each node has fetched.
-    fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>>;
-
     /// A node's newest runs; fewer where their records have more than 8 MiB. Of one run with more, the
     /// first records and the last one.
     fn runs<'a>(&'a self, node: &'a str, query: RunQuery) -> Answer<'a, NewestRuns>;
 
-    /// The node of a run. If two nodes use the same id, it is the first one's.
-    fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>>;
-
-    /// The records of that run after the seq `after`, with their seqs, about 1 MiB at most.
+    /// The records of a run after the seq `after`, with their seqs, about 1 MiB at most. If two nodes use the same
+    /// id, it is the first one's.
     fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>>;
 
     /// Stores a log, whole or not at all, in place of an earlier one of the same name.

@@ -42,8 +42,8 @@ use crate::tables::nodes::remove;
 use crate::tables::steps::report;
 use crate::{
     Answer, EVENT_BACKLOG, Event, Ingested, NewestRuns, Node, PruneScope, Pruned, Quotas, Report,
-    ReportedGenerations, Retention, RunQuery, ScriptReport, ScriptSummary, Status, Store,
-    StoreError, UploadedLog, Watch,
+    Retention, RunQuery, ScriptReport, ScriptSummary, Status, Store, StoreError, UploadedLog,
+    Watch,
 };
 
 /// A PostgreSQL database, which many daemons may share.
@@ -144,16 +144,8 @@ impl Store for Postgres {
         self.read(reads::nodes_named(&self.database, names))
     }
 
-    fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>> {
-        self.read(reads::seen(&self.database))
-    }
-
     fn runs<'a>(&'a self, node: &'a str, query: RunQuery) -> Answer<'a, NewestRuns> {
         self.read(runs::newest(&self.database, node, query))
-    }
-
-    fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>> {
-        self.read(reads::node_of_run(&self.database, run))
     }
 
     fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>> {

@@ -8,7 +8,7 @@ use tokio_postgres::types::ToSql;
 use super::connect::Database;
 use super::error::Failure;
 use crate::status::BriefState;
-use crate::{Node, NodeState, ReportedGenerations, Status};
+use crate::{Node, NodeState, Status};
 
 /// What is remembered of the nodes that `select` names, made into `T` one by one: all of them may be
 /// a hundred thousand.
@@ -45,18 +45,4 @@ pub(super) async fn statuses(db: &Database) -> Result<BTreeMap<Status, u64>, Fai
 pub(super) async fn nodes_named(db: &Database, names: Vec<String>) -> Result<Vec<Node>, Failure> {
     let select = "SELECT state FROM node WHERE name = ANY($1) ORDER BY name";
     states(db, select, &[&names], |state: NodeState| state.node()).await
-}
-
-pub(super) async fn seen(db: &Database) -> Result<Vec<(String, ReportedGenerations)>, Failure> {
-    let select = "SELECT state FROM node ORDER BY name";
-    let seen = |state: NodeState| (state.name().to_owned(), state.seen());
-    states(db, select, &[], seen).await
-}
-
-pub(super) async fn node_of_run(db: &Database, run: &str) -> Result<Option<String>, Failure> {
-    let client = db.client().await?;
-    let select = "SELECT node FROM run WHERE run = $1 AND NOT pruned ORDER BY id LIMIT 1";
-    let select = client.prepare_cached(select).await?;
-    let row = client.query_opt(&select, &[&run]).await?;
-    row.map(|row| Ok(row.try_get(0)?)).transpose()
 }

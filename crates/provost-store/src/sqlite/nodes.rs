@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::rows::{self, json_column};
-use crate::{Node, NodeState, ReportedGenerations, Status};
+use crate::{Node, NodeState, Status};
 
 /// How many states one thread understands. Fewer are not worth a thread.
 const PART: usize = 20_000;
@@ -55,13 +55,6 @@ fn understood<T: Send>(
         }
         Ok(all)
     })
-}
-
-/// What each node has fetched.
-pub(super) fn seen(db: &Connection) -> rusqlite::Result<Vec<(String, ReportedGenerations)>> {
-    db.prepare_cached("SELECT name, state FROM node ORDER BY name")?
-        .query_map([], |row| Ok((row.get(0)?, json_column::<NodeState>(row, 1)?.seen())))?
-        .collect()
 }
 
 pub(super) fn state_of(db: &Connection, node: &str) -> rusqlite::Result<Option<NodeState>> {

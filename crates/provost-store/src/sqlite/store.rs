@@ -14,9 +14,8 @@ use crate::sql::Backend;
 use crate::tables::nodes::remove;
 use crate::tables::steps::report;
 use crate::{
-    Answer, Event, Ingested, NewestRuns, Node, PruneScope, Pruned, Report, ReportedGenerations,
-    Retention, RunQuery, ScriptReport, ScriptSummary, Status, Store, StoreError, UploadedLog,
-    Watch,
+    Answer, Event, Ingested, NewestRuns, Node, PruneScope, Pruned, Report, Retention, RunQuery,
+    ScriptReport, ScriptSummary, Status, Store, StoreError, UploadedLog, Watch,
 };
 
 impl Store for Sqlite {
@@ -57,24 +56,9 @@ impl Store for Sqlite {
         }))
     }
 
-    fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>> {
-        Box::pin(self.read(nodes::seen))
-    }
-
     fn runs<'a>(&'a self, node: &'a str, query: RunQuery) -> Answer<'a, NewestRuns> {
         let node = node.to_owned();
         Box::pin(self.read(move |db| runs::newest(db, &node, &query)))
-    }
-
-    fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>> {
-        let run = run.to_owned();
-        Box::pin(self.read(move |db| {
-            db.prepare_cached(
-                "SELECT node FROM run WHERE run = ? AND pruned = 0 ORDER BY id LIMIT 1",
-            )?
-            .query_row([run], |row| row.get(0))
-            .optional()
-        }))
     }
 
     fn records<'a>(&'a self, run: &'a str, after: u64) -> Answer<'a, Vec<(u64, Box<RawValue>)>> {

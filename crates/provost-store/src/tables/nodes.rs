@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use crate::notice::Subscriptions;
 use crate::sql::{Backend, Change, Row, Sql, Unreadable, values};
 use crate::{
-    Answer, Claim, Event, Lost, Node, NodeState, NodeStates, Notice, NoticeKind, Released, Standing,
+    Answer, Claim, Event, Lost, Node, NodeState, NodeStates, Notice, NoticeKind, Released,
+    ReportedGenerations, Standing,
 };
 
 /// How many nodes that are due are looked at in one transaction, so that no report waits for it.
@@ -22,6 +23,20 @@ impl<B: Backend> NodeStates for B {
     fn node<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Node>> {
         self.query(name.to_owned(), |db, name| {
             Box::pin(async move { Ok(state(db, name).await?.map(|state| state.node())) })
+        })
+    }
+
+    fn node_of_run<'a>(&'a self, run: &'a str) -> Answer<'a, Option<String>> {
+        self.query(run.to_owned(), |db, run| {
+            let select = "SELECT node FROM run WHERE run = $1 AND NOT pruned ORDER BY id LIMIT 1";
+            Box::pin(db.first(select, values![run], Row::only))
+        })
+    }
+
+    fn seen(&self) -> Answer<'_, Vec<(String, ReportedGenerations)>> {
+        self.query((), |db, ()| {
+            let seen = |row| state_of(row).map(|state| (state.name().to_owned(), state.seen()));
+            Box::pin(db.all("SELECT state FROM node ORDER BY name", [], seen))
         })
     }
 
@@ -88,10 +103,11 @@ impl<B: Backend> NodeStates for B {
 }
 
 async fn state<S: Sql>(db: &S, node: &str) -> Result<Option<NodeState>, S::Error> {
-    let state = |row: Row| -> Result<NodeState, Unreadable> {
-        Ok(serde_json::from_str(&row.only::<String>()?)?)
-    };
-    db.first("SELECT state FROM node WHERE name = $1", values![node], state).await
+    db.first("SELECT state FROM node WHERE name = $1", values![node], state_of).await
+}
+
+fn state_of(row: Row) -> Result<NodeState, Unreadable> {
+    Ok(serde_json::from_str(&row.only::<String>()?)?)
 }
 
 async fn accept<S: Change>(db: &S, claim: &Claim, at: Timestamp) -> Result<bool, S::Error> {
