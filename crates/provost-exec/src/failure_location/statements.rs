@@ -339,7 +339,7 @@ mod tests {
             ("case x in\nx) a; exit $? ;;\nesac", ""),
         ] {
             let script = script(dir.path(), text);
-            let line = script.code().filter(|(_, line)| line.contains("exit")).next().unwrap().0;
+            let line = script.code().find(|(_, line)| line.contains("exit")).unwrap().0;
             let found = script.origin(line).map(|o| format!("{} {}", o.line, o.command));
             assert_eq!(found.unwrap_or_default(), origin, "{text}");
         }
