@@ -76,6 +76,7 @@ mod retention;
 mod rights;
 mod round_trips;
 mod running_stages;
+mod scripts;
 mod secrets;
 mod security_page;
 mod shell_library;

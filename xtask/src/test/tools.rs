@@ -16,7 +16,7 @@ struct Tool {
 /// A module is no program; with its whole path it is looked for like one.
 const NGINX_STREAM: &str = "/usr/lib/nginx/modules/ngx_stream_module.so";
 
-const TOOLS: [Tool; 31] = [
+const TOOLS: [Tool; 35] = [
     tool("make", "make", true, "builds jemalloc"),
     tool("ip", "iproute2", true, "makes networks for tests"),
     tool("ps", "procps", true, "shows what a script has left behind"),
@@ -27,6 +27,10 @@ const TOOLS: [Tool; 31] = [
     tool("shfmt", "shfmt", true, "checks the format of shell scripts"),
     tool("minisign", "minisign", true, "checks our signatures by the stock tool"),
     tool("busybox", "busybox", true, "is a shell that the shell library has to work in"),
+    tool("ksh", "ksh", false, "runs a language's scripts of the corpus"),
+    tool("zsh", "zsh", false, "does the same"),
+    tool("ruby", "ruby", false, "does the same"),
+    tool("tclsh", "tcl", false, "does the same"),
     tool("strace", "strace", false, "kills nodes at the system calls of their runs"),
     tool("nginx", "nginx-light", false, "is a real web server with a file that it may not read"),
     tool(NGINX_STREAM, "libnginx-mod-stream", false, "lets nginx pass nodes' TLS on"),

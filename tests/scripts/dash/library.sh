@@ -1,0 +1,3 @@
+# Read by sourced_file.
+set -e
+no_such_command
