@@ -60,13 +60,24 @@ impl Interpreter {
         all
     }
 
+    /// Whether a header means this one by `python`, `bash 4.2` or `bash 4.2 to 5.1`.
+    pub(super) fn is(&self, name: &str) -> bool {
+        let Some(versions) = name.strip_prefix("bash ").filter(|_| self.language == "bash") else {
+            return self.name == name;
+        };
+        let (first, last) = versions.split_once(" to ").unwrap_or((versions, versions));
+        (number(first)..=number(last)).contains(&number(&self.version))
+    }
+
     /// Whether it is at least of this version.
     pub(super) fn is_at_least(&self, needed: &str) -> bool {
-        let parts = |version: &str| -> Vec<u32> {
-            version.split('.').map(|part| part.parse().unwrap()).collect()
-        };
-        parts(&self.version) >= parts(needed)
+        number(&self.version) >= number(needed)
     }
+}
+
+/// A version such as `5.2`, to compare.
+fn number(version: &str) -> Vec<u32> {
+    version.split('.').map(|part| part.parse().unwrap()).collect()
 }
 
 fn more_bashes() -> Vec<PathBuf> {

@@ -30,7 +30,7 @@ const SIGNALS: [(i32, &str); 9] = [
 
 /// A script with one of its interpreters.
 pub(super) struct Job<'j> {
-    pub(super) script: &'j Script,
+    pub(super) script: Script,
     pub(super) interpreter: &'j Interpreter,
 }
 

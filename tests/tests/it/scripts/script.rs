@@ -25,6 +25,10 @@ impl Mode {
             Self::Off => "off",
         }
     }
+
+    fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
 }
 
 /// What is compared.
@@ -72,38 +76,29 @@ impl Facet {
         Self::ALL.into_iter().find(|facet| facet.as_str() == name)
     }
 
+    /// Whether it depends on how busy the machine is.
+    pub(super) fn depends_on_load(self) -> bool {
+        matches!(self, Self::Order | Self::Time)
+    }
+
     /// Whether it is what Provost finds out, not what the script does.
     pub(super) fn is_name(self) -> bool {
         matches!(self, Self::Line | Self::Command | Self::CalledFrom)
     }
 }
 
-/// Where a line of the header counts: ` in MODE, MODE`, ` with INTERPRETER, INTERPRETER`.
-#[derive(Debug, Default)]
-struct Scope {
-    modes: Vec<String>,
-    interpreters: Vec<String>,
-}
-
-impl Scope {
-    fn has(&self, mode: Mode, interpreter: &Interpreter) -> bool {
-        let among = |all: &[String], one: &str| all.is_empty() || all.iter().any(|a| a == one);
-        among(&self.modes, mode.as_str()) && among(&self.interpreters, &interpreter.name)
-    }
-}
-
 /// A fault of Provost's that is known, to be removed with it.
 #[derive(Debug)]
 pub(super) struct KnownFault {
-    scope: Scope,
-    pub(super) facet: Facet,
+    modes: Vec<Mode>,
+    facet: Facet,
     /// What there is instead; of output, a part of it.
     pub(super) actual: String,
     /// Whether it isn't always there.
     pub(super) sometimes: bool,
 }
 
-/// A script and its header.
+/// A script and its header, as it is for one interpreter.
 #[derive(Debug)]
 pub(super) struct Script {
     pub(super) name: String,
@@ -124,25 +119,23 @@ pub(super) struct Script {
     pub(super) varies: Vec<Regex>,
     /// The oldest version of the interpreter.
     pub(super) needs: Option<String>,
-    unnamed: Vec<(Scope, Vec<Facet>)>,
+    /// The modes in which something isn't named.
+    unnamed: Vec<(Vec<Mode>, Vec<Facet>)>,
     known_faults: Vec<KnownFault>,
 }
 
 impl Script {
     /// Those of a folder; what has an extension is a file that they read.
-    pub(super) fn all(folder: &Path) -> Vec<Self> {
+    pub(super) fn all(folder: &Path, interpreter: &Interpreter) -> Vec<Self> {
         let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_none()).collect();
         paths.sort();
-        paths.iter().map(|path| Self::read(path)).collect()
+        paths.iter().map(|path| Self::read(path, interpreter)).collect()
     }
 
-    fn read(path: &Path) -> Self {
-        let text = fs::read_to_string(path).unwrap();
+    fn read(path: &Path, interpreter: &Interpreter) -> Self {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let mut script = Self {
-            name,
-            status: "0".to_owned(),
             line: None,
             commands: Vec::new(),
             called_from: None,
@@ -152,9 +145,11 @@ impl Script {
             needs: None,
             unnamed: Vec::new(),
             known_faults: Vec::new(),
-            text: String::new(),
+            status: "0".to_owned(),
+            text: fs::read_to_string(path).unwrap(),
+            name,
         };
-        let (mut function, mut file) = (None, None);
+        let text = script.text.clone();
         let comments = text.lines().skip(1).map_while(|line| line.strip_prefix('#'));
         let mut in_policy = false;
         for comment in comments {
@@ -164,24 +159,12 @@ impl Script {
             if in_policy || key.starts_with(char::is_uppercase) {
                 continue;
             }
-            let owned = || value.to_owned();
-            match key {
-                "status" => script.status = owned(),
-                "line" => script.line = Some([owned(), "main".to_owned(), script.name.clone()]),
-                "function" => function = Some(owned()),
-                "file" => file = Some(owned()),
-                "command" => script.commands.push(owned()),
-                "called from" => script.called_from = Some(owned()),
-                "leaves" => script.leaves = value.split(", ").map(str::to_owned).collect(),
-                "order" => script.is_unordered = value == "any",
-                "varies" => script.varies.push(Regex::new(value).unwrap()),
-                "needs" => script.needs = Some(owned()),
-                _ => script.read_scoped(key, value, path),
+            let (key, interpreters) = key.split_once(" with ").unwrap_or((key, ""));
+            if interpreters.is_empty() || interpreters.split(", ").any(|name| interpreter.is(name))
+            {
+                let is_known = script.set(key, value).is_some();
+                assert!(is_known, "{}: `#{comment}` isn't known", path.display());
             }
-        }
-        if let Some(line) = &mut script.line {
-            line[1] = function.unwrap_or_else(|| line[1].clone());
-            line[2] = file.unwrap_or_else(|| line[2].clone());
         }
         let names_both = script.line.is_some() && !script.commands.is_empty();
         assert!(
@@ -189,59 +172,58 @@ impl Script {
             "{}: the line and the command that fail (or \"none\") aren't in the header",
             path.display()
         );
-        script.text = text;
         script
     }
 
-    /// A line that may be about some modes and interpreters only.
-    fn read_scoped(&mut self, key: &str, value: &str, path: &Path) {
-        let mut known = || {
-            let (what, scope) = scope(key);
-            match what {
-                "unnamed" => {
-                    let facets: Option<_> = value.split(", ").map(Facet::parse).collect();
-                    self.unnamed.push((scope, facets?));
-                }
-                "known fault" | "known fault sometimes" => {
-                    let (facet, actual) = value.split_once(": ")?;
-                    let (facet, actual) = (Facet::parse(facet)?, actual.to_owned());
-                    let sometimes = what.ends_with("sometimes");
-                    self.known_faults.push(KnownFault { scope, facet, actual, sometimes });
-                }
-                _ => return None,
+    /// Sets what one line of the header says; nothing if that isn't known.
+    fn set(&mut self, key: &str, value: &str) -> Option<()> {
+        let owned = value.to_owned();
+        let (key, modes) = key.split_once(" in ").unwrap_or((key, ""));
+        let modes: Option<Vec<Mode>> = modes.split_terminator(", ").map(Mode::parse).collect();
+        match key {
+            "status" => self.status = owned,
+            "line" => self.line = Some([owned, "main".to_owned(), self.name.clone()]),
+            "function" => self.line.as_mut()?[1] = owned,
+            "file" => self.line.as_mut()?[2] = owned,
+            "command" => self.commands.push(owned),
+            "called from" => self.called_from = Some(owned),
+            "leaves" => self.leaves = value.split(", ").map(str::to_owned).collect(),
+            "order" => self.is_unordered = value == "any",
+            "varies" => self.varies.push(Regex::new(value).ok()?),
+            "needs" => self.needs = Some(owned),
+            "unnamed" => {
+                let facets: Option<_> = value.split(", ").map(Facet::parse).collect();
+                self.unnamed.push((modes?, facets?));
             }
-            Some(())
-        };
-        assert!(known().is_some(), "{}: `# {key}: {value}` isn't known", path.display());
+            "known fault" | "known fault sometimes" => {
+                let (facet, actual) = value.split_once(": ")?;
+                let (facet, actual) = (Facet::parse(facet)?, actual.to_owned());
+                let sometimes = key.ends_with("sometimes");
+                self.known_faults.push(KnownFault { modes: modes?, facet, actual, sometimes });
+            }
+            _ => return None,
+        }
+        Some(())
     }
 
     /// Whether Provost can't know this and leaves it out.
-    pub(super) fn is_unnamed(&self, facet: Facet, mode: Mode, interpreter: &Interpreter) -> bool {
+    pub(super) fn is_unnamed(&self, facet: Facet, mode: Mode) -> bool {
         let mut all = self.unnamed.iter();
-        all.any(|(scope, facets)| facets.contains(&facet) && scope.has(mode, interpreter))
+        all.any(|(modes, facets)| facets.contains(&facet) && is_among(mode, modes))
     }
 
-    pub(super) fn known_fault(
-        &self,
-        facet: Facet,
-        mode: Mode,
-        interpreter: &Interpreter,
-    ) -> Option<&KnownFault> {
-        let may_lack =
-            |scope: &Scope| scope.modes.is_empty() && mode == Mode::Off && facet.is_name();
+    /// The faults that may be there instead of what is right.
+    pub(super) fn known_faults(&self, facet: Facet, mode: Mode) -> Vec<&KnownFault> {
+        // Without a trace, little is named, right or wrong.
+        let is_off =
+            |fault: &KnownFault| facet.is_name() && mode == Mode::Off && fault.modes.is_empty();
         let here = |fault: &&KnownFault| {
-            fault.facet == facet && fault.scope.has(mode, interpreter) && !may_lack(&fault.scope)
+            fault.facet == facet && is_among(mode, &fault.modes) && !is_off(fault)
         };
-        self.known_faults.iter().find(here)
+        self.known_faults.iter().filter(here).collect()
     }
 }
 
-/// Splits `WHAT in MODES with INTERPRETERS`.
-fn scope(key: &str) -> (&str, Scope) {
-    let list = |text: &str| text.split(", ").map(str::to_owned).collect();
-    let (key, interpreters) = key.split_once(" with ").unwrap_or((key, ""));
-    let (what, modes) = key.split_once(" in ").unwrap_or((key, ""));
-    let [modes, interpreters] =
-        [modes, interpreters].map(|text| if text.is_empty() { Vec::new() } else { list(text) });
-    (what, Scope { modes, interpreters })
+fn is_among(mode: Mode, modes: &[Mode]) -> bool {
+    modes.is_empty() || modes.contains(&mode)
 }

@@ -35,6 +35,13 @@ enum Naming {
     Wrong,
 }
 
+/// Something that is wrong.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) facet: Facet,
+    pub(super) text: String,
+}
+
 /// Compares; returns what is wrong, and counts what is named.
 pub(super) fn compare(
     job: &Job<'_>,
@@ -42,14 +49,15 @@ pub(super) fn compare(
     plain: &Behaviour,
     recorded: &Recorded,
     table: &mut Table,
-) -> Vec<String> {
-    let script = job.script;
+) -> Vec<Problem> {
+    let script = &job.script;
     let by_provost = &recorded.behaviour;
     let mut problems = Vec::new();
     let mut hold = |facet, is_right, actual: String| {
         if let Some(problem) = problem(job, mode, facet, is_right, &actual) {
             let (name, mode) = (&job.interpreter.name, mode.as_str());
-            problems.push(format!("{name}/{}, {mode}: {}: {problem}", script.name, facet.as_str()));
+            let text = format!("{name}/{}, {mode}: {}: {problem}", script.name, facet.as_str());
+            problems.push(Problem { facet, text });
         }
     };
     hold(Facet::Status, plain.status == by_provost.status, by_provost.status.clone());
@@ -90,8 +98,8 @@ pub(super) fn compare(
     ];
     for (facet, naming, is_nameable, actual) in named {
         let actual = actual.unwrap_or_else(|| "none".to_owned());
-        let may_lack = mode == Mode::Off || !is_nameable;
-        let is_unnamed = script.is_unnamed(facet, mode, job.interpreter);
+        let may_lack = mode == Mode::Off || !is_nameable || script.status == "0";
+        let is_unnamed = script.is_unnamed(facet, mode);
         let is_right = match naming {
             Naming::Right => !is_unnamed,
             Naming::None => may_lack || is_unnamed,
@@ -131,19 +139,23 @@ fn problem(
     is_right: bool,
     actual: &str,
 ) -> Option<String> {
-    let fault = job.script.known_fault(facet, mode, job.interpreter);
-    match fault {
-        Some(fault) if is_right && fault.sometimes => None,
-        Some(fault) if is_right => {
-            Some(format!("the known fault {:?} is gone: remove it from the header", fault.actual))
-        }
-        Some(fault) if facet.is_name() && actual == fault.actual => None,
-        Some(fault) if !facet.is_name() && actual.contains(&fault.actual) => None,
-        None if is_right => None,
-        None if facet.is_name() && job.script.is_unnamed(facet, mode, job.interpreter) => {
-            Some(format!("{actual:?}, which the header says isn't named"))
-        }
-        _ => Some(format!("{actual:?}")),
+    let script = &job.script;
+    let faults = script.known_faults(facet, mode);
+    if is_right {
+        let gone = faults.iter().find(|fault| !fault.sometimes)?;
+        return Some(format!(
+            "the known fault {:?} is gone: remove it from the header",
+            gone.actual
+        ));
+    }
+    let is_it =
+        |known: &str| if facet.is_name() { actual == known } else { actual.contains(known) };
+    if faults.iter().any(|fault| is_it(&fault.actual)) {
+        None
+    } else if facet.is_name() && script.is_unnamed(facet, mode) {
+        Some(format!("{actual:?}, which the header says isn't named"))
+    } else {
+        Some(format!("{actual:?}"))
     }
 }
 

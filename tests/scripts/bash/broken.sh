@@ -1,0 +1,3 @@
+# Read by syntax_in_library.
+echo first
+done

@@ -1,0 +1,5 @@
+# Read by outer.sh.
+leave() {
+    echo "leaving"
+    exit 3
+}

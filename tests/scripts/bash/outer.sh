@@ -1,0 +1,6 @@
+# Read by nested_source.
+. ./leave.sh
+run_all() {
+    echo "running"
+    leave 3
+}
