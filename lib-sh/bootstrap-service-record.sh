@@ -165,27 +165,27 @@ _provost_record_ask_systemd() {
 # The EXIT trap: the script's own action first, because it may change the status. If that ends the
 # shell, by exit or set -e, the end is recorded there. It finds the original $?, and isn't called
 # from a function, because bash would then print a message if it fails.
-_provost_record_exit='if _provost_record_leave "$?"; then
+_provost_record_exit='if _provost_record_leave "$?" "$BASH_COMMAND"; then
         eval "$_provost_record_own"
     else
         eval "$_provost_record_own"
     fi
     _provost_record_end "$_provost_record_at_exit"'
 
-# Whether a SIGTERM ends the script, with the status $1. bash then runs the EXIT trap, at once, and
+# Whether a SIGTERM ends the script, with the status $1 and the last command $2. bash then runs the EXIT trap, at once, and
 # has no word for why; but its command in the foreground is still a job, it is in a function, or it
 # hasn't read all of the script. Where nothing tells, systemd knows.
 _provost_record_is_terminated() {
     local jobs=''
     [[ -n $_provost_record_unit && -z $_provost_record_signal$_provost_record_place ]] || return 1
-    [[ $BASH_COMMAND != *exit* ]] || return 1
+    [[ $2 != *exit* ]] || return 1
     # The last one is that in the foreground, or it ends with a `&`.
     jobs=$(
         LC_ALL=C
         builtin jobs
     )
     [[ $jobs != *' Running '* || ${jobs##* Running } == *'&' ]] || return 0
-    [[ $jobs != *" Terminated "*" $BASH_COMMAND" ]] || return 0
+    [[ $jobs != *" Terminated "*" $2" ]] || return 0
     [[ $1 -eq 0 ]] || return 1
     ((${#FUNCNAME[@]} < 4)) || return 0
     ! { IFS= read -r -N 1 -u 255 jobs; } 2>/dev/null || return 0
@@ -196,8 +196,7 @@ _provost_record_is_terminated() {
 # Takes the last command that failed as that which ended the script: of a pipeline the one that made it
 # fail, of what is in brackets the first line.
 _provost_record_take_failed() {
-    _provost_record_place=${_provost_record_failed[0]}
-    _provost_record_command=${_provost_record_failed[1]}
+    _provost_record_place=${_provost_record_failed[0]} _provost_record_command=${_provost_record_failed[1]}
     _provost_record_called=${_provost_record_failed[3]}
     ! _provost_record_look "${_provost_record_failed[4]}" || _provost_record_take_found
 }
@@ -237,13 +236,15 @@ _provost_record_look() {
     _provost_record_found=("${text##*$'\n'}" "${text%$'\n'*}")
 }
 
-# Stores that the script ends with the status $1, and where; returns it.
+# Stores that the script ends with the status $1 after the command $2, and where; returns it.
 _provost_record_leave() {
-    if _provost_record_is_terminated "$1"; then
-        _provost_record_signal=TERM _provost_record_command=$BASH_COMMAND
+    if _provost_record_is_terminated "$@"; then
+        _provost_record_signal=TERM _provost_record_command=$2
     fi
     # Now, because the script's trap may fail as well.
-    if [[ -z $_provost_record_place && ${_provost_record_failed[2]} -eq $1 ]]; then
+    # Without -e the script went on, unless that command was its last one.
+    if [[ -z $_provost_record_place && ${_provost_record_failed[2]} -eq $1 &&
+        ($- == *e* || $2 == "${_provost_record_failed[1]}") ]]; then
         _provost_record_take_failed
     fi
     _provost_record_at_exit=$1
@@ -594,8 +595,7 @@ _provost_record_text='
     function is_code(number) { return line[number] != "" && line[number] !~ /^#/ }
     function is_piped(i) { return op[i] ~ /^[|]&?$/ }
     function is_simple(i) {
-        return text[i] != "" && is_whole(text[i]) &&
-            text[i] !~ /^(if|elif|while|until|for|case|!|fi|done|esac|[}])([ \t]|$)/
+        return text[i] != "" && is_whole(text[i]) && text[i] !~ /^(if|elif|while|until|for|case|!|fi|done|esac|[}])([ \t]|$)/
     }
     function unquoted(word) { word = trim(word); gsub(/^"+|"+$/, "", word); return word }
     # Sets op, open and text to the commands of a line, the operators and the words before them.
@@ -784,8 +784,8 @@ if [[ -z ${_provost_record_is_on-} || $_provost_record_is_on != "$$" ]]; then
     esac
     # Not in a function, so that the script's own action finds everything unchanged.
     # And in one line, because lines of the trap would count as the script's. What fails in a function
-    # fails again where that was called.
-    builtin trap '_provost_record_now=("$LINENO ${FUNCNAME[0]:-main} ${BASH_SOURCE[0]-}" "$BASH_COMMAND" "$?" "${FUNCNAME[1]:+${BASH_LINENO[0]} ${FUNCNAME[1]} ${BASH_SOURCE[1]-}}" "${PIPESTATUS[*]/%/ }" "$LINENO" "${#BASH_SOURCE[@]}"); if [[ ${_provost_record_now[6]} -lt ${_provost_record_failed[6]} && ${_provost_record_now[2]} -eq ${_provost_record_failed[2]} && ${_provost_record_now[1]} == "${_provost_record_failed[1]}" ]]; then _provost_record_failed=("${_provost_record_failed[@]:0:5}" "${_provost_record_now[@]:5}"); else _provost_record_failed=("${_provost_record_now[@]}"); fi; [[ -z $_provost_record_at_exit || $- != *e* ]] || _provost_record_end "${_provost_record_failed[2]}"; _provost_record_status "${_provost_record_failed[2]}" || eval "$_provost_record_own_err"' ERR
+    # fails again where that was called. bash 4 takes a `[[` here for the script's command.
+    builtin trap '_provost_record_now=("$LINENO ${FUNCNAME[0]:-main} ${BASH_SOURCE[0]-}" "$BASH_COMMAND" "$?" "${FUNCNAME[1]:+${BASH_LINENO[0]} ${FUNCNAME[1]} ${BASH_SOURCE[1]-}}" "${PIPESTATUS[*]/%/ }" "$LINENO" "${#BASH_SOURCE[@]}"); if [ "${_provost_record_now[6]}" -lt "${_provost_record_failed[6]}" ] && [ "${_provost_record_now[2]}" -eq "${_provost_record_failed[2]}" ] && [ "${_provost_record_now[1]}" = "${_provost_record_failed[1]}" ]; then _provost_record_failed=("${_provost_record_failed[@]:0:5}" "${_provost_record_now[@]:5}"); else _provost_record_failed=("${_provost_record_now[@]}"); fi; [ -z "$_provost_record_at_exit" ] || [ "${-#*e}" = "$-" ] || _provost_record_end "${_provost_record_failed[2]}"; _provost_record_status "${_provost_record_failed[2]}" || eval "$_provost_record_own_err"' ERR
     # Trapped, a SIGTERM would wait for the command in the foreground, which systemd may leave alone
     # (KillMode=mixed, process).
     for _provost_record_word in HUP INT ${_provost_record_unit:-TERM}; do

@@ -256,6 +256,9 @@ fn the_command_is_named_whose_status_ended_the_script() {
         ("set +e\nif true; then\n    ls /nowhere\nfi\nexit $?\n".into(), "8 main | exit 2 | "),
         ("(\n    cd / # away\n    ls /nowhere\n)\n".into(), "4 main | ( cd /; ls /nowhere ) | "),
         ("x=$(\n    ls /nowhere\n)\n".into(), "4 main | x=$(ls /nowhere) | "),
+        // It went on after the failure.
+        ("set +e\nfalse\ntrue\n[ -e /nowhere ] && true\n".into(), " |  | "),
+        ("set +e\nf() {\n    false\n}\nf\n".into(), "6 f | false | 8 main"),
     ];
     for way in WAYS {
         for (body, expected) in &cases {
