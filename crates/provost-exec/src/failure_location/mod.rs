@@ -50,6 +50,13 @@ pub(crate) fn arrange(step: &Step, language: Language) -> Option<BashWatch> {
     Some(BashWatch { env, notes })
 }
 
+/// Whether a shell script's text shows that it went on after this command had failed.
+pub(crate) fn ignores(step: &Step, command: &str) -> bool {
+    let is_shell = |script: &Script| matches!(script.language, Language::Bash | Language::Sh);
+    let script = Script::read(&step.folder.join(&step.name)).filter(is_shell);
+    script.is_some_and(|script| script.ignores(command))
+}
+
 /// Finds the place where a script failed that ended with `status`, by its `notes` as well.
 pub(crate) fn place(
     step: &Step,

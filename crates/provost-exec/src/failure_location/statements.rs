@@ -170,6 +170,33 @@ impl Script {
         self.options.iter().any(|option| option == "pipefail") || self.sets('\0', "pipefail")
     }
 
+    /// Whether its text shows that it goes on whenever this command fails, because `&&`, `|| true` or
+    /// `|| :` follows wherever that program is called.
+    pub(super) fn ignores(&self, command: &str) -> bool {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let program = name(command.split(' ').next().unwrap_or_default());
+        let last = self.code().next_back().map(|(number, _)| number);
+        let mut calls = Vec::new();
+        for (number, line) in self.code() {
+            let parts = parts(without_function(line));
+            for (at, part) in parts.iter().enumerate() {
+                if !part.text.split_ascii_whitespace().any(|word| name(word) == program) {
+                    continue;
+                }
+                let rest = parts.get(at + 1..).unwrap_or_default();
+                calls.push(match rest.first().map(|next| (next.operator, next.text)) {
+                    Some(("&&", _)) => {
+                        let goes_on = Some(number) != last && part.is_simple();
+                        goes_on && rest.iter().all(|next| next.operator != "||")
+                    }
+                    Some(("||", "true" | ":")) => true,
+                    _ => false,
+                });
+            }
+        }
+        !calls.is_empty() && !calls.contains(&false)
+    }
+
     /// Whether a line ends a text that goes with a command.
     fn is_delimiter(&self, line: &str) -> bool {
         let begins = |text: &str| text.contains("<<") && text.contains(line);
@@ -342,6 +369,24 @@ mod tests {
             let line = script.code().find(|(_, line)| line.contains("exit")).unwrap().0;
             let found = script.origin(line).map(|o| format!("{} {}", o.line, o.command));
             assert_eq!(found.unwrap_or_default(), origin, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_ignored_where_the_text_shows_it() {
+        let dir = tempfile::tempdir().unwrap();
+        for (text, ignored) in [
+            ("ip link show && a\nb", true),
+            ("/sbin/ip link show >f 2>&1 && a; b\nb", true),
+            ("ip link show || true\nb", true),
+            ("ip link show && a", false),
+            ("ip link show && a || exit 1\nb", false),
+            ("if ip link show && a; then\nb\nfi", false),
+            ("ip link show || exit 1\nb", false),
+            ("ip link show && a\nip addr\nb", false),
+            ("b", false),
+        ] {
+            assert_eq!(script(dir.path(), text).ignores("ip link show"), ignored, "{text}");
         }
     }
 

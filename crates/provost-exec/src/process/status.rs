@@ -25,6 +25,11 @@ pub(crate) fn process_of(thread: i32) -> Option<i32> {
     field(&status(thread)?, "Tgid:")?.parse().ok()
 }
 
+/// Whether a process runs itself, and waits for nothing.
+pub(crate) fn is_running(pid: i32) -> bool {
+    status(pid).is_some_and(|s| field(&s, "State:").is_some_and(|state| state.starts_with('R')))
+}
+
 /// Whether a process is stopped, and not by the name that it has while that is wanted.
 pub(crate) fn is_stopped(pid: Pid, wanted: &CStr) -> bool {
     status(pid.as_raw_nonzero().get()).is_some_and(|status| {

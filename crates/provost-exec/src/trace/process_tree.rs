@@ -190,14 +190,20 @@ impl ProcessTree {
     }
 
     /// What the script waits for: what it has become by an exec, or the command that was started last,
-    /// with those whose output it reads, as they stand in a pipeline.
+    /// with those whose output it reads, as they stand in a pipeline. Nothing if the script itself, or
+    /// a subshell of it that was started later, is busy.
     pub(super) fn awaited(&self, script: i32) -> Option<String> {
         let own = self.threads.get(&script).and_then(|thread| thread.command.as_ref());
         if let Some(command) = own {
             return command.text.as_deref().map(str::to_owned);
         }
-        let last = self.near_commands().max_by_key(|(pid, _)| self.threads[pid].start)?;
-        let (mut pid, mut text) = (last.0, last.1.text.as_deref()?.to_owned());
+        let waits = |pid: &i32| self.threads.values().any(|thread| thread.parent == *pid);
+        let near = self.threads.iter().filter(|(_, thread)| thread.is_near && !thread.is_clone);
+        let last = near.filter(|(pid, t)| t.command.is_some() || !waits(pid));
+        let (pid, last) = last.max_by_key(|(_, thread)| thread.start)?;
+        let is_busy = status::is_running(script);
+        let command = last.command.as_ref().filter(|_| !is_busy)?;
+        let (mut pid, mut text) = (*pid, command.text.as_deref()?.to_owned());
         for _ in 1..MOST_PIPED {
             let Some(pipe) = status::pipe(pid, 0) else { break };
             let writes =

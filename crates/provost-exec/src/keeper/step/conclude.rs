@@ -52,7 +52,8 @@ impl Running<'_, '_> {
             EndCause::Exit(status) if status != 0 => {
                 let place = failure_location::place(self.step, notes, status, &tail);
                 let place = place.map(|place| place.without(&self.step.secrets));
-                FailureLocation::or_command(place, commands.culprit)
+                let ended_it = |culprit: &String| !failure_location::ignores(self.step, culprit);
+                FailureLocation::or_command(place, commands.culprit.filter(ended_it))
             }
             EndCause::TimedOut(_) | EndCause::Interrupted(_) => {
                 FailureLocation::or_command(None, commands.culprit)

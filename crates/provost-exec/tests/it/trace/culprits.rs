@@ -44,6 +44,7 @@ fn an_earlier_failure_is_not_named_for_what_the_script_says_itself() {
     let check = "[ -r /nowhere ] || { echo 'no conf' >&2; exit 1; }";
     names(&sh(check), "");
     names(&sh(&check.replace("exit 1", "exit 2")), "");
+    names(&sh("[ -r /nowhere ] || exit 1"), "");
     names(&sh(&format!("(sh -c 'exit 1'; {check}) || exit 1")), "");
     names(&sh(&format!("trap 'rm -f x' EXIT\n{check}")), "");
     names(&sh("sh -c 'exit 9'; rc=$?\necho \"failed: $rc\"; exit $rc"), "sh -c 'exit 9'");
@@ -122,6 +123,8 @@ fn of_a_script_that_hangs() {
     awaits(&bash("sh -c 'sleep 100; :'"), "sh -c 'sleep 100; :'");
     awaits(&bash("exec sleep 100"), "sleep 100");
     awaits(&bash("while :; do :; done"), "");
+    awaits(&bash("sleep 100 &\nwhile :; do :; done"), "");
+    awaits(&bash("sleep 100 &\n(while :; do :; done)"), "");
 }
 
 #[test]
