@@ -113,6 +113,9 @@ pub struct Detail {
     /// Where it failed: `LINE FUNCTION FILE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_line: Option<String>,
+    /// If that is in a function, where it was called: `LINE FUNCTION FILE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called_from: Option<String>,
     /// Its last three lines of output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,

@@ -35,6 +35,17 @@ pub fn outcome(cause: Option<Cause>, exit_code: Option<i32>, signal: Option<&str
     }
 }
 
+/// The line to look at first, `LINE FUNCTION FILE`: where a function such as `die` ends the script by
+/// `exit`, the line that calls it.
+pub fn first_line<'a>(
+    error_line: Option<&'a str>,
+    called_from: Option<&'a str>,
+    command: Option<&str>,
+) -> Option<&'a str> {
+    let by_exit = command.is_some_and(|command| command.split(' ').next() == Some("exit"));
+    called_from.filter(|_| by_exit && error_line.is_some()).or(error_line)
+}
+
 /// How a stage that a script recorded itself has ended: `ok`, `FAILED (exit status 32)`.
 pub fn inner_outcome(inner: &Inner) -> String {
     let outcome = || outcome(inner.cause, inner.exit_code, inner.signal.as_deref());

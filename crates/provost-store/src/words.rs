@@ -45,6 +45,12 @@ pub fn command_without_line(detail: &Detail) -> Option<&str> {
     detail.command.as_deref().filter(|_| detail.error_line.is_none())
 }
 
+/// The line of the script to look at first.
+pub fn first_line(detail: &Detail) -> Option<&str> {
+    let Detail { error_line, called_from, command, .. } = detail;
+    wording::first_line(error_line.as_deref(), called_from.as_deref(), command.as_deref())
+}
+
 /// For how long a stage has run, and its script's own stage:
 /// `for 4 min, bootkube: wait-for-etcd for 34 s: the last line`.
 pub fn running_for(running: &RunningFor, now: Timestamp) -> String {
@@ -74,7 +80,7 @@ pub fn what(node: &Node, now: Timestamp) -> String {
         return running_for(running, now);
     }
     let detail = &node.detail;
-    let line = detail.error_line.as_deref().and_then(|line| line.split(' ').next());
+    let line = first_line(detail).and_then(|line| line.split(' ').next());
     let line = line.map(|number| format!("line {number}"));
     let command = command_without_line(detail);
     let last = detail.error_message.as_deref().and_then(|message| message.lines().last());
@@ -206,6 +212,11 @@ mod tests {
         assert_eq!(shown(text("12 main disk"), text("mkfs /dev/sdb")), "line 12: b");
         assert_eq!(shown(None, text("mkfs /dev/sdb")), "mkfs /dev/sdb: b");
         assert_eq!(shown(None, None), "b");
+        let mut node = failed(text("2 die disk"), text("exit 1"));
+        node.detail.called_from = text("12 main disk");
+        assert_eq!(what(&node, at(0)), "line 12: b", "where die is called");
+        node.detail.command = text("mkfs /dev/sdb");
+        assert_eq!(what(&node, at(0)), "line 2: b");
     }
 
     #[test]

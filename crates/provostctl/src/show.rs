@@ -246,8 +246,8 @@ impl View<'_> {
         let inner = inner.strip_prefix(&stage.stage).and_then(|rest| rest.strip_prefix(": "));
         let outcome = inner.map_or(outcome.clone(), |inner| format!("{inner}: {outcome}"));
         self.fact("outcome", Some(&outcome));
-        self.fact("line", stage.error_line.as_deref());
         self.fact("caller", stage.called_from.as_deref());
+        self.fact("line", stage.error_line.as_deref());
         self.fact("command", stage.command.as_deref());
         let commands = wording::commands(stage.commands, stage.commands_failed);
         self.fact("commands", commands.as_deref());

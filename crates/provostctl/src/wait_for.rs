@@ -269,7 +269,7 @@ fn why(failed: &[&Node]) -> Failure {
 fn way(node: &Node) -> String {
     let ending = words::ending(&node.detail);
     let detail = &node.detail;
-    let place = detail.error_line.as_deref().or(detail.command.as_deref());
+    let place = words::first_line(detail).or(detail.command.as_deref());
     let parts = [detail.stage.as_deref(), ending.as_deref(), place];
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
     let mut way: String = parts.map(|part| format!(": {}", escape_cell(part))).collect();

@@ -111,6 +111,26 @@ $ sh -c 'kill -9 $$'  # FAILED: killed by SIGKILL
 }
 
 #[test]
+fn where_a_script_calls_die_is_shown_first() {
+    let die = "#!/bin/bash\ndie() { echo \"$*\" >&2; exit 1; }\n\n\
+               [ -e /nowhere/at/all ] || die 'no conf'\n";
+    let (cluster, node) = cluster(&[("dies", die)]);
+    let console = node.provost(&["boot"]).expect(1).stderr;
+    assert!(console.contains("dies: exit status 1 at line 4 main "), "{console}");
+    assert!(console.contains("command: exit 1 at line 2 die "), "{console}");
+    let stage = &node.status()["stages"][1];
+    let has = |key: &str, line: &str| stage[key].as_str().unwrap_or_default().starts_with(line);
+    assert!(has("errorLine", "2 die ") && has("calledFrom", "4 main "), "{stage}");
+    let shown = cluster.ctl(&["show", "cn001"]).expect(0).stdout;
+    for text in [shown, node.provost(&["status"]).expect(0).stdout] {
+        let at = |row: &str| text.find(row).unwrap_or_else(|| panic!("no {row} in {text}"));
+        assert!(at(" 4 main ") < at(" 2 die "), "{text}");
+    }
+    let nodes = cluster.ctl(&["nodes"]).expect(0).stdout;
+    assert!(nodes.contains("line 4: no conf"), "{nodes}");
+}
+
+#[test]
 fn a_script_chooses_how_closely_it_is_watched() {
     let script = |word: &str| {
         format!("#!/bin/bash\n# /// provost\n# trace = \"{word}\"\n# ///\necho one\ncat /nowhere\n")

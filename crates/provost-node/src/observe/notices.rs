@@ -74,7 +74,7 @@ fn line(end: &Record, at: &Record) -> String {
 /// How and where a stage failed; nothing of its output if it is a script.
 fn blame(at: &Record, message: &str) -> String {
     let how = wording::outcome(at.cause, at.exit_code, at.signal.as_deref());
-    let place = at.error_line.as_ref().and_then(|line| {
+    let place = first_line(at).and_then(|line| {
         let mut words = line.splitn(3, ' ');
         Some((words.next()?, words.nth(1)?))
     });
@@ -83,6 +83,12 @@ fn blame(at: &Record, message: &str) -> String {
         None if at.exit_code.is_some() && at.cause != Some(Cause::Exec) => how,
         None => format!("{how}: {message}"),
     }
+}
+
+/// The line of the script to look at first.
+pub(super) fn first_line(record: &Record) -> Option<&str> {
+    let Record { error_line, called_from, command, .. } = record;
+    wording::first_line(error_line.as_deref(), called_from.as_deref(), command.as_deref())
 }
 
 fn write(etc: &Path, line: &str) {

@@ -7,6 +7,7 @@ use provost_record::Record;
 use provost_steplog::wording;
 
 use super::logging::Terminal;
+use super::notices::first_line;
 use super::observer::{Observer, StepContext, StepEnd};
 
 /// Says on the console how each step goes. What is said goes to the logs as well; what a running
@@ -68,10 +69,13 @@ impl Observer for ConsoleProgress {
 
 /// A failed step in several lines: where, which command, its last output, what to do.
 fn failure(script: &str, outcome: &str, end: &Record) -> String {
-    let at = end.error_line.as_ref().map_or(String::new(), |line| format!(" at line {line}"));
+    let first = first_line(end);
+    let at = first.map_or(String::new(), |line| format!(" at line {line}"));
     let mut text = format!("error: {script}: {outcome}{at}\n");
     if let Some(command) = &end.command {
-        text += &format!("  command: {}\n", command.replace('\n', " "));
+        let line = end.error_line.as_deref().filter(|line| first != Some(line));
+        let line = line.map_or(String::new(), |line| format!(" at line {line}"));
+        text += &format!("  command: {}{line}\n", command.replace('\n', " "));
     }
     for line in end.error_message.iter().flat_map(|message| message.lines()) {
         text += &format!("  | {line}\n");

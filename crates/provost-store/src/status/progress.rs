@@ -68,6 +68,8 @@ struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     error_line: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    called_from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
@@ -246,6 +248,7 @@ impl Failure {
             exit_code: record.exit_code,
             signal: record.signal.clone(),
             error_line: record.error_line.clone(),
+            called_from: record.called_from.clone(),
             error_message: record.error_message.clone(),
             command: record.command.clone(),
             hint: record.hint.clone(),
@@ -260,6 +263,7 @@ impl Failure {
             exit_code: failure.exit_code,
             signal: failure.signal,
             error_line: failure.error_line,
+            called_from: failure.called_from,
             error_message: failure.error_message,
             command: failure.command,
             hint: failure.hint,

@@ -134,11 +134,11 @@ impl Service {
                 return text;
             }
         };
-        if let Some(line) = &failure.error_line {
-            fact("line", line);
-        }
         if let Some(line) = &failure.called_from {
             fact("caller", line);
+        }
+        if let Some(line) = &failure.error_line {
+            fact("line", line);
         }
         if let Some(command) = &failure.command {
             fact("command", &command.replace('\n', " "));

@@ -275,11 +275,11 @@ pub(super) fn failure(stage: &Stage) -> String {
     let mut fact = |name: &str, value: &str| {
         text += &format!("  {name:<8} {}\n", harmless(value));
     };
-    if let Some(line) = &stage.error_line {
-        fact("line", line);
-    }
     if let Some(line) = &stage.called_from {
         fact("caller", line);
+    }
+    if let Some(line) = &stage.error_line {
+        fact("line", line);
     }
     if let Some(command) = &stage.command {
         fact("command", &command.replace('\n', " "));

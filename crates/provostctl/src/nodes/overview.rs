@@ -120,7 +120,7 @@ impl<'a> Overview<'a> {
                 "first": group.first, "last": group.last, "stage": group.detail.stage,
                 "cause": group.detail.cause, "exitCode": group.detail.exit_code,
                 "signal": group.detail.signal, "errorLine": group.detail.error_line,
-                "errorMessage": group.detail.error_message, "command": group.detail.command,
+                "calledFrom": group.detail.called_from, "errorMessage": group.detail.error_message, "command": group.detail.command,
                 "hint": group.detail.hint,
             })
         };

@@ -115,7 +115,7 @@ impl Row {
 pub(super) fn head(detail: &Detail) -> String {
     let Some(stage) = &detail.stage else { return String::new() };
     let outcome = wording::outcome(detail.cause, detail.exit_code, detail.signal.as_deref());
-    let place = detail.error_line.as_deref().and_then(|line| {
+    let place = words::first_line(detail).and_then(|line| {
         let mut words = line.splitn(3, ' ');
         Some((words.next()?, words.nth(1)?))
     });

@@ -283,8 +283,8 @@ fn failure(node: &Node, index: usize, stage: &Stage) -> Vec<(&'static str, Strin
     let here = format!("ssh {} provost log {}", node.name, stage.stage);
     let rows = [
         ("outcome", Some(outcome)),
-        ("line", stage.error_line.clone()),
         ("caller", stage.called_from.clone()),
+        ("line", stage.error_line.clone()),
         ("command", stage.command.clone()),
         ("commands", wording::commands(stage.commands, stage.commands_failed)),
         ("output", stage.error_message.clone()),
