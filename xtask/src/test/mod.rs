@@ -30,7 +30,9 @@ impl LongGroup {
     fn filter(self) -> &'static str {
         match self {
             Self::Storms => "package(provost-tests) & (binary(storms) + test(/^api_document::/))",
-            Self::Kills => "package(provost-tests) & test(/^kills::/)",
+            Self::Kills => {
+                "package(provost-tests) & test(/^kills::/) | package(provost-exec) & test(/^trace::orders::/)"
+            }
         }
     }
 }

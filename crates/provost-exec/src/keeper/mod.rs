@@ -241,13 +241,15 @@ fn stay_with(mut leftovers: Leftovers, leaf: Option<Leaf>, runner: &OwnedFd) {
         leaf.unmark();
     }
     // The kernel's SIGCONT, once a second, ends all waiting.
-    let mut release = || {
-        leftovers.tracer.as_mut().map(|tracer| tracer.release_more());
-    };
+    let mut release = || leftovers.tracer.as_mut().is_some_and(|tracer| tracer.release_more());
     release();
     drain(leftovers.pipes, &mut release);
     while poll(&mut [PollFd::new(runner, PollFlags::IN)], None) == Err(Errno::INTR) {
         release();
+    }
+    // What its tracer leaves behind is killed.
+    while release() {
+        let _ = poll(&mut [], None);
     }
     if let Some(leaf) = leaf {
         leaf.leave();
@@ -255,7 +257,7 @@ fn stay_with(mut leftovers: Leftovers, leaf: Option<Leaf>, runner: &OwnedFd) {
 }
 
 /// Reads and drops what comes through `pipes` until nobody holds their other ends.
-fn drain(mut pipes: Vec<OwnedFd>, mut in_between: impl FnMut()) {
+fn drain(mut pipes: Vec<OwnedFd>, mut in_between: impl FnMut() -> bool) {
     let mut buffer = vec![0; CHUNK];
     while !pipes.is_empty() {
         in_between();

@@ -2,6 +2,7 @@
 
 pub(crate) mod awake;
 pub(crate) mod cgroup;
+mod cut_off;
 pub(crate) mod file_watch;
 mod interpreter;
 mod not_started;
@@ -13,4 +14,5 @@ pub(crate) mod status;
 pub(crate) mod tree;
 pub(crate) mod wait;
 
+pub use cut_off::kill_marked;
 pub use not_started::{NotStarted, Why};

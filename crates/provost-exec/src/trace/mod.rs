@@ -407,7 +407,11 @@ impl Tracer {
                     ptrace::reap(pid);
                     self.tree.forget(pid);
                 }
-                Ok(None) => return !self.tree.is_empty(),
+                Ok(None) => {
+                    // What has ended meanwhile isn't reported where nobody waits for it.
+                    self.interrupt_all();
+                    return !self.tree.is_empty();
+                }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return false,
             }

@@ -5,12 +5,14 @@ use std::io;
 use libc::{c_int, c_long};
 use rustix::process::{Pid, Signal};
 
-/// What is reported besides stops by signals. An exit needs no stop: it is waited for.
+/// What is reported besides stops by signals, and that the kernel kills what its tracer, a keeper that is
+/// killed, leaves behind. An exit needs no stop: it is waited for.
 const OPTIONS: c_int = libc::PTRACE_O_TRACEEXEC
     | libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACECLONE
-    | libc::PTRACE_O_TRACESYSGOOD;
+    | libc::PTRACE_O_TRACESYSGOOD
+    | libc::PTRACE_O_EXITKILL;
 
 /// Why a traced thread has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

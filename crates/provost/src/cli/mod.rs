@@ -178,6 +178,7 @@ pub fn main() -> std::process::ExitCode {
 /// Not a part of [`main`], which must do with a small stack.
 #[inline(never)]
 fn by_name() -> ExitCode {
+    std::panic::set_hook(Box::new(|defect| end_by_defect(defect)));
     if let Some(args) = record_alone() {
         return record::main(args);
     }
@@ -186,6 +187,15 @@ fn by_name() -> ExitCode {
         complain("TLS was set up twice; this is a defect of provost");
     }
     run()
+}
+
+/// Ends by what a library doesn't expect, such as a refused write to its own eventfd, like by any other
+/// failure of the machine: there is no crash, and the keeper ends what runs.
+#[expect(clippy::exit, reason = "there is nothing to go on with")]
+fn end_by_defect(defect: &std::panic::PanicHookInfo<'_>) {
+    complain(&format!("error: provost can't go on: {defect}"));
+    complain("hint: see what the machine refuses: dmesg; then start it again");
+    std::process::exit(ExitCode::Usage as i32);
 }
 
 /// The arguments of `provost record`, which a service calls for each of its stages: to read the

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use provost_exec::Secrets;
+use provost_exec::{Secrets, kill_marked};
 use provost_record::{Journal, JournalError, Phase, Record, Service};
 use provost_steplog::wording;
 use tokio::sync::{oneshot, watch};
@@ -58,6 +58,7 @@ impl Recorder {
             Some(end) => seq = go_on(&mut journal, end)?,
             None => {
                 let ends = journal.close_interrupted(|run| of_cut_off(paths, run))?;
+                kill_cut_off(&ends);
                 messages.extend(ends.last().map(was_cut_off));
                 let (limit, keep) = if may_rotate { (ROTATE_AT, 0) } else { (MOST, MOST / 2) };
                 let left = journal.rotate(limit, keep)?;
@@ -166,7 +167,9 @@ pub fn close_others(paths: &Paths, present: Service) -> Vec<String> {
         if last.phase.is_last() || waits.as_ref() == Some(&last.run) {
             return Ok(None);
         }
-        Ok(Journal::open(path)?.close_interrupted(|run| of_cut_off(paths, run))?.pop())
+        let mut ends = Journal::open(path)?.close_interrupted(|run| of_cut_off(paths, run))?;
+        kill_cut_off(&ends);
+        Ok(ends.pop())
     };
     let others = Service::ALL.into_iter().filter(|service| *service != present);
     others
@@ -176,6 +179,16 @@ pub fn close_others(paths: &Paths, present: Service) -> Vec<String> {
             Err(e) => Some(e.to_string()),
         })
         .collect()
+}
+
+/// Kills what is left of the step that was cut off, of which these are the ends. What an earlier step has
+/// left on purpose lives on.
+fn kill_cut_off(ends: &[Record]) {
+    for end in ends {
+        if let Some(stage) = &end.stage {
+            kill_marked(&[("PROVOST_RUN", &end.run), ("PROVOST_STAGE", stage)]);
+        }
+    }
 }
 
 fn was_cut_off(end: &Record) -> String {
