@@ -87,6 +87,7 @@ mod stories;
 mod tls;
 mod tutorial;
 mod twelve_stages;
+mod waiting;
 mod web_actions;
 mod web_page;
 mod webhooks;

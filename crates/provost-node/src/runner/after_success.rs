@@ -114,6 +114,7 @@ impl AfterSuccess<'_> {
             run: self.run.id.clone(),
             attempt: self.run.attempt,
             asked: false,
+            refused: false,
             end: self.journal.next(end),
             marker,
             progress,

@@ -39,7 +39,7 @@ pub(crate) async fn reboot_after(mut paused: Paused, state: &Path) -> ExitCode {
     let run = &paused.run;
     tracing::info!("rebooting the machine; run {run} continues after that");
     let answer = reboot().await;
-    paused.asked = true;
+    (paused.asked, paused.refused) = (true, answer.is_err());
     if let Err(e) = paused.write(state) {
         let state = state.display();
         tracing::warn!("writing the reboot request to {state}: {e}");

@@ -111,6 +111,9 @@ pub struct Paused {
     pub attempt: Option<u32>,
     /// Whether the machine was asked to reboot. Until then the run doesn't resume.
     pub asked: bool,
+    /// Whether the machine refused to.
+    #[serde(default)]
+    pub refused: bool,
     /// The end of the step that asked for it. It may not be on the disk yet.
     pub end: Record,
     /// That step's marker, if it gets one. It may not be on the disk yet.

@@ -5,6 +5,7 @@ use provost_record::{ExitCode, Outcome, Run};
 use provost_steplog::view::{ShowError, View};
 
 use super::follow::Follow;
+use super::status::is_of_this_script;
 use super::{MOST_LOG, log_of, rights, runs};
 use provost_node::failure::Failure;
 use provost_node::observe::console::{exit, printed};
@@ -60,7 +61,12 @@ fn show(path: &Path, view: View) -> Result<(), Failure> {
 fn show_growing(paths: &Paths, found: &Found, view: View) -> Result<(), Failure> {
     let Found { run, index, path } = found;
     let log = open(path)?;
-    let follow = Follow::new(paths, run, *index, &run.stages[*index], log, path);
+    let stage = &run.stages[*index];
+    if stage.result.is_none() && is_of_this_script(run) {
+        let message = "following the log of a script in that script, which adds to it";
+        return Err(Failure::config(message, "leave out --follow"));
+    }
+    let follow = Follow::new(paths, run, *index, stage, log, path);
     let follow = follow.map_err(|e| unreadable(path, e))?;
     shown(path, view.follow(follow, std::io::stdout().lock()))
 }

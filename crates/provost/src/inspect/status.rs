@@ -63,11 +63,11 @@ pub(crate) fn status(input: &Input, wait: Wait, json: bool) -> ExitCode {
 fn wait_for_run(input: &Input, wait: Wait, json: bool) -> Result<ExitCode, Failure> {
     let paths = input.paths();
     let in_progress = match RunLock::is_taken(&paths.state) {
-        true => runs(&paths)?.pop().map(|(run, _)| run).filter(|run| run.result.is_none()),
+        // A run that waited for a reboot, and goes on, may have begun before others.
+        true => runs(&paths)?.into_iter().map(|(run, _)| run).rfind(|run| run.result.is_none()),
         false => None,
     };
-    let asking = std::env::var("PROVOST_RUN").ok();
-    if let Some(run) = in_progress.as_ref().filter(|run| asking.as_ref() == Some(&run.run)) {
+    if let Some(run) = in_progress.as_ref().filter(|run| is_of_this_script(run)) {
         if wait == Wait::OtherRun {
             return show(input, None, json).map(|_| ExitCode::Done);
         }
@@ -84,7 +84,18 @@ fn wait_for_run(input: &Input, wait: Wait, json: bool) -> Result<ExitCode, Failu
         return Ok(ExitCode::Done);
     }
     let run = show(input, in_progress.as_ref().map(|run| run.run.as_str()), json)?;
-    Ok(run.as_ref().map_or(ExitCode::Done, exit_code))
+    let run = run.as_ref();
+    let paused = Paused::read(&paths.state).filter(|p| run.is_some_and(|run| p.run == run.run));
+    Ok(match paused {
+        Some(Paused { asked: false, .. }) => ExitCode::Interrupted,
+        Some(Paused { refused: true, .. }) => ExitCode::PostscriptFailed,
+        _ => run.map_or(ExitCode::Done, exit_code),
+    })
+}
+
+/// Whether it is a script of `run` that runs this command.
+pub(super) fn is_of_this_script(run: &Run) -> bool {
+    std::env::var("PROVOST_RUN").is_ok_and(|id| id == run.run)
 }
 
 /// How `provost` exited at the end of this run.
