@@ -27,6 +27,8 @@ pub fn outcome(cause: Option<Cause>, exit_code: Option<i32>, signal: Option<&str
     match (cause, exit_code, signal) {
         // Its exit status is a shell's for it.
         (Some(cause @ Cause::Exec), ..) => cause.words().to_owned(),
+        // By its exit status it didn't fail: its policy is leak = "fail".
+        (Some(Cause::Exit), Some(0), _) => "left processes behind".to_owned(),
         (_, Some(code), _) => exit_status(code),
         (Some(Cause::Interrupted), _, Some(signal)) => format!("interrupted by {signal}"),
         (_, _, Some(signal)) => format!("killed by {signal}"),
@@ -130,6 +132,7 @@ mod tests {
     fn an_outcome_has_few_words() {
         for (cause, code, signal, words) in [
             (Some(Cause::Exit), Some(7), None, "exit status 7"),
+            (Some(Cause::Exit), Some(0), None, "left processes behind"),
             (None, Some(7), None, "exit status 7"),
             (Some(Cause::Signal), None, Some("SIGSEGV"), "killed by SIGSEGV"),
             (None, None, Some("SIGSEGV"), "killed by SIGSEGV"),

@@ -23,6 +23,7 @@ mod ended_between;
 mod enrolment;
 mod examples;
 mod failed_nodes;
+mod failure_texts;
 mod false_alarms;
 mod faulty_server;
 mod fetching;

@@ -299,6 +299,6 @@ mod tests {
         assert_eq!(returned(&end(Cause::Missing, None)), "return with 127 (missing script)");
         assert_eq!(returned(&end(Cause::Exec, Some(127))), "return with 127");
         assert_eq!(returned(&end(Cause::Timeout, None)), "return with 124 (time-out)");
-        assert_eq!(returned(&end(Cause::Exit, Some(0))), "return with 255 (exit status 0)");
+        assert_eq!(returned(&end(Cause::Exit, Some(0))), "return with 255 (left processes behind)");
     }
 }
