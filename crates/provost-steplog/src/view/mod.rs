@@ -8,12 +8,12 @@ mod page;
 mod session;
 mod table;
 
-use std::io::{self, BufReader, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Write};
 
 use collect::Collected;
 use page::Page;
 
-use crate::{Entry, Lines};
+use crate::Lines;
 pub use page::{Reader, ShowError};
 
 /// What of a log is shown.
@@ -54,24 +54,16 @@ pub struct View {
 
 impl View {
     /// Writes what there is to see in `log` to `out`.
-    pub fn show(&self, log: impl Read + Seek, out: impl Write) -> Result<(), ShowError> {
-        let mut log = BufReader::new(log);
+    pub fn show(&self, log: impl Read, out: impl Write) -> Result<(), ShowError> {
+        let log = BufReader::new(log);
         let mut page = Page::new(out, self.reader);
         match (self.part, self.json) {
             (Part::Output, true) => json::lines(Lines::new(log), &mut page)?,
-            (Part::Output, false) => output::show(Lines::new(log), &mut page, false)?,
+            (Part::Output, false) => output::show(Lines::new(log), &mut page)?,
             (_, true) => json::commands(&self.collect(log)?, &mut page)?,
             (Part::Commands, false) => table::show(&self.collect(log)?, &mut page)?,
             (Part::All, false) if self.failed => session::failed(&self.collect(log)?, &mut page)?,
-            (Part::All, false) => {
-                let has_commands = has_commands(&mut log).map_err(ShowError::Read)?;
-                log.rewind().map_err(ShowError::Read)?;
-                let lines = Lines::new(log);
-                match has_commands {
-                    true => session::show(lines, &mut page)?,
-                    false => output::show(lines, &mut page, true)?,
-                }
-            }
+            (Part::All, false) => session::show(Lines::new(log), &mut page)?,
         }
         page.finish()
     }
@@ -81,7 +73,7 @@ impl View {
         let lines = Lines::new(BufReader::new(log));
         let mut page = Page::live(out, self.reader);
         match self.part {
-            Part::Output => output::show(lines, &mut page, false)?,
+            Part::Output => output::show(lines, &mut page)?,
             Part::All | Part::Commands => session::show(lines, &mut page)?,
         }
         page.finish()
@@ -92,16 +84,6 @@ impl View {
         let most_output = if self.part == Part::Commands { 0 } else { collect::MOST_OUTPUT };
         Collected::read(Lines::new(log), most_output, is_kept).map_err(ShowError::Read)
     }
-}
-
-fn has_commands(log: impl io::BufRead) -> io::Result<bool> {
-    let mut lines = Lines::new(log);
-    while let Some(line) = lines.read()? {
-        if matches!(line.entry, Entry::Exec { .. } | Entry::Xtrace { .. }) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 #[cfg(test)]

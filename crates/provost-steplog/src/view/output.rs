@@ -3,14 +3,13 @@ use std::io::{BufRead, Write};
 use super::page::{Page, ShowError};
 use crate::{Entry, Lines};
 
-/// The lines as they stand in the log: all of them, or those of what was printed.
+/// The lines of what was printed, as they stand in the log.
 pub(super) fn show(
     mut lines: Lines<impl BufRead>,
     page: &mut Page<impl Write>,
-    all: bool,
 ) -> Result<(), ShowError> {
     while let Some(line) = lines.read().map_err(ShowError::Read)? {
-        if !all && !matches!(line.entry, Entry::Output { .. } | Entry::Other(_)) {
+        if !matches!(line.entry, Entry::Output { .. } | Entry::Other(_)) {
             continue;
         }
         match line.raw.strip_suffix(b"\n") {

@@ -1,7 +1,7 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use crate::Paint;
-use crate::terminal::escape;
+use crate::terminal::{escape, plain};
 
 /// Why a log wasn't shown to its end.
 #[derive(Debug, thiserror::Error)]
@@ -63,10 +63,10 @@ impl<W: Write> Page<W> {
         self.out.write_all(text.as_bytes()).map_err(ShowError::Write)
     }
 
-    /// Writes what a script has made: as it is, or harmless for a terminal.
+    /// Writes what a script has made: as it is, or plain and harmless for a terminal.
     pub(super) fn put_hostile(&mut self, text: &[u8]) -> Result<(), ShowError> {
         match self.reader.is_terminal {
-            true => self.put(&escape(&String::from_utf8_lossy(text))),
+            true => self.put(&escape(&plain(&String::from_utf8_lossy(text)))),
             false => self.out.write_all(text).map_err(ShowError::Write),
         }
     }

@@ -49,7 +49,7 @@ fn of_a_run_that_succeeded() {
     assert_snapshot!(node.provost(&["log"]).transcript(), @"
     exit status 0
     ----- stdout -----
-    [TIME] stdout F hello from cn001
+    | hello from cn001
     ");
     assert_snapshot!(node.provost(&["log", "helo"]).transcript(), @r#"
     exit status 2
