@@ -12,6 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use provost_steplog::terminal::plain;
 
 use super::secrets::{Redactor, Secrets};
 use super::stream::Stream;
@@ -158,8 +159,21 @@ impl Capture {
 
     fn remember(&mut self, stream: Stream, text: &[u8], whole: bool) {
         let head = &mut self.head[stream as usize];
-        let room = LAST_LINE_LEN.saturating_sub(head.len());
-        head.extend_from_slice(&text[..text.len().min(room)]);
+        for (at, part) in text.split(|b| *b == b'\r').enumerate() {
+            if at > 0 && !head.ends_with(b"\r") {
+                head.truncate(LAST_LINE_LEN - 1);
+                head.push(b'\r');
+            }
+            // A progress meter goes back to write over what stands there, or to erase it.
+            if head.ends_with(b"\r") {
+                if part.trim_ascii().is_empty() {
+                    continue;
+                }
+                head.clear();
+            }
+            let room = LAST_LINE_LEN.saturating_sub(head.len());
+            head.extend_from_slice(&part[..part.len().min(room)]);
+        }
         if !whole {
             return;
         }
@@ -198,12 +212,11 @@ impl Capture {
     /// The line that was printed last.
     pub(crate) fn last_line(&self) -> Option<String> {
         let last = self.last.iter().filter_map(VecDeque::back).max_by_key(|(at, _)| *at);
-        last.map(|(_, line)| String::from_utf8_lossy(line).into_owned())
+        last.map(|(_, line)| shown(line))
     }
 
-    /// Writes what is left of unfinished lines. Returns the last lines, the end of each output,
-    /// and why the log is incomplete, if it is.
-    pub(crate) fn finish(mut self) -> (Vec<String>, Tail, Option<io::Error>) {
+    /// Takes what is left of unfinished lines. Returns the last lines and the end of each output.
+    pub(crate) fn finish(&mut self) -> (Vec<String>, Tail) {
         let mut redactor = self.redactor.take();
         for stream in [Stream::Stdout, Stream::Stderr] {
             if let Some(redactor) = &mut redactor {
@@ -215,15 +228,27 @@ impl Capture {
             }
             self.remember(stream, b"", true);
         }
-        self.write();
-        let text = |line: &[u8]| String::from_utf8_lossy(line).trim_end().to_owned();
-        let mut last: Vec<_> = self.last.iter().flatten().collect();
+        let lines = |stream: usize| {
+            let lines = self.last[stream].iter().map(|(at, line)| (*at, shown(line)));
+            lines.filter(|(_, line)| !line.is_empty())
+        };
+        let mut last: Vec<_> = lines(0).chain(lines(1)).collect();
         last.sort_by_key(|(at, _)| *at);
-        let last = last.iter().skip(last.len().saturating_sub(LAST_LINES));
-        let last = last.map(|(_, line)| text(line)).collect();
-        let tail = self.last.map(|lines| lines.iter().map(|(_, line)| text(line)).collect());
-        (last, Tail(tail), self.error)
+        let last = last.split_off(last.len().saturating_sub(LAST_LINES));
+        let last = last.into_iter().map(|(_, line)| line).collect();
+        (last, Tail([0, 1].map(|stream| lines(stream).map(|(_, line)| line).collect())))
     }
+
+    /// Writes what waits. Returns why the log is incomplete, if it is.
+    pub(crate) fn close(mut self) -> Option<io::Error> {
+        self.write();
+        self.error
+    }
+}
+
+/// A line without what steers a terminal, as it is shown.
+fn shown(line: &[u8]) -> String {
+    plain(&String::from_utf8_lossy(line)).trim_end().to_owned()
 }
 
 /// Opens an empty log, which may have been made before.
@@ -279,8 +304,8 @@ mod tests {
         for (stream, chunk) in chunks {
             capture.take(*stream, chunk);
         }
-        let (last, _, error) = capture.finish();
-        assert!(error.is_none());
+        let (last, _) = capture.finish();
+        assert!(capture.close().is_none());
         let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
         let untimed = |l: &str| l.split_once("Z ").unwrap().1.to_owned();
         (text.lines().map(untimed).collect(), last)
@@ -301,6 +326,18 @@ mod tests {
     }
 
     #[test]
+    fn of_a_progress_meter_the_last_state_is_kept_and_no_colour() {
+        let meter: String = (0..100).map(|n| format!("{n:3} % of a long line\r")).collect();
+        let all = meter.clone() + "100 % done\r\n\x1b[31mred\x1b[0m\n\x1b[0m\nerased\r      \r\n";
+        for size in [1, 7, all.len()] {
+            let chunks: Vec<_> = all.as_bytes().chunks(size).map(|c| (Stream::Stdout, c)).collect();
+            let (_, last) = captured(&chunks);
+            assert_eq!(last, ["100 % done", "red", "erased"], "{size}");
+        }
+        assert_eq!(captured(&[(Stream::Stderr, meter.as_bytes())]).1, [" 99 % of a long line"]);
+    }
+
+    #[test]
     fn a_line_without_end_needs_no_memory() {
         let dir = tempfile::tempdir().unwrap();
         let mut capture = Capture::new(&dir.path().join("log"), &Secrets::default());
@@ -308,7 +345,7 @@ mod tests {
             capture.take(Stream::Stdout, &[b'x'; 64 * 1024]);
         }
         assert!(capture.partial[0].capacity() + capture.out.capacity() < 512 * 1024);
-        let (last, ..) = capture.finish();
+        let (last, _) = capture.finish();
         assert_eq!(last[0].len(), LAST_LINE_LEN);
     }
 
@@ -318,8 +355,8 @@ mod tests {
         let mut capture = Capture::new(&folder.path().join("log"), &Secrets::default());
         capture.log = Some(File::options().write(true).open("/dev/full").unwrap());
         capture.take(Stream::Stdout, b"one\n");
-        let (last, _, error) = capture.finish();
+        let (last, _) = capture.finish();
         assert_eq!(last, ["one"]);
-        assert_eq!(error.unwrap().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(capture.close().unwrap().kind(), io::ErrorKind::StorageFull);
     }
 }

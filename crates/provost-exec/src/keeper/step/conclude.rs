@@ -47,7 +47,7 @@ impl Running<'_, '_> {
             self.next.reuse(self.output);
             None
         };
-        let (last_lines, tail, log_error) = self.capture.finish();
+        let (last_lines, tail) = self.capture.finish();
         let place = match end {
             EndCause::Exit(status) if status != 0 => {
                 let place = failure_location::place(self.step, notes, status, &tail);
@@ -60,7 +60,7 @@ impl Running<'_, '_> {
             }
             _ => None,
         };
-        let log_error = log_error.map(|e| e.to_string());
+        let log_error = self.capture.close().map(|e| e.to_string());
         let ended_ago = self.ended_at.elapsed();
         let outcome = Outcome {
             end,
