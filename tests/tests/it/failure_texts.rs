@@ -73,3 +73,12 @@ fn a_log_without_commands_looks_as_others_do() {
     let raw = node.provost(&["log", "--output"]).expect(0).stdout;
     assert!(raw.contains("Z stdout F one\n"), "{raw}");
 }
+
+#[test]
+fn a_script_that_changes_itself_is_told_so() {
+    let script = "#!/bin/bash\necho '# more' >>\"$0\"\nread -r -t 60 _ < <(sleep 60)\n";
+    let (_cluster, _node, stage) = failed(script);
+    assert_eq!(stage["cause"], "verify");
+    let hint = stage["hint"].as_str().unwrap();
+    assert!(hint.contains("such as the script itself") && !hint.contains("before"), "{hint}");
+}

@@ -37,6 +37,9 @@ pub enum Why {
     /// It isn't what was verified any more.
     #[error("it was changed after it was verified")]
     Changed,
+    /// The same, while it ran.
+    #[error("it was changed while it ran")]
+    ChangedRunning,
     /// It may not be executed.
     #[error("permission denied")]
     Denied,
@@ -75,6 +78,10 @@ impl NotStarted {
             (Why::Changed, _) => format!(
                 "find what has changed it, such as a step before it: ls -lc {program}; the next run \
                  fetches it again"
+            ),
+            (Why::ChangedRunning, _) => format!(
+                "find what changes it while it runs, such as the script itself: ls -lc {program}; the \
+                 next run fetches it again"
             ),
             (Why::NotAFile, _) => "let the plan name a file".to_owned(),
             (Why::NoInterpreter(path), _) => {

@@ -210,7 +210,7 @@ fn few(leaked: &[String]) -> Vec<String> {
 fn cause(why: &NotStarted) -> Cause {
     match why.why {
         Why::Missing => Cause::Missing,
-        Why::Changed => Cause::Verify,
+        Why::Changed | Why::ChangedRunning => Cause::Verify,
         _ => Cause::Exec,
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn execute<'w>(
     let supervised = running.supervise(wire);
     if running.is_changed {
         running.abandon();
-        let why = NotStarted { program: step.folder.join(&step.name), why: Why::Changed };
+        let why = NotStarted { program: step.folder.join(&step.name), why: Why::ChangedRunning };
         let outcome = Outcome::bare(EndCause::NotStarted(why), began.elapsed());
         return Done::Ended(Box::new(outcome), None);
     }
