@@ -175,7 +175,7 @@ impl StepRunner<'_> {
         let (end, served) = (self.journal.record(Phase::StageEnd), self.fetched.served.as_deref());
         let is_ignored = scheduled.policy.on_failure == OnFailure::Ignore;
         let after_fix = outcome::after_fix(self.run.service, &scheduled.step, is_ignored);
-        let mut end = outcome::fill(end, &scheduled.step, &executed, served, &after_fix);
+        let mut end = outcome::fill(end, &scheduled.step, &executed, &log, served, &after_fix);
         outcome::add_inner(&mut end, &requests.records(), &self.fetched.folder);
         if self.time_left().is_zero() && end.cause == Some(Cause::Timeout) {
             let deadline = self.run.settings.run.deadline;

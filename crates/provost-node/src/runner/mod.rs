@@ -11,6 +11,7 @@ mod guard;
 mod management;
 mod observers;
 mod outcome;
+mod own_hint;
 mod reboot;
 mod report;
 mod request;

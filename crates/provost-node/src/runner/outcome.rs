@@ -8,10 +8,9 @@ use provost_plan::Step;
 use provost_record::{Cause, Inner, Outcome, Phase, Record, Service};
 use provost_steplog::wording;
 
+use super::own_hint;
 use crate::failure::Failure;
 
-/// A line of output that begins so is the script's own hint.
-const HINT: &str = "hint: ";
 /// How many lines of output stand in a record.
 const LINES: usize = 3;
 /// How many descendants are named in a record; a fork bomb leaves thousands.
@@ -26,12 +25,13 @@ pub(crate) fn after_fix(service: Service, step: &Step, is_ignored: bool) -> Stri
     rest.map_or_else(|| format!("provost run {step}"), str::to_owned)
 }
 
-/// Fills the `stage end` of `step` in. `served` is where the management node has its scripts, if it
+/// Fills the `stage end` of `step` in, whose log is `log`. `served` is where the management node has its scripts, if it
 /// serves them as they are; `after_fix` is the command that the hint of a failure ends with.
 pub(crate) fn fill(
     record: Record,
     step: &Step,
     executed: &Executed,
+    log: &Path,
     served: Option<&str>,
     after_fix: &str,
 ) -> Record {
@@ -72,7 +72,7 @@ pub(crate) fn fill(
             failure.hint = format!("{}; then: {after_fix}", failure.hint);
             failed(record, &failure)
         }
-        None => shown(record, &step.script, executed, after_fix),
+        None => shown(record, &step.script, executed, log, after_fix),
     }
 }
 
@@ -100,7 +100,13 @@ fn explained(end: &EndCause, served: Option<&str>) -> Option<Failure> {
 }
 
 /// The record of a script that ran and failed: with the end of its output and the place.
-fn shown(mut record: Record, name: &str, executed: &Executed, after_fix: &str) -> Record {
+fn shown(
+    mut record: Record,
+    name: &str,
+    executed: &Executed,
+    log: &Path,
+    after_fix: &str,
+) -> Record {
     let again =
         format!("see all its output on the node: provost log {name}; fix it, then: {after_fix}");
     let mut lines = executed.last_lines.clone();
@@ -128,8 +134,7 @@ fn shown(mut record: Record, name: &str, executed: &Executed, after_fix: &str) -
         }
         _ => {
             // Its own hint has a key of its own.
-            let own = lines.iter().rposition(|line| line.starts_with(HINT));
-            (Cause::Exit, own.map_or(again, |at| lines.remove(at)[HINT.len()..].to_owned()))
+            (Cause::Exit, own_hint::take(&mut lines, log).unwrap_or(again))
         }
     };
     record.result = Some(Outcome::Failure);
