@@ -82,3 +82,24 @@ fn a_script_that_changes_itself_is_told_so() {
     let hint = stage["hint"].as_str().unwrap();
     assert!(hint.contains("such as the script itself") && !hint.contains("before"), "{hint}");
 }
+
+#[test]
+fn what_no_command_failed_by_stands_in_the_log() {
+    skip_if(missing::tracing());
+    for (script, end) in [
+        ("[[ -e /nonexistent ]]\n", "status 1 at line 2 main "),
+        ("set -e\nf() {\n  cd /nonexistent\n}\nf\n", "status 1 at line 4 f "),
+        ("echo no >&2\nexit 7\n", "status 7 at line 3 main "),
+        ("/bin/true\nfalse\n", "status 1 at line 3 main "),
+    ] {
+        let (_cluster, node, _) = failed(&format!("#!/bin/bash\n{script}"));
+        for args in [&["log"][..], &["log", "--failed"]] {
+            let log = node.provost(args).expect(0).stdout;
+            assert!(log.contains(&format!("# the script ended with exit {end}")), "{log}");
+        }
+    }
+    // The end of a command is there once.
+    let (_cluster, node, _) = failed("#!/bin/bash\nls /nonexistent\n");
+    let log = node.provost(&["log", "--failed"]).expect(0).stdout;
+    assert!(log.contains("# ls /nonexistent FAILED") && !log.contains("the script ended"), "{log}");
+}

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,13 @@ impl FailureLocation {
         Some(place)
     }
 
+    /// Whether its command is `culprit`, a command's arguments, as far as the program's name says.
+    pub(crate) fn names(&self, culprit: &str) -> bool {
+        let program = culprit.split(' ').next().unwrap_or_default();
+        let program = program.rsplit('/').next().unwrap_or_default();
+        self.command.as_ref().is_some_and(|command| command.contains(program))
+    }
+
     /// The same, with no secret in it.
     pub(crate) fn without(self, secrets: &Secrets) -> Self {
         let hide = |text: String| secrets.hide(&text).into_owned();
@@ -36,6 +44,20 @@ impl FailureLocation {
             line: line.map(hide),
             called_from: called_from.map(hide),
             command: command.map(hide),
+        }
+    }
+}
+
+impl fmt::Display for FailureLocation {
+    /// ` at line 3 main /x: COMMAND`, in one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one_line = |text: &str| text.replace(['\n', '\r'], " ");
+        if let Some(line) = &self.line {
+            write!(f, " at line {}", one_line(line))?;
+        }
+        match &self.command {
+            Some(command) => write!(f, ": {}", one_line(command)),
+            None => Ok(()),
         }
     }
 }

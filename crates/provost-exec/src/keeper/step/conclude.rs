@@ -9,6 +9,7 @@ use crate::output::xtrace::Xtrace;
 use crate::process::signals::signal_name;
 use crate::process::tree;
 use crate::step::LeakPolicy;
+use provost_steplog::{TRACE, WHOLE, wording};
 
 impl Running<'_, '_> {
     /// What came of it, and what is left behind.
@@ -52,6 +53,15 @@ impl Running<'_, '_> {
             EndCause::Exit(status) if status != 0 => {
                 let place = failure_location::place(self.step, notes, status, &tail);
                 let place = place.map(|place| place.without(&self.step.secrets));
+                // Of a command the log has the end already.
+                let is_builtin = |place: &&FailureLocation| {
+                    !commands.culprit.as_deref().is_some_and(|culprit| place.names(culprit))
+                };
+                if let Some(place) = place.as_ref().filter(is_builtin) {
+                    let status = wording::exit_status(status);
+                    let line = format!("{TRACE} {WHOLE} the script ended with {status}{place}");
+                    self.capture.put_line(&line);
+                }
                 let ended_it = |culprit: &String| !failure_location::ignores(self.step, culprit);
                 FailureLocation::or_command(place, commands.culprit.filter(ended_it))
             }

@@ -65,7 +65,9 @@ fn the_trace_changes_nothing_that_the_script_sees() {
          echo \"[${BASH_ENV-unset}][${PROVOST_NOTES-unset}]\"\nbash -c 'type -t exit'\nexit 5\n",
     );
     assert!(matches!(outcome.end, EndCause::Exit(5)));
-    let expected = ["my err trap", "[unset][unset]", "builtin", "my exit trap 5"];
+    let script = bench.path().join("script").display().to_string();
+    let end = format!("the script ended with exit status 5 at line 7 main {script}: exit 5");
+    let expected = ["my err trap", "[unset][unset]", "builtin", "my exit trap 5", &end];
     let log = bench.log();
     assert_eq!(log.lines().map(|l| l.split_once("F ").unwrap().1).collect::<Vec<_>>(), expected);
     assert_eq!(bench.line(&outcome), "7 main DIR/script");

@@ -12,7 +12,7 @@ fn same(script: &str) -> Ran {
     let plain = bench.run(Trace::Off, script);
     let traced = bench.run(Trace::Commands, script);
     assert_eq!(traced.seen(), plain.seen(), "{script}\n{}", traced.log);
-    assert!(!traced.log.contains(" trace F "), "{}", traced.log);
+    assert!(!traced.log.contains(" trace F commands"), "{}", traced.log);
     traced
 }
 
