@@ -11,7 +11,7 @@
 //! | [`EXEC`] | `PID PARENT ARGS` | a process has begun a command by exec(2); `PARENT` is its parent's pid, `ARGS` are quoted as a shell needs them, see [`quote`] |
 //! | [`EXIT`] | `PID STATUS DURATIONms` | that command has ended: `STATUS` is its exit status or the name of the signal that ended it, `DURATION` the time since its exec |
 //! | [`LINE`] | `PID TEXT` | a line that bash's xtrace printed (`provost run --trace-lines`) |
-//! | [`TRACE`] | text | the runner's own words about the trace: why there is none (the log's first line), or how many commands are left out at this place |
+//! | [`TRACE`] | text | the runner's own words: why there is no trace (the log's first line), how many commands are left out at this place, or where the script failed, if no command's end says it |
 //!
 //! ```text
 //! 2026-11-20T17:00:02.101Z stdout F Reading package lists...
@@ -25,7 +25,8 @@
 //! for the start that the runner gave it.
 //!
 //! A process that calls exec a second time has a second `exec` line and one `exit` line, which is
-//! the last command's: the first one ended when it became the second. A command without an `exit`
+//! the last command's: the first one ended when it became the second. A command that a shell could not
+//! begin has both lines, with 126 or 127. A command without an `exit`
 //! line was still running when the step ended, or is one of those left out.
 
 mod commands;

@@ -103,3 +103,29 @@ fn what_no_command_failed_by_stands_in_the_log() {
     let log = node.provost(&["log", "--failed"]).expect(0).stdout;
     assert!(log.contains("# ls /nonexistent FAILED") && !log.contains("the script ended"), "{log}");
 }
+
+#[test]
+fn a_command_that_is_not_found_counts_as_failed() {
+    skip_if(missing::tracing());
+    let script = |shell: &str, more: &str| {
+        format!(
+            "#!/bin/{shell}\nnosuch a b || true\n(nosuch2 || exit 127)\n./absent\n{more}exit 0\n"
+        )
+    };
+    for (shell, more) in [("bash", "/etc/passwd || true\n"), ("sh", "")] {
+        let (_cluster, node) = node(&script(shell, more));
+        node.provost(&["boot"]).expect(0);
+        let failed = node.provost(&["log", "--failed"]).expect(0).stdout;
+        let mut commands = vec!["nosuch2", "./absent"];
+        if shell == "bash" {
+            // dash looks for it before it forks: no process ends with 127.
+            commands.extend(["nosuch", "/etc/passwd"]);
+        }
+        for command in &commands {
+            let status = if *command == "/etc/passwd" { 126 } else { 127 };
+            let line = format!("$ {command}  # FAILED: exit status {status}");
+            assert_eq!(failed.matches(&line).count(), 1, "{shell}: {line:?} in\n{failed}");
+        }
+        assert_eq!(node.status()["stages"][1]["commandsFailed"], commands.len(), "{failed}");
+    }
+}

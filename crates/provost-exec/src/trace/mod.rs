@@ -19,7 +19,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use provost_steplog::wording;
-use provost_steplog::{EXEC, Status, TRACE, WHOLE, exit_line};
+use provost_steplog::{EXEC, Status, TRACE, WHOLE, exit_line, quote};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
 
@@ -36,6 +36,9 @@ pub(crate) use self::can_trace::may_trace;
 pub use self::can_trace::{Untraceable, can_trace};
 pub(crate) use self::ptrace::{go_on, seize, wait_for_exec};
 
+/// What a shell's child ends with that can't run its command, or doesn't find it (POSIX 2.8.2).
+const CANNOT_RUN: i32 = 126;
+const NOT_FOUND: i32 = 127;
 /// How many changes are handled before the keeper looks after its other work.
 const AT_ONCE: usize = 256;
 /// How long all that is traced may take to stop, so that it can be detached from. A process that
@@ -325,10 +328,14 @@ impl Tracer {
         if pid == self.script && args.contains(&self.path) {
             return;
         }
-        let text = args::shown(&args, &self.secrets);
+        self.note_begin(pid, &args::shown(&args, &self.secrets), log);
+    }
+
+    /// Notes the start of the command `text`.
+    fn note_begin(&mut self, pid: i32, text: &str, log: &mut Log<'_, '_>) {
         let parent = self.tree.parent(pid);
         let (number, is_early) = self.budget.count();
-        self.processes += u64::from(self.tree.begin(pid, number, &text));
+        self.processes += u64::from(self.tree.begin(pid, number, text));
         log.drain();
         let line = format!("{EXEC} {WHOLE} {pid} {parent} {text}");
         if is_early {
@@ -338,11 +345,26 @@ impl Tracer {
         }
     }
 
+    /// The command that a shell's child could not begin, as the shell says in its last line, whose
+    /// words are in any language: `./x: line 5: foo: command not found`.
+    fn not_begun(&mut self, pid: i32, ending: ProcessEnd, printed: &Capture) -> Option<String> {
+        let may_be = matches!(ending, ProcessEnd::Exit(CANNOT_RUN | NOT_FOUND))
+            && pid != self.script
+            && self.tree.began_none(pid, ending);
+        let line = printed.last_line().filter(|_| may_be)?;
+        let mut parts = line.rsplit(": ");
+        let (_, name, at) = (parts.next()?, parts.next()?, parts.next()?);
+        at.ends_with(|c: char| c.is_ascii_digit()).then(|| quote([name]))
+    }
+
     /// A thread has ended, and with it a process, perhaps.
     fn ended(&mut self, pid: i32, ending: ProcessEnd, log: &mut Log<'_, '_>) {
         self.watched.remove(&pid);
         self.tracers.remove(&pid);
         log.drain();
+        if let Some(name) = self.not_begun(pid, ending, log.capture) {
+            self.note_begin(pid, &name, log);
+        }
         let command = self.tree.end(pid, ending, log.capture.printed());
         let Some(command) = command else { return };
         self.failed += u64::from(ending != ProcessEnd::Exit(0));

@@ -139,6 +139,14 @@ impl ProcessTree {
         thread.command.replace(command).is_none()
     }
 
+    /// Whether a process that ends so has begun no command, nor ends so by a child's end.
+    pub(super) fn began_none(&mut self, process: i32, ending: ProcessEnd) -> bool {
+        self.find_parent(process);
+        let by_child = |child: &Child| child.ending == ending;
+        let thread = self.threads.get(&process).filter(|thread| !thread.is_clone);
+        thread.is_some_and(|t| t.command.is_none() && !t.last.as_ref().is_some_and(by_child))
+    }
+
     /// A thread has ended, when the step had `printed` so much. Returns the command that ended with it.
     pub(super) fn end(&mut self, number: i32, ending: ProcessEnd, printed: u64) -> Option<Command> {
         self.find_parent(number);
