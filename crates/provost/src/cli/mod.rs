@@ -178,7 +178,7 @@ pub fn main() -> std::process::ExitCode {
 /// Not a part of [`main`], which must do with a small stack.
 #[inline(never)]
 fn by_name() -> ExitCode {
-    std::panic::set_hook(Box::new(|defect| end_by_defect(defect)));
+    std::panic::set_hook(Box::new(end_by_defect));
     if let Some(args) = record_alone() {
         return record::main(args);
     }
