@@ -16,7 +16,10 @@ struct Tool {
 /// A module is no program; with its whole path it is looked for like one.
 const NGINX_STREAM: &str = "/usr/lib/nginx/modules/ngx_stream_module.so";
 
-const TOOLS: [Tool; 35] = [
+/// Nor is the source of a locale.
+const LOCALES: &str = "/usr/share/i18n/locales/ja_JP";
+
+const TOOLS: [Tool; 36] = [
     tool("make", "make", true, "builds jemalloc"),
     tool("ip", "iproute2", true, "makes networks for tests"),
     tool("ps", "procps", true, "shows what a script has left behind"),
@@ -51,6 +54,7 @@ const TOOLS: [Tool; 35] = [
     tool("chromium", "chromium", false, "is the browser that the web page is tested in"),
     tool("chromedriver", "chromium-driver", false, "is how tests use that"),
     tool("promtool", "prometheus", false, "checks the alert rules"),
+    tool(LOCALES, "locales", false, "makes other languages for bash's messages"),
     tool("faketime", "faketime", false, "steps the wall clock under a run"),
 ];
 

@@ -5,6 +5,7 @@
 //! command, are believed when they name a line themselves. `docs/adr/0001-where-a-script-failed.md`
 //! says why so, and what it costs.
 
+mod catalogue;
 mod memory;
 mod notes;
 mod parts;

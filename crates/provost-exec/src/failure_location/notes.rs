@@ -12,6 +12,11 @@ use crate::step::Step;
 
 /// How many fields a note has.
 const FIELDS: usize = 11;
+/// Signals that scripts trap.
+const SIGNALS: &[&str] = &[
+    "15", "ALRM", "CHLD", "HUP", "INT", "QUIT", "SIGALRM", "SIGCHLD", "SIGHUP", "SIGINT",
+    "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "TERM", "USR1", "USR2",
+];
 /// How much of the notes is read, from the end, in bytes.
 const READ: u64 = 256 * 1024;
 
@@ -56,10 +61,11 @@ fn note(fields: &[&str]) -> Option<Note> {
         status: status.trim().parse::<i64>().ok()?.rem_euclid(256) as i32,
         flags: flags.to_owned(),
         line: line.parse().ok()?,
-        function: function.to_owned(),
+        // At the top of a sourced file bash before 5.1 calls it `source`.
+        function: if function == "source" { "main" } else { function }.to_owned(),
         file: file.into(),
         depth: depth.parse().ok()?,
-        command: command.to_owned(),
+        command: command.trim_end().to_owned(),
         // What stands between them is the script's IFS.
         statuses: words(statuses).filter_map(|status| status.parse().ok()).collect(),
         caller: caller.to_owned(),
@@ -89,7 +95,9 @@ pub(crate) fn place(
     let prefer = |said: &shell::ShellError| match (at, end) {
         // Bash knows no command for a redirection of a loop or a group; the note is of the
         // command before it.
-        (Some(at), _) => said.of_group && at.kind == "err" && at.line < said.at.line,
+        (Some(at), _) => {
+            at.kind == "err" && (!at.own_status() || (said.of_group && at.line < said.at.line))
+        }
         // What failed is what came last, or bash would have gone on.
         (None, Some(end)) => {
             said.fatal || squeezed(&said.at.source).contains(&squeezed(first_line(&end.command)))
@@ -99,10 +107,15 @@ pub(crate) fn place(
     if let Some(said) = said.filter(prefer) {
         return Some(said.at.into());
     }
+    // An ERR trap may have ended the script, with a status of its own.
+    let failed = |end: &Note| {
+        let failed = notes.first().is_some_and(|n| n.own_status() && n.command == end.command);
+        end.own_status() || failed || words(&end.command).next() == Some("exit")
+    };
     match (at, end) {
-        (Some(at), _) => at.place(step),
-        (None, Some(end)) => end.place_at_end(script, step, !has_functions),
-        (None, None) => None,
+        (Some(at), _) if at.own_status() || at.kind == "exit" => at.place(step, end),
+        (None, Some(end)) if failed(end) => end.place_at_end(script, step, !has_functions),
+        _ => None,
     }
 }
 
@@ -127,8 +140,10 @@ fn judge<'a>(
         return Some(earlier.unwrap_or(last));
     }
     let is_main = |note: &Note| *script.path == *note.path(script.path.parent());
+    // What an `eval` ran before has lines that count on from its own.
+    let stands = |note: &Note| !script.has_word(&["eval"]) || note.stands_at(note.line, script);
     let ended_there = last.flags.contains('e')
-        || (is_main(last) && last.function == "main" && script.ends_at(last.line))
+        || (is_main(last) && last.function == "main" && script.ends_at(last.line) && stands(last))
         || end.is_some_and(|end| end.command == last.command && lines(last, script).len() <= 1)
         || (is_main(last) && last.function == "main" && ends_last_loop(last, script));
     if last.kind != "err" || !ended_there {
@@ -218,6 +233,10 @@ impl Note {
     /// script was then.
     fn file(&self, step: &Step) -> Option<PathBuf> {
         let file = self.path(Some(&step.folder));
+        // What was read from a pipe is gone, and its name means another file to others.
+        if file.starts_with("/dev") || file.starts_with("/proc") {
+            return None;
+        }
         if self.file.is_absolute() || file == step.folder.join(&step.name) {
             return Some(file);
         }
@@ -236,24 +255,95 @@ impl Note {
         self.command.lines().map(str::trim).collect::<Vec<_>>().join(" ")
     }
 
-    fn place(&self, step: &Step) -> Option<FailureLocation> {
+    /// Whether the command ended with the status, as far as bash's PIPESTATUS shows; in a trap, that
+    /// of `[[` and `((` isn't there yet. A redirection of a loop that fails has no command, and bash
+    /// names the one before it.
+    fn own_status(&self) -> bool {
+        !self.command.contains("__provost")
+            && (self.statuses.is_empty()
+                || self.statuses.contains(&self.status)
+                || self.command.starts_with("[[")
+                || self.command.starts_with("(("))
+    }
+
+    /// Whether it stands in a line, with arguments as they are there.
+    fn stands_at(&self, line: usize, script: &Script) -> bool {
+        let source = script.line(line).map(squeezed).unwrap_or_default();
+        source.contains(&squeezed(first_line(&self.command)))
+            || (self.kind == "exit" && source.contains("exit$") | source.contains("exit\"$"))
+    }
+
+    /// The line of the file in which it ran. None if that isn't known: what an `eval` runs has lines
+    /// that count on from its own, and so have the functions that it defines. Where such a command
+    /// ends the script, bash names the `eval` at the end.
+    fn file_line(&self, script: &Script, end: Option<&Self>) -> Option<usize> {
+        if !script.has_word(&["eval"]) {
+            return Some(self.line);
+        }
+        let function = Some(&*self.function).filter(|name| *name != "main");
+        let is_own = |line: usize| script.function_at(line) == function;
+        let mut evals: Vec<_> = script.code().collect();
+        evals.retain(|(line, text)| words(text).any(|word| word == "eval") && is_own(*line));
+        let here = Some(self.line).filter(|line| is_own(*line));
+        match end {
+            Some(end) if end.command.starts_with("eval ") && end.command != self.command => {
+                if evals.is_empty() {
+                    return here;
+                }
+                let command = squeezed(first_line(&end.command));
+                evals.retain(|(_, text)| {
+                    let text = squeezed(text);
+                    text.contains(&command)
+                        || (text.contains("eval$'") && command.starts_with("eval'"))
+                });
+                if let [(line, _)] = evals[..] { Some(line) } else { None }
+            }
+            None if evals.iter().any(|(line, _)| *line <= self.line) => {
+                here.filter(|line| self.stands_at(*line, script))
+            }
+            _ => here,
+        }
+    }
+
+    fn place(&self, step: &Step, end: Option<&Self>) -> Option<FailureLocation> {
         let unplaced =
             || Some(FailureLocation { command: Some(self.command()), ..Default::default() });
         let Some(file) = self.file(step) else { return unplaced() };
         let script = Script::read(&file);
+        // Of a function that returns a failure, bash before 4.3 gives the line within as its call's.
+        let within = |script: &Script| script.function_at(self.line).is_some();
+        if self.function == "main"
+            && words(&self.command).next() == Some("return")
+            && script.as_ref().is_some_and(within)
+        {
+            return unplaced();
+        }
+        let known = script.as_ref().map_or(Some(self.line), |s| self.file_line(s, end));
+        let Some(known) = known else { return unplaced() };
         // Of a command of several lines bash may name the second.
-        let mut line = script.as_ref().map_or(self.line, |s| s.begin(self.line, &self.command));
+        let mut line = script.as_ref().map_or(known, |s| s.begin(known, &self.command));
         let mut source = script.as_ref().and_then(|script| script.line(line).map(str::to_owned));
         let word = self.command.split_ascii_whitespace().next().unwrap_or_default();
         let here = |source: &String| source.contains(word) || word == "(";
-        let traps = |script: &Script| traps(script, "EXIT") || traps(script, "0");
         let is_piped = self.statuses.len() > 1;
-        let in_trap = self.kind == "exit" || (!is_piped && script.as_ref().is_some_and(traps));
-        if in_trap && !source.as_ref().is_some_and(here) {
-            // In a trap, lines aren't the file's.
-            return unplaced();
-        }
+        let traps_exit = |script: &Script| traps(script, "EXIT") || traps(script, "0");
+        let traps_signal = |script: &Script| script.has_word(&["trap"]) && script.has_word(SIGNALS);
         let function = Some(self.function.clone());
+        if source.as_ref().is_some_and(|source| words(source).any(|w| w == "eval")) {
+            return Some(SourceLocation { file, line, function, source: self.command() }.into());
+        }
+        if !source.as_ref().is_some_and(here) {
+            // In a trap, lines aren't the file's, and bash names what a signal interrupted.
+            if self.kind == "exit" {
+                return unplaced();
+            }
+            if script.as_ref().is_some_and(traps_signal) {
+                return None;
+            }
+            if !is_piped && script.as_ref().is_some_and(traps_exit) {
+                return unplaced();
+            }
+        }
         // Of a function of the shell library the note has no more than the name.
         let by_library = self.kind == "exit" && word != "exit";
         let origin = script.as_ref().filter(|_| self.is_plain_exit());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::catalogue;
 use super::parts::Parts;
 use super::script::Script;
 use super::source_location::SourceLocation;
@@ -75,7 +76,16 @@ pub(crate) fn find(
     tail: &Tail,
 ) -> Option<ShellError> {
     let lines = tail.end();
-    let Message { file: name, mut line, text } = parse(lines.last()?, &format!("./{}", step.name))?;
+    let own = format!("./{}", step.name);
+    let english = |message: &str| {
+        let name = Path::new(message.split(": ").next()?);
+        let named = name == Path::new(&own)
+            || parts.files.iter().any(|part| part.path.file_name() == name.file_name());
+        named.then(|| catalogue::in_english(message)).flatten()
+    };
+    let last = lines.last()?;
+    let translated = if parse(last, &own).is_none() { english(last) } else { None };
+    let Message { file: name, mut line, text } = parse(translated.as_ref().unwrap_or(last), &own)?;
     let named = name.and_then(|name| file(name, &step.folder, parts));
     if (name.is_some() && named.is_none()) || text.starts_with("eval: ") || !fits(&text, status) {
         return None;
@@ -92,7 +102,11 @@ pub(crate) fn find(
     // The end of the file counts as its last line.
     line = line.min(file.text.lines().count());
     // Of a syntax error bash shows the line in a second message.
-    let shown = text.starts_with('`') && lines.iter().rev().nth(1)?.contains("syntax error");
+    let before = lines.iter().rev().nth(1).filter(|_| text.starts_with('`'));
+    let shown = before.is_some_and(|before| {
+        before.contains("syntax error")
+            || english(before).is_some_and(|before| before.contains("syntax error"))
+    });
     let syntax = shown || SYNTAX.iter().any(|f| text.contains(f)) && !text.contains("error token");
     if !syntax {
         line = file.begin(line, token);

@@ -15,8 +15,9 @@ const OF_FUNCTIONS: &[&str] =
     &["BASH_SOURCE", "declare", "local", "return", "set", "shift", "typeset"];
 
 /// What to watch: `functions` as well as what is outside of them, calls of `exit`, and of `trap` for
-/// ERR and EXIT. None if
-/// nothing: it isn't a bash script, or it would see it.
+/// ERR and EXIT; `own` says that the script may trap ERR, `exec` that another program may take its
+/// place. None if nothing: it isn't a bash script, or
+/// it would see it.
 pub(crate) fn watch(script: &Script, step: &Step) -> Option<String> {
     if script.language != Language::Bash
         || !are_harmless(&script.options)
@@ -56,7 +57,8 @@ pub(crate) fn watch(script: &Script, step: &Step) -> Option<String> {
     };
     let own_exit = any(&|file| traps(file, "EXIT") || traps(file, "0"));
     let sees_stack = own_exit && any(&looks);
-    if !sees_stack && !any(&needs_no_function) {
+    let sees_functions = any(&shows_functions);
+    if !sees_stack && !sees_functions && !any(&needs_no_function) {
         watched.push("exit");
     }
     // A file that isn't known may trap RETURN, which would be called for our function as well.
@@ -66,8 +68,15 @@ pub(crate) fn watch(script: &Script, step: &Step) -> Option<String> {
             || file.has_function("trap")
             || is_traced(file)
     };
-    let own_traps = own_exit || any(&|file| traps(file, "ERR"));
-    if own_traps && parts.all && !any(&sees_trap) {
+    let own_err = any(&|file| traps(file, "ERR"));
+    if own_err || !parts.all {
+        watched.push("own");
+    }
+    if any(&becomes_another) {
+        watched.push("exec");
+    }
+    let own_traps = own_exit || own_err;
+    if own_traps && parts.all && !sees_functions && !any(&sees_trap) {
         watched.extend(["traps"].into_iter().chain(sees_stack.then_some("stack")));
     }
     Some(watched.join(" "))
@@ -100,6 +109,45 @@ fn sees_all(file: &Script) -> bool {
         || traps(file, "DEBUG")
         || traps(file, "RETURN")
         || file.code().any(|(_, line)| lists_traps(line))
+}
+
+/// Whether a script calls `exec` for more than a redirection.
+fn becomes_another(file: &Script) -> bool {
+    file.code().any(|(_, line)| {
+        let mut words = line.split_ascii_whitespace().skip_while(|w| !w.ends_with("exec")).skip(1);
+        words.next().is_some_and(|next| {
+            !next.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['<', '>', '&', '{'])
+        })
+    })
+}
+
+/// Whether a script has bash show functions that it doesn't name, often to send them to another shell.
+fn shows_functions(file: &Script) -> bool {
+    let ends_command = |c: char| ";|&()<>`".contains(c);
+    let commands = |line: &str| line.split(ends_command).map(str::to_owned).collect::<Vec<_>>();
+    file.code().flat_map(|(_, line)| commands(line)).any(|command| {
+        let quote = |c: char| c == '"' || c == '\'';
+        let words = command.split_ascii_whitespace();
+        let mut words = words.map(|word| (word.trim_matches(quote), word.starts_with(quote)));
+        let is_shown = |(word, _)| ["declare", "typeset", "set", "readonly"].contains(&word);
+        let Some((name, _)) = words.find(|word| is_shown(*word)) else { return false };
+        let mut words = words.peekable();
+        let mut options = String::new();
+        while let Some((option, _)) = words.next_if(|(word, _)| word.starts_with('-')) {
+            options.push_str(option);
+        }
+        // Of a variable without quotes, or of a list, nothing may be left.
+        let is_name = |&(word, quoted): &(&str, bool)| {
+            !word.starts_with('#')
+                && (!word.starts_with('$') || (quoted && !word.contains(['@', '*'])))
+        };
+        let named = words.peek().is_some_and(is_name);
+        match name {
+            _ if options.is_empty() => name != "readonly" && words.peek().is_none(),
+            "set" => false,
+            _ => options.contains(['f', 'F']) && !named,
+        }
+    })
 }
 
 /// Whether a script sets its own trap for this.

@@ -4,7 +4,7 @@ mod bash;
 mod others;
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -41,6 +41,10 @@ fn bashes() -> Vec<PathBuf> {
     bashes.sort();
     assert!(!bashes.is_empty(), "no bash in PROVOST_TEST_BASH");
     bashes
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 impl Bench {
@@ -81,6 +85,12 @@ impl Bench {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
+    }
+
+    /// What a script prints to stderr.
+    fn plainly_said(&self, text: &str) -> String {
+        self.write("x", text);
+        self.plainly().stderr
     }
 
     fn watched(&mut self) -> (Seen, Outcome) {
@@ -134,7 +144,8 @@ impl Bench {
         format!("{line} | {}", place.command.unwrap_or_default())
     }
 
-    /// As `place`, with each bash instead of `/bin/bash`, which comes first on PATH as well.
+    /// As `place`, with each bash instead of `/bin/bash`, which comes first on PATH as well. Where
+    /// they name something else, there is an ` or `.
     fn places(&mut self, interpreter: &str, cases: &[(&str, &str, &str)]) {
         let mut wrong = Vec::new();
         let path = self.env[0].1.clone();
@@ -143,7 +154,13 @@ impl Bench {
             let interpreter = interpreter.replace("/bin/bash", &bash.display().to_string());
             for (name, text, expected) in cases {
                 let place = self.place(&format!("#!{interpreter}\n{text}\n"));
-                if place != *expected {
+                // Of one before 4.3 less is known, and some show a command with other spaces.
+                let less = bash.ends_with("4.2/bash") && place.starts_with(" | ");
+                let is_system = bash == Path::new("/bin/bash");
+                let is = |expected: &str| {
+                    place == expected || (!is_system && squeezed(&place) == squeezed(expected))
+                };
+                if !expected.split(" or ").any(is) && !less {
                     wrong.push(format!(
                         "{}, {name}:\n   expected {expected}\n   found    {place}",
                         bash.display()
