@@ -197,6 +197,7 @@ fn of_a_node_that_failed() {
       ok       hello  [DURATION]
       FAILED   broken  [DURATION]
                outcome   exit status 7
+               caller    7 main [DIR]/nodes/cn001/state/bundle/broken
                line      4 setup [DIR]/nodes/cn001/state/bundle/broken
                command   sh -c 'echo no disk >&2; exit 7'
                commands  1, 1 failed

@@ -74,6 +74,7 @@ fn of_a_run_that_failed() {
       later                    not run
 
     broken: exit status 7
+      caller   7 main [DIR]/nodes/cn001/state/bundle/broken
       line     4 setup [DIR]/nodes/cn001/state/bundle/broken
       command  sh -c 'echo no disk >&2; exit 7'
       commands 1, 1 failed
@@ -115,6 +116,7 @@ fn of_a_run_that_failed() {
           "errorLine": "4 setup [DIR]/nodes/cn001/state/bundle/broken",
           "errorMessage": "setting up\nno disk",
           "command": "sh -c 'echo no disk >&2; exit 7'",
+          "calledFrom": "7 main [DIR]/nodes/cn001/state/bundle/broken",
           "commands": 1,
           "commandsFailed": 1,
           "hint": "see all its output on the node: provost log broken; fix it, then: provost boot --continue",
@@ -167,6 +169,7 @@ fn of_the_log_of_a_run_that_failed() {
     cn001: boot of [TIME] FAILED
 
     broken: exit status 7
+      caller   7 main [DIR]/nodes/cn001/state/bundle/broken
       line     4 setup [DIR]/nodes/cn001/state/bundle/broken
       command  sh -c 'echo no disk >&2; exit 7'
       commands 1, 1 failed
@@ -205,6 +208,7 @@ fn of_a_bundle_of_logs() {
     cn001: boot of [TIME] FAILED
 
     broken: exit status 7
+      caller   7 main [DIR]/nodes/cn001/state/bundle/broken
       line     4 setup [DIR]/nodes/cn001/state/bundle/broken
       command  sh -c 'echo no disk >&2; exit 7'
       commands 1, 1 failed
