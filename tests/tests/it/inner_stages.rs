@@ -51,7 +51,8 @@ fn a_scripts_own_stages_are_shown_with_its_step_everywhere() {
     for part in [
         "\n    prepare                ok\n",
         "\n    apply                  FAILED (exit status 32)\n",
-        "\nmount_scratch: apply: exit status 32\n  line     11 mount_it ",
+        "\nmount_scratch: apply: exit status 32\n  caller   13 main /",
+        "/bundle/mount_scratch\n  line     11 mount_it /",
         "\n  command  ( exit 32 )\n",
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");

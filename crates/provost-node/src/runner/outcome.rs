@@ -171,18 +171,22 @@ pub(crate) fn add_inner(end: &mut Record, records: &[Record], folder: &Path) {
     let last = last.filter(|last| {
         end.cause == Some(Cause::Exit) && last.is_failure() && last.exit_code == end.exit_code
     });
-    let line = last.and_then(|last| last.error_line.as_deref()).unwrap_or_default();
-    let mut words = line.splitn(3, ' ');
-    let (Some(number), Some(function), Some(file)) = (words.next(), words.next(), words.next())
+    let Some(line) = last.and_then(|last| with_path(last.error_line.as_deref()?, folder, &own))
     else {
         return;
     };
-    if folder.join(file.strip_prefix("./").unwrap_or(file)) == own {
-        end.error_line = Some(format!("{number} {function} {}", own.display()));
-        let command = last.and_then(|last| last.command.clone());
-        end.command = command.or(end.command.take());
-        end.called_from = last.and_then(|last| last.called_from.clone());
-    }
+    end.error_line = Some(line);
+    end.command = last.and_then(|last| last.command.clone()).or(end.command.take());
+    let caller = last.and_then(|last| last.called_from.as_deref());
+    end.called_from = caller.map(|line| with_path(line, folder, &own).unwrap_or(line.to_owned()));
+}
+
+/// A line `LINE FUNCTION FILE` with the path of the step's `own` script; None if that isn't its file.
+fn with_path(line: &str, folder: &Path, own: &Path) -> Option<String> {
+    let mut words = line.splitn(3, ' ');
+    let (number, function, file) = (words.next()?, words.next()?, words.next()?);
+    let is_own = folder.join(file.strip_prefix("./").unwrap_or(file)) == own;
+    is_own.then(|| format!("{number} {function} {}", own.display()))
 }
 
 /// The end of a stage that failed by `failure`.
