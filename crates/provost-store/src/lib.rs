@@ -17,6 +17,8 @@ mod event;
 mod failures;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod fold;
+#[cfg(feature = "transfer")]
+mod hex_bytes;
 mod node_states;
 mod notice;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]

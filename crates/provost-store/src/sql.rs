@@ -23,7 +23,7 @@ pub enum Value {
     /// A text.
     Text(String),
     /// Anything; in JSON `{"hex": "…"}`.
-    Bytes(#[cfg_attr(feature = "transfer", serde(with = "crate::transfer::hex_bytes"))] Vec<u8>),
+    Bytes(#[cfg_attr(feature = "transfer", serde(with = "crate::hex_bytes"))] Vec<u8>),
 }
 
 /// A value that isn't what this build knows.
