@@ -106,8 +106,9 @@ impl Change for Handle<'_> {
     async fn add_nodes(&self, names: &[&str], at: Timestamp) -> rusqlite::Result<Vec<String>> {
         let db = self.db();
         let mut added = Vec::new();
+        let mut known = db.prepare_cached("SELECT 1 FROM node WHERE name = ?")?;
         for name in names {
-            if state_of(&db, name)?.is_none() {
+            if !known.exists([name])? {
                 save(&db, name, &NodeState::new(name, at))?;
                 added.push((*name).to_owned());
             }

@@ -190,7 +190,7 @@ impl NodeState {
     }
 
     /// Its name.
-    #[cfg(feature = "postgres")]
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
