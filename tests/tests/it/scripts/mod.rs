@@ -9,7 +9,7 @@
 //! | `# status: 1`, `# status: SIGTERM` | how it ends without Provost; 0 if there is no such line |
 //! | `# line: 9`, `# function: f`, `# file: lib.sh` | where it fails; in `main`, in the script itself; `none` if nobody can say |
 //! | `# command: ls /nonexistent` | what fails there; a second such line is another wording |
-//! | `# called from: 12` | the line that called the failing function |
+//! | `# called from: 12`, `# called from: 12 f lib.sh` | the call of the failing function |
 //! | `# leaves: sleep` | the processes that it leaves behind |
 //! | `# order: any` | several processes print at once |
 //! | `# varies: REGEX` | what differs from run to run |

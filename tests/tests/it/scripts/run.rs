@@ -68,7 +68,8 @@ pub(super) struct Recorded {
     /// `LINE`, `FUNCTION` and `FILE` of the record's `errorLine`.
     pub(super) line: Option<[String; 3]>,
     pub(super) command: Option<String>,
-    pub(super) called_from: Option<String>,
+    /// The same of the call of the failing function.
+    pub(super) called_from: Option<[String; 3]>,
     pub(super) leaves: Vec<String>,
 }
 
@@ -202,7 +203,7 @@ pub(super) fn recorded(job: &Job<'_>, node: &Node) -> Recorded {
         behaviour: Behaviour { status, stdout, stderr, output, took },
         line: text("errorLine").map(|line| place(&line, job)),
         command: text("command"),
-        called_from: text("calledFrom"),
+        called_from: text("calledFrom").map(|line| place(&line, job)),
         leaves: leaves.map(comm).collect(),
     }
 }

@@ -109,8 +109,8 @@ pub(super) struct Script {
     pub(super) line: Option<[String; 3]>,
     /// What fails there, in words that are equally right.
     pub(super) commands: Vec<String>,
-    /// The line that called the failing function, and that line's function.
-    pub(super) called_from: Option<String>,
+    /// Where the failing function was called, in the same way.
+    pub(super) called_from: Option<[String; 3]>,
     /// The processes that it leaves behind.
     pub(super) leaves: Vec<String>,
     /// Whether lines have no order, because several processes print at once.
@@ -182,11 +182,11 @@ impl Script {
         let modes: Option<Vec<Mode>> = modes.split_terminator(", ").map(Mode::parse).collect();
         match key {
             "status" => self.status = owned,
-            "line" => self.line = Some([owned, "main".to_owned(), self.name.clone()]),
+            "line" => self.line = Some(self.place(value)),
             "function" => self.line.as_mut()?[1] = owned,
             "file" => self.line.as_mut()?[2] = owned,
             "command" => self.commands.push(owned),
-            "called from" => self.called_from = Some(owned),
+            "called from" => self.called_from = Some(self.place(value)),
             "leaves" => self.leaves = value.split(", ").map(str::to_owned).collect(),
             "order" => self.is_unordered = value == "any",
             "varies" => self.varies.push(Regex::new(value).ok()?),
@@ -204,6 +204,13 @@ impl Script {
             _ => return None,
         }
         Some(())
+    }
+
+    /// Reads `LINE`, `LINE FUNCTION` or `LINE FUNCTION FILE`.
+    fn place(&self, text: &str) -> [String; 3] {
+        let mut words = text.splitn(3, ' ');
+        let mut word = |default: &str| words.next().unwrap_or(default).to_owned();
+        [word(""), word("main"), word(&self.name)]
     }
 
     /// Whether Provost can't know this and leaves it out.

@@ -75,26 +75,19 @@ pub(super) fn compare(
     let is_late = script.leaves.is_empty() && by_provost.took > plain.took + LATE;
     hold(Facet::Time, !is_late, if is_late { "late".to_owned() } else { "in time".to_owned() });
     hold(Facet::Leaves, script.leaves == recorded.leaves, list(&recorded.leaves));
-    let line = naming(recorded.line.as_ref(), |actual| {
-        script.line.as_ref().is_some_and(|l| is_at(l, actual))
-    });
+    let at = |place: &Option<[String; 3]>, actual: &Option<[String; 3]>| {
+        naming(actual.as_ref(), |actual| place.as_ref().is_some_and(|place| is_at(place, actual)))
+    };
+    let line = at(&script.line, &recorded.line);
     let command = naming(recorded.command.as_ref(), |actual| script.commands.contains(actual));
-    let caller =
-        naming(recorded.called_from.as_ref(), |actual| script.called_from.as_ref() == Some(actual));
+    let caller = at(&script.called_from, &recorded.called_from);
+    let has_line = script.line.as_ref().is_some_and(|line| line[0] != "none");
+    let has_command = script.commands.iter().any(|command| command != "none");
+    let words = |place: &Option<[String; 3]>| place.as_ref().map(|place| place.join(" "));
     let named = [
-        (
-            Facet::Line,
-            line,
-            script.line.as_ref().is_some_and(|line| line[0] != "none"),
-            recorded.line.as_ref().map(|line| line.join(" ")),
-        ),
-        (
-            Facet::Command,
-            command,
-            script.commands.iter().any(|command| command != "none"),
-            recorded.command.clone(),
-        ),
-        (Facet::CalledFrom, caller, script.called_from.is_some(), recorded.called_from.clone()),
+        (Facet::Line, line, has_line, words(&recorded.line)),
+        (Facet::Command, command, has_command, recorded.command.clone()),
+        (Facet::CalledFrom, caller, script.called_from.is_some(), words(&recorded.called_from)),
     ];
     for (facet, naming, is_nameable, actual) in named {
         let actual = actual.unwrap_or_else(|| "none".to_owned());
