@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::memory::Notes;
-use super::script::{Script, words};
-use super::shell::{self, squeezed};
+use super::script::{Script, squeezed, words};
+use super::shell;
 use super::source_location::{FailureLocation, SourceLocation};
 use super::statements::{first_failed, is_whole};
 use super::watch::traps;

@@ -199,6 +199,11 @@ fn defined(line: &str) -> Option<&str> {
     word.or(named.map(|(name, _)| name.trim_end())).filter(|name| !name.contains(' '))
 }
 
+/// A text without its spaces, which a shell that prints a command sets in its own way.
+pub(crate) fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

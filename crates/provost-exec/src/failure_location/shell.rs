@@ -187,8 +187,3 @@ fn fits(text: &str, status: i32) -> bool {
         _ => false,
     }
 }
-
-/// A text without its spaces, which a shell that prints a command sets in its own way.
-pub(crate) fn squeezed(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace()).collect()
-}

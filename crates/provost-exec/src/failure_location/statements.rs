@@ -1,8 +1,7 @@
 //! The commands in a shell script's lines, as far as their text tells them apart: which one of a
 //! pipeline failed, and whose status an `exit $?` passes on.
 
-use super::script::Script;
-use super::shell::squeezed;
+use super::script::{Script, squeezed};
 
 /// Words before a command that leave its status as it is.
 const OPENING: &[&str] = &["{", "then", "do", "else"];

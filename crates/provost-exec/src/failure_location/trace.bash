@@ -81,9 +81,11 @@ __provost[8]+='builtin test "${__provost[1]}" -lt 200 -o -z "${__provost_note[2]
 __provost[8]+="__provost_note[0]=gap; ${__provost[7]}}; "
 __provost[8]+='builtin test "${__provost[1]}" -le 200 || builtin trap -- "${__provost[6]}" ERR; '
 __provost[6]=-
+# A job that is killed before it has begun still has the trap, and takes itself for the script.
 # An `exit` of a library that took the place of ours is still on the stack, and so is its caller.
 __provost[9]='{ __provost_note=(end "$?" "$-" 0 "${FUNCNAME[0]:-main}" "${BASH_SOURCE[0]}" 0'
 __provost[9]+=' "$BASH_COMMAND" "${PIPESTATUS[*]/%/ }" "" "${PWD-}" "$_"); '
+__provost[9]+='builtin test "$BASHPID" -ne $$ || { '
 __provost[9]+='builtin test "${FUNCNAME[0]-}" != exit -o "${__provost[10]-}" = noted || { '
 __provost[9]+='__provost[11]=1; while builtin test "${FUNCNAME[__provost[11]]-}" = exit; do '
 __provost[9]+='__provost[11]=$((__provost[11] + 1)); done; builtin printf "%s\0" exit '
@@ -92,7 +94,7 @@ __provost[9]+='"${FUNCNAME[__provost[11]]:-main}" "${BASH_SOURCE[__provost[11]]-
 __provost[9]+='"${#BASH_SOURCE[@]}" exit "" '
 __provost[9]+='"${FUNCNAME[__provost[11] + 1]:+${BASH_LINENO[__provost[11]]} ${FUNCNAME[__provost[11] + 1]} ${BASH_SOURCE[__provost[11] + 1]-}}" '
 __provost[9]+='"${PWD-}" >>"${__provost[0]}" || :; }; '
-__provost[9]+=${__provost[7]}
+__provost[9]+="${__provost[7]}}; "
 __provost[5]=$((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1]))
 if [[ ${__provost[5]} -lt 403 ]]; then
     # There, a function can't set a trap for ERR where one is set; and with a trap for EXIT, a script

@@ -26,6 +26,16 @@ fn of_a_bash_script() {
     names(&format!("#!/bin/bash\n{IGNORED}\n/bin/true\nls /nowhere || exit 7\n"), "exit 7");
 }
 
+/// A job that is killed before it has begun is still a copy of the script, with all its traps.
+#[test]
+fn of_a_script_that_kills_its_job_at_once() {
+    let bench = Bench::new();
+    for _ in 0..20 {
+        let ran = bench.run(Trace::Commands, "#!/bin/bash\nsleep 30 & kill $!; exit 7\n");
+        assert_eq!((&*ran.seen().0, &*ran.command()), ("7", "exit 7"), "{}", ran.log);
+    }
+}
+
 #[test]
 fn of_a_dash_script() {
     skip_if(missing::program("dash", "dash"));
