@@ -84,7 +84,11 @@ fn of_an_exit_that_passes_a_status_on() {
         &[
             ("the line before", "ls /nowhere 2>&-\nexit $?", "2 main x | ls /nowhere 2>&-"),
             ("||", "false\nls /nowhere 2>&- || exit $?", "3 main x | ls /nowhere 2>&-"),
-            ("function", &format!("{main}main\nexit $?"), "3 main x | ls /nowhere 2>&-"),
+            (
+                "function",
+                &format!("{main}main\nexit $?"),
+                "3 main x | ls /nowhere 2>&- or 5 main x | main",
+            ),
             (
                 "PIPESTATUS",
                 &format!("{main}main 2>&1 | tee log\nexit ${{PIPESTATUS[0]}}"),
