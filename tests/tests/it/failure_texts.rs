@@ -32,29 +32,6 @@ fn a_script_that_left_processes_behind_is_not_told_to_have_failed_with_status_0(
 }
 
 #[test]
-fn the_hint_is_the_script_s_own_and_not_one_of_its_commands() {
-    skip_if(missing::tracing());
-    let by_command = "/usr/bin/printf 'error: rejected\\nhint: pull first\\nhint: see git help\\n'";
-    for script in [
-        format!("#!/bin/bash\n{by_command}\nexit 1\n"),
-        format!("#!/bin/bash\nsleep 600 &\n{by_command} >&2\nkill %1\nexit 1\n"),
-    ] {
-        let (_cluster, _node, stage) = failed(&script);
-        assert!(stage["hint"].as_str().unwrap().contains("provost log step"), "{stage}");
-        assert_eq!(stage["errorMessage"], "error: rejected");
-    }
-    for own in [
-        "echo 'hint: fetch it first'",
-        "sh -c 'echo hint: fetch it first'",
-        "echo 'hint: fetch it first' | tee /dev/null",
-    ] {
-        let (_cluster, _node, stage) =
-            failed(&format!("#!/bin/bash\n{by_command}\nsleep 600 &\n{own}\nkill %1\nexit 1\n"));
-        assert_eq!(stage["hint"], "fetch it first", "{own}");
-    }
-}
-
-#[test]
 fn of_a_progress_meter_its_end_is_shown_and_no_escape_sequence() {
     let script = "#!/bin/bash\nprintf '%4d of 500 files\\r' {1..500}\nprintf '\\n'\n\
         printf '\\033[31mred\\033[0m \\033]0;title\\007\\033(Bend\\n'\nexit 3\n";
@@ -81,6 +58,29 @@ fn a_script_that_changes_itself_is_told_so() {
     assert_eq!(stage["cause"], "verify");
     let hint = stage["hint"].as_str().unwrap();
     assert!(hint.contains("such as the script itself") && !hint.contains("before"), "{hint}");
+}
+
+#[test]
+fn the_hint_is_the_script_s_own_and_not_one_of_its_commands() {
+    skip_if(missing::tracing());
+    let by_command = "/usr/bin/printf 'error: rejected\\nhint: pull first\\nhint: see git help\\n'";
+    for script in [
+        format!("#!/bin/bash\n{by_command}\nexit 1\n"),
+        format!("#!/bin/bash\nsleep 600 &\n{by_command} >&2\nkill %1\nexit 1\n"),
+    ] {
+        let (_cluster, _node, stage) = failed(&script);
+        assert!(stage["hint"].as_str().unwrap().contains("provost log step"), "{stage}");
+        assert_eq!(stage["errorMessage"], "error: rejected");
+    }
+    for own in [
+        "echo 'hint: fetch it first'",
+        "sh -c 'echo hint: fetch it first'",
+        "echo 'hint: fetch it first' | tee /dev/null",
+    ] {
+        let (_cluster, _node, stage) =
+            failed(&format!("#!/bin/bash\n{by_command}\nsleep 600 &\n{own}\nkill %1\nexit 1\n"));
+        assert_eq!(stage["hint"], "fetch it first", "{own}");
+    }
 }
 
 #[test]

@@ -160,18 +160,20 @@ impl Capture {
     fn remember(&mut self, stream: Stream, text: &[u8], whole: bool) {
         let head = &mut self.head[stream as usize];
         for (at, part) in text.split(|b| *b == b'\r').enumerate() {
-            if at > 0 && !head.ends_with(b"\r") {
-                head.truncate(LAST_LINE_LEN - 1);
-                head.push(b'\r');
-            }
-            // A progress meter goes back to write over what stands there, or to erase it.
-            if head.ends_with(b"\r") {
-                if part.trim_ascii().is_empty() {
-                    continue;
+            let last = |head: &[u8]| memchr::memrchr(b'\r', head).map_or(0, |at| at + 1);
+            if at > 0 {
+                // A progress meter goes back to write over what stands there, or to erase it: what it
+                // wrote before is kept until there is something else.
+                let begin = last(head);
+                match shown(&head[begin..]).is_empty() {
+                    true => head.truncate(begin),
+                    false => drop(head.drain(..begin)),
                 }
-                head.clear();
+                if !head.ends_with(b"\r") {
+                    head.push(b'\r');
+                }
             }
-            let room = LAST_LINE_LEN.saturating_sub(head.len());
+            let room = LAST_LINE_LEN.saturating_sub(head.len() - last(head));
             head.extend_from_slice(&part[..part.len().min(room)]);
         }
         if !whole {
@@ -328,11 +330,12 @@ mod tests {
     #[test]
     fn of_a_progress_meter_the_last_state_is_kept_and_no_colour() {
         let meter: String = (0..100).map(|n| format!("{n:3} % of a long line\r")).collect();
-        let all = meter.clone() + "100 % done\r\n\x1b[31mred\x1b[0m\n\x1b[0m\nerased\r      \r\n";
+        let all = meter.clone()
+            + "100 % done\r\n\x1b[31mred\x1b[0m\n\x1b[0m\nerased\r      \r\nso too\r\x1b[K\n";
         for size in [1, 7, all.len()] {
             let chunks: Vec<_> = all.as_bytes().chunks(size).map(|c| (Stream::Stdout, c)).collect();
             let (_, last) = captured(&chunks);
-            assert_eq!(last, ["100 % done", "red", "erased"], "{size}");
+            assert_eq!(last, ["100 % done", "red", "erased", "so too"], "{size}");
         }
         assert_eq!(captured(&[(Stream::Stderr, meter.as_bytes())]).1, [" 99 % of a long line"]);
     }

@@ -44,7 +44,7 @@ fn lines_of_both_outputs_stand_in_the_order_in_which_they_were_written() {
 /// Which output the lines came by, in the log's order.
 fn outputs(log: &str) -> String {
     let stream = |line: &str| if line.starts_with("stdout") { 'o' } else { 'e' };
-    log.lines().map(stream).collect()
+    log.lines().filter(|line| line.starts_with("std")).map(stream).collect()
 }
 
 /// The keeper mustn't wait for a note that nobody owes it, and take in meanwhile what is printed
