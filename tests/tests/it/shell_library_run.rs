@@ -22,7 +22,7 @@ fn every_shell_finds_it_on_path() {
 fn a_failure_is_placed_in_the_script_and_not_in_the_library() {
     let cases = [
         ("die 'no disk' 'buy one'", "die 'no disk' 'buy one'"),
-        ("printf x | file_write /proc/no/such", "printf x | file_write /proc/no/such"),
+        ("printf x | file_write /proc/no/such", "file_write /proc/no/such"),
         ("run false", "run false"),
         ("net_network nonsense 8 >/dev/null", "net_network nonsense 8 >/dev/null"),
     ];
