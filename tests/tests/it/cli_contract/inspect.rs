@@ -60,6 +60,7 @@ fn of_a_run_that_succeeded() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "its views, one after the other")]
 fn of_a_run_that_failed() {
     skip_if(missing::tracing());
     let (_cluster, node) = site(&[("hello", HELLO), ("broken", BROKEN), ("later", HELLO)]);
