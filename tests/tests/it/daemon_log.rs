@@ -4,9 +4,9 @@ use std::path::Path;
 
 use provost_tests::{Cluster, Postgres};
 
-/// Tries to clear the terminal of who reads the log, and to add a line to it.
+/// Tries to clear the terminal of who reads the log, and to write to its title what has no end.
 const HOSTILE: &str = "#!/bin/bash\nset -e\n\
-     printf 'cannot \\033[2J mount\\r2026-11-20T17:00:00Z  WARN cn999 failed' >&2\nexit 7\n";
+     printf 'cannot \\033[2J mount \\033]0;2026-11-20T17:00:00Z  WARN cn999 failed' >&2\nexit 7\n";
 
 /// The lines of a daemon's log that are about failures of nodes.
 fn failures(folder: &Path) -> Vec<String> {
@@ -34,7 +34,7 @@ fn a_failure_is_logged_once_and_its_output_steers_no_terminal() {
     let [line] = &failures(&root)[..] else { panic!("{:?}", failures(&root)) };
     assert!(line.contains(" WARN cn001 failed in bad: exit status 7: cannot "), "{line}");
     assert!(line.contains("stage=\"bad\" cause=\"exit\"") && line.contains("hint="), "{line}");
-    assert!(line.contains("\\u{1b}[2J") && !line.contains('\u{1b}'), "{line}");
+    assert!(line.contains(" \\u{1b}]0;2026") && !line.contains('\u{1b}'), "{line}");
 
     node.provost(&["run", "bad"]).expect(1);
     let lines = failures(&root);

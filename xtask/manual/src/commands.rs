@@ -88,7 +88,7 @@ mod tests {
         for name in sections::names() {
             let examples = sections::of(name).map(|sections| sections.examples);
             for (_, line) in examples.unwrap_or_default() {
-                let alone = line.split(['|', '>', '<']).next().unwrap_or_default();
+                let alone = line.split(['|', '>', '<', '&']).next().unwrap_or_default();
                 let words = shell_words::split(alone).expect(line);
                 assert!(words.join(" ").starts_with(name), "{name}: {line}");
                 let program = programs().into_iter().find(|(program, _)| *program == words[0]);

@@ -311,7 +311,7 @@ impl Note {
         let Some(file) = self.file(step) else { return unplaced() };
         let script = Script::read(&file);
         // Of a function that returns a failure, bash before 4.3 gives the line within as its call's.
-        let within = |script: &Script| script.function_at(self.line).is_some();
+        let within = |script: &Script| script.function_at(self.line).is_some_and(|f| f != "main");
         if self.function == "main"
             && words(&self.command).next() == Some("return")
             && script.as_ref().is_some_and(within)

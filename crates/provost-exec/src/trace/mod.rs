@@ -354,7 +354,10 @@ impl Tracer {
         let line = printed.last_line().filter(|_| may_be)?;
         let mut parts = line.rsplit(": ");
         let (_, name, at) = (parts.next()?, parts.next()?, parts.next()?);
-        at.ends_with(|c: char| c.is_ascii_digit()).then(|| quote([name]))
+        // `zsh: command not found: foo` has another order.
+        let before = at.trim_end_matches(|c: char| c.is_ascii_digit());
+        let has_line = before.len() < at.len() && (before.is_empty() || before.ends_with(' '));
+        has_line.then(|| quote([name]))
     }
 
     /// A thread has ended, and with it a process, perhaps.

@@ -12,8 +12,8 @@ const HINT: &str = "hint: ";
 /// The longest log in which the command is looked for that printed a hint, in bytes.
 const MOST_LOG: u64 = 64 << 20;
 /// Programs that print what a script does: its shells, of which one may run another script of the
-/// site, and those that pass on what they read.
-const FOR_SCRIPTS: [&str; 13] = [
+/// site, those that pass on what they read, and ours, whose hints are for the same admin.
+const FOR_SCRIPTS: [&str; 14] = [
     "ash",
     "awk",
     "bash",
@@ -21,6 +21,7 @@ const FOR_SCRIPTS: [&str; 13] = [
     "dash",
     "ksh",
     "logger",
+    "provost",
     "sed",
     "sh",
     "systemd-cat",

@@ -74,13 +74,13 @@ mod tests {
     #[test]
     fn a_log_is_bounded_and_its_lines_are_told_apart() {
         let mut log = String::new();
-        for rest in ["exec F 2 1 false", "exit F 2 1 3ms", "stdout F $ # FAILED: \u{1b}[2J"] {
+        for rest in ["exec F 2 1 false", "exit F 2 1 3ms", "stdout F $ # FAILED: \u{1b}[2J\u{1b}"] {
             log.push_str(&format!("2026-11-20T17:00:00.000Z {rest}\n"));
         }
         let line = |tone, text: &str| LogLine { tone, text: text.to_owned() };
         let expected = [
             line("command bad", "$ false  # FAILED: exit status 1, 3 ms"),
-            line("", "| $ # FAILED: \\u{1b}[2J"),
+            line("", "| $ # FAILED: \\u{1b}"),
         ];
         assert_eq!(lines(log.clone().into_bytes(), Part::All, 10, 10), expected);
         let long = format!("2026-11-20T17:00:00.000Z stdout F {}\n", "x".repeat(1_000_000));

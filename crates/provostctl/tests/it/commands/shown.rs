@@ -150,15 +150,18 @@ async fn a_log_comes_as_it_is_or_is_said_to_be_elsewhere() {
     store.put_log("cn001", log, b"mkfs\n\x1b[2J\xff".to_vec()).await.unwrap();
     drop(store);
     let daemon = serve(&folder).await;
-    let output = provostctl(folder.path(), &["log", "cn001", "disk"]).output().unwrap();
+    let output = provostctl(folder.path(), &["log", "--output", "cn001", "disk"]).output().unwrap();
     assert_eq!(output.stdout, b"mkfs\n\x1b[2J\xff");
     // On a terminal nothing of it steers.
     let words = format!("{} log cn001 disk", env!("CARGO_BIN_EXE_provostctl"));
     let socket = format!("unix:{}", folder.path().join("data/admin.sock").display());
     let mut terminal = Command::new("script");
-    terminal.args(["-qec", &words, "/dev/null"]).env("PROVOSTCTL_ADMIN", socket);
+    terminal
+        .args(["-qec", &words, "/dev/null"])
+        .env("PROVOSTCTL_ADMIN", socket)
+        .env("NO_COLOR", "1");
     let shown = String::from_utf8(terminal.stdin(Stdio::null()).output().unwrap().stdout).unwrap();
-    assert!(shown.contains("mkfs\r\n\\u{1b}[2J\u{fffd}"), "{shown:?}");
+    assert!(shown.contains("# mkfs\r\n# \u{fffd}\r\n"), "{shown:?}");
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
     let (code, out, err) = run(&folder, &["log", "cn001", "slurm"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
