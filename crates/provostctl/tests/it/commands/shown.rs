@@ -161,7 +161,7 @@ async fn a_log_comes_as_it_is_or_is_said_to_be_elsewhere() {
         .env("PROVOSTCTL_ADMIN", socket)
         .env("NO_COLOR", "1");
     let shown = String::from_utf8(terminal.stdin(Stdio::null()).output().unwrap().stdout).unwrap();
-    assert!(shown.contains("# mkfs\r\n# \u{fffd}\r\n"), "{shown:?}");
+    assert!(shown.contains("# mkfs\r\n# \\u{1b}[2J\u{fffd}\r\n"), "{shown:?}");
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
     let (code, out, err) = run(&folder, &["log", "cn001", "slurm"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
