@@ -122,6 +122,11 @@ fn a_status_that_waits_exits_as_the_run_did() {
     let node = cluster.node("cn001");
     let out = node.provost(&["status", "--wait"]).expect(0);
     assert!(out.stdout.contains("cn001: no run yet"), "{}", out.stdout);
+    // That would be of another folder.
+    let wrong = node.path("none.toml").display().to_string();
+    node.provost(&["status", "--wait", "--config", &wrong])
+        .expect(2)
+        .says(&["none.toml", "hint: "]);
     for (script, status) in [("fails", 1), ("ok", 0)] {
         node.provost(&["run", script]).expect(status);
         node.provost(&["status", "--wait"]).expect(status).says(&[]);

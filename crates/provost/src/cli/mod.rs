@@ -146,11 +146,12 @@ impl Command {
         !matches!(self, Self::Analyze { bundle: Some(_), .. })
     }
 
-    /// Whether it works in spite of mistakes in the configuration: it may be used to find them.
+    /// Whether it works in spite of mistakes in the configuration: it may be used to find them. Not where its exit
+    /// status says how a run went: the mistake may be of where runs are recorded.
     fn tolerates_mistakes(&self) -> bool {
         matches!(
             self,
-            Self::Status { .. }
+            Self::Status { wait: false, .. }
                 | Self::Log(_)
                 | Self::Gather { .. }
                 | Self::Analyze { .. }
