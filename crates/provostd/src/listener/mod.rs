@@ -130,14 +130,12 @@ fn answer(
     service_fn(move |mut request: Request<Incoming>| {
         let running = connection.begin_request();
         let is_report = request.method() == Method::POST;
-        let by = Arc::clone(&connection);
         request.extensions_mut().insert(Arc::clone(&connection));
         let answer = hyper::service::Service::call(&router, request);
         let is_crowded = is_crowded.clone();
         async move {
             let mut response = answer.await?;
             if is_report && is_crowded() {
-                by.makes_room();
                 response
                     .headers_mut()
                     .insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -20,11 +20,6 @@ impl RetrySlots {
         Self { next: Instant::now(), latest }
     }
 
-    /// For how long nobody has had a turn to wait for.
-    pub(crate) fn empty_for(&self) -> Duration {
-        Instant::now().saturating_duration_since(self.next + SOONEST)
-    }
-
     /// Takes the next turn, which comes so long after the one before it. Returns after which time it is.
     pub(crate) fn next(&mut self, apart: Duration) -> Duration {
         let now = Instant::now();

@@ -90,17 +90,13 @@ impl Connections {
     }
 
     /// Adds a connection. At its address's limit it takes the place of the oldest idle connection of that
-    /// address; without a free place, that of a silent one. If there is none, there is no room. The last quarter of the
-    /// places is for addresses that have one, or have to come again: who was let in gets through, instead of as many again
-    /// that don't. The quarter before that is for those who have waited for their turn: else one of those who have just
-    /// come has it each time.
+    /// address; without a free place, that of a silent one. If there is none, there is no room.
     pub(crate) fn add(self: &Arc<Self>, client: &impl ClientAddress) -> Option<Connection> {
         let (address, is_private) = (client.ip(), client.is_private());
         let (user, key) = (client.user(), client.key());
         let mut open = self.open();
         let of_address = open.anonymous.get(&address).map_or(0, BTreeMap::len);
         let place = match of_address < self.limits.anonymous_of_address {
-            true if self.is_kept_from(address, &open) => open.silent()?.give_up()?,
             true => self.place(&mut open)?,
             false => open.oldest_idle(address)?.give_up()?,
         };
@@ -109,16 +105,8 @@ impl Connections {
         open.next += 1;
         let state = Arc::new(State::new(place));
         open.anonymous.entry(address).or_default().insert(number, Arc::clone(&state));
-        *open.of_address.entry(address).or_default() += 1;
         let table = Arc::clone(self);
         Some(Connection { table, address, number, state, is_private, user, key })
-    }
-
-    /// Whether the places that are free are for others than `address`.
-    fn is_kept_from(&self, address: IpAddr, open: &Open) -> bool {
-        let (free, all) = (self.free.available_permits(), self.limits.all);
-        let kept = if self.line.has_waited(address) { all / 4 } else { all / 2 };
-        free < kept && !open.has_let_in(address)
     }
 
     /// Tells a client without a place when to come again, in a task of its own. Returns when the next one may be told.
@@ -166,15 +154,6 @@ impl Connection {
         }
     }
 
-    /// It ends with the answer to a report, to make room for others until the node comes with the next one.
-    pub(crate) fn makes_room(&self) {
-        let mut open = self.table.open();
-        // Anybody can send what is refused.
-        if open.known.contains_key(&self.number) {
-            open.expect(self.address);
-        }
-    }
-
     /// A request begins. The connection isn't idle until what this returns is dropped.
     pub(crate) fn begin_request(&self) -> RunningRequest {
         self.state.begin_request();
@@ -192,12 +171,6 @@ impl Drop for Connection {
         let mut open = self.table.open();
         open.remove_anonymous(self.address, self.number);
         open.known.remove(&self.number);
-        if let Some(count) = open.of_address.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                open.of_address.remove(&self.address);
-            }
-        }
     }
 }
 

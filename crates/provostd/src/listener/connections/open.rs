@@ -17,10 +17,6 @@ pub(super) const SILENCE: Duration = Duration::from_secs(3);
 pub(super) const FIRST_SILENCE: Duration = Duration::from_secs(10);
 /// How often all connections are gone through for those that are silent, at most.
 const SEARCH: Duration = Duration::from_millis(100);
-/// For how long a node that runs keeps its right to a place without a connection: until its next report, about.
-pub(super) const ABSENCE: Duration = Duration::from_secs(30);
-/// So many of them are remembered, at most.
-const MOST_ABSENT: usize = 1 << 16;
 
 /// The oldest come first: their numbers grow.
 #[derive(Default)]
@@ -28,10 +24,6 @@ pub(super) struct Open {
     pub(super) next: u64,
     pub(super) anonymous: HashMap<IpAddr, BTreeMap<u64, Arc<State>>>,
     pub(super) known: BTreeMap<u64, Arc<State>>,
-    /// How many each address has, with a token or without.
-    pub(super) of_address: HashMap<IpAddr, usize>,
-    /// The addresses of nodes that run and have none between two reports, and until when they are expected.
-    absent: HashMap<IpAddr, Instant>,
     /// Those that were silent when all were gone through, by address if they had no token. The first to make room
     /// come last.
     silent: Vec<(Option<IpAddr>, u64)>,
@@ -84,20 +76,6 @@ impl State {
 }
 
 impl Open {
-    /// The node at `address` has been let in, and makes room until it comes again.
-    pub(super) fn expect(&mut self, address: IpAddr) {
-        if self.absent.len() >= MOST_ABSENT {
-            self.absent.clear();
-        }
-        self.absent.insert(address, Instant::now() + ABSENCE);
-    }
-
-    /// Whether a client at `address` has a connection, or made room and is expected.
-    pub(super) fn has_let_in(&self, address: IpAddr) -> bool {
-        let is_expected = |until: &Instant| Instant::now() < *until;
-        self.of_address.contains_key(&address) || self.absent.get(&address).is_some_and(is_expected)
-    }
-
     /// Removes the oldest idle connection of an address.
     pub(super) fn oldest_idle(&mut self, address: IpAddr) -> Option<Arc<State>> {
         let of_address = self.anonymous.get_mut(&address)?;

@@ -1,10 +1,9 @@
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::time::advance;
 
-use super::open::{ABSENCE, FIRST_SILENCE, SILENCE};
+use super::open::{FIRST_SILENCE, SILENCE};
 use super::*;
 
 const LIMITS: ConnectionLimits = ConnectionLimits { all: 9, told: 9, anonymous_of_address: 2 };
@@ -52,45 +51,6 @@ async fn a_connection_with_a_token_takes_no_room_of_its_address_and_is_closed_la
     assert!(stranger(5).is_none(), "the others have just come");
     drop((fourth, more, last));
     assert!(!table.is_crowded());
-}
-
-#[tokio::test(start_paused = true)]
-async fn half_of_the_places_is_for_who_has_waited_and_half_of_that_for_who_was_let_in() {
-    let table = Connections::within(ConnectionLimits { all: 8, ..LIMITS });
-    let client = |n: u8| SocketAddr::from(([10, 0, 1, n], 1));
-    let add = |n: u8| table.add(&client(n));
-    let first: Vec<_> = (1..=5).map(|n| add(n).unwrap()).collect();
-    assert!(add(6).is_none());
-    table.line.next(client(6).ip());
-    table.line.next(client(7).ip());
-    advance(Duration::from_secs(2)).await;
-    let waited = [add(6).unwrap(), add(7).unwrap()];
-    table.line.next(client(8).ip());
-    advance(Duration::from_secs(2)).await;
-    assert!(add(8).is_none());
-    let again = add(1).unwrap();
-    drop((first, waited, again));
-    assert!(add(8).is_some() && table.open().of_address.is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_node_whose_report_has_made_room_finds_a_place_for_the_next_one() {
-    let table = Connections::within(ConnectionLimits { all: 8, ..LIMITS });
-    let add = |n: u8| table.add(&SocketAddr::from(([10, 0, 1, n], 1)));
-    let [node, stranger] = [add(1).unwrap(), add(2).unwrap()];
-    node.has_token();
-    node.makes_room();
-    stranger.makes_room();
-    drop((node, stranger));
-    let others: Vec<_> = (11..=15).map(|n| add(n).unwrap()).collect();
-    let _running: Vec<_> = others.iter().map(Connection::begin_request).collect();
-    assert!(add(2).is_none());
-    let node = add(1).unwrap();
-    node.has_token();
-    node.makes_room();
-    drop(node);
-    advance(ABSENCE).await;
-    assert!(add(1).is_none(), "it is expected no longer");
 }
 
 #[tokio::test(start_paused = true)]
