@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{AuthFailure, Growth, Role, Route};
+use crate::{AuthFailure, Expires, Growth, Role, Route};
 
 /// A node's name.
 #[cfg(feature = "schema")]
@@ -48,6 +48,8 @@ pub const INSTALLER: Route = Route("/v1/installer");
 pub const SCRIPTS: Route = Route("/v1/scripts");
 /// `GET`: the published [`Groups`].
 pub const GROUPS: Route = Route("/v1/groups");
+/// `GET`: all that expires, soonest first, each an [`Expiring`].
+pub const EXPIRY: Route = Route("/v1/expiry");
 /// `GET`: the newest [`Generations`] that nodes have reported.
 pub const GENERATIONS: Route = Route("/v1/generations");
 /// `POST`, [`TokensRequest`]: makes tokens, each a [`NewToken`].
@@ -316,6 +318,26 @@ pub struct Generations {
     pub bundle: u64,
     /// Of each node's plan.
     pub plans: BTreeMap<String, u64>,
+    /// The public key by which this daemon refreshes what is published, if that names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh_key: Option<String>,
+}
+
+/// Something that expires.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Expiring {
+    /// What it is.
+    pub what: Expires,
+    /// Which: a channel, a node, an admin, a listener; `all` is what is published for all nodes.
+    pub name: String,
+    /// When it ends.
+    pub expires: Timestamp,
+    /// Whether it is time to do something about it: 30 days before, or at half of its time if that is later; or it has
+    /// expired.
+    pub soon: bool,
+    /// What to do.
+    pub hint: String,
 }
 
 /// What an installer needs first.

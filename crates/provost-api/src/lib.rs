@@ -17,6 +17,6 @@ pub use node::{Detail, Node, ReportedGenerations, RunningFor};
 pub use nodes::{Beat, Growth, InnerStage};
 pub use route::Route;
 pub use words::{
-    AuthFailure, Cause, Directive, NoticeKind, Outcome, Phase, Role, Service, Status, UnknownRole,
-    UpdateStatus, Word,
+    AuthFailure, Cause, Directive, Expires, NoticeKind, Outcome, Phase, Role, Service, Status,
+    UnknownRole, UpdateStatus, Word,
 };

@@ -74,6 +74,9 @@ pub struct Node {
     /// either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_quota: Option<String>,
+    /// When its identity ends, if that is soon. A store knows nothing of it, either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Timestamp>,
 }
 
 /// How a stage goes that runs.

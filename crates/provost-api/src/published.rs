@@ -8,6 +8,8 @@ pub const REFRESH: &str = "refresh.toml";
 /// with the manifest, and verifies it by the manifest.
 pub const NEWEST_PACK: &str = "packs/newest.tar.zst";
 
+/// The folder of manifests by generation.
+pub const MANIFESTS: &str = "manifests/";
 /// The folder of plans.
 pub const PLANS: &str = "plans/";
 /// The folder of secrets.
@@ -20,7 +22,7 @@ pub fn signature(path: &str) -> String {
 
 /// The manifest of a generation, of all nodes or of a channel.
 pub fn manifest_of(generation: u64) -> String {
-    format!("manifests/{generation}.toml")
+    format!("{MANIFESTS}{generation}.toml")
 }
 
 /// The plan of a node.

@@ -367,6 +367,22 @@ words! {
     }
 }
 
+words! {
+    /// What expires.
+    Expires {
+        /// What nodes run.
+        Publication = "publication",
+        /// A node's identity.
+        Identity = "identity",
+        /// A join token that wasn't used yet.
+        Join = "join",
+        /// An admin's token.
+        Admin = "admin",
+        /// A certificate of provostd.
+        Certificate = "certificate",
+    }
+}
+
 /// A role that an admin can't be given.
 #[derive(Debug, thiserror::Error)]
 #[error("unknown role {0:?}; expected read, operate or publish")]

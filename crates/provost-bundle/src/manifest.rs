@@ -31,7 +31,7 @@ pub struct Manifest {
     /// the plans that go with it.
     pub key: String,
     /// The public key of who may say that this may be used for longer, and nothing else: see
-    /// [`Refresh`](crate::Refresh).
+    /// [`Refresh`](crate::Refresh). Or [`Manifest::NO_REFRESH_KEY`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh_key: Option<String>,
     /// How nodes reach the management node by TLS. Then their plans, tokens and reports go by no
@@ -110,6 +110,9 @@ impl Manifest {
     /// The most that all files may have together, in bytes.
     pub const MAX_TOTAL: u64 = 256 << 20;
 
+    /// In the place of a refresh key: the publisher wants none.
+    pub const NO_REFRESH_KEY: &str = "off";
+
     /// Reads a manifest and checks all that can be checked without its files.
     pub fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
         let manifest: Self =
@@ -126,6 +129,11 @@ impl Manifest {
     /// Until when it may be used; none in what older versions published.
     pub fn validity(&self) -> Option<Validity> {
         Some(Validity { made: self.made?, expires: self.expires? })
+    }
+
+    /// The public key of who may say that it may be used for longer, if the publisher wants that.
+    pub fn refresh_key(&self) -> Option<&str> {
+        self.refresh_key.as_deref().filter(|key| *key != Self::NO_REFRESH_KEY)
     }
 
     /// From which generation on the plans that were published with it go with this one.

@@ -5,6 +5,7 @@ mod changes;
 mod channels;
 mod check;
 mod error;
+mod expiry;
 mod generations;
 mod groups;
 mod history;
@@ -34,6 +35,7 @@ pub use changes::{Changes, FileChange, FileVersion, PlanChange};
 pub use channels::{Channels, change_channels, channels};
 pub use check::Source;
 pub use error::{Problem, PublishError};
+pub use expiry::{Served, served};
 use generations::PlanHead;
 pub use generations::{Generations, Used};
 pub use groups::groups;
@@ -203,11 +205,17 @@ impl Prepared<'_> {
         self.publication.tls.unwrap_or_else(|| self.previous.manifest()?.tls.as_ref())
     }
 
+    /// The public key of who may say that it can be used for longer, or
+    /// [`NO_REFRESH_KEY`](Manifest::NO_REFRESH_KEY).
+    pub fn refresh_key(&self) -> Option<String> {
+        self.named().refresh_key
+    }
+
     /// What is named now, or was before: then it stays.
     fn named(&self) -> Named {
         let (publication, last) = (self.publication, self.previous.manifest());
-        let refresh_key = publication.refresh_key.map(|key| key.line());
-        let refresh_key = refresh_key.or_else(|| last?.refresh_key.as_deref()).map(str::to_owned);
+        let refresh_key = publication.refresh_key.or_else(|| last?.refresh_key.as_deref());
+        let refresh_key = refresh_key.or(publication.daemons_key).map(str::to_owned);
         let tls = self.tls().cloned();
         let mut revoked = last.map(|last| last.revoked.clone()).unwrap_or_default();
         revoked.extend(publication.revoke.map(|key| key.line().to_owned()));

@@ -57,8 +57,11 @@ pub struct Publication<'a> {
     pub salt: &'a str,
     /// For how long what is signed now may be used.
     pub valid_for: SignedDuration,
-    /// Who may say that it can be used for longer; none: whom the last publication named.
-    pub refresh_key: Option<&'a PublicKey>,
+    /// Who may say that it can be used for longer: the line of a public key, or [`NO_REFRESH_KEY`](provost_bundle::Manifest::NO_REFRESH_KEY); none: whom the
+    /// last publication named, …
+    pub refresh_key: Option<&'a str>,
+    /// … or, where that named nobody, the daemon that serves it.
+    pub daemons_key: Option<&'a str>,
     /// How nodes reach the management node by TLS: not at all by `Some(None)`; none: as the last
     /// publication says.
     pub tls: Option<Option<&'a Tls>>,

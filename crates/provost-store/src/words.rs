@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use provost_api::InnerStage;
+use provost_api::admins::Expiring;
+use provost_api::{Expires, InnerStage};
 use provost_record::Cause;
 use provost_steplog::wording;
 
@@ -49,6 +50,24 @@ pub fn command_without_line(detail: &Detail) -> Option<&str> {
 pub fn first_line(detail: &Detail) -> Option<&str> {
     let Detail { error_line, called_from, command, .. } = detail;
     wording::first_line(error_line.as_deref(), called_from.as_deref(), command.as_deref())
+}
+
+/// What expires, and when: `the identity of cn001 expires in 12 d`.
+pub fn expiring(one: &Expiring, now: Timestamp) -> String {
+    let Expiring { what, name, expires, .. } = one;
+    let subject = match what {
+        Expires::Publication if name == "all" => "what is published for all nodes".to_owned(),
+        Expires::Publication => format!("what is published to channel {name}"),
+        Expires::Identity => format!("the identity of {name}"),
+        Expires::Join => format!("the join token of {name}"),
+        Expires::Admin => format!("the token of admin {name}"),
+        Expires::Certificate => format!("the {name}'s certificate"),
+        Expires::Other(_) => format!("{what} {name}"),
+    };
+    match now.duration_until(*expires).try_into().map(wording::age) {
+        Ok(time) => format!("{subject} expires in {time}"),
+        Err(_) => format!("{subject} expired {} ago", ago(*expires, now)),
+    }
 }
 
 /// For how long a stage has run, and its script's own stage:

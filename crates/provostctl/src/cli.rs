@@ -15,8 +15,8 @@ use crate::node_list::NodeList;
 use crate::node_set::NodeName;
 use crate::on_nodes::OnNodes;
 use crate::{
-    backup, channel, enrolment, gather, import, journal, key, log, nodes, output, pending, plan,
-    prune, publish, release, remove, rerun, show, snippet, store, token, wait_for, watch,
+    backup, channel, enrolment, expiry, gather, import, journal, key, log, nodes, output, pending,
+    plan, prune, publish, release, remove, rerun, show, snippet, store, token, wait_for, watch,
     workstation,
 };
 
@@ -110,6 +110,12 @@ enum Command {
     /// Show the keys that wait for `approve`, and the nodes that try to report without an identity or
     /// a token since provostd was started
     Pending {
+        /// How to print it
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Show what expires when: what is published, identities, join tokens, admins' tokens, certificates
+    Expiry {
         /// How to print it
         #[arg(long, value_enum, default_value_t)]
         format: Format,
@@ -280,6 +286,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
                 log::log(&client, ssh_config, &node, &script, view.view()).await
             }
             Command::Journal(journal) => journal.run().await,
+            Command::Expiry { format } => expiry::expiry(&client, format).await,
             Command::Pending { format } => pending::pending(&client, format).await,
             Command::Admin(admins) => admins.run(&client).await,
             Command::Audit(audit) => audit.run(&client).await,

@@ -10,6 +10,7 @@ mod client;
 mod compat;
 mod enrolment;
 mod events;
+mod expiry;
 mod failure;
 mod fleet;
 mod follow;

@@ -22,6 +22,7 @@ mod end_to_end;
 mod ended_between;
 mod enrolment;
 mod examples;
+mod expiry;
 mod failed_nodes;
 mod failure_texts;
 mod false_alarms;

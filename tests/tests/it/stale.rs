@@ -75,7 +75,7 @@ fn refused(out: Out, why: &str) {
 }
 
 /// Dates what is published anew, and signs it again.
-fn date(cluster: &Cluster, www: &Path, made: &str, expires: &str) {
+pub(crate) fn date(cluster: &Cluster, www: &Path, made: &str, expires: &str) {
     let key = SecretKey::load(&cluster.path("key/provost.key")).unwrap();
     for file in ["manifest.toml", "plans/cn001.toml"] {
         let dated = |line: &str| match line.split_once(" = ") {

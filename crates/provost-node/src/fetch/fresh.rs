@@ -79,7 +79,7 @@ pub fn check(
 
 /// For how long the server says that this bundle may be used, which the publisher has allowed it to.
 pub async fn refreshed(server: &Server<'_>, manifest: &Manifest, text: &str) -> Option<Validity> {
-    let key = manifest.refresh_key.as_ref()?;
+    let key = manifest.refresh_key()?;
     let get = async |path: &str| {
         Answer::get(server, path, Refresh::MAX_BYTES, HeaderMap::new()).await.ok()
     };

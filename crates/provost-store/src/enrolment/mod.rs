@@ -180,6 +180,12 @@ pub trait Enrolment {
     /// The identity that a key is or was.
     fn identity_of_key(&self, key: KeyDigest) -> Answer<'_, Option<Identity>>;
 
+    /// The identities of nodes that end before `end`, by node.
+    fn identities_until(&self, end: Timestamp) -> Answer<'_, Vec<Identity>>;
+
+    /// The nodes whose join tokens weren't used and are valid at the time `at`, with their ends.
+    fn unused_joins(&self, at: Timestamp) -> Answer<'_, Vec<(String, Timestamp)>>;
+
     /// A node's identity; else the one that was revoked last.
     fn identity<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Identity>>;
 }

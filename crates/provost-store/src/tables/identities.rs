@@ -99,6 +99,22 @@ impl<B: Backend> Enrolment for B {
         self.owner_of_key(key)
     }
 
+    fn identities_until(&self, end: Timestamp) -> Answer<'_, Vec<Identity>> {
+        self.query(end, |db, end| {
+            let select = "SELECT node, key, since, until, revoked FROM identity
+                 WHERE revoked IS NULL AND until < $1 ORDER BY node";
+            Box::pin(db.all(select, values![*end], identity))
+        })
+    }
+
+    fn unused_joins(&self, at: Timestamp) -> Answer<'_, Vec<(String, Timestamp)>> {
+        self.query(at, |db, at| {
+            let select = "SELECT node, until FROM enrolment_join
+                 WHERE spent IS NULL AND until > $1 ORDER BY node";
+            Box::pin(db.all(select, values![*at], Row::pair))
+        })
+    }
+
     fn identity<'a>(&'a self, node: &'a str) -> Answer<'a, Option<Identity>> {
         self.query(node.to_owned(), |db, node| Box::pin(of_node(db, node)))
     }

@@ -19,7 +19,7 @@ use crate::client::Client;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::node_list::AnyNodes;
-use crate::{output, pending};
+use crate::{expiry, output, pending};
 
 pub(crate) use overview::Overview;
 use rows::Sort;
@@ -105,6 +105,7 @@ impl Nodes {
         }
         if !self.nodes.are_named() {
             pending::note(client).await;
+            expiry::note(client).await;
         }
         Ok(())
     }

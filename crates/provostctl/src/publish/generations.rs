@@ -78,17 +78,18 @@ impl Ledger {
 }
 
 /// All that is known of generations that were used for `www`, above which none is below `above`.
-pub(super) fn used(ledger: &Ledger, www: &Path, admin: &Admin, above: u64) -> Used {
-    let reported = reported(admin).filter(|reported| {
-        // The daemon may serve another site's folder.
-        place(&reported.www) == www
-    });
+pub(super) fn used(ledger: &Ledger, www: &Path, daemon: Option<&Reported>, above: u64) -> Used {
     let (bundle, plans) =
-        reported.map_or_else(Default::default, |known| (known.bundle, known.plans));
+        daemon.map_or_else(Default::default, |known| (known.bundle, known.plans.clone()));
     Used { published: ledger.of(www), bundle, plans, above }
 }
 
-/// What the daemon says, if there is one.
+/// What the daemon says that serves `www`, if there is one.
+pub(super) fn daemon(admin: &Admin, www: &Path) -> Option<Reported> {
+    // It may serve another site's folder.
+    reported(admin).filter(|reported| place(&reported.www) == www)
+}
+
 fn reported(admin: &Admin) -> Option<Reported> {
     if let Address::Unix(path) = &admin.at
         && !path.exists()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use provost_bundle::{PublicKey, Tls, TlsLineError};
+use provost_bundle::{Manifest, PublicKey, Tls, TlsLineError};
 use provost_plan::{Groups, Site, Texts};
 use provost_publish::{Action, Input};
 
@@ -39,8 +39,8 @@ pub(crate) struct Publish {
     /// For how long nodes that remember nothing may use it
     #[arg(long, value_name = "D", default_value = "30d")]
     pub(super) valid_for: Period,
-    /// Who may refresh it and nothing else: the line that provostd logs at its start
-    #[arg(long, value_name = "RW…")]
+    /// Who may refresh it and nothing else; or off. It stays. Without it, the provostd that serves it
+    #[arg(long, value_name = "RW…", value_parser = refresh_key)]
     pub(super) refresh_key: Option<String>,
     /// How nodes reach provostd by TLS, the line that provostd ca show prints; or off. It stays
     #[arg(long, value_name = "PORT:SHA256", value_parser = tls)]
@@ -85,6 +85,16 @@ pub(crate) struct Publish {
 pub(super) enum NamedTls {
     Off,
     On(Tls),
+}
+
+/// The line of a public key, or the word for none.
+fn refresh_key(text: &str) -> Result<String, String> {
+    match text {
+        Manifest::NO_REFRESH_KEY => Ok(text.to_owned()),
+        line => {
+            PublicKey::from_line(line).map(|key| key.line().to_owned()).map_err(|e| e.to_string())
+        }
+    }
 }
 
 fn tls(text: &str) -> Result<NamedTls, String> {

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use provost_bundle::PublicKey;
+use provost_bundle::Manifest;
 use provost_plan::Site;
 use provost_plan::nodes::fold;
 use provost_publish::lint::{self, Depth, Level};
@@ -40,9 +40,8 @@ impl Publish {
             false => String::new(),
         };
         let texts = texts(&site, &salt)?;
-        let refresh_key = self.refresh_key.as_deref().map(PublicKey::from_line).transpose();
-        let refresh_key = refresh_key.map_err(|e| Failure::of(&e, e.hint()))?;
         let www = generations::place(to);
+        let daemon = generations::daemon(admin, &www);
         let ledger = Ledger::beside(key_file)?;
         let nodes = self.nodes_of_channel(&key, to, &texts.plans)?;
         let channel = self.to_channel.as_deref().zip(nodes.as_ref());
@@ -54,11 +53,12 @@ impl Publish {
             group: self.group()?,
             salt: &salt,
             valid_for: self.valid_for.0,
-            refresh_key: refresh_key.as_ref(),
+            refresh_key: self.refresh_key.as_deref(),
+            daemons_key: daemon.as_ref().and_then(|daemon| daemon.refresh_key.as_deref()),
             revoke: self.revoke.as_ref(),
             tls: self.tls.as_ref().map(NamedTls::get),
             refresh: self.refresh,
-            used: generations::used(&ledger, &www, admin, self.generation_above),
+            used: generations::used(&ledger, &www, daemon.as_ref(), self.generation_above),
             channel: channel.map(|(name, nodes)| Channel { name, nodes }),
             ends_channels: self.action == Action::Rollback,
         };
@@ -74,6 +74,9 @@ impl Publish {
         }
         if site.has_secrets() && prepared.tls().is_none() {
             self.warn_of_no_tls();
+        }
+        if let Some(key) = daemon.as_ref().and_then(|daemon| daemon.refresh_key.as_deref()) {
+            warn_of_other_refresher(key, prepared.refresh_key().as_deref());
         }
         match is_preview {
             true => self.preview(&prepared, to, &changes, &groups),
@@ -270,6 +273,16 @@ impl Publish {
             false => &summary,
         });
         output::print(text.as_bytes())
+    }
+}
+
+/// Warns where the daemon that serves it, which has `key`, isn't `named`: it was set up anew.
+fn warn_of_other_refresher(key: &str, named: Option<&str>) {
+    if named.is_some_and(|named| named != key && named != Manifest::NO_REFRESH_KEY) {
+        output::note(&format!(
+            "warning: this provostd can't refresh what is published, which names the key of another one\n  \
+             hint: if that is no more, publish with --refresh-key {key}"
+        ));
     }
 }
 

@@ -22,7 +22,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use futures_util::stream;
-use provost_api::admins::{self as api, Generations, Groups, NodeIdentity, Scripts};
+use provost_api::admins::{self as api, Expiring, Generations, Groups, NodeIdentity, Scripts};
 use provost_api::published;
 use provost_bundle::Manifest;
 use provost_record::Run;
@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::task::spawn_blocking;
 
+use crate::fleet::expiry::Expiry;
 use crate::listener::refusal;
 use crate::listener::refusal::Refusal;
 use crate::listener::{body, host, ranges};
@@ -83,6 +84,7 @@ pub(crate) fn router(state: AdminState) -> Router {
         .route(api::INSTALLER.0, get(installer))
         .route(api::SCRIPTS.0, get(scripts))
         .route(api::GROUPS.0, get(groups))
+        .route(api::EXPIRY.0, get(expiring))
         .route(api::GENERATIONS.0, get(generations))
         .route(api::ADMINS.0, add_admin.get(accounts::list))
         .route(api::REMOVE_ADMIN.0, remove_admin)
@@ -251,9 +253,14 @@ async fn groups(State(www): Www) -> Result<Json<Groups>, Refusal> {
 /// No site has published so often: a greater number is a node's mistake, or malice.
 const MAX_GENERATION: u64 = 1 << 40;
 
+async fn expiring(State(expiry): State<Arc<Expiry>>) -> Result<Json<Vec<Expiring>>, Refusal> {
+    Ok(Json(expiry.list().await?))
+}
+
 async fn generations(
     State(store): StoreState,
     State(www): Www,
+    State(expiry): State<Arc<Expiry>>,
 ) -> Result<Json<Generations>, Refusal> {
     let plausible = |generation: &u64| (1..=MAX_GENERATION).contains(generation);
     let seen = store.seen().await?;
@@ -263,6 +270,7 @@ async fn generations(
         www: www.to_path_buf(),
         bundle: bundle.unwrap_or_default(),
         plans: plans.filter(|(_, plan)| plausible(plan)).collect(),
+        refresh_key: expiry.refresh_key().map(str::to_owned),
     }))
 }
 
@@ -270,7 +278,9 @@ async fn metrics(
     State(store): StoreState,
     State(metrics): State<Arc<Metrics>>,
     State(pending): State<Arc<Pending>>,
+    State(expiry): State<Arc<Expiry>>,
 ) -> Result<Response, Refusal> {
+    metrics.expires(&expiry.list().await?);
     metrics.deliveries.queued(store.queue_lengths().await?);
     let begun = Instant::now();
     let statuses = store.statuses().await?;

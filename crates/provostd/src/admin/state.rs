@@ -7,6 +7,7 @@ use super::accounts::AuditLog;
 use super::health::DataFolder;
 use super::retention::Pruner;
 use crate::fleet::Fleet;
+use crate::fleet::expiry::Expiry;
 use crate::listener::Stop;
 use crate::metrics::Metrics;
 use crate::nodes::beats::Beats;
@@ -26,6 +27,7 @@ pub(crate) struct AdminState {
     pub(crate) pending: Arc<Pending>,
     pub(crate) enrolment: Arc<Enrolment>,
     pub(crate) fleet: Arc<Fleet>,
+    pub(crate) expiry: Arc<Expiry>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) pruner: Arc<Pruner>,
     pub(crate) installer: Installer,

@@ -22,7 +22,7 @@ use crate::listener::proxy_protocol::ProxiedListener;
 use crate::listener::serving::Serving;
 use crate::listener::socket::AdminSockets;
 use crate::listener::tls;
-use crate::listener::tls::{IdentityError, Pair, TlsListener};
+use crate::listener::tls::{CertificateValidity, IdentityError, Pair, TlsListener};
 use crate::xcat;
 use parts::Parts;
 use startup::{ADMIN_CONNECTIONS, bind, lock, node_connections, raise_file_limit, write_json};
@@ -86,11 +86,11 @@ impl Daemon {
             AdminSockets::bind(data, &config.operators, &config.readers)?;
 
         let (stop, stopped) = Stop::new();
-        let mut parts = Parts::new(config, store, authority, addresses.nodes, stopped.clone())?;
+        let certificates = bound.certificates.clone();
+        let nodes_at = addresses.nodes;
+        let mut parts =
+            Parts::new(config, store, (authority, certificates), nodes_at, stopped.clone())?;
         parts.metrics.timings.name(config.metrics.steps.clone());
-        for (which, ends) in &bound.certificates {
-            parts.metrics.certificate(which, *ends);
-        }
         bound.serve(&mut parts, node_connections(files), &stopped);
         let sockets = [
             (operate.listener, admin::over_socket(parts.admin.clone()), "admin_socket"),
@@ -134,8 +134,7 @@ struct Bound {
     monitor: Option<TcpListener>,
     xcatd: Option<(TlsAcceptor, TcpListener)>,
     addresses: Addresses,
-    /// When certificates end, in seconds of Unix time.
-    certificates: Vec<(&'static str, i64)>,
+    certificates: Vec<CertificateValidity>,
 }
 
 impl Bound {
@@ -185,7 +184,7 @@ impl Bound {
             }
             Err(error) => return Err(error.into()),
         };
-        self.certificates = pair.ends();
+        self.certificates = pair.validity();
         let listen = |key, address, acceptor| {
             let (tcp, at) = bind(key, address)?;
             let tcp = ProxiedListener::new(tcp, config.tls.proxies.clone());

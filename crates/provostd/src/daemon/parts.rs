@@ -15,10 +15,11 @@ use crate::admin::{self, AdminState};
 use crate::config::Config;
 use crate::error::DaemonError;
 use crate::fleet::Fleet;
+use crate::fleet::expiry::Expiry;
 use crate::fleet::recent::Recent;
 use crate::listener::Stop;
 use crate::listener::bodies::Bodies;
-use crate::listener::tls::Authority;
+use crate::listener::tls::{Authority, CertificateValidity};
 use crate::metrics::Metrics;
 use crate::nodes::beats::Beats;
 use crate::nodes::caller::Callers;
@@ -35,6 +36,7 @@ use crate::nodes::{self, NodesState};
 use crate::notify::program::Hook;
 use crate::notify::{Deliveries, Queues};
 use crate::published::PublishedFolder;
+use crate::published::expiry::PublishedExpiry;
 use crate::published::refresher::Refresher;
 use crate::web::events::Events;
 use crate::web::live::Pages;
@@ -62,7 +64,7 @@ impl Parts {
     pub(super) fn new(
         config: &Config,
         store: Arc<dyn Store>,
-        authority: Option<Authority>,
+        (authority, certificates): (Option<Authority>, Vec<CertificateValidity>),
         nodes_at: SocketAddr,
         stop: Stop,
     ) -> Result<Self, DaemonError> {
@@ -72,8 +74,15 @@ impl Parts {
         let (www, pending) = (PublishedFolder::new(&config.www), Arc::new(Pending::new(pending)));
         let (metrics, beats, over_quota) =
             (Arc::<Metrics>::default(), Arc::<Beats>::default(), Arc::<OverQuota>::default());
-        let known = KnownNodes::new(store.clone(), beats.clone(), over_quota.clone());
-        let valid_for = config.enroll.valid_for.duration();
+        for certificate in &certificates {
+            metrics.certificate(certificate.name, certificate.ends.as_second());
+        }
+        let refresher = Arc::new(Refresher::new(&config.data, www.clone()));
+        let published = PublishedExpiry::new(www.clone(), refresher.clone());
+        let (store_of_it, valid_for) = (store.clone(), config.enroll.valid_for.duration());
+        let expiry = Arc::new(Expiry { store: store_of_it, published, certificates, valid_for });
+        let known =
+            KnownNodes::new(store.clone(), beats.clone(), over_quota.clone(), expiry.clone());
         let enrolment =
             Enrolment::new(store.clone(), www.clone(), pending.clone(), authority, valid_for);
         let retention = config.retention.retention();
@@ -87,6 +96,8 @@ impl Parts {
             pruner: Arc::new(pruner),
             fleet: Default::default(),
             recent: Default::default(),
+            refresher,
+            expiry,
             on_continue: Hook::continues(&config.hooks).map(Arc::new),
             store,
             www,
@@ -133,6 +144,8 @@ struct SharedParts {
     pruner: Arc<Pruner>,
     fleet: Arc<Fleet>,
     recent: Arc<Recent>,
+    refresher: Arc<Refresher>,
+    expiry: Arc<Expiry>,
     on_continue: Option<Arc<Hook>>,
     stop: Stop,
 }
@@ -143,7 +156,7 @@ impl SharedParts {
         let guard = AttemptGuard { store: self.store.clone(), budget };
         NodesState {
             www: self.www.clone(),
-            refresher: Arc::new(Refresher::new(&config.data, self.www.clone())),
+            refresher: self.refresher.clone(),
             program: self.program.clone(),
             callers: Arc::new(Callers {
                 store: self.store.clone(),
@@ -176,6 +189,7 @@ impl SharedParts {
             pending: self.pending.clone(),
             enrolment: self.enrolment.clone(),
             fleet: self.fleet.clone(),
+            expiry: self.expiry.clone(),
             metrics: self.metrics.clone(),
             pruner: self.pruner.clone(),
             installer: Installer { www, program, nodes_at },
@@ -202,6 +216,7 @@ impl SharedParts {
                 beats: self.beats.clone(),
                 over_quota: self.over_quota.clone(),
                 pending: self.pending.clone(),
+                expiry: self.expiry.clone(),
             },
             scripts: Scripts { store: self.store.clone() },
             published: PublicationsPage { fleet: self.fleet.clone(), www: self.www.clone() },

@@ -3,6 +3,7 @@
 //! because the first look would wait until all of them are read.
 
 pub(crate) mod changed;
+pub(crate) mod expiry;
 pub(crate) mod open_pages;
 pub(crate) mod recent;
 pub(crate) mod snapshot;

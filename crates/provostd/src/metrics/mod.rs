@@ -12,6 +12,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+use provost_api::Expires;
+use provost_api::admins::Expiring;
 use provost_store::{Ingested, Pruned, Status};
 
 use deliveries::DeliveryCounters;
@@ -40,6 +42,8 @@ pub(crate) struct Metrics {
     pub(crate) listeners: Listeners,
     pending: Gauge,
     certificates: Family<Label, Gauge>,
+    published: Family<[(&'static str, String); 1], Gauge>,
+    expiring: Family<[(&'static str, String); 1], Gauge>,
 }
 
 /// From 1 ms to 16 s.
@@ -97,6 +101,17 @@ impl Default for Metrics {
             Unit::Seconds,
             certificates.clone(),
         );
+        let published = Family::default();
+        let help = "When what is published expires, in seconds of Unix time";
+        registry.register_with_unit(
+            "published_expires_timestamp",
+            help,
+            Unit::Seconds,
+            published.clone(),
+        );
+        let expiring = Family::default();
+        let help = "What expires soon or has expired; see provostctl expiry";
+        registry.register("expiring", help, expiring.clone());
         Self {
             registry,
             nodes,
@@ -114,6 +129,8 @@ impl Default for Metrics {
             listeners,
             pending,
             certificates,
+            published,
+            expiring,
         }
     }
 }
@@ -146,6 +163,20 @@ impl Metrics {
     /// When a certificate ends, in seconds of Unix time.
     pub(crate) fn certificate(&self, which: &'static str, ends: i64) {
         self.certificates.get_or_create(&[("certificate", which)]).set(ends);
+    }
+
+    /// When what is published expires, for all nodes and for each channel, and how much of each kind expires soon.
+    pub(crate) fn expires(&self, all: &[Expiring]) {
+        // A channel may have ended.
+        self.published.clear();
+        for one in all.iter().filter(|one| one.what == Expires::Publication) {
+            let channel = [("channel", one.name.clone())];
+            self.published.get_or_create(&channel).set(one.expires.as_second());
+        }
+        for what in Expires::ALL {
+            let soon = all.iter().filter(|one| one.what == what && one.soon).count();
+            self.expiring.get_or_create(&[("what", what.to_string())]).set(soon as i64);
+        }
     }
 
     pub(crate) fn pruned(&self, pruned: &Pruned) {
@@ -204,6 +235,7 @@ pub(crate) fn documents(page: &str, printed: &str) {
 mod tests {
     use std::collections::BTreeSet;
 
+    use jiff::Timestamp;
     use provost_store::Report;
     use serde_json::json;
     use serde_json::value::to_raw_value;
@@ -239,6 +271,13 @@ mod tests {
         metrics.log_stored(100, Duration::ZERO);
         drop(metrics.listeners.of("nodes").accepted());
         metrics.certificate("server", 1_800_000_000);
+        metrics.expires(&[Expiring {
+            what: Expires::Publication,
+            name: "all".to_owned(),
+            expires: Timestamp::UNIX_EPOCH,
+            soon: true,
+            hint: String::new(),
+        }]);
         metrics.deliveries.delivered("ops", 1);
         metrics.deliveries.failed("ops");
         metrics.deliveries.dropped("ops", 1);

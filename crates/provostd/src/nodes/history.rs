@@ -10,6 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::beats::Beats;
 use super::over_quota::OverQuota;
+use crate::fleet::expiry::Expiry;
 use crate::listener::refusal::Refusal;
 
 /// How many histories of nodes are read and sent at once: each may be 8 MiB.
@@ -20,6 +21,7 @@ pub(crate) struct KnownNodes {
     store: Arc<dyn Store>,
     beats: Arc<Beats>,
     over_quota: Arc<OverQuota>,
+    expiry: Arc<Expiry>,
     histories: Arc<Semaphore>,
 }
 
@@ -36,8 +38,9 @@ impl KnownNodes {
         store: Arc<dyn Store>,
         beats: Arc<Beats>,
         over_quota: Arc<OverQuota>,
+        expiry: Arc<Expiry>,
     ) -> Self {
-        Self { store, beats, over_quota, histories: Arc::new(Semaphore::new(HISTORIES)) }
+        Self { store, beats, over_quota, expiry, histories: Arc::new(Semaphore::new(HISTORIES)) }
     }
 
     /// Those of these names; without names, all.
@@ -46,21 +49,22 @@ impl KnownNodes {
             Some(names) => self.store.nodes_named(names).await?,
             None => self.store.nodes().await?,
         };
-        self.show(&mut nodes);
+        self.show(&mut nodes).await?;
         Ok(nodes)
     }
 
-    /// Adds what is in memory alone.
-    fn show(&self, nodes: &mut [Node]) {
+    /// Adds what isn't stored with them.
+    async fn show(&self, nodes: &mut [Node]) -> Result<(), StoreError> {
         self.beats.show(nodes);
         self.over_quota.show(nodes);
+        self.expiry.show(nodes).await
     }
 
     /// The node of that name.
     pub(crate) async fn node(&self, name: &str) -> Result<Node, Refusal> {
         let node = self.store.node(name).await?;
         let mut node = node.ok_or_else(|| Refusal::unknown_node(name))?;
-        self.show(slice::from_mut(&mut node));
+        self.show(slice::from_mut(&mut node)).await?;
         Ok(node)
     }
 

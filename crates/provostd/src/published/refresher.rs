@@ -49,14 +49,22 @@ impl Refresher {
         });
         match &key {
             Ok(key) => tracing::info!(
-                "the key that may refresh what is published: {}; name it once: provostctl publish … \
-                 --refresh-key {}",
-                key.public_line(),
+                "the key that may refresh what is published, which provostctl publish names: {}",
                 key.public_line()
             ),
             Err(e) => tracing::warn!("no key to refresh what is published: {}", error_chain(e)),
         }
         Self { www, key: key.ok(), last: Mutex::default() }
+    }
+
+    /// The public key's line.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.as_ref().map(SecretKey::public_line)
+    }
+
+    /// Until when it says at the time `at` that it counts.
+    pub(crate) fn until(&self, at: Timestamp) -> Timestamp {
+        at.saturating_add(TIME).unwrap_or(Timestamp::MAX)
     }
 
     /// The statement about what is published, or its signature.
@@ -86,8 +94,8 @@ impl Refresher {
         {
             return Ok(last.clone());
         }
-        let named = Manifest::parse(&bytes).map_err(|e| refuse(error_chain(&e)))?.refresh_key;
-        let key = self.key.as_ref().filter(|key| named.as_deref() == Some(key.public_line()));
+        let named = Manifest::parse(&bytes).map_err(|e| refuse(error_chain(&e)))?;
+        let key = self.key.as_ref().filter(|key| named.refresh_key() == Some(key.public_line()));
         let key = key.ok_or_else(|| refuse("the publisher doesn't allow it".to_owned()))?;
         let validity = Validity::from_now(TIME);
         let text = Refresh::new(&bytes, validity).to_toml().map_err(|e| refuse(e.to_string()))?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use jiff::Timestamp;
+use provost_api::admins::Expiring;
 use provost_plan::nodes::fold;
 use provost_record::Cause;
 use provost_steplog::wording;
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use super::chart::Chart;
 use super::page::{Page, render};
 use crate::fleet::Fleet;
+use crate::fleet::expiry::Expiry;
 use crate::fleet::recent::Recent;
 use crate::fleet::snapshot::Snapshot;
 use crate::listener::refusal::Refusal;
@@ -35,6 +37,7 @@ pub(crate) struct Overview {
     pub(crate) beats: Arc<Beats>,
     pub(crate) over_quota: Arc<OverQuota>,
     pub(crate) pending: Arc<Pending>,
+    pub(crate) expiry: Arc<Expiry>,
 }
 
 #[derive(Template)]
@@ -50,6 +53,10 @@ struct Content {
     running: Vec<String>,
     over_quota: Vec<String>,
     pending: usize,
+    /// What expires soon: its name, and what to do.
+    expiring: Vec<(String, String)>,
+    /// How many of it aren't shown.
+    more_expiring: usize,
 }
 
 /// How many nodes have a status.
@@ -89,12 +96,13 @@ impl Page for Overview {
 
     async fn content(&self) -> Result<String, Refusal> {
         let snapshot = self.fleet.look().await?;
-        render(&self.shown(&snapshot, Timestamp::now()))
+        let expiring = self.expiry.soon().await?;
+        render(&self.shown(&snapshot, &expiring, Timestamp::now()))
     }
 }
 
 impl Overview {
-    fn shown(&self, snapshot: &Snapshot, now: Timestamp) -> Content {
+    fn shown(&self, snapshot: &Snapshot, expiring: &[Expiring], now: Timestamp) -> Content {
         let members = &snapshot.members;
         let failed =
             members.iter().filter_map(|member| Some((&member.node, member.group.as_deref()?)));
@@ -109,6 +117,12 @@ impl Overview {
             running: self.running(snapshot, now),
             over_quota: self.over_quota.list(MOST_LINES),
             pending: self.pending.count(),
+            expiring: expiring
+                .iter()
+                .take(MOST_LINES)
+                .map(|one| (words::expiring(one, now), one.hint.clone()))
+                .collect(),
+            more_expiring: expiring.len().saturating_sub(MOST_LINES),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Nodes get identities while they are provisioned, and not after; and who isn't one of them doesn't.
 
 pub(crate) mod client;
-mod nodes;
+pub(crate) mod nodes;
 mod secrets;
 mod third_parties;
 
@@ -9,7 +9,7 @@ use provost_tests::Cluster;
 
 /// A management node with one script for `cn[001-003]`, published with TLS and running with `more` in
 /// its configuration. The plan of cn002 has an address, 10.9.9.9, and that of cn003 the tests'.
-fn cluster_with(more: &str) -> Cluster {
+pub(crate) fn cluster_with(more: &str) -> Cluster {
     let mut cluster = Cluster::new();
     cluster.script("one", "#!/bin/sh\necho one\n");
     let site = "[nodes.\"cn[001-003]\"]\npostscripts = [\"one\"]\n\

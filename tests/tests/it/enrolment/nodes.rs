@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::enrolment::{cluster, cluster_with};
 
 /// A node without a token, behind a proxy which sees all that is plain.
-fn node(cluster: &Cluster, name: &str, deadline: &str) -> (Node, Faulty) {
+pub(crate) fn node(cluster: &Cluster, name: &str, deadline: &str) -> (Node, Faulty) {
     let node = cluster.node(name);
     let proxy = Faulty::before(cluster.daemon().nodes());
     let settings = cluster.settings_for(&[proxy.address()]);
@@ -30,7 +30,7 @@ fn private(proxy: &Faulty) -> Vec<String> {
     paths.filter(|path| path.starts_with("/plans/") || path.starts_with("/v1/")).collect()
 }
 
-fn boot_with(node: &Node, join: &str) -> Out {
+pub(crate) fn boot_with(node: &Node, join: &str) -> Out {
     node.command(&["boot"]).env("PROVOST_JOIN", join).output().unwrap().into()
 }
 

@@ -20,6 +20,7 @@ const RARE: &[&str] = &[
     "a-message-to-xcat tries",
     "a-node appstatus",
     "a-node claimedBy",
+    "a-node expires",
     "a-node overQuota",
     "a-node runningFor",
     "a-node-with-its-runs identity",
@@ -140,6 +141,7 @@ fn the_documents_have_the_keys_of_the_page() {
 
     cluster.ctl(&["admin", "add", "lee", "--role", "read"]).expect(0);
     page.check("an-admin[]", &cluster.ctl(&json(&["admin", "list"])).json());
+    page.check("what-expires[]", &cluster.ctl(&json(&["expiry"])).json());
     page.check("a-change[]", &cluster.ctl(&json(&["audit"])).json());
     page.check("versions", &cluster.ctl(&json(&["compat"])).expect(0).json());
 

@@ -200,6 +200,12 @@ fn of_admins(schemas: &mut SchemaGenerator) -> Vec<Operation> {
             JSON,
             schema::<api::Groups>(schemas),
         ),
+        get(api::EXPIRY, "expiry", "All that expires, soonest first").answers(
+            "200",
+            "What is due first.",
+            JSON,
+            schema::<Vec<api::Expiring>>(schemas),
+        ),
         get(api::GENERATIONS, "generations", "The newest generations that nodes have reported")
             .answers("200", "Those.", JSON, schema::<api::Generations>(schemas)),
         get(api::PRUNE, "prunable", "What of the history would be deleted").answers(

@@ -15,8 +15,8 @@ use crate::config::Config;
 pub(crate) use authority::Authority;
 pub use authority::AuthorityError;
 pub(crate) use connection::TlsListener;
-pub(crate) use pair::Pair;
 pub use pair::TlsError;
+pub(crate) use pair::{CertificateValidity, Pair};
 pub(crate) use show::{Show, ShowError, rotate};
 
 /// What the nodes' TLS listener proves itself by: the site's own certificate, or one of this

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use provost_bundle::Digest;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
@@ -35,6 +36,15 @@ pub enum TlsError {
         /// Why.
         source: rustls::Error,
     },
+}
+
+/// For how long a certificate counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CertificateValidity {
+    /// Whose: the server's, or the authority's.
+    pub(crate) name: &'static str,
+    pub(crate) begins: Timestamp,
+    pub(crate) ends: Timestamp,
 }
 
 /// What a server proves by TLS who it is.
@@ -71,14 +81,17 @@ impl Pair {
         Ok(Digest::of(&parsed.subject_public_key_info()))
     }
 
-    /// When the server's certificate ends, and that of whom it is from, in seconds of Unix time.
-    pub(crate) fn ends(&self) -> Vec<(&'static str, i64)> {
-        let end = |der: &CertificateDer<'_>| {
+    /// For how long the server's certificate counts, and that of whom it is from.
+    pub(crate) fn validity(&self) -> Vec<CertificateValidity> {
+        let of = |(name, der): (&'static str, &CertificateDer<'_>)| {
             let (_, parsed) = x509_parser::parse_x509_certificate(der).ok()?;
-            Some(parsed.validity().not_after.timestamp())
+            let validity = parsed.validity();
+            let begins = Timestamp::from_second(validity.not_before.timestamp()).ok()?;
+            // What ends with the year 9999 is beyond what a timestamp can say.
+            let ends = Timestamp::from_second(validity.not_after.timestamp());
+            Some(CertificateValidity { name, begins, ends: ends.unwrap_or(Timestamp::MAX) })
         };
-        let names = ["server", "authority"].into_iter();
-        names.zip(&self.chain).filter_map(|(name, der)| Some((name, end(der)?))).collect()
+        ["server", "authority"].into_iter().zip(&self.chain).filter_map(of).collect()
     }
 
     /// The server's side of TLS, which asks for no certificate.

@@ -1,0 +1,121 @@
+//! What expires is seen before it does, and what is published is refreshed without anybody's doing.
+
+use provost_tests::Cluster;
+use serde_json::Value;
+
+use crate::enrolment::client::join_token;
+use crate::enrolment::{cluster_with, nodes};
+use crate::stale::date;
+
+/// What expires of the kind `what` and has this name.
+fn expiring(cluster: &Cluster, what: &str, name: &str) -> Value {
+    let all = cluster.ctl_json(&["expiry"]);
+    let mut found = all.as_array().unwrap().iter();
+    found.find(|one| one["what"] == what && one["name"] == name).cloned().unwrap_or_default()
+}
+
+/// What is published so that half of its time is over, and its end is far.
+const AT_HALF: (&str, &str) = ("2000-01-01T00:00:00Z", "2045-01-01T00:00:00Z");
+
+#[test]
+fn what_is_published_names_the_daemon_that_refreshes_it_unless_the_publisher_wants_none() {
+    let mut cluster = Cluster::new();
+    cluster.site("[nodes.cn001]\npostscripts = [\"say\"]\n").script("say", "#!/bin/sh\n");
+    cluster.start();
+    let key = std::fs::read_to_string(cluster.path("provostd/refresh/provost.pub")).unwrap();
+    let key = key.lines().last().unwrap().to_owned();
+    let named = || {
+        let text = std::fs::read_to_string(cluster.www().join("manifest.toml")).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("refresh_key = "));
+        line.map(|line| line.trim_matches('"').to_owned())
+    };
+    cluster.publish().expect(0);
+    assert_eq!(named(), Some(key.clone()));
+    // It may be as old as it likes.
+    date(&cluster, &cluster.www(), "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
+    let published = expiring(&cluster, "publication", "all");
+    assert_eq!(published["soon"], false, "{published}");
+    assert!(published["expires"].as_str() > Some("2026-11"), "{published}");
+    assert!(!cluster.ctl(&["nodes"]).expect(0).stderr.contains("expire"));
+    assert!(cluster.metrics().contains("provost_expiring{what=\"publication\"} 0"));
+
+    cluster.publish_with(&["--refresh-key", "off"]).expect(0);
+    cluster.publish().expect(0);
+    assert_eq!(named().as_deref(), Some("off"), "it stays");
+    date(&cluster, &cluster.www(), AT_HALF.0, AT_HALF.1);
+    let published = expiring(&cluster, "publication", "all");
+    assert_eq!(published["soon"], true, "{published}");
+    assert_eq!(published["expires"], AT_HALF.1);
+    assert!(published["hint"].as_str().unwrap().contains(&key), "{published}");
+    let note = "what is published for all nodes expires in";
+    let nodes = cluster.ctl(&["nodes"]).expect(0);
+    assert!(nodes.stderr.contains(note) && nodes.stderr.contains("provostctl expiry"));
+    let shown = cluster.ctl(&["expiry"]).expect(0);
+    assert!(shown.stdout.contains("publication") && shown.stderr.contains("--refresh"));
+    assert!(cluster.daemon().get("/").contains(note));
+    let metrics = cluster.metrics();
+    for line in [
+        "provost_published_expires_timestamp_seconds{channel=\"all\"} 2366841600",
+        "provost_expiring{what=\"publication\"} 1",
+    ] {
+        assert!(metrics.contains(line), "{metrics}");
+    }
+    // As the hint says.
+    let published = cluster.publish_with(&["--refresh-key", &key]).expect(0);
+    assert!(!published.stderr.contains("warning"), "{}", published.stderr);
+    assert_eq!(expiring(&cluster, "publication", "all")["soon"], false);
+    // Of a daemon that was set up anew.
+    std::fs::remove_dir_all(cluster.path("provostd/refresh")).unwrap();
+    let at = cluster.kill_daemon();
+    cluster.start_at(&at);
+    let published = cluster.publish().expect(0);
+    assert!(published.stderr.contains("names the key of another one"), "{}", published.stderr);
+}
+
+#[test]
+fn a_plan_that_expires_before_its_bundle_and_what_a_channel_has_are_seen() {
+    let mut cluster = Cluster::new();
+    cluster.site("[groups.all]\nnodes = \"cn[001-002]\"\npostscripts = [\"say\"]\n");
+    cluster.script("say", "#!/bin/sh\n").publish_with(&["--refresh-key", "off"]).expect(0);
+    cluster.start();
+    assert_eq!(expiring(&cluster, "publication", "all")["soon"], false);
+    let [key, www] =
+        ["key/provost.key", "www"].map(|name| cluster.path(name).display().to_string());
+    cluster.ctl(&["channel", "set", "canary", "cn001", "--key", &key, "--to", &www]).expect(0);
+    cluster.script("say", "#!/bin/sh\necho new\n");
+    cluster.publish_with(&["--to-channel", "canary", "--valid-for", "36500d"]).expect(0);
+    let canary = expiring(&cluster, "publication", "canary");
+    assert_eq!(canary["soon"], false, "{canary}");
+    // Of cn001's plan, which the channel has, and of the manifest of all nodes, which it hasn't.
+    date(&cluster, &cluster.www(), AT_HALF.0, AT_HALF.1);
+    let canary = expiring(&cluster, "publication", "canary");
+    assert_eq!((&canary["soon"], &canary["expires"]), (&true.into(), &AT_HALF.1.into()));
+    assert!(canary["hint"].as_str().unwrap().contains("promote canary"), "{canary}");
+}
+
+#[test]
+fn an_identity_an_admins_token_and_a_certificate_are_seen() {
+    let mut cluster = cluster_with("[enroll]\nvalid_for = \"1h\"\n");
+    let token = join_token(&cluster, "cn001", &[]);
+    assert_eq!(expiring(&cluster, "join", "cn001")["soon"], false);
+    let (node, _proxy) = nodes::node(&cluster, "cn001", "60s");
+    nodes::boot_with(&node, &token).expect(0);
+    assert_eq!(expiring(&cluster, "join", "cn001"), Value::Null, "it was used");
+    assert_eq!(expiring(&cluster, "identity", "cn001")["soon"], false);
+    assert_eq!(cluster.status("cn001").get("expires"), None);
+    cluster.ctl(&["admin", "add", "ann", "--role", "read", "--for", "90d"]).expect(0);
+    assert_eq!(expiring(&cluster, "admin", "ann")["soon"], false);
+    assert_eq!(expiring(&cluster, "certificate", "server")["soon"], false);
+    // An hour is less than half of ninety days.
+    cluster.configure_daemon("[enroll]\nvalid_for = \"90d\"\n");
+    let at = cluster.kill_daemon();
+    cluster.start_at(&at);
+    let identity = expiring(&cluster, "identity", "cn001");
+    assert_eq!(identity["soon"], true, "{identity}");
+    assert_eq!(cluster.status("cn001")["expires"], identity["expires"]);
+    let nodes = cluster.ctl(&["nodes"]).expect(0);
+    assert!(nodes.stderr.contains("the identity of cn001 expires in"), "{}", nodes.stderr);
+    // The node renews it.
+    node.provost(&["boot"]).expect(0);
+    assert_eq!(expiring(&cluster, "identity", "cn001")["soon"], false);
+}
