@@ -43,6 +43,9 @@ _provostctl() {
             provostctl,enroll)
                 cmd="provostctl__subcmd__enroll"
                 ;;
+            provostctl,expiry)
+                cmd="provostctl__subcmd__expiry"
+                ;;
             provostctl,gather)
                 cmd="provostctl__subcmd__gather"
                 ;;
@@ -176,7 +179,7 @@ _provostctl() {
 
     case "${cmd}" in
         provostctl)
-            opts="-h -V --admin --ca --token-file --help --version key publish channel promote rollback history plan try import token join enroll approve reject revoke nodes show log journal pending admin audit compat release remove prune store backup restore gather rerun continue boot snippet watch wait-for"
+            opts="-h -V --admin --ca --token-file --help --version key publish channel promote rollback history plan try import token join enroll approve reject revoke nodes show log journal pending expiry admin audit compat release remove prune store backup restore gather rerun continue boot snippet watch wait-for"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -770,6 +773,36 @@ _provostctl() {
                     ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostctl__subcmd__expiry)
+            opts="-h --format --admin --ca --token-file --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 --admin)

@@ -49,6 +49,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "show" -d 'Sho
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "log" -d 'Show a script\'s log, from the newest run that has uploaded one, as those do that failed, else by ssh: each command, what it printed and how it ended'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "journal" -d 'Show by ssh what a node\'s journal has of a unit, or of provost\'s own'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "pending" -d 'Show the keys that wait for `approve`, and the nodes that try to report without an identity or a token since provostd was started'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "expiry" -d 'Show what expires when: what is published, identities, join tokens, admins\' tokens, certificates'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "admin" -d 'Name the admins who may use provostd over TLS, each with a role and a token'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "audit" -d 'Show what was changed over the admin API: who, from where, what, when'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "compat" -d 'Show the versions of provostctl, provostd, the published files and the nodes\' programs. Exit statuses: 0 they work together, 1 a node\'s program isn\'t supported'
@@ -115,7 +116,7 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to -d 
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l to-channel -d 'Only for the nodes of this channel, before all others: see provostctl channel set' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l group -d 'The group that may read the plans, which provostd runs as: a name or a number' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l valid-for -d 'For how long nodes that remember nothing may use it' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l refresh-key -d 'Who may refresh it and nothing else: the line that provostd logs at its start' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l refresh-key -d 'Who may refresh it and nothing else; or off. It stays. Without it, the provostd that serves it' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l tls -d 'How nodes reach provostd by TLS, the line that provostd ca show prints; or off. It stays' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l generation-above -d 'Number the bundle and all plans above N: where nodes have seen N, and nothing here knows it' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand publish" -l format -d 'How to print what --lint-only finds' -r -f -a "text\t'For people'
@@ -329,6 +330,12 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l admin 
 complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostctl -n "__fish_provostctl_using_subcommand expiry" -l format -d 'How to print it' -r -f -a "text\t'For people'
+json\t'One JSON document'"
+complete -c provostctl -n "__fish_provostctl_using_subcommand expiry" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand expiry" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand expiry" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand expiry" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand admin; and not __fish_seen_subcommand_from add list remove" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand admin; and not __fish_seen_subcommand_from add list remove" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand admin; and not __fish_seen_subcommand_from add list remove" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F

@@ -20,6 +20,12 @@ pub(super) const ALL: &[Sections] = &[
         &[("Show which keys wait for approval:", "provostctl pending")],
     ),
     sections(
+        "provostctl expiry",
+        PLAIN,
+        &[SOCKET],
+        &[("See what expires next, and what to do about it:", "provostctl expiry")],
+    ),
+    sections(
         "provostctl join",
         PLAIN,
         &[SOCKET],
