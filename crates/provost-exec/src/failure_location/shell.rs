@@ -26,6 +26,8 @@ const FATAL: &[&str] = &[
     "parameter not set",
     "unbound variable",
 ];
+/// What messages about the end of a file hold.
+const END: &[&str] = &["end of file", "nterminated quoted string"];
 /// What a command fails with that can't be run.
 const CANNOT_RUN: &[&str] = &[
     "Permission denied",
@@ -99,23 +101,36 @@ pub(crate) fn find(
         None if !has_token(&script, line) && !parts.all => return None,
         None => script,
     };
+    let before = lines.iter().rev().nth(1);
+    let mut is_end = END.iter().any(|end| text.contains(end)) || line > file.text.lines().count();
+    // Bash before 5.2 says in a message of its own where a quote begins.
+    let opened = before.and_then(|before| parse(before, &own)).filter(|opened| {
+        is_end && opened.file == name && opened.text.starts_with("unexpected EOF")
+    });
+    if let Some(opened) = opened {
+        (line, is_end) = (opened.line, false);
+    }
     // The end of the file counts as its last line.
     line = line.min(file.text.lines().count());
     // Of a syntax error bash shows the line in a second message.
-    let before = lines.iter().rev().nth(1).filter(|_| text.starts_with('`'));
-    let shown = before.is_some_and(|before| {
+    let shown = before.filter(|_| text.starts_with('`')).is_some_and(|before| {
         before.contains("syntax error")
             || english(before).is_some_and(|before| before.contains("syntax error"))
     });
     let syntax = shown || SYNTAX.iter().any(|f| text.contains(f)) && !text.contains("error token");
     if !syntax {
+        // What an `eval` runs has lines that count on from its own.
+        if is_end {
+            return None;
+        }
         line = file.begin(line, token);
         // What runs in these has line numbers of its own.
         if !has_token(&file, line) && file.has_word(&["eval", "trap"]) {
             return None;
         }
     }
-    let source = file.line(line).filter(|l| !l.starts_with('#'))?;
+    // What is missing at the end is no fault of the last line's.
+    let source = if is_end { "" } else { file.line(line).filter(|l| !l.starts_with('#'))? };
     let variable = |end| source.contains(&format!("{{{token}{end}"));
     let fatal = syntax
         || FATAL.iter().any(|f| text.contains(f))
