@@ -55,14 +55,15 @@ fn note(fields: &[&str]) -> Option<Note> {
     if !["err", "exit", "end", "gap"].contains(&kind) {
         return None;
     }
+    // At the top of a sourced file bash before 5.0 calls it `source`, a function that was called.
+    let (function, caller) = if function == "source" { ("main", "") } else { (function, caller) };
     Some(Note {
         kind: kind.to_owned(),
         // As the system sees it.
         status: status.trim().parse::<i64>().ok()?.rem_euclid(256) as i32,
         flags: flags.to_owned(),
         line: line.parse().ok()?,
-        // At the top of a sourced file bash before 5.1 calls it `source`.
-        function: if function == "source" { "main" } else { function }.to_owned(),
+        function: function.to_owned(),
         file: file.into(),
         depth: depth.parse().ok()?,
         command: command.trim_end().to_owned(),
@@ -221,12 +222,19 @@ impl Note {
         first_failed(text, &self.command, &self.statuses, script.has_pipefail())
     }
 
-    /// Where the function was called in which it is, if the file is certain.
+    /// Where the function was called in which it is, if the file is certain, and the line: a trap
+    /// and an `eval` have lines of their own.
     fn called_from(&self, step: &Step) -> Option<String> {
         let mut words = self.caller.splitn(3, ' ');
         let (line, function, file) = (words.next()?, words.next()?, words.next()?);
         let file = Self { file: file.into(), ..self.clone() }.file(step)?;
-        Some(format!("{line} {function} {}", file.display()))
+        let script = Script::read(&file)?;
+        let source = script.line(line.parse().ok()?)?;
+        let may_be_call = source.contains('$')
+            && !source.starts_with('#')
+            && !script.has_word(&["eval", "trap"]);
+        (source.contains(&self.function) || may_be_call)
+            .then(|| format!("{line} {function} {}", file.display()))
     }
 
     /// The file in which it stands, if that is certain: its name may be relative to where the
