@@ -6,7 +6,7 @@ use super::memory::Notes;
 use super::script::{Script, squeezed, words};
 use super::shell;
 use super::source_location::{FailureLocation, SourceLocation};
-use super::statements::{first_failed, is_whole};
+use super::statements::{first_failed, is_closed, is_whole};
 use super::watch::traps;
 use crate::step::Step;
 
@@ -364,6 +364,10 @@ impl Note {
         if let Some(script) = script.as_ref().filter(|_| self.kind == "err") {
             if is_piped && let Some(whole) = script.pipeline(line) {
                 let failed = self.first_failed(script, &whole.1);
+                // Which line of a loop or a group failed isn't known.
+                if failed.is_none() && !is_closed(&whole.1) {
+                    return None;
+                }
                 let word = failed.as_ref().and_then(|failed| failed.split(' ').next());
                 let has_word = |at: &usize| {
                     word.is_some_and(|word| script.line(*at).is_some_and(|l| l.contains(word)))

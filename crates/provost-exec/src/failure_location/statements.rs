@@ -5,9 +5,9 @@ use super::script::{Script, squeezed};
 
 /// Words before a command that leave its status as it is.
 const OPENING: &[&str] = &["{", "then", "do", "else"];
-/// Words before one that don't, and words that end a compound command.
-const COMPOUND: &[&str] =
-    &["if", "elif", "while", "until", "for", "case", "!", "fi", "done", "esac", "}"];
+/// Words that begin a compound command, and those that end one.
+const BEGINNING: &[&str] = &["if", "while", "until", "for", "select", "case"];
+const ENDING: &[&str] = &["fi", "done", "esac", "}"];
 /// What may stand before an assignment.
 const DECLARING: &[&str] = &["local ", "declare ", "typeset ", "export ", "readonly "];
 
@@ -31,10 +31,15 @@ impl Part<'_> {
         self.operator.starts_with('|') && self.operator != "||"
     }
 
+    fn word(&self) -> &str {
+        self.text.split_ascii_whitespace().next().unwrap_or_default()
+    }
+
     /// Whether it is all of a command that isn't compound.
     fn is_simple(&self) -> bool {
-        let word = self.text.split_ascii_whitespace().next().unwrap_or_default();
-        !word.is_empty() && !COMPOUND.contains(&word) && is_whole(self.text)
+        let word = self.word();
+        let is_compound = ["elif", "!"].iter().chain(BEGINNING).chain(ENDING).any(|w| *w == word);
+        !word.is_empty() && !is_compound && is_whole(self.text)
     }
 }
 
@@ -223,6 +228,15 @@ pub(super) fn is_whole(text: &str) -> bool {
     even('"') && even('\'') && count('(') == count(')') && !text.ends_with('\\')
 }
 
+/// Whether each compound command that begins in a text ends there, and none other.
+pub(super) fn is_closed(text: &str) -> bool {
+    let depth = |part: &Part<'_>| {
+        let begins = i32::from(BEGINNING.contains(&part.word()));
+        begins + i32::from(part.opening == Some("{")) - i32::from(ENDING.contains(&part.word()))
+    };
+    is_whole(text) && parts(without_function(text)).iter().map(depth).sum::<i32>() == 0
+}
+
 fn unquoted(text: &str) -> &str {
     text.trim().trim_matches('"')
 }
@@ -327,6 +341,22 @@ mod tests {
                 failed,
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn a_compound_command_ends_in_its_line_or_does_not() {
+        for (text, closed) in [
+            ("a | while read -r x; do b || exit 4; done", true),
+            ("f() { a | { b; c; } }", true),
+            ("a | sort", true),
+            ("a | while read -r x; do", false),
+            ("done", false),
+            ("} | cat", false),
+            ("fi 2>&1 | tee log", false),
+            ("a | (", false),
+        ] {
+            assert_eq!(is_closed(text), closed, "{text}");
         }
     }
 
