@@ -27,6 +27,7 @@ pub(crate) struct Note {
     kind: String,
     status: i32,
     flags: String,
+    /// 0 if it isn't known.
     line: usize,
     function: String,
     file: PathBuf,
@@ -316,16 +317,11 @@ impl Note {
     fn place(&self, step: &Step, end: Option<&Self>) -> Option<FailureLocation> {
         let unplaced =
             || Some(FailureLocation { command: Some(self.command()), ..Default::default() });
+        if self.line == 0 {
+            return None;
+        }
         let Some(file) = self.file(step) else { return unplaced() };
         let script = Script::read(&file);
-        // Of a function that returns a failure, bash before 4.3 gives the line within as its call's.
-        let within = |script: &Script| script.function_at(self.line).is_some_and(|f| f != "main");
-        if self.function == "main"
-            && words(&self.command).next() == Some("return")
-            && script.as_ref().is_some_and(within)
-        {
-            return unplaced();
-        }
         let known = script.as_ref().map_or(Some(self.line), |s| self.file_line(s, end));
         let Some(known) = known else { return unplaced() };
         // Of a command of several lines bash may name the second.

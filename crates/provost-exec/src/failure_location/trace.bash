@@ -17,9 +17,9 @@
 if [[ ${PROVOST_BASH_ENV+set} ]]; then BASH_ENV=$PROVOST_BASH_ENV; else unset BASH_ENV; fi
 unset PROVOST_NOTES PROVOST_TRACE PROVOST_BASH_ENV
 
-# A note has eleven fields, each ended by NUL: kind, status, flags, line, function, file, depth, command,
-# statuses of the pipeline, caller, working directory. What $_ is to stay follows. One
-# assignment takes them all, because each command changes some.
+# A note has eleven fields, each ended by NUL: kind, status, flags, line (0 if it isn't known),
+# function, file, depth, command, statuses of the pipeline, caller, working directory. What $_ is to
+# stay follows. One assignment takes them all, because each command changes some.
 # Where it can't be noted, that is no failure of the script's.
 __provost[7]='builtin printf "%s\0" "${__provost_note[@]:0:11}" >>"${__provost[0]}" || :; '
 __provost[7]+='__provost[1]=$((__provost[1] + 1)); '
@@ -101,6 +101,9 @@ if [[ ${__provost[5]} -lt 403 ]]; then
     # that assigns to a readonly variable ends with 0.
     if [[ ${__provost[4]} == *own* ]]; then __provost[8]=''; fi
     __provost[9]='' __provost[4]=''
+    # Of a function that returns a failure, it gives the line within, in the file of the call.
+    __provost[10]='builtin test "${__provost_note[7]%% *}" != return || __provost_note[3]=0; '
+    __provost[8]=${__provost[8]/builtin/${__provost[10]}builtin}
 fi
 if [[ ${__provost[8]} ]]; then
     trap "${__provost[8]}: \"\${__provost_note[11]}\"; } 2>/dev/null" ERR
