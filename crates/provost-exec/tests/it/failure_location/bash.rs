@@ -133,6 +133,13 @@ fn of_pipelines_and_brackets() {
             ("in a line", &pipes("f() { false | cat; }\nf"), "3 f x | false"),
             ("no pipefail", "set -e\nfalse | true | sh -c 'exit 3'", "3 main x | sh -c 'exit 3'"),
             (
+                "loop in a line",
+                &pipes("echo a | while read -r x; do exit 4; done"),
+                "3 main x | echo a | while read -r x; do exit 4; done",
+            ),
+            ("loop", &pipes("echo a | while read -r x; do\n exit 4\ndone"), " | "),
+            ("group", &pipes("{\n ls /nowhere 2>&-\n} | cat"), " | "),
+            (
                 "brackets",
                 "set -e\n(\n cd / # away\n ls /nowhere 2>&-\n)",
                 "3 main x | ( cd /; ls /nowhere 2>&- )",
@@ -157,6 +164,8 @@ fn of_a_function_the_caller_is_known() {
         (format!("{die}f() {{\n  die no\n}}\nf"), "2 die 4 f x"),
         (". ./lib.sh\ndie no".into(), "3 die 3 main x"),
         ("set -e\nf() {\n  false\n}\ntrue\nf".into(), "4 f 7 main x"),
+        (format!("{die}trap 'die no' TERM\nkill $$"), "2 die "),
+        (format!("{die}eval $'true\\ndie no'"), "2 die "),
         ("exit 1".into(), "2 main "),
     ] {
         bench.write("x", &format!("#!/bin/bash\n{text}\n"));
