@@ -121,7 +121,8 @@ fn becomes_another(file: &Script) -> bool {
     })
 }
 
-/// Whether a script has bash show functions that it doesn't name, often to send them to another shell.
+/// Whether a script has bash show functions that it doesn't name, often to send them to another shell, or
+/// asks what `exit` or `trap` is.
 fn shows_functions(file: &Script) -> bool {
     let ends_command = |c: char| ";|&()<>`".contains(c);
     let commands = |line: &str| line.split(ends_command).map(str::to_owned).collect::<Vec<_>>();
@@ -129,6 +130,10 @@ fn shows_functions(file: &Script) -> bool {
         let quote = |c: char| c == '"' || c == '\'';
         let words = command.split_ascii_whitespace();
         let mut words = words.map(|word| (word.trim_matches(quote), word.starts_with(quote)));
+        let has = |wanted: &[&str]| words.clone().any(|(word, _)| wanted.contains(&word));
+        if has(&["command", "declare", "type", "typeset"]) && has(&["exit", "trap"]) {
+            return true;
+        }
         let is_shown = |(word, _)| ["declare", "typeset", "set", "readonly"].contains(&word);
         let Some((name, _)) = words.find(|word| is_shown(*word)) else { return false };
         let mut words = words.peekable();
