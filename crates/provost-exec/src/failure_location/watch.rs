@@ -14,6 +14,9 @@ const VARIABLES: &[&str] = &["BASHOPTS", "BASH_XTRACEFD", "POSIXLY_CORRECT", "SH
 const OF_FUNCTIONS: &[&str] =
     &["BASH_SOURCE", "declare", "local", "return", "set", "shift", "typeset"];
 
+/// How many descriptors a script has at least that doesn't notice those of its traps.
+const DESCRIPTORS: u32 = 32;
+
 /// What to watch: `functions` as well as what is outside of them, calls of `exit`, and of `trap` for
 /// ERR and EXIT; `own` says that the script may trap ERR, `exec` that another program may take its
 /// place. None if nothing: it isn't a bash script, or
@@ -108,7 +111,24 @@ fn sees_all(file: &Script) -> bool {
         || file.sets('T', "functrace")
         || traps(file, "DEBUG")
         || traps(file, "RETURN")
-        || file.code().any(|(_, line)| lists_traps(line))
+        || file.code().any(|(_, line)| lists_traps(line) || limits_files(line))
+}
+
+/// Whether a line lets a script open few files, so that bash would complain of what its traps open, or
+/// limits the size of files: a note would kill the script (SIGXFSZ).
+fn limits_files(line: &str) -> bool {
+    line.split([';', '&', '|', '(', ')']).any(|command| {
+        let words = command.split_ascii_whitespace().skip_while(|word| *word != "ulimit");
+        let words: Vec<&str> = words.collect();
+        words.windows(2).any(|pair| {
+            let (option, value) = (pair[0], pair[1]);
+            let is = |letter| option.starts_with('-') && option.ends_with(letter);
+            let is_set = value != "unlimited" && !value.starts_with(['-', '>', '#']);
+            // Without an option, it is the size.
+            (is('n') && value.parse::<u32>().is_ok_and(|most| most < DESCRIPTORS))
+                || ((is('f') || option == "ulimit") && is_set)
+        })
+    })
 }
 
 /// Whether a script calls `exec` for more than a redirection.
