@@ -99,9 +99,15 @@ fn what_no_command_failed_by_stands_in_the_log() {
         }
     }
     // The end of a command is there once.
-    let (_cluster, node, _) = failed("#!/bin/bash\nls /nonexistent\n");
-    let log = node.provost(&["log", "--failed"]).expect(0).stdout;
-    assert!(log.contains("# ls /nonexistent FAILED") && !log.contains("the script ended"), "{log}");
+    for script in [
+        "ls /nonexistent\n",
+        "LS=/bin/ls\nF=/nonexistent\nLC_ALL=C \"$LS\" -d $F 2>/dev/null\n",
+        "set -e\nrun() { \"$@\"; }\nrun ls /nonexistent\n",
+    ] {
+        let (_cluster, node, _) = failed(&format!("#!/bin/bash\n{script}"));
+        let log = node.provost(&["log", "--failed"]).expect(0).stdout;
+        assert!(log.contains(" /nonexistent FAILED") && !log.contains("the script ended"), "{log}");
+    }
 }
 
 #[test]

@@ -29,11 +29,18 @@ impl FailureLocation {
         Some(place)
     }
 
-    /// Whether its command is `culprit`, a command's arguments, as far as the program's name says.
+    /// Whether its command is `culprit`, a command's arguments, as far as the program's name says; where
+    /// that is in a variable, as far as the words say that aren't.
     pub(crate) fn names(&self, culprit: &str) -> bool {
+        let Some(command) = &self.command else { return false };
         let program = culprit.split(' ').next().unwrap_or_default();
         let program = program.rsplit('/').next().unwrap_or_default();
-        self.command.as_ref().is_some_and(|command| command.contains(program))
+        let words = command.split(' ').take_while(|word| !word.contains(['<', '>']));
+        let mut words = words.skip_while(|word| is_assignment(word));
+        let is_variable = |word: &str| word.contains('$');
+        command.contains(program)
+            || (words.next().is_some_and(is_variable)
+                && words.all(|w| is_variable(w) || culprit.contains(w.trim_matches(['"', '\'']))))
     }
 
     /// The same, with no secret in it.
@@ -60,6 +67,12 @@ impl fmt::Display for FailureLocation {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a word gives a command a variable.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
 }
 
 /// A place as an interpreter names it.
