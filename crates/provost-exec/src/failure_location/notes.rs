@@ -231,9 +231,8 @@ impl Note {
         let file = Self { file: file.into(), ..self.clone() }.file(step)?;
         let script = Script::read(&file)?;
         let source = script.line(line.parse().ok()?)?;
-        let may_be_call = source.contains('$')
-            && !source.starts_with('#')
-            && !script.has_word(&["eval", "trap"]);
+        let may_be_call =
+            source.contains('$') && !source.starts_with('#') && !script.has_word(&["eval", "trap"]);
         (source.contains(&self.function) || may_be_call)
             .then(|| format!("{line} {function} {}", file.display()))
     }

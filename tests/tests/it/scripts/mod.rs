@@ -11,14 +11,12 @@
 //! | `# command: ls /nonexistent` | what fails there; a second such line is another wording |
 //! | `# called from: 12`, `# called from: 12 f lib.sh` | the call of the failing function |
 //! | `# leaves: sleep` | the processes that it leaves behind |
-//! | `# order: any` | several processes print at once |
+//! | `# order: any` | lines of both streams may change places, such as those of processes that print at once |
 //! | `# varies: REGEX` | what differs from run to run |
 //! | `# needs: 4.3` | the oldest bash |
 //! | `# unnamed: line, command` | what Provost leaves out because it can't know it (with `trace = "off"` it may leave out everything) |
-//! | `# known fault: line: 9 main x` | what is wrong today, and what there is instead; removed with the fault |
-//! | `# known fault sometimes: …` | a race |
 //!
-//! The last three may be of some modes, ` in MODE, …`, and each may be of some interpreters, ` with INTERPRETER, …`,
+//! The last may be of some modes, ` in MODE, …`, and each of some interpreters, ` with INTERPRETER, …`,
 //! such as `# unnamed in lines: command` and `# status with bash 4.2 to 5.0: 127`.
 //!
 //! `PROVOST_TEST_SCRIPTS=bash/eval` runs those alone whose folder and name begin so.
@@ -95,6 +93,7 @@ fn each_behaves_as_without_provost_and_a_failure_is_named_as_a_person_would() {
     }
     println!("{} scripts, each in each mode that it has\n{table}", jobs.len());
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    assert_eq!(table.wrong(), 0, "a wrong name is worse than none");
 }
 
 /// The files of a folder that aren't scripts, each with its text.

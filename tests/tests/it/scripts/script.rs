@@ -80,22 +80,6 @@ impl Facet {
     pub(super) fn depends_on_load(self) -> bool {
         matches!(self, Self::Order | Self::Time)
     }
-
-    /// Whether it is what Provost finds out, not what the script does.
-    pub(super) fn is_name(self) -> bool {
-        matches!(self, Self::Line | Self::Command | Self::CalledFrom)
-    }
-}
-
-/// A fault of Provost's that is known, to be removed with it.
-#[derive(Debug)]
-pub(super) struct KnownFault {
-    modes: Vec<Mode>,
-    facet: Facet,
-    /// What there is instead; of output, a part of it.
-    pub(super) actual: String,
-    /// Whether it isn't always there.
-    pub(super) sometimes: bool,
 }
 
 /// A script and its header, as it is for one interpreter.
@@ -113,7 +97,8 @@ pub(super) struct Script {
     pub(super) called_from: Option<[String; 3]>,
     /// The processes that it leaves behind.
     pub(super) leaves: Vec<String>,
-    /// Whether lines have no order, because several processes print at once.
+    /// Whether lines have no order, because several processes print at once, or lines of both streams
+    /// may change places.
     pub(super) is_unordered: bool,
     /// Parts of the output that differ from run to run.
     pub(super) varies: Vec<Regex>,
@@ -121,7 +106,6 @@ pub(super) struct Script {
     pub(super) needs: Option<String>,
     /// The modes in which something isn't named.
     unnamed: Vec<(Vec<Mode>, Vec<Facet>)>,
-    known_faults: Vec<KnownFault>,
 }
 
 impl Script {
@@ -144,7 +128,6 @@ impl Script {
             varies: Vec::new(),
             needs: None,
             unnamed: Vec::new(),
-            known_faults: Vec::new(),
             status: "0".to_owned(),
             text: fs::read_to_string(path).unwrap(),
             name,
@@ -195,12 +178,6 @@ impl Script {
                 let facets: Option<_> = value.split(", ").map(Facet::parse).collect();
                 self.unnamed.push((modes?, facets?));
             }
-            "known fault" | "known fault sometimes" => {
-                let (facet, actual) = value.split_once(": ")?;
-                let (facet, actual) = (Facet::parse(facet)?, actual.to_owned());
-                let sometimes = key.ends_with("sometimes");
-                self.known_faults.push(KnownFault { modes: modes?, facet, actual, sometimes });
-            }
             _ => return None,
         }
         Some(())
@@ -216,21 +193,7 @@ impl Script {
     /// Whether Provost can't know this and leaves it out.
     pub(super) fn is_unnamed(&self, facet: Facet, mode: Mode) -> bool {
         let mut all = self.unnamed.iter();
-        all.any(|(modes, facets)| facets.contains(&facet) && is_among(mode, modes))
+        let is_here = |modes: &[Mode]| modes.is_empty() || modes.contains(&mode);
+        all.any(|(modes, facets)| facets.contains(&facet) && is_here(modes))
     }
-
-    /// The faults that may be there instead of what is right.
-    pub(super) fn known_faults(&self, facet: Facet, mode: Mode) -> Vec<&KnownFault> {
-        // Without a trace, little is named, right or wrong.
-        let is_off =
-            |fault: &KnownFault| facet.is_name() && mode == Mode::Off && fault.modes.is_empty();
-        let here = |fault: &&KnownFault| {
-            fault.facet == facet && is_among(mode, &fault.modes) && !is_off(fault)
-        };
-        self.known_faults.iter().filter(here).collect()
-    }
-}
-
-fn is_among(mode: Mode, modes: &[Mode]) -> bool {
-    modes.is_empty() || modes.contains(&mode)
 }
