@@ -16,6 +16,8 @@ pub(crate) enum Benchmark {
     Boot,
     /// A step's start and end, output and trace
     Exec,
+    /// Each script of the corpus traced, beside plain
+    Corpus,
     /// An entry of the journal, and a stage that a script records
     Record,
     /// What a store takes after 100 boots of 1,000 nodes, beside one that has had one boot
@@ -59,6 +61,7 @@ impl Benchmark {
                 &[("nginx", "nginx-light"), ("curl", "curl"), ("tar", "tar"), ("zstd", "zstd")]
             }
             Self::Exec => &[("cc", "gcc"), ("dash", "dash")],
+            Self::Corpus => &[],
             Self::Record => &[("jq", "jq"), ("bash", "bash")],
             Self::History => &[("initdb", "postgresql")],
             Self::Ingest => &[("initdb", "postgresql")],
@@ -91,6 +94,7 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
     match benchmark {
         Benchmark::Boot => of_programs("boot"),
         Benchmark::Exec => of_programs("exec"),
+        Benchmark::Corpus => of_programs("corpus"),
         Benchmark::Record => record(),
         Benchmark::History => cargo::run("cargo", &["bench", "--quiet", "-p", "provost-store"]),
         Benchmark::Ingest => of_tests("ingest", servers()?, &[]),
