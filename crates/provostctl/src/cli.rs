@@ -134,11 +134,10 @@ enum Command {
         nodes: NodeList,
     },
     /// Remove nodes from what provostd knows: status, runs, logs, identity and token. A node that still
-    /// reports needs a new one
-    Remove {
-        #[command(flatten)]
-        nodes: NodeList,
-    },
+    /// reports needs a new one, and a node of the published site stays listed as `defined`. Asks first;
+    /// without a terminal it needs --yes. Exit statuses: 0 done, 1 failed, or the answer was no, 2 wrong
+    /// usage, or --yes is missing
+    Remove(remove::Remove),
     /// Remove now what of the history is kept no longer, as [retention] in provostd.toml says; provostd
     /// does it every ten minutes
     Prune {
@@ -294,9 +293,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Release { nodes } => {
                 release::release(&client, &nodes.resolve(&client).await?).await
             }
-            Command::Remove { nodes } => {
-                remove::remove(&client, &nodes.resolve(&client).await?).await
-            }
+            Command::Remove(remove) => remove.run(&client).await,
             Command::Prune { dry_run } => prune::prune(&client, dry_run).await,
             Command::Snippet(snippet) => snippet.run(&client).await,
             Command::Watch(watch) => watch.run(&client).await,

@@ -17,6 +17,11 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     written(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
+/// Whether there is a terminal to ask at.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Asks a question at the terminal. Everything but a clear yes is a no.
 pub(crate) fn ask(question: &str) -> bool {
     // Fails where stderr is closed.

@@ -1,14 +1,71 @@
+use provost_api::admins::{Named, NodesRequest, REMOVE};
+use provost_plan::nodes::fold;
+use provost_steplog::wording;
+use provost_store::Node;
+
 use crate::client::Client;
-use crate::failure::Failure;
+use crate::failure::{Failure, WRONG};
+use crate::node_list::NodeList;
 use crate::node_set::NodeSet;
 use crate::output;
-use provost_api::admins::{Named, NodesRequest, REMOVE};
 
 /// `provostctl remove`.
-pub(crate) async fn remove(client: &Client, nodes: &NodeSet) -> Result<(), Failure> {
-    let body = NodesRequest { nodes: nodes.names.clone() };
-    let removed: Vec<Named> = client.post(REMOVE, &body).await?;
-    let lines: String =
-        removed.iter().map(|removed| format!("{}: removed\n", removed.node)).collect();
+#[derive(clap::Args)]
+pub(crate) struct Remove {
+    #[command(flatten)]
+    nodes: NodeList,
+    /// Remove them without a question, which a script can't answer
+    #[arg(long)]
+    yes: bool,
+    /// Only show what would be removed
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+}
+
+impl Remove {
+    pub(crate) async fn run(self, client: &Client) -> Result<(), Failure> {
+        let asks = !self.yes && !self.dry_run;
+        if asks && !output::can_ask() {
+            let error = "nothing was removed: --yes is missing, and there is no terminal to ask at";
+            let hint = "see what would be removed: provostctl remove NODES --dry-run; then: \
+                        provostctl remove NODES --yes";
+            return Err(Failure::new(error, hint).with_code(WRONG));
+        }
+        let nodes = self.nodes.resolve(client).await?;
+        if self.dry_run {
+            return show(client, &nodes).await;
+        }
+        if asks && !output::ask(&question(&nodes)) {
+            return Err(Failure::new("nothing was removed", "answer y to remove them"));
+        }
+        let body = NodesRequest { nodes: nodes.names };
+        let removed: Vec<Named> = client.post(REMOVE, &body).await?;
+        let lines: String =
+            removed.iter().map(|removed| format!("{}: removed\n", removed.node)).collect();
+        output::print(lines.as_bytes())
+    }
+}
+
+fn question(nodes: &NodeSet) -> String {
+    let count = wording::count(nodes.names.len(), "node");
+    let what = "status, runs, logs, identity and token of each; this can't be undone";
+    format!("remove {count}, {}: {what}? [y/N] ", nodes.folded())
+}
+
+/// Shows what would be removed.
+async fn show(client: &Client, nodes: &NodeSet) -> Result<(), Failure> {
+    let all: Vec<Node> = client.nodes(Some(nodes)).await?;
+    let find = |name: &String| all.iter().find(|node| node.name == *name).ok_or(name.clone());
+    let (mut lines, mut unknown) = (String::new(), Vec::new());
+    for found in nodes.names.iter().map(find) {
+        match found {
+            Ok(node) => lines += &format!("{}: {}, would be removed\n", node.name, node.status),
+            Err(name) => unknown.push(name),
+        }
+    }
+    if !unknown.is_empty() {
+        let error = format!("nothing would be removed: unknown {}", fold(&unknown));
+        return Err(Failure::new(error, "list all nodes: provostctl nodes"));
+    }
     output::print(lines.as_bytes())
 }

@@ -54,9 +54,10 @@ fn a_node_that_was_mistyped_can_be_removed() {
     cluster.script("hello", "#!/bin/sh\nexit 7\n").publish().expect(0);
     node.provost(&["boot"]).expect(1);
     cluster.ctl(&["token", "--force", "typo1"]).expect(0);
-    cluster.ctl(&["remove", "typo1,cn001,cn999"]).expect(1).says(&["unknown cn999"]);
+    cluster.ctl(&["remove", "--yes", "typo1,cn001,cn999"]).expect(1).says(&["unknown cn999"]);
     assert_eq!(cluster.status("cn001")["status"], "failed");
-    let out = cluster.ctl(&["remove", "typo1,cn001"]).expect(0);
+    cluster.ctl(&["remove", "typo1,cn001"]).expect(2).says(&["--yes is missing"]);
+    let out = cluster.ctl(&["remove", "--yes", "typo1,cn001"]).expect(0);
     assert_eq!(out.stdout, "typo1: removed\ncn001: removed\n");
     cluster.ctl(&["show", "cn001"]).expect(1).says(&["unknown node"]);
     assert!(!cluster.path("provostd/logs/cn001").exists());

@@ -65,7 +65,7 @@ fn the_overview_follows_what_nodes_report() {
     // A node that is removed goes away, too, though that is no event.
     browser.visit(&at(&cluster, "/"));
     browser.until_text("#live", "live");
-    cluster.ctl(&["remove", "cn012"]).expect(0);
+    cluster.ctl(&["remove", "--yes", "cn012"]).expect(0);
     browser.until_text("h1", "11 nodes");
     assert_eq!(browser.complaints(), [""; 0]);
 }

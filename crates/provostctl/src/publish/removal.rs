@@ -1,8 +1,6 @@
 //! A publication that takes all scripts from many nodes is often a mistake: an empty `site.toml`, or
 //! a group whose range was mistyped.
 
-use std::io::{self, IsTerminal};
-
 use provost_publish::Changes;
 use provost_steplog::wording;
 
@@ -30,7 +28,7 @@ pub(super) fn check(changes: &Changes, to: &str) -> Result<(), Failure> {
 
 /// Whether an admin at a terminal wants it all the same.
 pub(super) fn is_confirmed(failure: &Failure) -> bool {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !output::can_ask() {
         return false;
     }
     output::error(failure);

@@ -191,6 +191,7 @@ fn wrong_usage_is_told_without_asking_anybody() {
         (&["nodes", "cn[001-"], "brackets"),
         (&["token", "@status:all"], "unknown status"),
         (&["show", "../x"], "name one node"),
+        (&["remove", "cn001"], "--yes is missing"),
         (&["--admin", "ftp://x", "nodes"], "unix:PATH"),
         (&["frobnicate"], "frobnicate"),
     ] {

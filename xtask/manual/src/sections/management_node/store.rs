@@ -20,9 +20,16 @@ const BACKUPS: Files = &[
 pub(super) const ALL: &[Sections] = &[
     sections(
         "provostctl remove",
-        PLAIN,
+        &[
+            DONE,
+            (1, "It failed, or the answer was no."),
+            (2, "The command line is wrong, or there is no terminal and no --yes."),
+        ],
         &[SOCKET],
-        &[("Remove nodes that are no more:", "provostctl remove cn[500-512]")],
+        &[
+            ("See what would be removed:", "provostctl remove cn[500-512] --dry-run"),
+            ("Remove nodes that are no more, in a script:", "provostctl remove cn[500-512] --yes"),
+        ],
     ),
     sections(
         "provostctl prune",
