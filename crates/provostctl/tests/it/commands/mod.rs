@@ -7,8 +7,8 @@ mod shown;
 mod wait_for;
 mod watch;
 
-use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::PermissionsExt;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::{fs, thread};
@@ -180,6 +180,71 @@ async fn a_release_says_what_is_forgotten_of_whom() {
     assert_eq!((code, err.as_str()), (Some(0), ""));
     assert_eq!(out, "cn001: 1 attempt forgotten\ncn002: it had no attempts\n");
     daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_are_removed_only_if_it_is_meant() {
+    let folder = tempfile::tempdir().unwrap();
+    with_nodes(&folder, &[("cn001", failed_boot()), ("cn002", good("boot", RUN))]).await;
+    let daemon = serve(&folder).await;
+    let names = || run(&folder, &["nodes", "-o", "NODES"]).1;
+    let (code, out, err) = run(&folder, &["remove", "cn001"]);
+    assert_eq!((code, out.as_str()), (Some(2), ""), "there is no terminal");
+    assert!(err.contains("hint: see what would be removed: provostctl remove NODES --dry-run"));
+    let dry = run(&folder, &["remove", "--dry-run", "cn[001-002]"]);
+    let would = "cn001: failed, would be removed\ncn002: booted, would be removed\n";
+    assert_eq!(dry, (Some(0), would.into(), String::new()));
+    let (code, out, err) = run(&folder, &["remove", "--dry-run", "cn[002-003]"]);
+    assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
+    assert!(err.contains("unknown cn003\n"), "{err}");
+    assert_eq!(names(), "cn[001-002]\n");
+
+    for (answer, code, left) in [("\n", 1, "cn[001-002]\n"), ("y\n", 0, "cn002\n")] {
+        let Some((ended, screen)) = on_a_terminal(&folder, "remove cn001", answer) else { break };
+        assert!(screen.contains("remove 1 node, cn001: status, runs, "), "{screen}");
+        assert_eq!((ended, names()), (Some(code), left.into()), "{screen}");
+    }
+    let removed = run(&folder, &["remove", "--yes", "cn002"]);
+    assert_eq!(removed, (Some(0), "cn002: removed\n".into(), String::new()));
+    daemon.stop().await;
+}
+
+/// Runs a command on a terminal and types `answer`; none without script(1), which has a terminal.
+fn on_a_terminal(folder: &TempDir, args: &str, answer: &str) -> Option<(Option<i32>, String)> {
+    let command = format!("{} {args}", env!("CARGO_BIN_EXE_provostctl"));
+    let socket = folder.path().join("data/admin.sock");
+    let mut terminal = Command::new("script")
+        .args(["-qefc", &command, "/dev/null"])
+        .env("PROVOSTCTL_ADMIN", format!("unix:{}", socket.display()))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .ok()?;
+    terminal.stdin.as_mut().unwrap().write_all(answer.as_bytes()).unwrap();
+    let mut screen = String::new();
+    terminal.stdout.as_mut().unwrap().read_to_string(&mut screen).unwrap();
+    Some((terminal.wait().unwrap().code(), screen))
+}
+
+#[test]
+fn who_publishes_has_a_name_also_without_an_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    run(&folder, &["key", "new", "--out", &path("keys")]);
+    fs::create_dir(path("scripts")).unwrap();
+    fs::write(path("site.toml"), "[nodes.cn001]\n").unwrap();
+    let (site, scripts, key, www) =
+        (path("site.toml"), path("scripts"), path("keys/provost.key"), path("www"));
+    let publish = ["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www];
+    let mut command = provostctl(folder.path(), &publish);
+    for name in ["SUDO_USER", "LOGNAME", "USER"] {
+        command.env_remove(name);
+    }
+    assert!(command.status().unwrap().success());
+    let id = fs::metadata(path("www")).unwrap().uid();
+    let name = provost_fs::user_name(id).unwrap().unwrap();
+    let (_, out, _) = run(&folder, &["history", "--to", &www]);
+    assert!(out.contains(&format!(" by {name} on ")), "{out}");
 }
 
 #[test]
