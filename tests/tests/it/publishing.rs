@@ -49,6 +49,29 @@ fn the_daemon_knows_what_nodes_have_seen() {
 }
 
 #[test]
+fn nodes_of_the_site_that_have_never_reported_are_listed() {
+    let (cluster, node) = cluster();
+    cluster.site("[nodes.\"cn[001-003]\"]\npostscripts = [\"hello\"]\n").publish().expect(0);
+    node.provost(&["boot"]).expect(0);
+    let out = cluster.ctl(&["nodes"]).expect(0).stdout;
+    assert!(out.contains("3 nodes: 2 defined, 1 booted\n"), "{out}");
+    let names = |set: &str| cluster.ctl(&["nodes", "-o", "NODES", set]).expect(0).stdout;
+    assert_eq!(names("@status:defined"), "cn[002-003]\n");
+    assert_eq!(names("cn[001-009]"), "cn[001-003]\n");
+    assert_eq!(cluster.status("cn003")["status"], "defined");
+    cluster.ctl(&["show", "cn003"]).expect(0).says(&["cn003: defined"]);
+    for other in ["cn004", "..%2Fmanifest", "../manifest"] {
+        cluster.ctl(&["show", other]).expect(if other == "cn004" { 1 } else { 2 });
+    }
+    let wait = ["wait-for", "cn[001-002]", "--status", "booted", "--timeout", "1s"];
+    cluster.ctl(&wait).expect(124).says(&["cn002 defined"]);
+    let removed = cluster.ctl(&["remove", "--yes", "cn002"]).expect(1);
+    removed.says(&["unknown cn002", "may be in site.toml alone"]);
+    cluster.site("[nodes.cn001]\npostscripts = [\"hello\"]\n").publish().expect(0);
+    assert_eq!(names("cn[001-009]"), "cn001\n");
+}
+
+#[test]
 fn a_node_that_was_mistyped_can_be_removed() {
     let (cluster, node) = cluster();
     cluster.script("hello", "#!/bin/sh\nexit 7\n").publish().expect(0);
@@ -59,7 +82,8 @@ fn a_node_that_was_mistyped_can_be_removed() {
     cluster.ctl(&["remove", "typo1,cn001"]).expect(2).says(&["--yes is missing"]);
     let out = cluster.ctl(&["remove", "--yes", "typo1,cn001"]).expect(0);
     assert_eq!(out.stdout, "typo1: removed\ncn001: removed\n");
-    cluster.ctl(&["show", "cn001"]).expect(1).says(&["unknown node"]);
+    // It is published still.
+    cluster.ctl(&["show", "cn001"]).expect(0).says(&["cn001: defined", "no reports yet"]);
     assert!(!cluster.path("provostd/logs/cn001").exists());
 
     // It isn't told what was known of it, and starts anew with a new token.

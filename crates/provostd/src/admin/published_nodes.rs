@@ -8,6 +8,7 @@ use tokio::task::spawn_blocking;
 
 use super::request::short;
 use crate::listener::refusal::Refusal;
+use crate::published::site_nodes;
 
 /// The `nodes`, if all of them are published in `www`, or none is at all.
 pub(crate) async fn checked(www: &Path, nodes: Vec<String>) -> Result<Vec<String>, Refusal> {
@@ -22,10 +23,7 @@ pub(crate) async fn checked(www: &Path, nodes: Vec<String>) -> Result<Vec<String
 
 /// The `nodes`, if all of them are published in `www`, or none is at all; else those that aren't.
 pub(crate) fn check(www: &Path, nodes: Vec<String>) -> Result<Vec<String>, Vec<String>> {
-    let entries = std::fs::read_dir(www.join("plans")).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let names = names.filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned()));
-    let published: HashSet<String> = names.filter(|name| !name.starts_with('.')).collect();
+    let published: HashSet<String> = site_nodes::published(www).collect();
     let is_unknown = |node: &&String| !published.contains(*node);
     let unknown: Vec<String> = nodes.iter().filter(is_unknown).cloned().collect();
     match published.is_empty() || unknown.is_empty() {

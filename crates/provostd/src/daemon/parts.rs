@@ -35,9 +35,9 @@ use crate::nodes::silence::Silence;
 use crate::nodes::{self, NodesState};
 use crate::notify::program::Hook;
 use crate::notify::{Deliveries, Queues};
-use crate::published::PublishedFolder;
 use crate::published::expiry::PublishedExpiry;
 use crate::published::refresher::Refresher;
+use crate::published::{PublishedFolder, SiteNodes};
 use crate::web::events::Events;
 use crate::web::live::Pages;
 use crate::web::overview::Overview;
@@ -81,8 +81,9 @@ impl Parts {
         let published = PublishedExpiry::new(www.clone(), refresher.clone());
         let (store_of_it, valid_for) = (store.clone(), config.enroll.valid_for.duration());
         let expiry = Arc::new(Expiry { store: store_of_it, published, certificates, valid_for });
+        let site = SiteNodes { store: store.clone(), www: www.clone() };
         let known =
-            KnownNodes::new(store.clone(), beats.clone(), over_quota.clone(), expiry.clone());
+            KnownNodes::new(site.clone(), beats.clone(), over_quota.clone(), expiry.clone());
         let enrolment =
             Enrolment::new(store.clone(), www.clone(), pending.clone(), authority, valid_for);
         let retention = config.retention.retention();
@@ -120,7 +121,7 @@ impl Parts {
         tasks.spawn(shared.pruner.keep(stop.clone()));
         tasks.spawn(shared.silence.watch(stop.clone()));
         tasks.spawn(shared.recent.watch(store.clone(), fleet.clone(), stop.clone()));
-        tasks.spawn(fleet.keep(store.clone(), stop.clone()));
+        tasks.spawn(fleet.keep(site, stop.clone()));
         let queues = Queues { store: store.clone(), metrics: metrics.clone() };
         tasks.spawn(deliveries.keep(Arc::new(queues), stop.clone()));
         let xcat = Arc::new(Xcat::new(store, www, stop, config.xcat.dns));

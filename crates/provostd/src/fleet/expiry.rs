@@ -1,6 +1,7 @@
 //! All that expires: what is published, identities, tokens, certificates.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -103,10 +104,10 @@ impl Expiry {
     /// Adds to `nodes` when their identities end, where that is soon.
     pub(crate) async fn show(&self, nodes: &mut [Node]) -> Result<(), StoreError> {
         let end = Timestamp::now().saturating_add(lead(self.valid_for)).unwrap_or(Timestamp::MAX);
-        let soon = self.store.identities_until(end).await?;
+        let soon = self.store.identities_until(end).await?.into_iter();
+        let soon: HashMap<String, Timestamp> = soon.map(|one| (one.node, one.until)).collect();
         for node in nodes.iter_mut().filter(|_| !soon.is_empty()) {
-            let found = soon.binary_search_by(|identity| identity.node.cmp(&node.name));
-            node.expires = found.ok().map(|at| soon[at].until);
+            node.expires = soon.get(&node.name).copied();
         }
         Ok(())
     }

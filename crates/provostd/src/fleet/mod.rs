@@ -13,12 +13,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use provost_steplog::wording::error_chain;
-use provost_store::{Store, StoreError};
+use provost_store::StoreError;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::listener::Stop;
 use crate::listener::refusal::Refusal;
+use crate::published::SiteNodes;
 use changed::Changed;
 use snapshot::Snapshot;
 
@@ -121,18 +122,18 @@ impl Fleet {
     }
 
     /// Keeps the nodes in memory, and follows their changes while somebody looks, until the daemon ends.
-    pub(crate) async fn keep(self: Arc<Self>, store: Arc<dyn Store>, mut stop: Stop) {
+    pub(crate) async fn keep(self: Arc<Self>, site: SiteNodes, mut stop: Stop) {
         let keeping = async {
             let mut kept = None;
             // If that fails, the next look says why.
-            let _ = self.refresh(&*store, &mut kept, AGAIN).await;
+            let _ = self.refresh(&site, &mut kept, AGAIN).await;
             loop {
                 if kept.as_ref().is_none_or(|kept| kept.snapshot.members.len() < MANY) {
                     kept = None;
                     self.changed.ignore();
                 }
                 self.wake.notified().await;
-                if let Err(error) = self.follow(&*store, &mut kept).await {
+                if let Err(error) = self.follow(&site, &mut kept).await {
                     let text = error_chain(&error);
                     tracing::error!(hint = error.hint(), "reading nodes for the web page: {text}");
                     self.state.send_replace(State::Failed(text.into(), error.hint().into()));
@@ -150,7 +151,7 @@ impl Fleet {
     /// Reads the nodes that have changed, again and again while somebody looks.
     async fn follow(
         &self,
-        store: &dyn Store,
+        site: &SiteNodes,
         kept: &mut Option<ReadNodes>,
     ) -> Result<(), StoreError> {
         // The first look doesn't wait until all are read, however old they are.
@@ -161,7 +162,7 @@ impl Fleet {
         let mut is_rare = true;
         loop {
             let began = Instant::now();
-            let now = self.refresh(store, kept, oldest).await?;
+            let now = self.refresh(site, kept, oldest).await?;
             if shown.replace(now.snapshot.version) != Some(now.snapshot.version) {
                 self.state.send_replace(State::Ready(Arc::clone(&now.snapshot)));
             }
@@ -182,7 +183,7 @@ impl Fleet {
     /// `oldest`.
     async fn refresh<'a>(
         &self,
-        store: &dyn Store,
+        site: &SiteNodes,
         kept: &'a mut Option<ReadNodes>,
         oldest: Duration,
     ) -> Result<&'a ReadNodes, StoreError> {
@@ -196,7 +197,7 @@ impl Fleet {
                 if names.is_empty() {
                     known
                 } else {
-                    let found = store.nodes_named(names.iter().cloned().collect()).await?;
+                    let found = site.list(Some(names.iter().cloned().collect())).await?;
                     ReadNodes { snapshot: Arc::new(known.snapshot.with(names, found)), ..known }
                 }
             }
@@ -207,7 +208,7 @@ impl Fleet {
                     // By the clock: it is another one than before.
                     None => Timestamp::now().as_microsecond().unsigned_abs(),
                 };
-                let snapshot = Arc::new(Snapshot::of(store.nodes().await?, version));
+                let snapshot = Arc::new(Snapshot::of(site.list(None).await?, version));
                 ReadNodes { snapshot, all_read }
             }
         };
@@ -248,6 +249,7 @@ mod tests {
     use provost_store::{Claim, ClaimContent, NodeStates, Sqlite, Status};
 
     use super::*;
+    use crate::published::PublishedFolder;
 
     const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
@@ -267,12 +269,14 @@ mod tests {
     #[tokio::test]
     async fn what_has_changed_while_nobody_looked_is_read_then() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Sqlite::open(folder.path()).unwrap();
+        let store = Arc::new(Sqlite::open(folder.path()).unwrap());
+        let www = PublishedFolder::new(&folder.path().join("www"));
+        let site = SiteNodes { store: store.clone(), www };
         for name in NAMES {
             claim(&store, name, Status::Booting).await;
         }
         let (fleet, mut kept) = (Fleet::default(), None);
-        let first = fleet.refresh(&store, &mut kept, AGAIN).await.unwrap();
+        let first = fleet.refresh(&site, &mut kept, AGAIN).await.unwrap();
         assert_eq!(first.snapshot.members.len(), NAMES.len());
         let version = first.snapshot.version;
 
@@ -280,18 +284,18 @@ mod tests {
         claim(&store, "b", Status::Failed).await;
         claim(&store, "d", Status::Failed).await;
         fleet.has_changed("b");
-        let soon = fleet.refresh(&store, &mut kept, Duration::MAX).await.unwrap();
+        let soon = fleet.refresh(&site, &mut kept, Duration::MAX).await.unwrap();
         assert_eq!(failed(soon), ["b"], "that one alone was read");
         assert!(soon.snapshot.version > version);
-        let again = fleet.refresh(&store, &mut kept, Duration::ZERO).await.unwrap();
+        let again = fleet.refresh(&site, &mut kept, Duration::ZERO).await.unwrap();
         assert_eq!(failed(again), ["b", "d"], "all were read");
 
         let version = again.snapshot.version;
-        let same = fleet.refresh(&store, &mut kept, Duration::MAX).await.unwrap();
+        let same = fleet.refresh(&site, &mut kept, Duration::MAX).await.unwrap();
         assert_eq!(same.snapshot.version, version, "nothing has changed");
         claim(&store, "a", Status::Failed).await;
         fleet.has_missed();
-        let missed = fleet.refresh(&store, &mut kept, Duration::MAX).await.unwrap();
+        let missed = fleet.refresh(&site, &mut kept, Duration::MAX).await.unwrap();
         assert_eq!(failed(missed), ["a", "b", "d"]);
     }
 }

@@ -1,7 +1,6 @@
 //! Nodes as they are now, and their runs as stored records and uploaded logs describe them.
 
 use std::collections::BTreeSet;
-use std::slice;
 use std::sync::Arc;
 
 use provost_record::{Run, Stage, runs};
@@ -12,13 +11,15 @@ use super::beats::Beats;
 use super::over_quota::OverQuota;
 use crate::fleet::expiry::Expiry;
 use crate::listener::refusal::Refusal;
+use crate::published::SiteNodes;
 
 /// How many histories of nodes are read and sent at once: each may be 8 MiB.
 const HISTORIES: usize = 16;
 
-/// What is known of nodes: in the store, and in memory alone.
+/// What is known of nodes: in the store, in what is published, and in memory alone.
 pub(crate) struct KnownNodes {
     store: Arc<dyn Store>,
+    site: SiteNodes,
     beats: Arc<Beats>,
     over_quota: Arc<OverQuota>,
     expiry: Arc<Expiry>,
@@ -35,37 +36,29 @@ pub(crate) struct History {
 
 impl KnownNodes {
     pub(crate) fn new(
-        store: Arc<dyn Store>,
+        site: SiteNodes,
         beats: Arc<Beats>,
         over_quota: Arc<OverQuota>,
         expiry: Arc<Expiry>,
     ) -> Self {
-        Self { store, beats, over_quota, expiry, histories: Arc::new(Semaphore::new(HISTORIES)) }
+        let (store, histories) = (site.store.clone(), Arc::new(Semaphore::new(HISTORIES)));
+        Self { store, site, beats, over_quota, expiry, histories }
     }
 
     /// Those of these names; without names, all.
     pub(crate) async fn list(&self, names: Option<Vec<String>>) -> Result<Vec<Node>, StoreError> {
-        let mut nodes = match names {
-            Some(names) => self.store.nodes_named(names).await?,
-            None => self.store.nodes().await?,
-        };
-        self.show(&mut nodes).await?;
+        let mut nodes = self.site.list(names).await?;
+        // What isn't stored with them.
+        self.beats.show(&mut nodes);
+        self.over_quota.show(&mut nodes);
+        self.expiry.show(&mut nodes).await?;
         Ok(nodes)
-    }
-
-    /// Adds what isn't stored with them.
-    async fn show(&self, nodes: &mut [Node]) -> Result<(), StoreError> {
-        self.beats.show(nodes);
-        self.over_quota.show(nodes);
-        self.expiry.show(nodes).await
     }
 
     /// The node of that name.
     pub(crate) async fn node(&self, name: &str) -> Result<Node, Refusal> {
-        let node = self.store.node(name).await?;
-        let mut node = node.ok_or_else(|| Refusal::unknown_node(name))?;
-        self.show(slice::from_mut(&mut node)).await?;
-        Ok(node)
+        let node = self.list(Some(vec![name.to_owned()])).await?.pop();
+        node.ok_or_else(|| Refusal::unknown_node(name))
     }
 
     /// The newest runs of the node.

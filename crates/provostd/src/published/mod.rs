@@ -5,6 +5,7 @@ pub(crate) mod file;
 pub(crate) mod path;
 pub(crate) mod refresher;
 pub(crate) mod signature;
+pub(crate) mod site_nodes;
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -20,6 +21,7 @@ use tokio::task::spawn_blocking;
 use crate::listener::refusal::Refusal;
 pub(crate) use file::serve_immutable;
 pub(crate) use path::PublishedFile;
+pub(crate) use site_nodes::SiteNodes;
 
 /// The generation of a manifest stands within so many bytes.
 const HEAD: u64 = 256;
