@@ -58,6 +58,8 @@ pub const TOKENS: Route = Route("/v1/tokens");
 pub const RELEASE: Route = Route("/v1/release");
 /// `POST`, [`NodesRequest`]: removes nodes and all that is known of them, each a [`Named`] node.
 pub const REMOVE: Route = Route("/v1/remove");
+/// `POST`, [`BootsRequest`]: notes that nodes were sent a boot, each a [`Named`] node that is known.
+pub const BOOTS: Route = Route("/v1/boots");
 /// `POST`: deletes history older than `[retention]`; `GET`: what it would delete.
 pub const PRUNE: Route = Route("/v1/prune");
 /// `POST`, [`TimeRequest`]: makes join tokens, each a [`NewJoin`].
@@ -91,6 +93,19 @@ pub struct NodesRequest {
     /// Which.
     #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
     pub nodes: Vec<String>,
+}
+
+/// Nodes that were sent a boot, or what a kickstart or boot of theirs has left unfinished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BootsRequest {
+    /// Which.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(regex(pattern = NODE_NAMES))))]
+    pub nodes: Vec<String>,
+    /// They couldn't be reached, or run something else: the status that they had is still theirs.
+    #[serde(default)]
+    pub withdrawn: bool,
 }
 
 /// For which nodes tokens are made, and what becomes of those that they have.

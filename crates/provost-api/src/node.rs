@@ -3,7 +3,7 @@ use std::net::IpAddr;
 
 use jiff::Timestamp;
 
-use crate::{Cause, InnerStage, Status, UpdateStatus};
+use crate::{Cause, InnerStage, Service, Status, UpdateStatus};
 use serde::{Deserialize, Serialize};
 
 /// The newest generations that a node has reported; 0 where it has reported none. It refuses older
@@ -48,6 +48,10 @@ pub struct Node {
     /// When the node last reported, by the server's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<Timestamp>,
+    /// When an admin last had it boot or continue, if it has reported no such run since; by the
+    /// server's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_sent: Option<Timestamp>,
     /// Which try this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
@@ -77,6 +81,13 @@ pub struct Node {
     /// When its identity ends, if that is soon. A store knows nothing of it, either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
+}
+
+impl Node {
+    /// Whether the run that is shown is a rerun.
+    pub fn is_rerun(&self) -> bool {
+        self.service.as_deref() == Some(Service::Run.as_str())
+    }
 }
 
 /// How a stage goes that runs.

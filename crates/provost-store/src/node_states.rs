@@ -31,6 +31,10 @@ pub trait NodeStates {
         at: Timestamp,
     ) -> Answer<'_, Result<Vec<Released>, Vec<String>>>;
 
+    /// Notes that nodes were sent a boot at the server's time `at`, until they report a kickstart or a
+    /// boot; without a time, that they weren't. Returns those that are known.
+    fn note_boot_sent(&self, nodes: Vec<String>, at: Option<Timestamp>) -> Answer<'_, Vec<String>>;
+
     /// When the next node may count as lost if it reports nothing: not later than it does, but sooner if
     /// it has reported since, which [`lose`](Self::lose) finds out. The caller adds its margin, here and
     /// there.

@@ -1,5 +1,8 @@
 use std::str::FromStr;
 
+use jiff::Timestamp;
+use provost_record::Cause;
+
 use crate::{Node, Status, UpdateStatus};
 
 /// A status or an updatestatus that is asked for.
@@ -37,16 +40,39 @@ impl WaitTarget {
         }
     }
 
-    /// Whether each kickstart or boot has this status once, so that it may be of an earlier one.
-    pub fn is_of_a_boot(self) -> bool {
-        !matches!(self, Self::Status(Status::Defined | Status::Failed) | Self::Update(_))
-    }
-
     /// Whether the node has it.
     pub fn is_reached(self, node: &Node) -> bool {
         match self {
             Self::Status(status) => node.status == status,
             Self::Update(status) => node.updatestatus == Some(status),
+        }
+    }
+
+    /// Whether a node that has it has it for good: it isn't lost, and no run of it is in progress or was
+    /// sent to it since. A status of a run in progress is as good as it can be.
+    pub fn is_settled(self, node: &Node) -> bool {
+        use Status::{Failed, Installing, Netbooting, Postbooting};
+        const OF_RUNS: [Status; 3] = [Installing, Netbooting, Postbooting];
+        let runs = OF_RUNS.contains(&node.status)
+            || node.is_rerun() && node.updatestatus == Some(UpdateStatus::Syncing);
+        let is_lost = node.detail.cause == Some(Cause::Lost);
+        match self {
+            Self::Update(UpdateStatus::Syncing) => true,
+            Self::Status(status) if OF_RUNS.contains(&status) => true,
+            // One that is lost has failed.
+            Self::Status(Failed) | Self::Update(UpdateStatus::Failed) => {
+                !runs && node.boot_sent.is_none()
+            }
+            Self::Status(_) | Self::Update(_) => !runs && !is_lost && node.boot_sent.is_none(),
+        }
+    }
+
+    /// When the node's status of the goal's kind changed, if that is known. Of a rerun only the time of its
+    /// last report is.
+    pub fn changed_at(self, node: &Node) -> Option<Timestamp> {
+        match self {
+            Self::Status(_) => node.since,
+            Self::Update(_) => node.last_seen.filter(|_| node.is_rerun()),
         }
     }
 

@@ -264,7 +264,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             Command::Rerun(rerun) => rerun.run(&client).await,
             Command::Gather(gather) => gather.run(&client).await,
             Command::Continue(on) => on.run_unfinished(&client).await,
-            Command::Boot(on) => on.run(&client, &["provost", "boot"]).await,
+            Command::Boot(on) => on.run_boot(&client).await,
             Command::Token(tokens) => tokens.run(&client).await,
             Command::Join(join) => join.run(&client).await,
             Command::Enroll(enroll) => enroll.run(&client).await,

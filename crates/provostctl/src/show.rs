@@ -97,6 +97,9 @@ impl View<'_> {
         if let Some(seen) = node.last_seen {
             let _ = write!(head, ", last report {} ago", words::ago(seen, now));
         }
+        if let Some(sent) = node.boot_sent {
+            let _ = write!(head, ", sent a boot {} ago", words::ago(sent, now));
+        }
         self.line(&head);
         if node.claimed_by.is_some() {
             self.fact("claims", node.detail.error_message.as_deref());

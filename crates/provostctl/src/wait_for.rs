@@ -5,7 +5,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use provost_bundle::{Limit, LimitError};
 use provost_plan::nodes::fold;
 use provost_steplog::terminal::escape_cell;
-use provost_store::{Node, Status, WaitTarget, words};
+use provost_store::{Node, Status, UpdateStatus, WaitTarget, words};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
@@ -30,19 +30,19 @@ pub(crate) struct WaitFor {
     /// How long to wait, such as 90s or 1h 30m
     #[arg(long, default_value = "20m")]
     timeout: Limit,
-    /// Count a boot's status, and a failure, only if it is newer than this: "now", or a time such as
-    /// 10m
-    #[arg(long, value_name = "D", default_value = "1m")]
-    since: Since,
-    /// Count a status of any time
-    #[arg(long, conflicts_with = "since")]
+    /// Accept a status, and a failure, only if it is newer than this: "now", as after a power cycle, or a
+    /// time such as 10m. Without it a status may be of any age, and a failure must be new
+    #[arg(long, value_name = "D")]
+    since: Option<Since>,
+    /// Accept a status of any age, as is the default
+    #[arg(long, conflicts_with = "since", hide = true)]
     any: bool,
     /// Wait until each node has the status or has failed, then list both
     #[arg(long)]
     settle: bool,
 }
 
-/// From when on a status counts.
+/// From when on a status is accepted.
 #[derive(Clone, Copy, Debug)]
 enum Since {
     Now,
@@ -70,16 +70,15 @@ impl WaitFor {
             ends_at(limit),
         );
         let earliest = match self.since {
-            // Each boot leaves the status and comes to it again.
-            _ if self.any || !goal.is_of_a_boot() => Some(Timestamp::MIN),
-            Since::Now => None,
-            Since::Ago(limit) => Timestamp::now().checked_sub(limit.duration()).ok(),
+            None | Some(Since::Now) => None,
+            Some(Since::Ago(limit)) => Timestamp::now().checked_sub(limit.duration()).ok(),
         };
         let mut wait = Wait {
             fleet: Fleet::new(client, Some(&nodes)),
             nodes: &nodes,
             goal,
             settle: self.settle,
+            takes_old: self.since.is_none(),
             earliest,
             before: None,
             intent: Some(intent),
@@ -111,16 +110,26 @@ struct Wait<'a> {
     nodes: &'a NodeSet,
     goal: WaitTarget,
     settle: bool,
-    /// A status that is older doesn't count, unless it has changed meanwhile; none for now.
+    /// Whether a status may be of any age.
+    takes_old: bool,
+    /// What is older isn't new, unless it has changed meanwhile; none for now.
     earliest: Option<Timestamp>,
-    /// The nodes' status when the wait began, and since when they had it.
-    before: Option<HashMap<String, (Status, Option<Timestamp>)>>,
+    /// The nodes when the wait began.
+    before: Option<HashMap<String, Before>>,
     /// What is waited for, until it is said.
     intent: Option<String>,
     /// The progress that was shown last.
     shown: String,
     /// The daemon can't be reached.
     outage: Option<Outage>,
+}
+
+/// A node when the wait began.
+struct Before {
+    status: Status,
+    since: Option<Timestamp>,
+    updatestatus: Option<UpdateStatus>,
+    run: Option<String>,
 }
 
 impl Wait<'_> {
@@ -157,7 +166,7 @@ impl Wait<'_> {
                 return Some(Err(failure));
             }
             self.say_intent();
-            let before = |node: &Node| (node.name.clone(), (node.status, node.since));
+            let before = |node: &Node| (node.name.clone(), Before::from(node));
             self.before = Some(self.fleet.nodes.values().map(before).collect());
         }
         let there = self.fleet.nodes.values().filter(|node| self.has_arrived(node)).count();
@@ -192,19 +201,28 @@ impl Wait<'_> {
     }
 
     fn has_arrived(&self, node: &Node) -> bool {
-        self.goal.is_reached(node) && self.counts(node)
+        self.goal.is_reached(node)
+            && self.goal.is_settled(node)
+            && (self.takes_old || self.is_new(node))
     }
 
     fn has_failed(&self, node: &Node) -> bool {
-        self.goal.is_missed_by(node) && self.counts(node)
+        self.goal.is_missed_by(node) && node.boot_sent.is_none() && self.is_new(node)
     }
 
-    /// Whether the node's status is new enough. A node's clock may be wrong, but its status doesn't
-    /// change without a boot.
-    fn counts(&self, node: &Node) -> bool {
+    /// Whether the node's status is new. A node's clock may be wrong, but its status doesn't change
+    /// without a run.
+    fn is_new(&self, node: &Node) -> bool {
+        let is_known = |before: &Before| match self.goal {
+            WaitTarget::Status(_) => (before.status, before.since) == (node.status, node.since),
+            WaitTarget::Update(_) => {
+                before.updatestatus == node.updatestatus
+                    && (!node.is_rerun() || before.run == node.run)
+            }
+        };
         let before = self.before.as_ref().and_then(|before| before.get(&node.name));
-        before != Some(&(node.status, node.since))
-            || self.earliest.is_some_and(|at| node.since.is_none_or(|since| since >= at))
+        let earliest = self.earliest.unwrap_or(Timestamp::MAX);
+        !before.is_some_and(is_known) || self.goal.changed_at(node) >= Some(earliest)
     }
 
     /// The nodes that have the status, as one line.
@@ -220,8 +238,9 @@ impl Wait<'_> {
         let mut by_word = BTreeMap::<_, Vec<String>>::new();
         for node in self.fleet.nodes.values().filter(|node| !self.has_arrived(node)) {
             let current = self.goal.current(node);
-            let is_old = self.goal.is_reached(node) || self.goal.is_missed_by(node);
-            let word = match is_old && !self.counts(node) {
+            // One that has it is at something else now, or had it before.
+            let is_old = self.goal.is_missed_by(node) && !self.has_failed(node);
+            let word = match self.goal.is_reached(node) || is_old {
                 true => format!("{current} before"),
                 false => current.to_owned(),
             };
@@ -239,12 +258,24 @@ impl Wait<'_> {
             self.rest().into_iter().map(|(word, names)| format!("\n{} {word}", fold(&names)));
         let goal = self.goal.as_str();
         let error = format!("after {limit} not all are {goal}:{}", rest.collect::<String>());
-        let is_old = |node: &Node| self.goal.is_reached(node) && !self.counts(node);
-        let hint = match self.fleet.nodes.values().any(is_old) {
-            true => "count a status that is older: --any, or --since D",
-            false => "see what a node does: provostctl show NODE; or wait longer: --timeout D",
+        let any = |is: &dyn Fn(&Node) -> bool| self.fleet.nodes.values().any(is);
+        let is_old = |node: &Node| self.goal.is_reached(node) && self.goal.is_settled(node);
+        let has_failed = |node: &Node| self.goal.is_missed_by(node);
+        let hint = if !self.takes_old && any(&is_old) {
+            "accept a status that is older: leave --since out, or name a longer time"
+        } else if any(&has_failed) {
+            "see why a node failed: provostctl show NODE; or end at a failure that is older: --since D"
+        } else {
+            "see what a node does: provostctl show NODE; or wait longer: --timeout D"
         };
         Failure::new(error, hint)
+    }
+}
+
+impl From<&Node> for Before {
+    fn from(node: &Node) -> Self {
+        let Node { status, since, updatestatus, .. } = *node;
+        Self { status, since, updatestatus, run: node.run.clone() }
     }
 }
 

@@ -60,7 +60,7 @@ fn a_power_cut_in_a_script_is_told_as_lost_until_the_node_speaks_again() {
     assert_eq!((&start["stage"], &start["limitMs"]), (&"stuck".into(), &10_200.into()), "{start}");
     assert_eq!(node.journal("boot")[1]["limitMs"], 600_000, "the fetch's own limit");
 
-    let waits = ["wait-for", "cn001", "--status", "booted", "--timeout", "60s"];
+    let waits = ["wait-for", "cn001", "--status", "booted", "--since", "1m"];
     let out = cluster.ctl(&waits).expect(1);
     assert!(out.stderr.contains("cn001 failed: stuck: lost"), "{}", out.stderr);
     let lost = cluster.status("cn001");

@@ -100,7 +100,7 @@ fn a_node_is_lost_and_comes_back_where_the_daemon_that_it_reported_to_is_gone() 
         "{}[run]\ngrace = \"100ms\"\nleak = \"100ms\"\n",
         cluster.settings_for(&servers)
     ));
-    let waits = ["wait-for", "cn001", "--timeout", "60s", "--status"];
+    let waits = ["wait-for", "cn001", "--since", "1m", "--status"];
     let mut boot = node.spawn(&["boot"]);
     std::fs::read(root.join("begun")).unwrap();
     let seen = processes::until(SOON, || {
@@ -179,7 +179,7 @@ fn a_daemon_that_is_frozen_within_a_transaction_holds_up_neither_the_watch_nor_a
     assert!(processes::until(SOON, || is_acknowledged(&other)), "a report to the other daemon");
     let silent = json!({"phase": "stage start", "stage": "disk", "limitMs": 1000});
     reporters.at(&other).send(1, 1, &[begins(), silent]);
-    let waits = ["wait-for", "cn2", "--timeout", "60s", "--status", "booted"];
+    let waits = ["wait-for", "cn2", "--since", "1m", "--status", "booted"];
     let out = cluster.ctl(&[&waits[..], &["--admin", &another.socket()]].concat()).expect(1);
     assert!(out.stderr.contains("cn2 failed: disk: lost"), "{}", out.stderr);
     signal(Signal::CONT);

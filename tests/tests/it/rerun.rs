@@ -107,6 +107,25 @@ fn nodes_whose_boot_failed_are_booted_by_one_command() {
 }
 
 #[test]
+fn what_a_node_had_before_it_was_sent_a_boot_is_not_the_outcome_of_that() {
+    let mut network = Network::new();
+    let cluster = cluster();
+    let all = ["cn001", "cn002", "cn003"].map(|name| cluster.node(name));
+    all.iter().for_each(|node| drop(node.provost(&["boot"]).expect(0)));
+    network.join(&all[0]);
+    let _mute = network.join_mute("cn002");
+    network.join_dead("cn003");
+    let (config, nodes) = (network.config(), "cn[001-003]");
+    cluster.ctl(&["boot", "--ssh-config", &config, "--timeout", "5s", nodes]).expect(1);
+    // The first has reported, nothing is known of the second, the third couldn't be reached.
+    let sent = |node: &str| cluster.status(node)["bootSent"].is_string();
+    assert_eq!(["cn001", "cn002", "cn003"].map(sent), [false, true, false]);
+    let wait = ["wait-for", nodes, "--status", "booted", "--timeout", "1s"];
+    let out = cluster.ctl(&wait).expect(124);
+    assert!(out.stderr.contains("2 of 3 booted; 1 booted before\n"), "{}", out.stderr);
+}
+
+#[test]
 fn a_node_that_takes_too_long_is_ended_and_leaves_nothing_behind() {
     let mut network = Network::new();
     let cluster = cluster();

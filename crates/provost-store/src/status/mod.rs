@@ -46,6 +46,9 @@ pub struct NodeState {
     /// Why the last kickstart or boot before the newest failed, in a few words.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_failure: Option<String>,
+    /// When it was sent a boot that it hasn't begun yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boot_sent: Option<Timestamp>,
     /// Kickstarts and boots that failed.
     attempts: Attempts,
     /// What was claimed of it without a token.
@@ -125,6 +128,7 @@ impl NodeState {
             if service != Service::Run {
                 self.last_failure =
                     line.as_ref().and_then(Progress::words).or(self.last_failure.take());
+                self.boot_sent = None;
             }
             *line = Some(Progress::begin(service, &record.run));
             self.rerun_is_newer = service == Service::Run;
@@ -220,6 +224,7 @@ impl NodeState {
             }
             ClaimContent::Status { status, message } => {
                 self.claims.status(*status, claim.by, message.clone(), at);
+                self.boot_sent = None;
                 self.rerun_is_newer = false;
                 match status {
                     Status::Installing => self.kickstarted = false,
@@ -260,6 +265,11 @@ impl NodeState {
         self.attempts.release(at)
     }
 
+    /// Notes that it was sent a boot at the server's time `at`, or that it wasn't.
+    pub(crate) fn note_boot_sent(&mut self, at: Option<Timestamp>) {
+        self.boot_sent = at;
+    }
+
     fn set_status(&mut self, status: Status, record: &Record) {
         if self.status != status {
             self.status = status;
@@ -291,6 +301,7 @@ impl NodeState {
             since,
             updatestatus: lost(&self.rerun).map(|_| UpdateStatus::Failed).or(self.updatestatus),
             last_seen: self.last_seen,
+            boot_sent: self.boot_sent,
             bundle: Some(self.seen.bundle).filter(|seen| *seen > 0),
             plan: Some(self.seen.plan).filter(|seen| *seen > 0),
             program: self.program.clone(),

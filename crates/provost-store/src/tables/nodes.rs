@@ -65,6 +65,17 @@ impl<B: Backend> NodeStates for B {
         self.change((nodes, at), |db, (nodes, at)| Box::pin(release(db, nodes, *at)))
     }
 
+    fn note_boot_sent(&self, nodes: Vec<String>, at: Option<Timestamp>) -> Answer<'_, Vec<String>> {
+        self.change((nodes, at), |db, (nodes, at)| {
+            Box::pin(async {
+                let mut states = db.lock_nodes(&strs(nodes)).await?;
+                states.values_mut().for_each(|state| state.note_boot_sent(*at));
+                db.save_nodes(&states).await?;
+                Ok(states.into_keys().collect())
+            })
+        })
+    }
+
     fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
         self.query((), |db, ()| {
             let select = "SELECT min(due) FROM node WHERE due IS NOT NULL";

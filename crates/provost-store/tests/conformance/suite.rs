@@ -23,6 +23,7 @@ pub(crate) async fn conforms(store: &dyn Store) {
     newest_runs(store).await;
     logs(store).await;
     attempts(store).await;
+    boots(store).await;
     silence(store).await;
     claims(store).await;
     statuses(store).await;
@@ -277,6 +278,30 @@ async fn attempts(store: &dyn Store) {
     assert_eq!(of(None).await, forgiven);
     assert_eq!(begin("5", "boot").await, forgiven);
     assert_eq!(end("5", 2, "success").await, counts(0), "a good end forgets the release, too");
+}
+
+async fn boots(store: &dyn Store) {
+    let sent = async || store.node("sent1").await.unwrap().unwrap().boot_sent;
+    let begins = async |run: &str, service: &str| {
+        let start = json!({"phase": "service start", "service": service});
+        store.ingest("sent1", vec![report("sent1", run, 1, start)], at()).await.unwrap();
+    };
+    let note = async |when| {
+        let nodes = ["sent1", "typo"].map(str::to_owned).to_vec();
+        assert_eq!(store.note_boot_sent(nodes, when).await.unwrap(), ["sent1"]);
+    };
+    begins("s1", "boot").await;
+    assert_eq!(sent().await, None);
+    note(Some(at())).await;
+    begins("s2", "run").await;
+    begins("s1", "boot").await;
+    assert_eq!(sent().await, Some(at()), "a rerun, and a record that is known, are no boot");
+    begins("s3", "boot").await;
+    assert_eq!(sent().await, None);
+    note(Some(at())).await;
+    note(None).await;
+    assert_eq!(sent().await, None);
+    store.remove(vec!["sent1".into()]).await.unwrap().unwrap();
 }
 
 async fn silence(store: &dyn Store) {

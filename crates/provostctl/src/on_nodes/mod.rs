@@ -1,6 +1,7 @@
 //! A command of `provost` on many nodes by ssh: a few at once, with a live line on a terminal, and
 //! the results grouped by what the nodes say.
 
+mod boots;
 mod kickstarts;
 mod report;
 mod row;
@@ -47,7 +48,13 @@ impl OnNodes {
     /// Runs `command` on each node and prints how it went.
     pub(crate) async fn run(self, client: &Client, command: &[&str]) -> Result<(), Failure> {
         let nodes = self.nodes.resolve(client).await?;
-        self.on(&nodes, |_| command).await
+        summary::verdict(&self.on(&nodes, |_| command).await?)
+    }
+
+    /// Runs on each node all that a boot needs, and prints how it went.
+    pub(crate) async fn run_boot(self, client: &Client) -> Result<(), Failure> {
+        let nodes = self.nodes.resolve(client).await?;
+        self.boot(client, &nodes, |_| &["provost", "boot"]).await
     }
 
     /// Runs on each node what its last kickstart or boot left unfinished, and prints how it went.
@@ -58,14 +65,26 @@ impl OnNodes {
             true => &["provost", "kickstart", "--continue"],
             false => &["provost", "boot", "--continue"],
         };
-        self.on(&nodes, |node| command(node)).await
+        self.boot(client, &nodes, |node| command(node)).await
+    }
+
+    async fn boot<'c>(
+        self,
+        client: &Client,
+        nodes: &NodeSet,
+        command: impl Fn(&str) -> &'c [&'c str],
+    ) -> Result<(), Failure> {
+        boots::are_sent(client, nodes).await;
+        let rows = self.on(nodes, command).await?;
+        boots::are_done(client, &rows).await;
+        summary::verdict(&rows)
     }
 
     async fn on<'c>(
         self,
         nodes: &NodeSet,
         command: impl Fn(&str) -> &'c [&'c str],
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<Row>, Failure> {
         let reports = Reports::default();
         let progress = Progress::new(nodes.names.len());
         let ended = |node: &str, result: RemoteResult| {
@@ -87,7 +106,7 @@ impl OnNodes {
                 output::print(summary::text(&rows, Paint::of_stdout()).as_bytes())?;
             }
         }
-        summary::verdict(&rows)
+        Ok(rows)
     }
 }
 

@@ -9,7 +9,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use jiff::{SignedDuration, Timestamp};
-use provost_api::admins::{self as api, Named, NodesRequest, Released, TokensRequest};
+use provost_api::admins::{
+    self as api, BootsRequest, Named, NodesRequest, Released, TokensRequest,
+};
 use provost_record::{Service, now};
 use provost_store::{PruneScope, Pruned, RunQuery, Store};
 use serde_json::json;
@@ -46,6 +48,7 @@ pub(super) fn routes(audit: &AuditLog) -> Router<AdminState> {
         .route(api::TOKENS.0, audit.change("token", May::OPERATE, create_tokens))
         .route(api::RELEASE.0, audit.change("release", May::OPERATE, release))
         .route(api::REMOVE.0, audit.change("remove", May::OPERATE, remove))
+        .route(api::BOOTS.0, audit.change("boot", May::OPERATE, note_boots))
         .route(api::PRUNE.0, prune.get(prunable))
 }
 
@@ -126,6 +129,14 @@ pub(crate) async fn remove(
     Ok(Json(nodes.into_iter().map(|node| Named { node }).collect()))
 }
 
+/// Notes that nodes were sent a boot by ssh, so that nobody takes the status that they have for its outcome.
+async fn note_boots(State(store): StoreState, body: Body) -> Result<Json<Vec<Named>>, Refusal> {
+    let request: BootsRequest = read_json(body, EXAMPLE).await?;
+    let at = (!request.withdrawn).then(Timestamp::now);
+    let known = store.note_boot_sent(expand(&request.nodes.join(","))?, at).await?;
+    Ok(Json(known.into_iter().map(|node| Named { node }).collect()))
+}
+
 /// Has nodes run what they left unfinished, by the program that the site has for it.
 pub(crate) async fn go_on(
     State(store): StoreState,
@@ -142,6 +153,7 @@ pub(crate) async fn go_on(
     };
     for node in nodes {
         let command = unfinished(&*store, &node).await?;
+        store.note_boot_sent(vec![node.clone()], Some(Timestamp::now())).await?;
         let message = json!({ "event": CONTINUE, "nodes": node, "count": 1, "command": command });
         let variables = [
             ("PROVOST_EVENT", CONTINUE),
@@ -149,13 +161,14 @@ pub(crate) async fn go_on(
             ("PROVOST_COUNT", "1"),
             ("PROVOST_COMMAND", command),
         ];
-        hook.run(&variables, message.to_string().into_bytes()).await.map_err(|failure| {
+        if let Err(failure) = hook.run(&variables, message.to_string().into_bytes()).await {
+            store.note_boot_sent(vec![node.clone()], None).await?;
             let line = failure.line.map(|line| format!(": {line}")).unwrap_or_default();
             let error = format!("continuing {node}: {}{line}", failure.why);
             let hint =
                 format!("see what it printed in provostd's log; or from your machine: {by_hand}");
-            Refusal::new(StatusCode::BAD_GATEWAY, error, hint)
-        })?;
+            return Err(Refusal::new(StatusCode::BAD_GATEWAY, error, hint));
+        }
     }
     tracing::info!("continued {all}");
     Ok(StatusCode::ACCEPTED)

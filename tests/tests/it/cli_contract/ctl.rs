@@ -216,7 +216,7 @@ fn of_a_node_that_failed() {
       | no disk
     # sh -c 'echo no disk >&2; exit 7' FAILED: exit status 7, [DURATION]
     ");
-    let wait = ["wait-for", "cn001", "--status", "booted"];
+    let wait = ["wait-for", "cn001", "--status", "booted", "--since", "1m"];
     assert_snapshot!(cluster.ctl(&wait).transcript(), @"
     exit status 1
     ----- stderr -----

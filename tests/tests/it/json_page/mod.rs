@@ -19,6 +19,7 @@ const RARE: &[&str] = &[
     "a-message-to-xcat told",
     "a-message-to-xcat tries",
     "a-node appstatus",
+    "a-node bootSent",
     "a-node claimedBy",
     "a-node expires",
     "a-node overQuota",

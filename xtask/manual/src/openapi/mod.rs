@@ -264,6 +264,13 @@ fn changes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
         post(api::REMOVE, "remove", "Remove nodes and all that is known of them")
             .body(JSON, nodes_request.clone())
             .answers("200", "The nodes.", JSON, list(schema::<api::Named>(schemas))),
+        post(
+            api::BOOTS,
+            "noteBoots",
+            "Note that nodes were sent a boot by ssh, or weren't after all",
+        )
+        .body(JSON, schema::<api::BootsRequest>(schemas))
+        .answers("200", "Those that are known.", JSON, list(schema::<api::Named>(schemas))),
         post(api::PRUNE, "prune", "Delete history older than [retention]").answers(
             "200",
             "How much was.",

@@ -125,11 +125,15 @@ fn good(service: &str, run: &str) -> Value {
 
 /// Reports a boot of `node` that succeeded.
 async fn report_good(daemon: &Daemon, folder: &TempDir, node: &str) {
+    report_run(daemon, folder, node, RUN).await;
+}
+
+async fn report_run(daemon: &Daemon, folder: &TempDir, node: &str, run_id: &str) {
     let token = run(folder, &["token", node]).1;
     let token = token.trim().split_once(' ').unwrap().1;
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
-    let mut records = good("boot", RUN);
+    let mut records = good("boot", run_id);
     for record in records.as_array_mut().unwrap() {
         record["node"] = json!(node);
     }

@@ -1,5 +1,7 @@
 //! `provostctl wait-for`.
 
+use provost_store::NodeStates;
+
 use super::*;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -19,20 +21,21 @@ async fn wait_for_ends_as_soon_as_it_is_known_how() {
     assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
     assert!(err.contains("for at most 20m, until 20"), "{err}");
 
-    let (code, _, err) = wait("cn[001-003]", &["--any"]);
+    // The records are of 2026-11-20.
+    let (code, _, err) = wait("cn[001-003]", &["--since", "8760h"]);
     assert_eq!(code, Some(1));
     assert!(err.contains("cn001 failed: disk: exit status 7: 12 main disk\n"), "{err}");
     assert!(err.contains("hint: buy a disk"), "{err}");
     assert_eq!(run(&folder, &["wait-for", "cn001", "--status", "failed"]).0, Some(0));
     // The nodes that have arrived or failed are listed when there are no others.
-    let (code, out, err) = wait("cn[001-002]", &["--any", "--settle"]);
+    let (code, out, err) = wait("cn[001-002]", &["--since", "8760h", "--settle"]);
     assert_eq!((code, out.as_str()), (Some(1), "1 booted: cn002\n"), "{err}");
     assert!(err.contains("cn001 failed: disk"), "{err}");
-    assert_eq!(wait("cn[001-003]", &["--any", "--settle", "--timeout", "1s"]).0, Some(124));
+    assert_eq!(wait("cn[001-003]", &["--settle", "--timeout", "1s"]).0, Some(124));
 
-    let (code, _, err) = wait("cn[002-003]", &["--any", "--timeout", "1ms"]);
+    let (code, _, err) = wait("cn[002-003]", &["--timeout", "1ms"]);
     assert_eq!(code, Some(124), "{err}");
-    let (code, _, err) = wait("cn[002-003]", &["--any", "--timeout", "1s"]);
+    let (code, _, err) = wait("cn[002-003]", &["--timeout", "1s"]);
     assert_eq!(code, Some(124), "{err}");
     assert!(err.contains("\n1 of 2 booted; 1 netbooting\n"), "{err}");
     assert!(err.contains(" not all are booted:\ncn003 netbooting\n"), "{err}");
@@ -43,22 +46,56 @@ async fn wait_for_ends_as_soon_as_it_is_known_how() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_last_boot_is_not_the_one_that_is_waited_for() {
+async fn a_status_may_be_old_and_a_failure_is_new() {
     let folder = tempfile::tempdir().unwrap();
     with_nodes(&folder, &[("cn001", failed_boot()), ("cn002", good("boot", RUN))]).await;
     let daemon = serve(&folder).await;
+    let wait = |nodes: &str, more: &[&str]| {
+        let wait = ["wait-for", nodes, "--status", "booted", "--timeout", "1s"];
+        run(&folder, &[&wait[..], more].concat())
+    };
     // The records are of 2026-11-20.
-    for since in [&[][..], &["--since", "now"], &["--since", "10m"]] {
-        let wait = ["wait-for", "cn[001-002]", "--status", "booted", "--timeout", "1s"];
-        let (code, _, err) = run(&folder, &[&wait[..], since].concat());
+    assert_eq!(wait("cn002", &[]).0, Some(0));
+    let (code, _, err) = wait("cn[001-002]", &[]);
+    assert_eq!(code, Some(124), "{err}");
+    assert!(err.contains("\n1 of 2 booted; 1 failed before\n"), "{err}");
+    assert!(err.contains("hint: see why a node failed: provostctl show NODE; or end"), "{err}");
+    for since in ["now", "10m"] {
+        let (code, _, err) = wait("cn[001-002]", &["--since", since]);
         assert_eq!(code, Some(124), "{err}");
         assert!(err.contains("\n0 of 2 booted; 1 booted before; 1 failed before\n"), "{err}");
-        assert!(err.contains("hint: count a status that is older: --any"), "{err}");
+        assert!(err.contains("hint: accept a status that is older: leave --since out"), "{err}");
     }
-    let wait = ["wait-for", "cn002", "--status", "booted", "--since", "87600h", "--timeout", "9s"];
-    assert_eq!(run(&folder, &wait).0, Some(2), "a year is the longest");
-    let wait = ["wait-for", "cn002", "--status", "booted", "--since", "8760h", "--timeout", "9s"];
-    assert_eq!(run(&folder, &wait).0, Some(0));
+    assert_eq!(wait("cn002", &["--since", "87600h"]).0, Some(2), "a year is the longest");
+    assert_eq!(wait("cn002", &["--since", "8760h"]).0, Some(0));
+    assert_eq!(wait("cn[001-002]", &["--since", "8760h"]).0, Some(1));
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_status_is_not_that_of_a_node_that_runs_or_was_sent_a_boot() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = record("run", RERUN, 1, json!({"phase": "service start"}));
+    let mut reruns = good("boot", RUN);
+    reruns.as_array_mut().unwrap().push(begun);
+    let nodes = [("cn001", good("boot", RUN)), ("cn002", reruns), ("cn003", good("boot", RUN))];
+    with_nodes(&folder, &nodes).await;
+    let store = Sqlite::open(&folder.path().join("data")).unwrap();
+    let names = ["cn001", "cn009"].map(str::to_owned).to_vec();
+    let known = store.note_boot_sent(names.clone(), Some(provost_record::now())).await.unwrap();
+    assert_eq!(known, ["cn001"]);
+    drop(store);
+    let daemon = serve(&folder).await;
+    let wait =
+        |nodes: &str| run(&folder, &["wait-for", nodes, "--status", "booted", "--timeout", "1s"]);
+    let (code, _, err) = wait("cn[001-003]");
+    assert_eq!(code, Some(124), "{err}");
+    assert!(err.contains("\n1 of 3 booted; 2 booted before\n"), "{err}");
+    assert!(err.contains("\ncn[001-002] booted before\n"), "{err}");
+    report_good(&daemon, &folder, "cn001").await;
+    assert_eq!(wait("cn001").0, Some(124), "that run was known before");
+    report_run(&daemon, &folder, "cn001", RERUN).await;
+    assert_eq!(wait("cn001").0, Some(0));
     daemon.stop().await;
 }
 

@@ -114,9 +114,16 @@ pub(super) const ALL: &[Sections] = &[
             (124, "Time is up."),
         ],
         &[SOCKET],
-        &[(
-            "Wait until all nodes have booted:",
-            "provostctl wait-for cn[001-512] --status booted --timeout 20m",
-        )],
+        &[
+            (
+                "Switch a node off and on (ipmitool -H cn001-bmc -U admin -f FILE power cycle), then wait \
+                 until it has booted again:",
+                "provostctl wait-for cn001 --status booted --since now",
+            ),
+            (
+                "Wait until all nodes have booted:",
+                "provostctl wait-for cn[001-512] --status booted --timeout 20m",
+            ),
+        ],
     ),
 ];
