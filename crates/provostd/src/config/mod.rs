@@ -73,7 +73,7 @@ pub struct Config {
     #[serde(default)]
     pub enroll: EnrolConfig,
     /// Receivers over HTTP of what happens to nodes.
-    #[serde(default, deserialize_with = "receivers::webhooks")]
+    #[serde(default)]
     pub webhooks: Vec<WebhookConfig>,
     /// Programs that are run when something happens to nodes.
     #[serde(default)]
@@ -164,15 +164,27 @@ fn max_attempts() -> NonZeroU32 {
 
 /// Why the configuration can't be used.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct ConfigError(#[from] ReadError);
+pub enum ConfigError {
+    /// It can't be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Of `[[webhooks]]`.
+    #[error("{}: {}", path.display(), mistakes.join("\n"))]
+    Webhooks {
+        /// The file.
+        path: PathBuf,
+        /// A line each.
+        mistakes: Vec<String>,
+    },
+}
 
 impl ConfigError {
     /// What an admin can do about it.
     pub fn hint(&self) -> String {
-        match &self.0 {
-            unreadable @ ReadError::Unreadable { .. } => unreadable.hint().into(),
-            ReadError::Invalid { .. } => {
+        match self {
+            Self::Webhooks { .. } => "correct [[webhooks]]: provostd.toml(5) has its keys".into(),
+            Self::Read(unreadable @ ReadError::Unreadable { .. }) => unreadable.hint().into(),
+            Self::Read(ReadError::Invalid { .. }) => {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
                  operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
@@ -197,6 +209,10 @@ impl Config {
     /// Reads the file at `path`. Relative paths in it start at its folder.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let (config, folder) = location::read::<Self>(path)?;
+        let mistakes = receivers::mistakes(&config.webhooks);
+        if !mistakes.is_empty() {
+            return Err(ConfigError::Webhooks { path: path.to_owned(), mistakes });
+        }
         let Location { data, www, store, postgres } = config.location().relative_to(&folder);
         let node = NodeConfig { binary: folder.join(config.node.binary) };
         let files = config

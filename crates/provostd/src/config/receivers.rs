@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use provost_bundle::Limit;
 use provost_store::NoticeKind;
 use reqwest::Url;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 /// A receiver over HTTP.
 #[derive(Clone, Debug, Deserialize)]
@@ -20,10 +19,10 @@ pub struct WebhookConfig {
     /// Where messages are sent. It may have a secret: it isn't shown.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub url: Secret,
-    /// What it is told: failed, held, lost, pending, storm-done, booted.
-    #[serde(default = "events")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
-    pub events: Vec<NoticeKind>,
+    /// What it is told: failed, held, lost, pending, storm-done, booted. By default all but booted; with
+    /// the template alertmanager, all but storm-done.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<String>>"))]
+    pub events: Option<Vec<NoticeKind>>,
     /// The form of a message.
     #[serde(default)]
     pub template: Template,
@@ -89,43 +88,50 @@ impl Default for HooksConfig {
     }
 }
 
-fn events() -> Vec<NoticeKind> {
-    use NoticeKind::{Failed, Held, Lost, Pending, StormDone};
-    vec![Failed, Held, Lost, Pending, StormDone]
+impl WebhookConfig {
+    /// What it is told.
+    pub(crate) fn kinds(&self) -> Vec<NoticeKind> {
+        use NoticeKind::{Booted, Failed, Held, Lost, Pending, StormDone};
+        self.events.clone().unwrap_or_else(|| match self.template {
+            // There is an alert for no storm, and what ends an alert is that the node has booted.
+            Template::Alertmanager => vec![Failed, Held, Lost, Pending, Booted],
+            Template::Json | Template::Slack => vec![Failed, Held, Lost, Pending, StormDone],
+        })
+    }
+
+    /// Why it can't be used, if it can't.
+    fn mistake(&self) -> Option<&'static str> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if self.name.is_empty() || self.name == HOOKS || !self.name.chars().all(is_plain) {
+            return Some("a name is of letters, digits, - and _, and isn't \"hooks\"");
+        }
+        let url = Url::parse(&self.url.0).ok();
+        if !url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+            return Some("`url` must be http://… or https://…");
+        }
+        let is_alert = self.template == Template::Alertmanager;
+        (is_alert && self.kinds().contains(&NoticeKind::StormDone)).then_some(
+            "Alertmanager has no alert for storm-done; leave it out of `events`, or leave `events` out",
+        )
+    }
 }
 
 fn window() -> Limit {
     Limit::seconds(10)
 }
 
-/// `[[webhooks]]`, each with a name of its own and a usable address.
-pub(super) fn webhooks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<WebhookConfig>, D::Error> {
-    let all = Vec::<WebhookConfig>::deserialize(from)?;
+/// What is wrong with `[[webhooks]]`, a line each.
+pub(super) fn mistakes(webhooks: &[WebhookConfig]) -> Vec<String> {
     let mut names = BTreeSet::new();
-    for webhook in &all {
+    let of_one = |webhook: &WebhookConfig| {
         let name = &webhook.name;
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        if name.is_empty() || name == HOOKS || !name.chars().all(is_plain) {
-            let why = "a name is of letters, digits, - and _, and isn't \"hooks\"";
-            return Err(D::Error::custom(format!("webhook {name:?}: {why}")));
-        }
-        if !names.insert(name) {
-            return Err(D::Error::custom(format!("two webhooks have the name {name:?}")));
-        }
-        let url = Url::parse(&webhook.url.0).ok();
-        if !url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
-            let why = "`url` must be http://… or https://…";
-            return Err(D::Error::custom(format!("webhook {name:?}: {why}")));
-        }
-        if webhook.template == Template::Alertmanager
-            && webhook.events.contains(&NoticeKind::StormDone)
-        {
-            let why = "Alertmanager has no alert for storm-done; set `events`, such as [\"failed\", \
-                       \"held\", \"lost\", \"booted\"]: booted ends the others";
-            return Err(D::Error::custom(format!("webhook {name:?}: {why}")));
-        }
-    }
-    Ok(all)
+        let why = match webhook.mistake() {
+            None if !names.insert(name.clone()) => "another webhook has this name, too",
+            mistake => mistake?,
+        };
+        Some(format!("webhook {name:?}: {why}"))
+    };
+    webhooks.iter().filter_map(of_one).collect()
 }
 
 /// The receiver that hooks are.

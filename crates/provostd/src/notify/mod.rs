@@ -50,7 +50,7 @@ impl Deliveries {
             SignedDuration::try_from(limit.duration()).unwrap_or(SignedDuration::MAX)
         };
         for webhook in &config.webhooks {
-            let (name, kinds) = (webhook.name.clone(), webhook.events.clone());
+            let (name, kinds) = (webhook.name.clone(), webhook.kinds());
             subscriptions.push(Subscription { receiver: name.clone(), kinds });
             let transport = Transport::Webhook(Webhook::new(webhook)?);
             let window = signed(webhook.window);
