@@ -1,15 +1,16 @@
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use provost_steplog::wording::error_chain;
 use sd_notify::NotifyState;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::listener::tls::{Show, ShowError, rotate};
-use crate::{Config, Daemon, DaemonError};
+use crate::{Config, Daemon, DaemonError, daemon};
 
 /// The daemon couldn't serve.
 const FAILED: u8 = 1;
@@ -48,6 +49,9 @@ enum Command {
     /// The authority by which nodes know this server over TLS
     #[command(subcommand)]
     Ca(Ca),
+    /// Check that a start would work, and show each thing that is wrong; changes nothing, and a provostd
+    /// that runs doesn't notice. Exit statuses: 0 it would, 2 it wouldn't
+    Check,
 }
 
 #[derive(Subcommand)]
@@ -92,6 +96,7 @@ pub fn main() -> ExitCode {
         Err(error) => return complain(&error, &error.hint(), WRONG),
     };
     match cli.command {
+        Some(Command::Check) => check(&config, &cli.config),
         Some(Command::Ca(Ca::Show { tls })) => {
             say(Show::of(&config).map(|show| if tls { show.line() } else { show.text() }))
         }
@@ -100,15 +105,34 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Shows each thing that keeps a daemon from starting.
+fn check(config: &Config, file: &Path) -> ExitCode {
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(ended) => return ended,
+    };
+    let mistakes = runtime.block_on(daemon::check::mistakes(config));
+    if mistakes.is_empty() {
+        return print(&format!("{}: a start would work\n", file.display()));
+    }
+    for mistake in &mistakes {
+        complain(mistake, &mistake.hint(), WRONG);
+    }
+    ExitCode::from(WRONG)
+}
+
+fn runtime() -> Result<Runtime, ExitCode> {
+    let limits = "check the limits of this process (ulimit -u)";
+    Runtime::new().map_err(|error| complain(&error, limits, FAILED))
+}
+
 /// Runs a daemon until it has ended.
 fn run(daemon: impl Future<Output = Result<(), DaemonError>>) -> ExitCode {
     // Only this user reads what the daemon writes.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    let runtime = match tokio::runtime::Runtime::new() {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            return complain(&error, "check the limits of this process (ulimit -u)", FAILED);
-        }
+        Err(ended) => return ended,
     };
     let ended = runtime.block_on(daemon);
     runtime.shutdown_timeout(LAST_WORK);
@@ -122,10 +146,13 @@ fn run(daemon: impl Future<Output = Result<(), DaemonError>>) -> ExitCode {
 }
 
 fn say(text: Result<String, ShowError>) -> ExitCode {
-    let text = match text {
-        Ok(text) => text,
-        Err(error) => return complain(&error, &error.hint(), FAILED),
-    };
+    match text {
+        Ok(text) => print(&text),
+        Err(error) => complain(&error, &error.hint(), FAILED),
+    }
+}
+
+fn print(text: &str) -> ExitCode {
     match io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => complain(&error, "check where its output goes", FAILED),

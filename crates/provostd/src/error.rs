@@ -68,7 +68,12 @@ pub enum DaemonError {
 impl DaemonError {
     /// Whether the daemon can't start until its configuration names something else.
     pub(crate) fn is_of_configuration(&self) -> bool {
-        matches!(self, Self::Store(error) if error.is_unreleased())
+        match self {
+            Self::Store(error) => error.is_unreleased(),
+            Self::Group { .. } | Self::Tls(_) | Self::Webhook { .. } => true,
+            Self::Identity(error) => matches!(error, IdentityError::Site(_)),
+            _ => false,
+        }
     }
 
     /// What an admin can do about it.

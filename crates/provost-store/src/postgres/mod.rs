@@ -94,6 +94,20 @@ impl Postgres {
         })
     }
 
+    /// Whether [`open`](Self::open) would succeed; changes nothing.
+    pub async fn check_open(url: &PostgresUrl, files: &PostgresFiles) -> Result<(), StoreError> {
+        let database = Database::new(url, files)?;
+        let look = async {
+            let (client, connection) = database.connect().await?;
+            let _connection = tokio::spawn(connection);
+            schema::version(&client).await.map(drop)
+        };
+        match within(ANSWER, look).await {
+            Err(failure) if !failure.passes() => Err(failure.of("opening", &database.name)),
+            _ => Ok(()),
+        }
+    }
+
     fn read<'a, T: 'a>(
         &'a self,
         work: impl Future<Output = Result<T, Failure>> + Send + 'a,

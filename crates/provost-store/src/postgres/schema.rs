@@ -38,13 +38,18 @@ fn check(found: Option<i32>) -> Result<Option<i32>, Failure> {
     }
 }
 
-/// Refuses a database of another version than the present one.
-#[cfg(feature = "transfer")]
-pub(super) async fn check_present(client: &Client) -> Result<(), Failure> {
+/// The version of the tables, if there are any; refuses another one than the present one.
+pub(super) async fn version(client: &Client) -> Result<Option<i32>, Failure> {
     let there = client.query_one("SELECT to_regclass('version') IS NOT NULL", &[]).await?;
     if !there.try_get::<_, bool>(0)? {
-        return Err(Failure::NoStore);
+        return Ok(None);
     }
     let row = client.query_one("SELECT max(number) FROM version", &[]).await?;
-    check(row.try_get(0)?)?.map(drop).ok_or(Failure::NoStore)
+    check(row.try_get(0)?)
+}
+
+/// Refuses a database without tables, or of another version than the present one.
+#[cfg(feature = "transfer")]
+pub(super) async fn check_present(client: &Client) -> Result<(), Failure> {
+    version(client).await?.map(drop).ok_or(Failure::NoStore)
 }

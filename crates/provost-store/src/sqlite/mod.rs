@@ -96,6 +96,21 @@ impl Sqlite {
         })
     }
 
+    /// Whether [`open_with`](Self::open_with) would succeed in the folder `data`; changes nothing.
+    pub fn check_open(data: &Path) -> Result<(), StoreError> {
+        let path = data.join(FILE);
+        refuse_partial(&data.join(PARTIAL))?;
+        if !path.exists() {
+            return Ok(());
+        }
+        let hint = "let provostd's user write it";
+        let writable = std::fs::OpenOptions::new().append(true).open(&path);
+        writable.map_err(|e| {
+            StoreError::new(format!("opening {}", path.display()), hint.to_owned(), e)
+        })?;
+        schema::check_file(&path).map_err(|e| e.in_file(&path))
+    }
+
     /// Gives the free pages of the file back to the file system.
     async fn give_back(&self) -> Result<(), StoreError> {
         while self.writer.submit(&self.path, give_back).await? {}

@@ -52,6 +52,12 @@ pub(super) fn check_present(
     version(db).map(drop).map_err(|e| e.in_file(path).into())
 }
 
+/// Refuses a file of another version than the present one; changes nothing.
+pub(super) fn check_file(path: &Path) -> Result<(), SchemaError> {
+    // Without its lock and its write-ahead log, which would be another user's then.
+    version(&open_immutable(path)?).map(drop)
+}
+
 impl SchemaError {
     /// As the store's error of opening the file at `path`.
     pub(super) fn in_file(self, path: &Path) -> StoreError {

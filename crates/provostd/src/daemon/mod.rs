@@ -1,3 +1,4 @@
+pub(crate) mod check;
 pub(crate) mod parts;
 pub(crate) mod startup;
 
@@ -8,7 +9,7 @@ use axum::serve::ListenerExt;
 use provost_steplog::wording::error_chain;
 use provost_store::location::StoreKind;
 use provost_store::{Postgres, Sqlite, Store};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
@@ -30,7 +31,7 @@ use startup::{ADMIN_CONNECTIONS, bind, lock, node_connections, raise_file_limit,
 /// How many connections the admins' listener over TLS serves at once, which strangers reach.
 const ADMIN_TLS_CONNECTIONS: ConnectionLimits = ConnectionLimits::shared(256, 256);
 /// Where the daemon listens: `DATA/listen.json`.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Addresses {
     /// The nodes' listener.
     pub nodes: SocketAddr,
@@ -52,6 +53,12 @@ pub struct Addresses {
 }
 
 impl Addresses {
+    /// Those that there are.
+    pub(crate) fn all(&self) -> impl Iterator<Item = SocketAddr> {
+        let Self { nodes, nodes_tls, admin, admin_tls, monitor, xcatd } = *self;
+        [Some(nodes), nodes_tls, admin, admin_tls, monitor, xcatd].into_iter().flatten()
+    }
+
     /// Of a daemon that serves nodes at one address, and nobody else yet.
     pub(crate) fn of(nodes: SocketAddr) -> Self {
         Self { nodes, nodes_tls: None, admin: None, admin_tls: None, monitor: None, xcatd: None }

@@ -31,11 +31,14 @@ const OTHER_FILES: u64 = 2048;
 /// first packet, which costs each a second.
 const BACKLOG: u32 = 4096;
 
+/// What a daemon locks in its folder as long as it runs.
+pub(super) const LOCK: &str = "provostd.lock";
+
 /// Creates the folder `data` where there is none, and locks it for this daemon.
 pub(crate) fn lock(data: &Path) -> Result<File, DaemonError> {
     let created = DirBuilder::new().recursive(true).mode(0o700).create(data);
     created.map_err(DaemonError::file("creating the folder", data))?;
-    let path = data.join("provostd.lock");
+    let path = data.join(LOCK);
     let opened = OpenOptions::new().create(true).append(true).open(&path);
     let lock = opened.map_err(DaemonError::file("opening", &path))?;
     match lock.try_lock() {

@@ -107,12 +107,19 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
+/// The id of a group; none of a default one that doesn't exist.
+pub(crate) fn group(name: &str) -> io::Result<Option<u32>> {
+    let id = provost_fs::group_id(name)?;
+    let is_default = [OPERATORS, READERS].contains(&name);
+    if id.is_none() && !is_default {
+        return Err(io::Error::other("there is no such group"));
+    }
+    Ok(id)
+}
+
 /// Lets the group use the socket at `path`. A default group that doesn't exist changes nothing.
-fn share(data: &Path, path: &Path, group: &str) -> io::Result<()> {
-    let Some(id) = provost_fs::group_id(group)? else {
-        let is_default = [OPERATORS, READERS].contains(&group);
-        return if is_default { Ok(()) } else { Err(io::Error::other("there is no such group")) };
-    };
+fn share(data: &Path, path: &Path, name: &str) -> io::Result<()> {
+    let Some(id) = group(name)? else { return Ok(()) };
     chown(path, None, Some(id))?;
     fs::set_permissions(path, Permissions::from_mode(0o660))?;
     // They have to pass through the folder; all else in it is this user's alone.

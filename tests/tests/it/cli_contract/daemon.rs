@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::process::Command;
 
 use insta::assert_snapshot;
-use provost_tests::{Out, program};
+use provost_tests::{Cluster, Out, program};
 
 /// Starts a daemon that can't start.
 fn start(config: &str) -> String {
@@ -92,6 +92,83 @@ fn of_wrong_configurations() {
 
       hint: use these keys: data, www, store ("sqlite" or "postgres://USER@HOST/NAME"), [postgres] password_file and ca, listen and admin ("ADDRESS:PORT"), operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, on_lost, on_continue, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, tls_key and dns
     "#);
+}
+
+/// Checks a configuration in a folder of its own.
+fn check(config: &str) -> Out {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("provostd.toml");
+    std::fs::write(&file, config).unwrap();
+    let out = Command::new(program("provostd")).arg("check").arg("--config").arg(&file).output();
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "it changes nothing: {left:?}");
+    out.unwrap().into()
+}
+
+#[test]
+fn of_a_check() {
+    let good = "data = 'data'\nwww = 'www'\nlisten = '127.0.0.1:0'\n";
+    assert_snapshot!(check(good).transcript(), @"
+    exit status 0
+    ----- stdout -----
+    [DIR]/provostd.toml: a start would work
+    ");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let wrong = format!(
+        "data = 'provostd.toml/data'\nwww = 'www'\nlisten = '{address}'\noperators = 'nobody-has-it'\n\
+         [tls]\ncert = 'cert.pem'\nkey = 'key.pem'\n\
+         [[webhooks]]\nname = 'a'\nurl = 'http://x'\nca = 'none.pem'\n"
+    );
+    assert_snapshot!(check(&wrong).transcript(), @"");
+    // As long as the file itself is wrong, that is all.
+    let webhooks = "www = 'www'\n[[webhooks]]\nname = 'ops'\nurl = 'http://x'\n\
+         [[webhooks]]\nname = 'alerts'\nurl = 'http://x'\ntemplate = 'alertmanager'\n\
+         events = ['failed', 'storm-done']\n[[webhooks]]\nname = 'ops'\nurl = 'x'\n";
+    assert_snapshot!(check(webhooks).transcript(), @"");
+    let alerts = "[[webhooks]]\nname = 'alerts'\nurl = 'http://x'\ntemplate = 'alertmanager'\n";
+    check(&format!("{good}{alerts}")).expect(0);
+}
+
+#[test]
+fn of_a_check_beside_the_daemon() {
+    let mut cluster = Cluster::new();
+    cluster.start();
+    let (nodes, data) = (cluster.daemon().nodes(), cluster.path("provostd"));
+    let file = cluster.path("checked.toml");
+    let check = |data: &std::path::Path| {
+        let config =
+            format!("data = {data:?}\nwww = 'www'\nlisten = '{nodes}'\n[tls]\noff = true\n");
+        std::fs::write(&file, config).unwrap();
+        let out =
+            Command::new(program("provostd")).arg("check").arg("--config").arg(&file).output();
+        Out::from(out.unwrap())
+    };
+    check(&data).expect(0);
+    check(&cluster.path("another")).expect(2).says(&["Address already in use"]);
+    cluster.ctl(&["nodes"]).expect(0);
+    cluster.kill_daemon();
+    check(&data).expect(0);
+    let restoring = data.join("restore.partial");
+    std::fs::create_dir(&restoring).unwrap();
+    check(&data).expect(2).says(&["provostctl restore goes on, or was cut off"]);
+}
+
+#[test]
+fn of_a_start_that_only_an_admin_can_help() {
+    // Nothing restarts it with this exit status: RestartPreventExitStatus in its unit.
+    for wrong in [
+        "operators = 'nobody-has-it'\n",
+        "[tls]\ncert = 'cert.pem'\nkey = 'key.pem'\n",
+        "[[webhooks]]\nname = 'a'\nurl = 'http://x'\nca = 'none.pem'\n",
+    ] {
+        let said = start(&format!("data = 'data'\nwww = 'www'\nlisten = '127.0.0.1:0'\n{wrong}"));
+        assert!(said.starts_with("exit status 2\n"), "{said}");
+    }
+    let unit = include_str!("../../../../units/provostd.service");
+    assert!(
+        unit.contains("\nRestart=on-failure\n") && unit.contains("\nRestartPreventExitStatus=2\n")
+    );
 }
 
 #[test]

@@ -61,6 +61,7 @@ fn of_each_program_and_command() {
         "provostctl wait-for",
         "provostctl watch",
         "provostd",
+        "provostd check",
     ] {
         assert_snapshot!(line.replace(' ', "-"), run(&format!("{line} --help")).transcript());
     }

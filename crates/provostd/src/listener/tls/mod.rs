@@ -28,6 +28,22 @@ pub(crate) fn identity(config: &Config) -> Result<Pair, IdentityError> {
     }
 }
 
+/// Whether [`identity`] would succeed; makes no authority.
+pub(crate) fn check_identity(config: &Config) -> Result<(), IdentityError> {
+    let pair = match &config.tls.files {
+        Some(files) => Pair::read(&files.cert, &files.key)?,
+        None => match Authority::open(&config.data) {
+            Err(AuthorityError::File { source, .. })
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                return Ok(());
+            }
+            opened => opened?.server(names(config))?,
+        },
+    };
+    Ok(pair.acceptor().map(drop)?)
+}
+
 /// The authority of this management node, which signs nodes' certificates.
 pub(crate) fn authority(config: &Config) -> Result<Authority, AuthorityError> {
     Authority::open_or_make(&config.data)

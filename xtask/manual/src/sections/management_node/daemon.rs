@@ -30,6 +30,19 @@ pub(super) const ALL: &[Sections] = &[
         ],
         &[("Run it in a terminal:", "provostd --config provostd.toml")],
     ),
+    sections(
+        "provostd check",
+        &[
+            (0, "A start would work."),
+            (1, "It couldn't be checked."),
+            (2, "A start wouldn't work, or the command line is wrong."),
+        ],
+        &[("/etc/provost/provostd.toml", "The configuration: provostd.toml(5).")],
+        &[(
+            "Before a restart, as the user of the daemon (runuser -u provostd):",
+            "provostd check && systemctl restart provostd",
+        )],
+    ),
     sections("provostd ca", AUTHORITY, &[CA], &[SHOW_CA]),
     sections(
         "provostd ca rotate",
