@@ -115,7 +115,7 @@ pub(crate) fn run(benchmark: Benchmark) -> Result<()> {
 /// What an entry costs, and what a stage costs a script that records by the node's binary as nodes
 /// get it.
 fn record() -> Result<()> {
-    dist::node()?;
+    dist::node(None)?;
     let status = cargo::command("cargo")
         .args(["bench", "-p", "provost-record"])
         .env("PROVOST_PROGRAMS", cargo::root().join("dist"))
@@ -129,7 +129,7 @@ fn record() -> Result<()> {
 
 /// How long boots or steps take, of the node's binary as nodes get it.
 fn of_programs(name: &str) -> Result<()> {
-    dist::node()?;
+    dist::node(None)?;
     let mut programs = servers()?;
     programs.insert("provost".to_owned(), cargo::root().join("dist/provost"));
     of_tests(name, programs, &[])

@@ -43,6 +43,10 @@ enum Command {
         /// Where the packages go; dist/ by default
         #[arg(long, value_name = "DIR")]
         to: Option<PathBuf>,
+        /// The version of the packages, and of the programs that it builds, in place of the workspace's:
+        /// to try an upgrade
+        #[arg(long, value_name = "V")]
+        version: Option<String>,
     },
     /// Write docs/man, docs/completions and dist/schema from command lines, reference pages and types
     Manual,
@@ -62,7 +66,9 @@ impl Cli {
             Command::Test { long: Some(groups), .. } => test::long(&groups),
             Command::Test { .. } => test::full(),
             Command::Cycles => test::cycles::check(),
-            Command::Dist { programs, to } => dist::run(programs.as_deref(), to.as_deref()),
+            Command::Dist { programs, to, version } => {
+                dist::run(programs.as_deref(), to.as_deref(), version.as_deref())
+            }
             Command::Manual => manual::write(),
             Command::Bench { name } => bench::run(name),
         }

@@ -11,6 +11,12 @@ pub mod published;
 mod route;
 mod words;
 
+/// The version of this build: the workspace's, or the one that `cargo xtask dist --version` gives.
+pub const VERSION: &str = match option_env!("PROVOST_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 pub use admins::{Admin, Followed};
 pub use error::ErrorBody;
 pub use node::{Detail, Node, ReportedGenerations, RunningFor};

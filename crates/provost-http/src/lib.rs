@@ -112,7 +112,7 @@ impl Client {
     pub fn new(options: ClientOptions<'_>) -> Result<Self, ClientError> {
         let builder = || {
             reqwest::Client::builder()
-                .user_agent(concat!("provost/", env!("CARGO_PKG_VERSION")))
+                .user_agent(format!("provost/{}", provost_api::VERSION))
                 .connect_timeout(options.connect.duration())
                 .read_timeout(options.stall.duration())
                 .pool_idle_timeout(IDLE)

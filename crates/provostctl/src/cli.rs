@@ -22,7 +22,7 @@ use crate::{
 
 /// Create keys, publish what nodes run, and show what they report
 #[derive(Parser)]
-#[command(name = "provostctl", version)]
+#[command(name = "provostctl", version = provost_api::VERSION)]
 struct Cli {
     #[command(flatten)]
     admin: Admin,

@@ -77,7 +77,7 @@ impl Versions {
         let manifest = published.format.zip(published.generation);
         let nodes: Vec<Node> = client.nodes(None).await?;
         Ok(Self {
-            provostctl: env!("CARGO_PKG_VERSION"),
+            provostctl: provost_api::VERSION,
             manifest: manifest.map(|(format, generation)| PublishedManifest { format, generation }),
             programs: programs(&nodes, &provostd, Timestamp::now()),
             provostd,

@@ -24,7 +24,7 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 /// The management node's daemon of Provost: serves the bundle to nodes, receives their reports,
 /// answers admins
 #[derive(Parser)]
-#[command(name = "provostd", version)]
+#[command(name = "provostd", version = provost_api::VERSION)]
 struct Cli {
     /// The configuration
     #[arg(long, global = true, value_name = "FILE", default_value = CONFIG)]

@@ -22,7 +22,7 @@ pub(super) fn build(package: &Package) -> Result<()> {
     let zsh = root.join("usr/share/zsh");
     fs::rename(zsh.join("site-functions"), zsh.join("vendor-completions"))?;
     let date = package.date("--rfc-email")?;
-    let version = format!("{}-1", package.version);
+    let version = format!("{}-1", package.place.version);
     fs::write(
         doc.join("changelog.Debian"),
         format!(

@@ -18,6 +18,7 @@ pub(super) struct Place {
     pub(super) is_release: bool,
     /// The folder of the packages.
     pub(super) to: PathBuf,
+    pub(super) version: String,
 }
 
 /// One package.
@@ -40,7 +41,6 @@ pub(super) struct Package {
     /// The file of users and groups that it needs, for sysusers.d(5).
     pub(super) users: Option<&'static str>,
     pub(super) place: Place,
-    pub(super) version: String,
     /// Of the commit, in seconds since 1970: the time of all files, so that a package is the same
     /// whenever it is built.
     pub(super) time: u64,
@@ -48,7 +48,6 @@ pub(super) struct Package {
 
 impl Package {
     pub(super) fn all(place: &Place) -> Result<[Self; 2]> {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
         let time = commit_time()?;
         Ok([
             Self {
@@ -70,7 +69,6 @@ impl Package {
                 shared: &[("lib-sh", "provost/lib-sh")],
                 users: None,
                 place: place.clone(),
-                version: version.clone(),
                 time,
             },
             Self {
@@ -104,7 +102,6 @@ impl Package {
                 ],
                 users: Some("provostd"),
                 place: place.clone(),
-                version,
                 time,
             },
         ])
@@ -172,7 +169,7 @@ impl Package {
 
     /// The same files as a tar ball, to be unpacked at /.
     pub(super) fn tar(&self) -> Result<()> {
-        let file = self.place.to.join(format!("{}-{}.tar.gz", self.name, self.version));
+        let file = self.place.to.join(format!("{}-{}.tar.gz", self.name, self.place.version));
         let level = if self.place.is_release { 9 } else { 1 };
         let status = cargo::command("tar")
             .args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"])

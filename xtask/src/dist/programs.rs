@@ -16,9 +16,9 @@ const LARGEST: u64 = 8_000_000;
 const RUSTFLAGS: &str = r#"-C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs --cfg getrandom_backend="linux_getrandom""#;
 
 /// Builds `dist/provost` and checks that it is static, small enough and starts.
-pub(crate) fn node() -> Result<()> {
+pub(crate) fn node(version: Option<&str>) -> Result<()> {
     // Alone, so that no feature that another package asks of a shared dependency comes in.
-    let path = build("provost", &["provost"])?.remove(0);
+    let path = build("provost", &["provost"], version)?.remove(0);
     let size = fs::metadata(&path)?.len();
     if size > LARGEST {
         bail!("it is too large: a node's binary has at most {LARGEST} bytes");
@@ -27,16 +27,19 @@ pub(crate) fn node() -> Result<()> {
 }
 
 /// Builds `dist/provostd` and `dist/provostctl`.
-pub(super) fn management_node() -> Result<()> {
-    build("provostd", &["provostd"])?;
-    build("provostctl", &["provostctl"])?;
+pub(super) fn management_node(version: Option<&str>) -> Result<()> {
+    build("provostd", &["provostd"], version)?;
+    build("provostctl", &["provostctl"], version)?;
     Ok(())
 }
 
-fn build(package: &str, programs: &[&str]) -> Result<Vec<PathBuf>> {
+fn build(package: &str, programs: &[&str], version: Option<&str>) -> Result<Vec<PathBuf>> {
     let target = host()?;
     let args = ["-p", package, "--profile", "dist", "--target", &target];
-    let built = cargo::build(&args, &[("RUSTFLAGS", &rustflags())]).context(
+    let flags = rustflags();
+    let mut env = vec![("RUSTFLAGS", flags.as_str())];
+    env.extend(version.map(|version| ("PROVOST_VERSION", version)));
+    let built = cargo::build(&args, &env).context(
         "building a static binary (does the linker miss a libc.a? it is in libc6-dev, or glibc-static)",
     )?;
     let folder = cargo::root().join("dist");

@@ -31,7 +31,7 @@ pub(super) fn build(package: &Package) -> Result<()> {
         bail!("rpmbuild: {status}");
     }
     let (_, architecture) = architecture();
-    let name = format!("{}-{}-1.{architecture}.rpm", package.name, package.version);
+    let name = format!("{}-{}-1.{architecture}.rpm", package.name, package.place.version);
     let file = package.place.to.join(&name);
     fs::copy(work.path().join("done").join(architecture).join(&name), &file)
         .with_context(|| format!("looking for {name}"))?;
@@ -43,7 +43,8 @@ fn text(package: &Package) -> Result<String> {
     let root = package.root();
     let mut files = String::new();
     collect(&root, &root, &mut files)?;
-    let Package { name, summary, version, .. } = package;
+    let Package { name, summary, place, .. } = package;
+    let version = &place.version;
     let (about, date) = (package.about_wrapped(""), package.date("+%a %b %d %Y")?);
     let after = package.after_install();
     let after = after.map(|commands| format!("%post\n{commands}\n")).unwrap_or_default();

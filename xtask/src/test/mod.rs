@@ -47,7 +47,7 @@ pub(crate) fn full() -> Result<()> {
     })?;
     build(&mut steps)?;
     // Before the tests: machines boot it, and one of them looks at how much memory it needs.
-    steps.run("the node's program", dist::node)?;
+    steps.run("the node's program", || dist::node(None))?;
     steps.run("manual", manual::check)?;
     let mut tests = Vec::new();
     steps.run("tests", || {

@@ -28,7 +28,7 @@ use provost_node::settings::{Flag, Input, Origin};
 
 /// Runs this node's provisioning scripts, records what happens, and reports it.
 #[derive(Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version = provost_api::VERSION, max_term_width = 100)]
 struct Cli {
     /// The configuration file
     #[arg(long, global = true, value_name = "FILE", env = "PROVOST_CONFIG")]

@@ -74,7 +74,7 @@ impl Head {
         let manifest = manifest.and_then(|text| Manifest::parse(&text).ok());
         Self {
             format: FORMAT,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: provost_api::VERSION.to_owned(),
             created: provost_record::now(),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             bundle: manifest.as_ref().map(|manifest| manifest.generation),

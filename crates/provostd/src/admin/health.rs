@@ -51,6 +51,6 @@ fn failed(error: String, hint: &str) -> Response {
 
 fn health_of(status: &str, why: Option<(String, String)>) -> Health {
     let (error, hint) = why.unzip();
-    let version = Some(env!("CARGO_PKG_VERSION").to_owned());
+    let version = Some(provost_api::VERSION.to_owned());
     Health { status: status.to_owned(), version, error, hint }
 }

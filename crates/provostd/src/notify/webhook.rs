@@ -34,7 +34,7 @@ impl Webhook {
         let _ = ring::default_provider().install_default();
         let failed = |why: String| DaemonError::Webhook { name: config.name.clone(), why };
         let builder = Client::builder()
-            .user_agent(concat!("provostd/", env!("CARGO_PKG_VERSION")))
+            .user_agent(format!("provostd/{}", provost_api::VERSION))
             .connect_timeout(CONNECT)
             .timeout(WHOLE)
             .redirect(reqwest::redirect::Policy::none())
