@@ -89,6 +89,7 @@ mod stories;
 mod tls;
 mod tutorial;
 mod twelve_stages;
+mod upgrading;
 mod waiting;
 mod web_actions;
 mod web_page;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::package::{Package, architecture, compress};
+use super::package::{Package, RELOAD, architecture, compress};
 use crate::cargo;
 
 /// Who answers for the packages.
@@ -73,12 +73,14 @@ fn control(package: &Package, version: &str, folder: &Path) -> Result<()> {
     );
     fs::write(folder.join("control"), text)?;
     fs::write(folder.join("conffiles"), format!("/etc/provost/{}\n", package.config))?;
-    if let Some(commands) = package.after_install() {
-        let script = folder.join("postinst");
-        fs::write(
-            &script,
-            format!("#!/bin/sh\nset -e\nif [ \"$1\" = configure ]; then\n{commands}fi\n"),
-        )?;
+    for (name, when, commands) in [
+        ("postinst", "configure", package.after_install()),
+        ("prerm", "remove", package.before_removal()),
+        ("postrm", "remove", RELOAD.to_owned()),
+    ] {
+        let script = folder.join(name);
+        let text = format!("#!/bin/sh\nset -e\nif [ \"$1\" = {when} ]; then\n{commands}fi\n");
+        fs::write(&script, text)?;
         fs::set_permissions(script, PermissionsExt::from_mode(0o755))?;
     }
     sums(&package.root(), folder)
@@ -113,6 +115,8 @@ fn overrides_of(name: &str) -> String {
         text += "# Its shell library waits for dpkg's lock.\n";
         text += "provost: uses-dpkg-database-directly [usr/bin/provost]\n";
     }
+    text += "# The same scripts as in the RPM package.\n";
+    text += &format!("{name}: maintainer-script-calls-systemctl *\n");
     text + &format!("# It isn't in Debian's archive.\n{name}: initial-upload-closes-no-bugs *\n")
 }
 

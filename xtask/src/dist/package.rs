@@ -134,18 +134,30 @@ impl Package {
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// What is run as root after its files have been installed, if anything: it creates the users and
-    /// gives the daemon its data, which an earlier version kept as root.
-    pub(super) fn after_install(&self) -> Option<String> {
-        let users = self.users?;
-        Some(format!(
+    /// What is run as root after its files have been installed or upgraded: it creates the users, gives
+    /// the daemon its data, which an earlier version kept as root, and restarts the daemon if it runs. A
+    /// node's run in progress is left alone.
+    pub(super) fn after_install(&self) -> String {
+        let Some(users) = self.users else { return RELOAD.to_owned() };
+        format!(
             "systemd-sysusers {users}.conf\n\
              if [ -d /var/lib/{users} ]; then chown -R {users}:provost /var/lib/{users}; fi\n\
              rm -f /etc/systemd/system/*.wants/provost-relay.service\n\
              if [ -d /run/systemd/system ]; then\n\
              systemctl stop provost-relay.service 2>/dev/null || :\n\
-             systemctl daemon-reload\nfi\n"
-        ))
+             systemctl daemon-reload\n\
+             systemctl try-restart {users}.service || \
+             echo '{users} did not start again; see: systemctl status {users}; {users} check' >&2\nfi\n"
+        )
+    }
+
+    /// What is run as root before its files are removed, but not before they are upgraded. No boot starts
+    /// its units any more, and what runs is stopped.
+    pub(super) fn before_removal(&self) -> String {
+        let units = self.units.join(" ");
+        format!(
+            "if command -v systemctl >/dev/null; then systemctl --no-reload disable --now {units} || :; fi\n"
+        )
     }
 
     /// Where the files are put together.
@@ -188,6 +200,9 @@ impl Package {
         Ok(())
     }
 }
+
+/// Has systemd, where it runs, read the units again: after an installation, and after a removal.
+pub(super) const RELOAD: &str = "if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi\n";
 
 /// What is in a folder, by name.
 pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::deb::MAINTAINER;
-use super::package::{Package, architecture, list};
+use super::package::{Package, RELOAD, architecture, list};
 use crate::cargo;
 
 /// Builds the package of what is put together.
@@ -46,8 +46,10 @@ fn text(package: &Package) -> Result<String> {
     let Package { name, summary, place, .. } = package;
     let version = &place.version;
     let (about, date) = (package.about_wrapped(""), package.date("+%a %b %d %Y")?);
-    let after = package.after_install();
-    let after = after.map(|commands| format!("%post\n{commands}\n")).unwrap_or_default();
+    // An upgrade runs the scripts of both versions, with the number of those that are left.
+    let if_last = |commands: &str| format!("if [ \"$1\" = 0 ]; then\n{commands}fi\n");
+    let (after, before) = (package.after_install(), if_last(&package.before_removal()));
+    let removed = if_last(RELOAD);
     Ok(format!(
         "%global debug_package %{{nil}}\n\
          %global __strip /bin/true\n\
@@ -58,7 +60,9 @@ fn text(package: &Package) -> Result<String> {
          AutoReqProv: no\n\n\
          %description\n{about}\n\
          %install\nmkdir -p %{{buildroot}}\ncp -a '{}/.' %{{buildroot}}\n\n\
-         {after}\
+         %post\n{after}\n\
+         %preun\n{before}\n\
+         %postun\n{removed}\n\
          %files\n{files}\n\
          %changelog\n* {date} {MAINTAINER} - {version}-1\n- Initial release.\n",
         root.display()
