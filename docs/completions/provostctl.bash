@@ -1647,7 +1647,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__remove)
-            opts="-f -h --file --admin --ca --token-file --help"
+            opts="-f -h --file --yes --dry-run --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

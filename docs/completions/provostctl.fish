@@ -54,7 +54,7 @@ complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "admin" -d 'Na
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "audit" -d 'Show what was changed over the admin API: who, from where, what, when'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "compat" -d 'Show the versions of provostctl, provostd, the published files and the nodes\' programs. Exit statuses: 0 they work together, 1 a node\'s program isn\'t supported'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "release" -d 'Release nodes that the guard holds, so that they run at their next start'
-complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "remove" -d 'Remove nodes from what provostd knows: status, runs, logs, identity and token. A node that still reports needs a new one'
+complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "remove" -d 'Remove nodes from what provostd knows: status, runs, logs, identity and token. A node that still reports needs a new one, and a node of the published site stays listed as `defined`. Asks first; without a terminal it needs --yes. Exit statuses: 0 done, 1 failed, or the answer was no, 2 wrong usage, or --yes is missing'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "prune" -d 'Remove now what of the history is kept no longer, as [retention] in provostd.toml says; provostd does it every ten minutes'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "store" -d 'Move what provostd knows to another store'
 complete -c provostctl -n "__fish_provostctl_needs_command" -f -a "backup" -d 'Write all of this management node to one file, while provostd runs: what it knows, its keys, and what is published; not the key that signs'
@@ -381,6 +381,8 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -s f -l fi
 complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -l yes -d 'Remove them without a question, which a script can\'t answer'
+complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -l dry-run -d 'Only show what would be removed'
 complete -c provostctl -n "__fish_provostctl_using_subcommand remove" -s h -l help -d 'Print help'
 complete -c provostctl -n "__fish_provostctl_using_subcommand prune" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand prune" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
@@ -469,10 +471,10 @@ complete -c provostctl -n "__fish_provostctl_using_subcommand watch" -s h -l hel
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -s f -l file -d 'Read the nodes from this file in place of NODES: on each line what NODES may be; # begins a comment' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l status -d 'A status or an updatestatus, preferably one that lasts, such as booted or synced' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l timeout -d 'How long to wait, such as 90s or 1h 30m' -r
-complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l since -d 'Count a boot\'s status, and a failure, only if it is newer than this: "now", or a time such as 10m' -r
+complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l since -d 'Accept a status, and a failure, only if it is newer than this: "now", as after a power cycle, or a time such as 10m. Without it a status may be of any age, and a failure must be new' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
-complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l any -d 'Count a status of any time'
+complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l any -d 'Accept a status of any age, as is the default'
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -l settle -d 'Wait until each node has the status or has failed, then list both'
 complete -c provostctl -n "__fish_provostctl_using_subcommand wait-for" -s h -l help -d 'Print help'

@@ -19,6 +19,9 @@ _provostd() {
             provostd,ca)
                 cmd="provostd__subcmd__ca"
                 ;;
+            provostd,check)
+                cmd="provostd__subcmd__check"
+                ;;
             provostd__subcmd__ca,rotate)
                 cmd="provostd__subcmd__ca__subcmd__rotate"
                 ;;
@@ -32,7 +35,7 @@ _provostd() {
 
     case "${cmd}" in
         provostd)
-            opts="-h -V --config --log-format --help --version ca"
+            opts="-h -V --config --log-format --help --version ca check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -100,6 +103,28 @@ _provostd() {
         provostd__subcmd__ca__subcmd__show)
             opts="-h --tls --config --log-format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        provostd__subcmd__check)
+            opts="-h --config --log-format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -30,6 +30,7 @@ json\t'A JSON object a line'"
 complete -c provostd -n "__fish_provostd_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostd -n "__fish_provostd_needs_command" -s V -l version -d 'Print version'
 complete -c provostd -n "__fish_provostd_needs_command" -f -a "ca" -d 'The authority by which nodes know this server over TLS'
+complete -c provostd -n "__fish_provostd_needs_command" -f -a "check" -d 'Check that a start would work, and show each thing that is wrong; changes nothing, and a provostd that runs doesn\'t notice. Exit statuses: 0 it would, 2 it wouldn\'t'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -l config -d 'The configuration' -r -F
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and not __fish_seen_subcommand_from show rotate" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
 json\t'A JSON object a line'"
@@ -46,3 +47,7 @@ complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_su
 json\t'A JSON object a line'"
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -l finish -d 'Let the one before it count no more, once all nodes know the present one'
 complete -c provostd -n "__fish_provostd_using_subcommand ca; and __fish_seen_subcommand_from rotate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c provostd -n "__fish_provostd_using_subcommand check" -l config -d 'The configuration' -r -F
+complete -c provostd -n "__fish_provostd_using_subcommand check" -l log-format -d 'How its own log is written, to stderr' -r -f -a "text\t'A line a message'
+json\t'A JSON object a line'"
+complete -c provostd -n "__fish_provostd_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -236,7 +236,8 @@ fn who_publishes_has_a_name_also_without_an_environment() {
     let path = |name: &str| folder.path().join(name).display().to_string();
     run(&folder, &["key", "new", "--out", &path("keys")]);
     fs::create_dir(path("scripts")).unwrap();
-    fs::write(path("site.toml"), "[nodes.cn001]\n").unwrap();
+    fs::write(path("scripts/hello"), "#!/bin/sh\n").unwrap();
+    fs::write(path("site.toml"), "[nodes.cn001]\npostscripts = ['hello']\n").unwrap();
     let (site, scripts, key, www) =
         (path("site.toml"), path("scripts"), path("keys/provost.key"), path("www"));
     let publish = ["publish", "--site", &site, "--scripts", &scripts, "--key", &key, "--to", &www];
