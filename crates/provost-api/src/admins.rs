@@ -321,6 +321,9 @@ pub struct PendingNode {
     /// The fingerprint of a key that waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// The newest generations that nodes have reported.

@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// The longest word of another program, in bytes. Ours have at most 17.
+/// The longest word of another program, in bytes. Ours have at most 20.
 const MAX_WORD: usize = 46;
 
 /// A word of another program, which may be a hostile one: control characters are replaced, and what is too long
@@ -333,6 +333,16 @@ words! {
         NotApproved = "not-approved",
         /// Its key waits for an admin, and it has another.
         SecondKey = "second-key",
+        /// An admin has rejected its key.
+        Rejected = "rejected-key",
+        /// Its join token is unknown or replaced.
+        UnknownJoin = "unknown-join-token",
+        /// Its join token was used before.
+        SpentJoin = "spent-join-token",
+        /// Its join token has expired.
+        EndedJoin = "expired-join-token",
+        /// Its join token is valid only from another address.
+        ElsewhereJoin = "join-token-elsewhere",
     }
 }
 
@@ -350,6 +360,11 @@ impl AuthFailure {
             Self::Revoked => "identity was revoked",
             Self::NotApproved => "not approved",
             Self::SecondKey => "has another key",
+            Self::Rejected => "rejected key",
+            Self::UnknownJoin => "unknown join token",
+            Self::SpentJoin => "spent join token",
+            Self::EndedJoin => "expired join token",
+            Self::ElsewhereJoin => "join token from elsewhere",
             Self::Other(word) => word.as_str(),
         }
     }

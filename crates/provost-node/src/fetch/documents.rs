@@ -190,8 +190,9 @@ async fn private<T>(
     early: Option<Result<(T, Directives), FetchError>>,
     ask: impl AsyncFn() -> Result<(T, Directives), FetchError>,
 ) -> Result<(T, Directives), FetchError> {
-    if enrol::is_needed(source, settings) {
-        enrol::enrol(source, settings).await?;
+    match enrol::is_needed(source, settings) {
+        true => enrol::enrol(source, settings).await?,
+        false => enrol::spend_join(source, settings).await,
     }
     let answer = match early {
         Some(early) => early,

@@ -21,6 +21,9 @@ const WAIT: u64 = 10;
 /// Whether this process has said that it waits.
 static SAID: AtomicBool = AtomicBool::new(false);
 
+/// Whether a server has decided about the join token of this process.
+static PRESENTED: AtomicBool = AtomicBool::new(false);
+
 /// Whether this node lacks what it has to prove itself by.
 pub(super) fn is_needed(source: &Server<'_>, settings: &Settings) -> bool {
     let client = source.client;
@@ -31,6 +34,23 @@ pub(super) fn is_needed(source: &Server<'_>, settings: &Settings) -> bool {
 /// Asks for an identity.
 pub(super) async fn enrol(source: &Server<'_>, settings: &Settings) -> Result<(), FetchError> {
     ask(source, settings, false).await
+}
+
+/// Presents the join token of a node that has an identity. It is spent by that: whoever reads it on this
+/// node, such as in `/proc/cmdline`, can't use it.
+pub(super) async fn spend_join(source: &Server<'_>, settings: &Settings) {
+    let has_join = settings.join.is_some() && source.client.transport().tls().is_some();
+    if !has_join || PRESENTED.load(Ordering::Relaxed) {
+        return;
+    }
+    if let Err(e) = ask(source, settings, false).await {
+        // The identity counts on, and the token may have been spent before.
+        tracing::debug!("presenting the join token: {}", e.failure);
+        if e.may_retry() {
+            return;
+        }
+    }
+    PRESENTED.store(true, Ordering::Relaxed);
 }
 
 /// The management node says that half of the identity's time is over. Until the other half is, another

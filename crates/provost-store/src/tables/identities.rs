@@ -174,18 +174,17 @@ async fn enrol<S: Change>(
     let (node, key) = (&*request.node, request.key);
     db.lock(Lock::Node(node)).await?;
     db.lock(Lock::Key(key)).await?;
-    let (change, answer) = decide(request, &known(db, request).await?, at);
-    match change {
+    let decision = decide(request, &known(db, request).await?, at);
+    if decision.spends_join {
+        let spend = "UPDATE enrolment_join SET spent = $2 WHERE node = $1";
+        db.execute(spend, values![node, at]).await?;
+    }
+    match decision.change {
         decide::Change::Nothing => {}
         decide::Change::Identity(until) => set(db, node, key, until, at).await?,
-        decide::Change::IdentityByJoin(until) => {
-            set(db, node, key, until, at).await?;
-            let spend = "UPDATE enrolment_join SET spent = $2 WHERE node = $1";
-            db.execute(spend, values![node, at]).await?;
-        }
         decide::Change::Pending { is_second } => note(db, request, is_second, at).await?,
     }
-    Ok(answer)
+    Ok(decision.answer)
 }
 
 async fn known<S: Sql>(db: &S, request: &EnrolmentRequest) -> Result<StoredIdentities, S::Error> {

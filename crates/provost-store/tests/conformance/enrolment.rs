@@ -82,16 +82,31 @@ async fn joins(store: &dyn Store) {
     assert_eq!(owner(store, 1).await.as_deref(), Some("j1"));
     assert_eq!(store.node("j1").await.unwrap().unwrap().status, Status::Defined);
 
-    // Who has seen the token comes too late; the node itself may ask again, which prolongs nothing.
+    // Who has seen the token comes too late. The node whose answer was lost gets the same one for 10 minutes, which
+    // prolongs nothing.
     let spent = refused(EnrolmentRefusal::SpentJoin(later(29)));
     assert_eq!(enrol(store, by_join("j1", 2, 100), 29).await, spent);
-    let again = EnrolmentRequest { until: later(5000), ..by_join("j1", 1, 100) };
+    let again = |is_proven| EnrolmentRequest {
+        is_proven,
+        until: later(5000),
+        ..by_join("j1", 1, 100)
+    };
     let same = Enrolled::Identity { until: later(1000), is_new: false };
-    assert_eq!(enrol(store, again.clone(), 500).await, same);
-    let proven = EnrolmentRequest { is_proven: true, ..again };
+    assert_eq!(enrol(store, again(false), 38).await, same);
+    assert_eq!(enrol(store, again(true), 38).await, same);
+    assert_eq!(enrol(store, again(true), 39).await, spent, "the token is worth nothing any more");
+    // An identity needs none.
+    let without = |is_proven| EnrolmentRequest { join: None, ..again(is_proven) };
+    assert_eq!(enrol(store, without(false), 500).await, same);
     let renewed = Enrolled::Identity { until: later(5000), is_new: false };
-    assert_eq!(enrol(store, proven, 501).await, renewed);
+    assert_eq!(enrol(store, without(true), 501).await, renewed);
     assert_eq!(store.identity("j1").await.unwrap().unwrap().until, later(5000));
+
+    // A node that has an identity spends its token as well: a user of it, who reads that, comes too late.
+    store.set_joins(vec![join("j1", 103, None)]).await.unwrap();
+    assert_eq!(enrol(store, by_join("j1", 1, 103), 1).await, renewed);
+    let spent = refused(EnrolmentRefusal::SpentJoin(later(1)));
+    assert_eq!(enrol(store, by_join("j1", 3, 103), 1).await, spent);
 
     // A new one replaces the identity.
     store.set_joins(vec![join("j1", 102, None)]).await.unwrap();
@@ -99,6 +114,9 @@ async fn joins(store: &dyn Store) {
     assert_eq!((owner(store, 1).await, owner(store, 2).await), (None, Some("j1".into())));
     let others = refused(EnrolmentRefusal::OtherNodes("j1".into()));
     assert_eq!(enrol(store, by_join("j2", 2, 101), 0).await, others, "a copied disk");
+    let spent = refused(EnrolmentRefusal::SpentJoin(at()));
+    assert_eq!(enrol(store, by_join("j2", 3, 101), 0).await, spent, "presented is spent");
+    store.set_joins(vec![join("j2", 101, Some("10.0.0.0/30"))]).await.unwrap();
 
     let elsewhere = |from: &str| refused(EnrolmentRefusal::ElsewhereJoin(from.into()));
     assert_eq!(enrol(store, by_join("j2", 4, 101), 0).await, elsewhere("10.0.0.0/30"));

@@ -206,13 +206,14 @@ pub(crate) async fn pending(State(enrolment): Shared) -> Result<Json<Vec<Pending
     // A key says more of the same node.
     all.retain(|node| keys.iter().all(|key| key.node != node.node));
     all.extend(keys.into_iter().map(|key| PendingNode {
-        node: key.node,
         address: key.by,
         why: if key.is_second { AuthFailure::SecondKey } else { AuthFailure::NotApproved },
         key: Some(Fingerprint(key.key).to_string()),
         since: key.since,
         last: key.last,
         attempts: None,
+        hint: Some(format!("provostctl approve {} {}", key.node, Fingerprint(key.key))),
+        node: key.node,
     }));
     all.sort_by(|a, b| a.node.cmp(&b.node));
     Ok(Json(all))

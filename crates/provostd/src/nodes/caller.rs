@@ -74,13 +74,16 @@ impl Callers {
         by: &Connection,
     ) -> Result<Caller, Refusal> {
         let refuse = |why, status, error: String, hint: &str| {
-            self.pending.add(node, by.address(), why);
+            self.pending.add(node, by.address(), why, hint);
             Err(Refusal::new(status, error, hint))
         };
         let unknown = |why, error: &str| {
-            let hint =
-                "create a token (provostctl token NODE), and write it to the node's token_file";
-            refuse(why, StatusCode::UNAUTHORIZED, error.to_owned(), hint)
+            // A node that has come by TLS knows where to join.
+            let hint = match by.is_private() {
+                true => join(node),
+                false => "create a token (provostctl token NODE), and write it to the node's token_file".to_owned(),
+            };
+            refuse(why, StatusCode::UNAUTHORIZED, error.to_owned(), &hint)
         };
         let Some(token) = bearer(headers) else {
             return unknown(AuthFailure::Missing, "the request has no token");
@@ -113,7 +116,6 @@ impl Callers {
         key: KeyDigest,
     ) -> Result<Caller, Refusal> {
         let (at, fingerprint) = (now(), Fingerprint(key));
-        let enrol = format!("provostctl join {node}, and start the node again with that token");
         let identity = self.store.identity_of_key(key).await?;
         let (error, hint, why) = match identity {
             Some(identity) if identity.revoked.is_some() => (
@@ -124,19 +126,15 @@ impl Callers {
                 AuthFailure::Revoked,
             ),
             Some(identity) if identity.node != node => {
-                self.pending.add(node, by.address(), AuthFailure::OtherNodesKey);
-                return Err(Refusal::new(
-                    StatusCode::FORBIDDEN,
-                    format!(
-                        "the identity is {}'s, and the request is about {node:?}",
-                        identity.node
-                    ),
-                    "use the node's own identity: a node can report only about itself",
-                ));
+                let hint = "use the node's own identity: a node can report only about itself";
+                self.pending.add(node, by.address(), AuthFailure::OtherNodesKey, hint);
+                let whose = identity.node;
+                let error = format!("the identity is {whose}'s, and the request is about {node:?}");
+                return Err(Refusal::new(StatusCode::FORBIDDEN, error, hint));
             }
             Some(identity) if identity.until <= at => (
                 format!("the identity {fingerprint} of {node} has ended at {}", identity.until),
-                enrol,
+                join(node),
                 AuthFailure::Ended,
             ),
             Some(identity) => {
@@ -144,14 +142,19 @@ impl Callers {
             }
             None => (
                 format!("the key {fingerprint} is no node's identity"),
-                enrol,
+                join(node),
                 AuthFailure::UnknownKey,
             ),
         };
         if why != AuthFailure::Revoked && bearer(headers).is_some() {
             return self.by_token(headers, node, by).await;
         }
-        self.pending.add(node, by.address(), why);
+        self.pending.add(node, by.address(), why, &hint);
         Err(Refusal::new(StatusCode::UNAUTHORIZED, error, hint))
     }
+}
+
+/// How a node gets an identity.
+fn join(node: &str) -> String {
+    format!("provostctl join {node}, and start the node again with that token")
 }

@@ -41,8 +41,9 @@ impl Pending {
         Self { known: Mutex::default(), tell }
     }
 
-    /// A request about `node` had no valid token. A name that no node can have isn't kept.
-    pub(crate) fn add(&self, node: &str, address: IpAddr, why: AuthFailure) {
+    /// A request about `node` was refused; `hint` is what an admin can do. A name that no node can have isn't
+    /// kept.
+    pub(crate) fn add(&self, node: &str, address: IpAddr, why: AuthFailure, hint: &str) {
         if !is_node_name(node) {
             return;
         }
@@ -53,12 +54,13 @@ impl Pending {
                 address,
                 why,
                 last,
+                hint: Some(hint.to_owned()),
                 attempts: before.attempts.map(|before| before + 1),
                 ..before
             },
             None => {
-                if known.log(node, address, why) {
-                    self.tell.tell(node, format!("{address}: {}", why.words()));
+                if known.log(node, address, why, hint) {
+                    self.tell.tell(node, format!("{address}: {}", why.words()), hint);
                 }
                 PendingNode {
                     node: node.to_owned(),
@@ -68,6 +70,7 @@ impl Pending {
                     since: last,
                     attempts: Some(1),
                     key: None,
+                    hint: Some(hint.to_owned()),
                 }
             }
         };
@@ -108,13 +111,12 @@ impl Known {
     }
 
     /// Logs a new one, unless that would fill the log. Returns whether it did.
-    fn log(&mut self, node: &str, address: IpAddr, why: AuthFailure) -> bool {
+    fn log(&mut self, node: &str, address: IpAddr, why: AuthFailure, hint: &str) -> bool {
         let (began, count) =
             self.logged.filter(|(at, _)| at.elapsed() < LOG_PERIOD).unwrap_or((Instant::now(), 0));
         self.logged = Some((began, count.saturating_add(1)));
         let why = why.words();
         if count < LOGGED {
-            let hint = format!("if it is a node of yours: provostctl join {node}");
             tracing::warn!(hint, "{node} at {address} tries to report with {why}");
         } else if count == LOGGED {
             let hint = "list all: provostctl pending";
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn a_flood_of_names_leaves_the_newest_ten_thousand() {
         let pending = Pending::new(PendingNodes::new(None));
-        let add = |name: &str| pending.add(name, Ipv4Addr::LOCALHOST.into(), AuthFailure::Missing);
+        let add = |name: &str| pending.add(name, Ipv4Addr::LOCALHOST.into(), AuthFailure::Missing, "");
         for n in 0..100_000 {
             add(&format!("n{n:05}"));
             // It keeps trying.
@@ -154,7 +156,7 @@ mod tests {
     fn a_name_that_no_node_can_have_is_not_kept() {
         let pending = Pending::new(PendingNodes::new(None));
         for name in ["", "a b", "..", "x\u{1b}[31m", "a/b", &"x".repeat(10_000)] {
-            pending.add(name, Ipv4Addr::LOCALHOST.into(), AuthFailure::Unknown);
+            pending.add(name, Ipv4Addr::LOCALHOST.into(), AuthFailure::Unknown, "");
         }
         assert!(pending.list().is_empty());
     }

@@ -35,9 +35,9 @@ impl PendingNodes {
         }
     }
 
-    /// Tells of a node, unless too many wait to be told.
-    pub(crate) fn tell(&self, node: &str, why: String) {
-        self.send(node, why, format!("if it is a node of yours: provostctl join {node}"));
+    /// Tells of a node and what to do about it, unless too many wait to be told.
+    pub(crate) fn tell(&self, node: &str, why: String, hint: &str) {
+        self.send(node, why, format!("if it is a node of yours: {hint}"));
     }
 
     fn send(&self, node: &str, why: String, hint: String) {

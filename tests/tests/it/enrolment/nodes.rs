@@ -8,6 +8,7 @@ use provost_tests::faults::Faulty;
 use provost_tests::{Cluster, Faketime, Node, Out};
 use serde_json::json;
 
+use crate::enrolment::client::Client;
 use crate::enrolment::{cluster, cluster_with};
 
 /// A node without a token, behind a proxy which sees all that is plain.
@@ -64,6 +65,25 @@ fn a_join_token_is_all_that_a_node_needs_and_its_key_stays_with_it() {
     fs::remove_dir_all(node.path("state")).unwrap();
     join(&cluster, &node).expect(0);
     assert_ne!(identity(&cluster)["key"], first["key"]);
+    assert_eq!(private(&proxy), [""; 0]);
+}
+
+#[test]
+fn a_node_that_has_its_identity_spends_the_join_token_of_its_command_line() {
+    let cluster = cluster();
+    let (node, proxy) = node(&cluster, "cn001", "60s");
+    join(&cluster, &node).expect(0);
+    let first = identity(&cluster);
+    let token = crate::enrolment::client::join_token(&cluster, "cn001", &[]);
+    for _ in 0..2 {
+        boot_with(&node, &token).expect(0);
+    }
+    // A user of the node, who has read it in /proc/cmdline.
+    let user = Client::new(&cluster, "user");
+    let (status, refusal) = user.join("cn001", &token);
+    assert!(status == 403 && refusal.contains("was used at"), "{status} {refusal}");
+    assert_eq!(identity(&cluster)["key"], first["key"]);
+    node.provost(&["boot"]).expect(0);
     assert_eq!(private(&proxy), [""; 0]);
 }
 

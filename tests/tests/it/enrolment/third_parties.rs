@@ -51,10 +51,12 @@ fn a_join_token_gives_one_identity_which_speaks_for_its_node_alone() {
     let text = cluster.ctl(&["show", "cn001"]).expect(0).stdout;
     assert!(text.contains(&format!("  identity {} until 20", node.fingerprint())), "{text}");
     let pending = cluster.ctl_json(&["pending"]);
-    assert_eq!(
-        (&pending[0]["node"], &pending[0]["why"]),
-        (&json!("cn002"), &json!("other-nodes-key"))
-    );
+    let pending = pending.as_array().unwrap().iter();
+    let pending: Vec<_> = pending.map(|one| (&one["node"], &one["why"])).collect();
+    let (one, two, three) = (json!("cn001"), json!("cn002"), json!("cn003"));
+    let [spent, others, unknown] =
+        ["spent-join-token", "other-nodes-key", "unknown-join-token"].map(|why| json!(why));
+    assert_eq!(pending, [(&one, &spent), (&two, &others), (&three, &unknown)]);
     // A new one replaces the identity: the node was installed anew.
     let token = join_token(&cluster, "cn001", &[]);
     let anew = Client::with(
@@ -64,6 +66,31 @@ fn a_join_token_gives_one_identity_which_speaks_for_its_node_alone() {
     );
     assert_eq!(anew.join("cn001", &token).0, 200);
     assert_eq!((anew.plan("cn001").0, node.plan("cn001").0), (200, 401));
+}
+
+#[test]
+fn a_join_token_is_spent_by_its_first_use_and_gives_the_same_key_the_same_answer() {
+    let cluster = cluster();
+    let (node, user) = (Client::new(&cluster, "node"), Client::new(&cluster, "user"));
+    let token = join_token(&cluster, "cn001", &[]);
+    let (status, lost) = node.join("cn001", &token);
+    assert_eq!(status, 200, "{lost}");
+    let until = |answer: &str| answer.lines().find(|line| line.starts_with("until: ")).map(str::to_owned);
+    let (status, again) = node.join("cn001", &token);
+    assert_eq!((status, until(&again)), (200, until(&lost)), "{again}");
+    // The node needs none, and presents it all the same: a user of it, who has read it, comes too late.
+    let token = join_token(&cluster, "cn001", &[]);
+    assert_eq!(node.join("cn001", &token).0, 200);
+    let (status, refusal) = user.join("cn001", &token);
+    assert!(status == 403 && refusal.contains("was used at"), "{status} {refusal}");
+    assert_eq!(node.plan("cn001").0, 200, "its identity is its own still");
+    // By plain HTTP it isn't presented at all.
+    let token = join_token(&cluster, "cn001", &[]);
+    let url = format!("http://{}/v1/nodes/cn001/enroll", cluster.daemon().nodes());
+    let (header, data) = (format!("Authorization: Bearer {token}"), format!("@{}", user.file("csr")));
+    let refused = run("curl", &["-sS", "-H", &header, "--data-binary", &data, &url]).expect(0);
+    assert!(refused.stdout.contains("over TLS alone"), "{}", refused.stdout);
+    assert_eq!(user.join("cn001", &token).0, 200);
 }
 
 impl Client {
@@ -162,7 +189,16 @@ fn a_join_token_counts_from_the_nodes_address_alone_and_for_its_time() {
         let (status, refusal) = client.join(node, token);
         assert!(status == 403 && refusal.contains(why), "{status} {refusal}");
     };
-    refused("cn002", &join_token(&cluster, "cn002", &[]), "counts from 10.9.9.9 alone");
+    let planned = join_token(&cluster, "cn002", &[]);
+    refused("cn002", &planned, "counts from 10.9.9.9 alone");
+    refused("cn002", &planned, "counts from 10.9.9.9 alone");
+    let pending = &cluster.ctl_json(&["pending"])[0];
+    assert_eq!(
+        (&pending["node"], &pending["why"], &pending["address"], &pending["attempts"]),
+        (&json!("cn002"), &json!("join-token-elsewhere"), &json!("127.0.0.1"), &json!(2))
+    );
+    let hint = pending["hint"].as_str().unwrap();
+    assert!(hint.starts_with("correct IPADDR of cn002"), "{hint}");
     let elsewhere = join_token(&cluster, "cn003", &["--from", "10.0.0.0/8"]);
     refused("cn003", &elsewhere, "counts from 10.0.0.0/8 alone");
     cluster.ctl(&["join", "cn003", "--from", "10.0.0.0/40"]).expect(1).says(&["isn't a network"]);
@@ -271,6 +307,8 @@ fn revoke_ends_an_identity_on_open_connections_and_in_sessions_for_good() {
     let token = join_token(&cluster, "cn001", &[]);
     assert_eq!(node.join("cn001", &token).0, 403, "the key is no good any more");
     let anew = Client::new(&cluster, "anew");
+    assert_eq!(anew.join("cn001", &token).0, 403, "nor the token, which was presented");
+    let token = join_token(&cluster, "cn001", &[]);
     assert_eq!((anew.join("cn001", &token).0, anew.plan("cn001").0), (200, 200));
     let unknown = cluster.ctl(&["revoke", "cn00[1-9]"]).expect(1).stderr;
     assert!(unknown.contains("no node was revoked: unknown cn[002-009]"), "{unknown}");

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use provost_api::nodes::EnrolmentPending;
-use provost_api::published;
+use provost_api::{AuthFailure, published};
 use provost_bundle::Fingerprint;
 use provost_plan::{Plan, is_node_name};
 use provost_record::now;
@@ -68,7 +68,13 @@ pub(crate) async fn enroll(
         // Not cut to a second: a short time may be over in the same one.
         match enrolment.store.enrol(request(now()), Timestamp::now()).await? {
             Enrolled::Identity { until, is_new } => break (until, is_new),
-            Enrolled::Refused(why) => return Err(refusal(&node, &key, by.address(), &why)),
+            Enrolled::Refused(why) => {
+                let refusal = refusal(&node, &key, by.address(), &why);
+                if let Some(why) = shown_as(&why) {
+                    enrolment.pending.add(&node, by.address(), why, &refusal.hint);
+                }
+                return Err(refusal);
+            }
             Enrolled::Pending if Instant::now() < end => {
                 let rest = end.saturating_duration_since(Instant::now());
                 Enrolment::wait(&mut heard, &node, rest).await;
@@ -140,6 +146,20 @@ fn pending(node: &str, key: &Fingerprint) -> Response {
     let hint = format!("provostctl approve {node} {key}");
     let body = axum::Json(EnrolmentPending { pending: true, key: key.to_string(), hint });
     (StatusCode::ACCEPTED, body).into_response()
+}
+
+/// As what a node that is refused is shown as pending; a second key is shown by itself.
+fn shown_as(why: &EnrolmentRefusal) -> Option<AuthFailure> {
+    Some(match why {
+        EnrolmentRefusal::Revoked(_) => AuthFailure::Revoked,
+        EnrolmentRefusal::OtherNodes(_) => AuthFailure::OtherNodesKey,
+        EnrolmentRefusal::Rejected => AuthFailure::Rejected,
+        EnrolmentRefusal::SecondKey => return None,
+        EnrolmentRefusal::UnknownJoin => AuthFailure::UnknownJoin,
+        EnrolmentRefusal::SpentJoin(_) => AuthFailure::SpentJoin,
+        EnrolmentRefusal::EndedJoin(_) => AuthFailure::EndedJoin,
+        EnrolmentRefusal::ElsewhereJoin(_) => AuthFailure::ElsewhereJoin,
+    })
 }
 
 fn refusal(node: &str, key: &Fingerprint, by: IpAddr, why: &EnrolmentRefusal) -> Refusal {
