@@ -343,6 +343,8 @@ words! {
         EndedJoin = "expired-join-token",
         /// Its join token is valid only from another address.
         ElsewhereJoin = "join-token-elsewhere",
+        /// More nodes or keys came from its address than are kept, or more keys of it.
+        TooMany = "too-many",
     }
 }
 
@@ -365,6 +367,7 @@ impl AuthFailure {
             Self::SpentJoin => "spent join token",
             Self::EndedJoin => "expired join token",
             Self::ElsewhereJoin => "join token from elsewhere",
+            Self::TooMany => "too many",
             Self::Other(word) => word.as_str(),
         }
     }

@@ -52,8 +52,8 @@ pub use answer::{Answer, StoreError};
 pub use attempts::{Released, Standing};
 pub use claim::{Claim, ClaimContent};
 pub use enrolment::{
-    Enrolled, Enrolment, EnrolmentRefusal, EnrolmentRequest, Identity, Join, KeyDigest, Network,
-    NotPending, PendingKey,
+    Enrolled, Enrolment, EnrolmentRefusal, EnrolmentRequest, Identity, Join, KEYS_OF_CLIENT,
+    KEYS_OF_NODE, KeyDigest, Network, NotPending, PendingKey,
 };
 pub use event::{Arrival, Arrivals, EVENT_BACKLOG, Event, Lost, ServiceChange, ServiceChangeKind};
 pub use failures::{

@@ -110,6 +110,9 @@ enum Command {
     /// Show the keys that wait for `approve`, and the nodes that try to report without an identity or
     /// a token since provostd was started
     Pending {
+        /// A row for each, also where many came from one address
+        #[arg(long)]
+        long: bool,
         /// How to print it
         #[arg(long, value_enum, default_value_t)]
         format: Format,
@@ -286,7 +289,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             }
             Command::Journal(journal) => journal.run().await,
             Command::Expiry { format } => expiry::expiry(&client, format).await,
-            Command::Pending { format } => pending::pending(&client, format).await,
+            Command::Pending { long, format } => pending::pending(&client, long, format).await,
             Command::Admin(admins) => admins.run(&client).await,
             Command::Audit(audit) => audit.run(&client).await,
             Command::Compat(compat) => compat.run(&client).await,

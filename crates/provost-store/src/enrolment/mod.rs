@@ -11,9 +11,13 @@ use jiff::Timestamp;
 use crate::Answer;
 pub use network::Network;
 
-/// How many requests of one node are kept. The one that hasn't come again for the longest time makes
-/// room for another.
-pub(crate) const REQUESTS: usize = 4;
+/// How many keys that wait for an admin are kept of one node from one [client](Network::of_client). The first
+/// stays; of the others the one that hasn't asked again for the longest time makes room for another.
+pub(crate) const KEYS_OF_NODE_AND_CLIENT: i64 = 4;
+/// How many of one client in all: then no other is kept.
+pub const KEYS_OF_CLIENT: i64 = 256;
+/// How many of one node in all: then no other is kept.
+pub const KEYS_OF_NODE: i64 = 64;
 
 /// The SHA-256 of a public key.
 pub type KeyDigest = [u8; 32];
@@ -77,6 +81,10 @@ pub enum EnrolmentRefusal {
     Rejected,
     /// In a window another key was first.
     SecondKey,
+    /// No admin can approve it: [`KEYS_OF_NODE`] of the node wait already.
+    TooManyOfNode,
+    /// The same: [`KEYS_OF_CLIENT`] of this client wait already.
+    TooManyOfClient(Network),
     /// The join token isn't the node's, or was replaced by another one.
     UnknownJoin,
     /// The join token was used before.

@@ -1,9 +1,9 @@
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
 /// The addresses that have one beginning: `10.0.0.0/8`, or one address alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Network {
     address: IpAddr,
     /// How many bits are the same.
@@ -11,6 +11,18 @@ pub struct Network {
 }
 
 impl Network {
+    /// The addresses that one client can have at once: its own; of IPv6 those of its link (RFC 4291, 2.5.4),
+    /// of which anybody takes as many as he likes.
+    pub fn of_client(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let link = address.to_bits() >> 64 << 64;
+                Self { address: Ipv6Addr::from_bits(link).into(), bits: 64 }
+            }
+            address => Self { address, bits: 32 },
+        }
+    }
+
     /// Whether `address` is one of them.
     pub fn contains(&self, address: IpAddr) -> bool {
         let differ = |a: u128, b: u128, width: u8| {
@@ -62,6 +74,13 @@ mod tests {
 
     fn has(network: &str, address: &str) -> bool {
         network.parse::<Network>().unwrap().contains(address.parse().unwrap())
+    }
+
+    #[test]
+    fn a_client_has_one_address_or_its_link() {
+        let of = |address: &str| Network::of_client(address.parse().unwrap()).to_string();
+        assert_eq!((of("10.1.2.3"), of("::ffff:10.1.2.3")), (of("10.1.2.3"), "10.1.2.3/32".into()));
+        assert_eq!(of("fd00:0:0:1:2::9"), "fd00:0:0:1::/64");
     }
 
     #[test]

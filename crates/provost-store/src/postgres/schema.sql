@@ -114,17 +114,19 @@ CREATE TABLE enrolment_window (
     until bigint NOT NULL
 );
 
--- The keys that wait for an admin, or that an admin has rejected.
+-- The keys that wait for an admin, or that an admin has rejected. The client: the addresses that it can have.
 CREATE TABLE enrolment_request (
     node     text COLLATE "C" NOT NULL,
     key      bytea NOT NULL,
     address  text NOT NULL,
+    client   text NOT NULL DEFAULT '',
     since    bigint NOT NULL,
     last     bigint NOT NULL,
     second   boolean NOT NULL,
     rejected boolean NOT NULL DEFAULT false,
     PRIMARY KEY (node, key)
 );
+CREATE INDEX enrolment_request_of_client ON enrolment_request (client) WHERE NOT rejected;
 
 -- What receivers are to be told. Of one node, a later notice has a greater id.
 CREATE TABLE notice (

@@ -99,17 +99,19 @@ CREATE TABLE enrolment_window (
     until INTEGER NOT NULL
 ) STRICT;
 
--- The keys that wait for an admin, or that an admin has rejected.
+-- The keys that wait for an admin, or that an admin has rejected. The client: the addresses that it can have.
 CREATE TABLE enrolment_request (
     node     TEXT NOT NULL,
     key      BLOB NOT NULL,
     address  TEXT NOT NULL,
+    client   TEXT NOT NULL DEFAULT '',
     since    INTEGER NOT NULL,
     last     INTEGER NOT NULL,
     second   INTEGER NOT NULL,
     rejected INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (node, key)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX enrolment_request_of_client ON enrolment_request (client) WHERE NOT rejected;
 
 -- What receivers are to be told. Of one node, a later notice has a greater id.
 CREATE TABLE notice (

@@ -6,12 +6,12 @@ use std::net::Ipv4Addr;
 use jiff::Timestamp;
 
 use super::nodes::lock_all;
-use crate::enrolment::REQUESTS;
+use crate::enrolment::KEYS_OF_NODE_AND_CLIENT;
 use crate::enrolment::decide::{self, KnownJoin, StoredIdentities, decide, the_one};
 use crate::sql::{Backend, Change, Lock, Row, Sql, Unreadable, Value, values};
 use crate::{
-    Answer, Enrolled, Enrolment, EnrolmentRequest, Identity, Join, KeyDigest, NodeState,
-    NotPending, PendingKey,
+    Answer, Enrolled, Enrolment, EnrolmentRefusal, EnrolmentRequest, Identity, Join,
+    KEYS_OF_CLIENT, KEYS_OF_NODE, KeyDigest, Network, NodeState, NotPending, PendingKey,
 };
 
 impl<B: Backend> Enrolment for B {
@@ -182,7 +182,11 @@ async fn enrol<S: Change>(
     match decision.change {
         decide::Change::Nothing => {}
         decide::Change::Identity(until) => set(db, node, key, until, at).await?,
-        decide::Change::Pending { is_second } => note(db, request, is_second, at).await?,
+        decide::Change::Pending { is_second } => {
+            if let Some(why) = note(db, request, is_second, at).await? {
+                return Ok(Enrolled::Refused(why));
+            }
+        }
     }
     Ok(decision.answer)
 }
@@ -247,23 +251,49 @@ async fn set<S: Change>(
     Ok(())
 }
 
-/// Remembers a request, of each node a few.
+/// Remembers a request. A flood pushes out nothing but keys of its own; why there is no room for it, if so.
 async fn note<S: Sql>(
     db: &S,
     request: &EnrolmentRequest,
     is_second: bool,
     at: Timestamp,
-) -> Result<(), S::Error> {
+) -> Result<Option<EnrolmentRefusal>, S::Error> {
     let EnrolmentRequest { node, key, by, .. } = request;
-    let note = "INSERT INTO enrolment_request (node, key, address, since, last, second)
-         VALUES ($1, $2, $3, $4, $4, $5)
-         ON CONFLICT (node, key) DO UPDATE SET address = $3, last = $4, second = $5";
-    db.execute(note, values![node, *key, by.to_string(), at, is_second]).await?;
-    let cut = "DELETE FROM enrolment_request WHERE node = $1 AND NOT rejected AND key NOT IN (
-             SELECT key FROM enrolment_request WHERE node = $1 AND NOT rejected
-             ORDER BY key = $2 DESC, last DESC LIMIT $3)";
-    db.execute(cut, values![node, *key, REQUESTS as i64]).await?;
-    Ok(())
+    let client = Network::of_client(*by);
+    let again = "UPDATE enrolment_request SET address = $3, last = $4, second = $5
+         WHERE node = $1 AND key = $2";
+    if db.execute(again, values![node, *key, by.to_string(), at, is_second]).await? > 0 {
+        return Ok(None);
+    }
+    let count = "SELECT
+             (SELECT count(*) FROM enrolment_request WHERE node = $1 AND NOT rejected),
+             (SELECT count(*) FROM enrolment_request WHERE client = $2 AND NOT rejected),
+             (SELECT count(*) FROM enrolment_request
+                 WHERE node = $1 AND client = $2 AND NOT rejected)";
+    let counts = |row: Row| -> Result<[i64; 3], Unreadable> {
+        let [of_node, of_client, of_both] = row.columns()?;
+        Ok([of_node.get()?, of_client.get()?, of_both.get()?])
+    };
+    let counts = db.first(count, values![node, client.to_string()], counts).await?;
+    let [of_node, of_client, of_both] = counts.unwrap_or_default();
+    if of_both >= KEYS_OF_NODE_AND_CLIENT {
+        let replace = "DELETE FROM enrolment_request WHERE node = $1 AND key = (
+                 SELECT key FROM enrolment_request
+                 WHERE node = $1 AND client = $2 AND NOT rejected AND key <> (
+                     SELECT key FROM enrolment_request
+                     WHERE node = $1 AND client = $2 AND NOT rejected ORDER BY since, key LIMIT 1)
+                 ORDER BY last, key LIMIT 1)";
+        db.execute(replace, values![node, client.to_string()]).await?;
+    } else if of_node >= KEYS_OF_NODE {
+        return Ok(Some(EnrolmentRefusal::TooManyOfNode));
+    } else if of_client >= KEYS_OF_CLIENT {
+        return Ok(Some(EnrolmentRefusal::TooManyOfClient(client)));
+    }
+    let note = "INSERT INTO enrolment_request (node, key, address, client, since, last, second)
+         VALUES ($1, $2, $3, $4, $5, $5, $6)";
+    let (by, client) = (by.to_string(), client.to_string());
+    db.execute(note, values![node, *key, by, client, at, is_second]).await?;
+    Ok(None)
 }
 
 fn pending(row: Row) -> Result<PendingKey, Unreadable> {

@@ -19,7 +19,7 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "enrolment_window", columns: &["node", "until"] },
     Table {
         name: "enrolment_request",
-        columns: &["node", "key", "address", "since", "last", "second", "rejected"],
+        columns: &["node", "key", "address", "client", "since", "last", "second", "rejected"],
     },
     Table { name: "admin", columns: &["name", "role", "token", "created", "until"] },
     Table { name: "audit", columns: &["id", "at", "who", "source", "action", "request", "result"] },

@@ -181,14 +181,65 @@ async fn admins(store: &dyn Store) {
     assert_eq!(enrol(store, request("a2", 25), 900).await, Enrolled::Pending);
     assert_eq!(enrol(store, request("a3", 29), 0).await, Enrolled::Pending);
     assert_eq!(store.reject("a3", None).await.unwrap(), Ok([29; 32]));
-    for key in 30..40 {
-        enrol(store, request("a3", key), key.into()).await;
-    }
+    floods(store).await;
     let rejected = refused(EnrolmentRefusal::Rejected);
     assert_eq!(enrol(store, request("a3", 29), 40).await, rejected, "others don't push it out");
-    let kept: Vec<_> = pending(store).await.into_iter().filter(|key| key.0 == "a3").collect();
-    assert_eq!(kept.len(), 4);
-    assert!(kept.iter().all(|(_, key, _)| key[0] >= 36), "the newest: {kept:?}");
+}
+
+/// Whoever asks by many keys pushes out no key of another address, nor its own first one.
+async fn floods(store: &dyn Store) {
+    let from = |node: &str, address: [u8; 4], key: u32| {
+        let mut request = EnrolmentRequest { by: address.into(), ..request(node, 0) };
+        request.key[..4].copy_from_slice(&key.to_be_bytes());
+        request
+    };
+    let kept = async |node: &str| -> Vec<u32> {
+        let all = pending(store).await.into_iter().filter(|(of, ..)| of == node);
+        all.map(|(_, key, _)| u32::from_be_bytes(key[..4].try_into().unwrap())).collect()
+    };
+    let (own, others) = ([10, 1, 0, 1], [10, 1, 0, 2]);
+    // A diskless node that booted five times: its newest key is the one on its console.
+    for key in 1..=5 {
+        assert_eq!(enrol(store, from("f1", own, key), key.into()).await, Enrolled::Pending);
+    }
+    assert_eq!(kept("f1").await, [1, 3, 4, 5]);
+    for key in 100..120 {
+        assert_eq!(enrol(store, from("f1", others, key), key.into()).await, Enrolled::Pending);
+    }
+    assert_eq!(kept("f1").await, [1, 3, 4, 5, 100, 117, 118, 119]);
+    let mut refusals = 0;
+    for key in 200..400 {
+        let address = [10, 2, 0, key as u8];
+        match enrol(store, from("f1", address, key), key.into()).await {
+            Enrolled::Pending => {}
+            answer => {
+                assert_eq!(answer, refused(EnrolmentRefusal::TooManyOfNode));
+                refusals += 1;
+            }
+        }
+    }
+    let all = kept("f1").await;
+    assert_eq!((all.len(), refusals), (64, 144));
+    assert_eq!(all[..8], [1, 3, 4, 5, 100, 117, 118, 119]);
+    assert_eq!(enrol(store, from("f1", own, 6), 500).await, Enrolled::Pending, "in place of its own");
+    let of_one = store.approve("f1", Some(from("f1", own, 5).key), later(900), later(1));
+    assert!(of_one.await.unwrap().is_ok(), "the one that the admin saw");
+
+    // By many names, and from any address of one link.
+    let mut refusals = 0;
+    for n in 0..300u16 {
+        let by = std::net::Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, n).into();
+        let request = EnrolmentRequest { by, ..from(&format!("f2-{n}"), own, 1000 + u32::from(n)) };
+        match enrol(store, request, 0).await {
+            Enrolled::Pending => {}
+            answer => {
+                let client = "fd00:0:0:1::/64".parse().unwrap();
+                assert_eq!(answer, refused(EnrolmentRefusal::TooManyOfClient(client)));
+                refusals += 1;
+            }
+        }
+    }
+    assert_eq!(refusals, 300 - 256);
 }
 
 async fn revocation(store: &dyn Store) {

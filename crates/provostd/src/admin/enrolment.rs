@@ -11,7 +11,6 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use axum::{Json, Router};
 use jiff::Timestamp;
-use provost_api::AuthFailure;
 use provost_api::admins::{
     self as api, Approved, CloseRequest, Closed, KeyRequest, NewJoin, NodeIdentity, NodesRequest,
     PendingNode, Rejected, Revoked, TimeRequest, Window,
@@ -199,22 +198,7 @@ pub(crate) fn shown(identity: Identity) -> NodeIdentity {
     NodeIdentity { key: Fingerprint(key).to_string(), since, until, revoked }
 }
 
-/// The nodes that try to report without a right to, and the keys that wait for an admin, by node.
+/// The nodes that can't get on, and the keys that wait for an admin, by node.
 pub(crate) async fn pending(State(enrolment): Shared) -> Result<Json<Vec<PendingNode>>, Refusal> {
-    let keys = enrolment.store.pending_keys().await?;
-    let mut all = enrolment.pending.list();
-    // A key says more of the same node.
-    all.retain(|node| keys.iter().all(|key| key.node != node.node));
-    all.extend(keys.into_iter().map(|key| PendingNode {
-        address: key.by,
-        why: if key.is_second { AuthFailure::SecondKey } else { AuthFailure::NotApproved },
-        key: Some(Fingerprint(key.key).to_string()),
-        since: key.since,
-        last: key.last,
-        attempts: None,
-        hint: Some(format!("provostctl approve {} {}", key.node, Fingerprint(key.key))),
-        node: key.node,
-    }));
-    all.sort_by(|a, b| a.node.cmp(&b.node));
-    Ok(Json(all))
+    Ok(Json(enrolment.waiting().await?))
 }

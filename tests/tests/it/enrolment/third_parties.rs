@@ -327,3 +327,34 @@ fn an_identity_counts_and_ends_on_every_daemon_at_once() {
     cluster.ctl(&["revoke", "cn001"]).expect(0);
     assert_eq!((there.plan("cn001").0, node.plan("cn001").0), (401, 401));
 }
+
+#[test]
+fn a_flood_of_keys_pushes_out_none_that_an_admin_has_seen_and_is_one_line() {
+    let cluster = cluster();
+    let clients: Vec<Client> =
+        (0..10).map(|n| Client::new(&cluster, &format!("client{n}"))).collect();
+    let first = &clients[0];
+    for client in &clients[..6] {
+        assert_eq!(client.enroll("cn001", &[]).0, 202);
+    }
+    for client in &clients[6..] {
+        for node in ["cn002", "cn003"] {
+            assert_eq!(client.enroll(node, &[]).0, 202);
+        }
+    }
+    let pending = cluster.ctl_json(&["pending"]);
+    let pending = pending.as_array().unwrap();
+    let keys: Vec<_> = pending.iter().filter(|one| one["node"] == "cn001").collect();
+    let [newest, older] = [&clients[5], &clients[1]].map(|client| json!(client.fingerprint()));
+    assert!(keys.len() == 4 && keys[0]["key"] == first.fingerprint(), "{keys:?}");
+    assert!(keys.iter().any(|one| one["key"] == newest) && keys.iter().all(|one| one["key"] != older));
+    let shown = cluster.ctl(&["pending"]).expect(0);
+    let lines: Vec<_> = shown.stdout.lines().collect();
+    assert!(lines.len() == 2 && lines[1].starts_with("cn[001-003]  12 from one address"), "{lines:?}");
+    assert!(shown.stderr.contains("provostctl pending --long"), "{}", shown.stderr);
+    let long = cluster.ctl(&["pending", "--long"]).expect(0).stdout;
+    assert!(long.lines().count() == 13 && long.contains(&first.fingerprint()), "{long}");
+    cluster.ctl(&["approve", "cn001", &first.fingerprint()]).expect(0);
+    assert_eq!(first.enroll("cn001", &[]).0, 200);
+    assert_eq!(first.plan("cn001").0, 200);
+}

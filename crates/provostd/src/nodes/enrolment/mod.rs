@@ -3,11 +3,15 @@
 pub(crate) mod csr;
 pub(crate) mod node;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use provost_store::Store;
+use provost_api::AuthFailure;
+use provost_api::admins::PendingNode;
+use provost_bundle::Fingerprint;
+use provost_store::{Network, PendingKey, Store, StoreError};
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
@@ -55,6 +59,23 @@ impl Enrolment {
         until.duration_since(at) < self.valid_for / 2
     }
 
+    /// The nodes that can't get on, and the keys that wait for an admin, by node.
+    pub(crate) async fn waiting(&self) -> Result<Vec<PendingNode>, StoreError> {
+        let keys = self.store.pending_keys().await?;
+        let mut all = self.pending.list();
+        // A key says more of the same node; but not of another machine, which may be the node.
+        let with_key: HashSet<_> =
+            keys.iter().map(|key| (&*key.node, Network::of_client(key.by))).collect();
+        let says_more = |one: &PendingNode| {
+            one.why == AuthFailure::TooMany
+                || !with_key.contains(&(&*one.node, Network::of_client(one.address)))
+        };
+        all.retain(says_more);
+        all.extend(keys.into_iter().map(waiting_key));
+        all.sort_by(|a, b| a.node.cmp(&b.node));
+        Ok(all)
+    }
+
     /// Requests of `nodes` that wait may have another answer now.
     pub(crate) fn wake(&self, nodes: &[String]) {
         // Fails where none waits.
@@ -72,5 +93,20 @@ impl Enrolment {
             }
         };
         let _ = timeout(most, about_it).await;
+    }
+}
+
+fn waiting_key(waiting: PendingKey) -> PendingNode {
+    let PendingKey { node, key, by, since, last, is_second } = waiting;
+    let key = Fingerprint(key).to_string();
+    PendingNode {
+        address: by,
+        why: if is_second { AuthFailure::SecondKey } else { AuthFailure::NotApproved },
+        since,
+        last,
+        attempts: None,
+        hint: Some(format!("provostctl approve {node} {key}")),
+        key: Some(key),
+        node,
     }
 }

@@ -15,7 +15,9 @@ use provost_bundle::Fingerprint;
 use provost_plan::{Plan, is_node_name};
 use provost_record::now;
 use provost_steplog::wording::error_chain;
-use provost_store::{Enrolled, EnrolmentRefusal, EnrolmentRequest};
+use provost_store::{
+    Enrolled, EnrolmentRefusal, EnrolmentRequest, KEYS_OF_CLIENT, KEYS_OF_NODE,
+};
 use tokio::time::Instant;
 
 use super::Enrolment;
@@ -155,6 +157,9 @@ fn shown_as(why: &EnrolmentRefusal) -> Option<AuthFailure> {
         EnrolmentRefusal::OtherNodes(_) => AuthFailure::OtherNodesKey,
         EnrolmentRefusal::Rejected => AuthFailure::Rejected,
         EnrolmentRefusal::SecondKey => return None,
+        EnrolmentRefusal::TooManyOfNode | EnrolmentRefusal::TooManyOfClient(_) => {
+            AuthFailure::TooMany
+        }
         EnrolmentRefusal::UnknownJoin => AuthFailure::UnknownJoin,
         EnrolmentRefusal::SpentJoin(_) => AuthFailure::SpentJoin,
         EnrolmentRefusal::EndedJoin(_) => AuthFailure::EndedJoin,
@@ -186,6 +191,14 @@ fn refusal(node: &str, key: &Fingerprint, by: IpAddr, why: &EnrolmentRefusal) ->
             format!("{node} has another key, which came first; this one is {key}"),
             format!("if this one is right: provostctl approve {node} {key}"),
         ),
+        EnrolmentRefusal::TooManyOfNode => (
+            format!("{KEYS_OF_NODE} keys of {node} wait for an admin already, and this one is {key}"),
+            join(),
+        ),
+        EnrolmentRefusal::TooManyOfClient(client) => (
+            format!("{KEYS_OF_CLIENT} keys from {client} wait for an admin already, and this one is {key}"),
+            join(),
+        ),
         EnrolmentRefusal::UnknownJoin => {
             (format!("the join token isn't {node}'s, or another one has taken its place"), join())
         }
@@ -202,5 +215,11 @@ fn refusal(node: &str, key: &Fingerprint, by: IpAddr, why: &EnrolmentRefusal) ->
             ),
         ),
     };
-    Refusal::new(StatusCode::FORBIDDEN, error, hint)
+    match why {
+        // It may pass while the node waits.
+        EnrolmentRefusal::TooManyOfNode | EnrolmentRefusal::TooManyOfClient(_) => {
+            Refusal::new(StatusCode::TOO_MANY_REQUESTS, error, hint).after(MOST_WAIT)
+        }
+        _ => Refusal::new(StatusCode::FORBIDDEN, error, hint),
+    }
 }
