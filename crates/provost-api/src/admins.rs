@@ -366,8 +366,11 @@ pub struct Installer {
     pub server: Option<String>,
     /// The publisher's public key.
     pub key: String,
-    /// The digest of the node's program.
+    /// The digest of the node's program for x86_64, or for the only architecture.
     pub sha256: String,
+    /// The digests of all, by architecture as uname(1) calls it.
+    #[serde(default)]
+    pub programs: BTreeMap<String, String>,
     /// The generation that is published.
     pub generation: u64,
     /// Whether it names TLS.

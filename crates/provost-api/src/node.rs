@@ -81,6 +81,10 @@ pub struct Node {
     /// When its identity ends, if that is soon. A store knows nothing of it, either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
+    /// Why the node can't go on, from where it has asked, and what to do: it has no valid identity or token, or
+    /// asks for what isn't there. A store knows nothing of it, either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<String>,
 }
 
 impl Node {

@@ -27,12 +27,41 @@ pub const PLAN: Route = Route("/plans/{name}");
 pub const SECRETS: Route = Route("/secrets/{name}");
 /// `POST`, a certificate request (PEM): a node asks for its identity.
 pub const ENROL: Route = Route("/v1/nodes/{node}/enroll");
+/// `POST`, text: an installer says that it couldn't begin, a [`NotBegun`].
+pub const NOT_BEGUN: Route = Route("/v1/nodes/{node}/not-begun");
 /// `POST`, a JSON array of records: a node reports.
 pub const RECORDS: Route = Route("/v1/nodes/{node}/records");
 /// `PUT`, text: the log of a failed step.
 pub const LOG: Route = Route("/v1/nodes/{node}/runs/{run}/logs/{name}");
 /// `POST`, a [`Beat`]: how a step goes that runs.
 pub const BEAT: Route = Route("/v1/nodes/{node}/runs/{run}/beat");
+
+/// What an installer's script says where it couldn't get the node's program, which would report by itself. As text
+/// it is `PROOF`, a line break, `RUN SHA256`, a line break, and the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotBegun<'a> {
+    /// By what the node proves who it is, without showing its token to others on the network: the SHA-256 of
+    /// `TOKEN TEXT`, where both are the hexadecimal SHA-256, of the token and of what follows the first line.
+    pub proof: &'a str,
+    /// What follows the first line.
+    pub text: &'a str,
+    /// The id of the run, a random UUID: the same text again counts once.
+    pub run: &'a str,
+    /// The digest of the program.
+    pub sha256: &'a str,
+    /// Why not, one line of printable ASCII.
+    pub reason: &'a str,
+}
+
+impl<'a> NotBegun<'a> {
+    /// Reads it.
+    pub fn parse(body: &'a [u8]) -> Option<Self> {
+        let (proof, text) = str::from_utf8(body).ok()?.split_once('\n')?;
+        let (head, reason) = text.split_once('\n')?;
+        let (run, sha256) = head.split_once(' ')?;
+        Some(Self { proof, text, run, sha256, reason })
+    }
+}
 
 /// The answer to a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -345,6 +345,12 @@ words! {
         ElsewhereJoin = "join-token-elsewhere",
         /// More nodes or keys came from its address than are kept, or more keys of it.
         TooMany = "too-many",
+        /// It asks for a program that isn't here.
+        UnknownProgram = "unknown-program",
+        /// Its installer couldn't begin, and it has no token that proves who it is.
+        NotBegun = "not-begun",
+        /// It isn't in what is published.
+        Unpublished = "not-published",
     }
 }
 
@@ -368,6 +374,9 @@ impl AuthFailure {
             Self::EndedJoin => "expired join token",
             Self::ElsewhereJoin => "join token from elsewhere",
             Self::TooMany => "too many",
+            Self::UnknownProgram => "unknown program",
+            Self::NotBegun => "installer couldn't begin",
+            Self::Unpublished => "not published",
             Self::Other(word) => word.as_str(),
         }
     }

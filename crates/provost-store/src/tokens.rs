@@ -29,6 +29,10 @@ pub trait Tokens {
     /// Those of `names` that have no token, in their order.
     fn without_token(&self, names: Vec<String>) -> Answer<'_, Vec<String>>;
 
+    /// The digests by which a node can prove who it is: of its valid tokens, and of its join token while that
+    /// can be used. `at` is the server's time.
+    fn digests_of<'a>(&'a self, node: &'a str, at: Timestamp) -> Answer<'a, Vec<[u8; 32]>>;
+
     /// The node whose token has this digest, at the server's time `at`. With that its earlier token
     /// has ended.
     fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>>;

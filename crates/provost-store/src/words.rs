@@ -99,6 +99,10 @@ pub fn what(node: &Node, now: Timestamp) -> String {
         return running_for(running, now);
     }
     let detail = &node.detail;
+    // A stranger who gives a node's name hides no failure.
+    if let Some(waiting) = node.waiting.as_ref().filter(|_| detail.cause.is_none()) {
+        return waiting.clone();
+    }
     let line = first_line(detail).and_then(|line| line.split(' ').next());
     let line = line.map(|number| format!("line {number}"));
     let command = command_without_line(detail);

@@ -1,9 +1,9 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use jiff::Timestamp;
 use provost_api::admins::{PENDING, PendingNode};
 use provost_plan::nodes::fold;
-use provost_steplog::terminal::escape_json;
+use provost_steplog::terminal::{escape_cell, escape_json};
 use provost_steplog::{Paint, wording};
 use provost_store::{Network, words};
 use serde_json::value::RawValue;
@@ -104,14 +104,26 @@ fn many(rows: &[PendingNode], now: Timestamp) -> [String; 7] {
     ]
 }
 
-/// How many there are, for the end of other lists.
-pub(crate) async fn note(client: &Client) {
+/// How many lines the end of other lists has about them.
+const LINES: usize = 3;
+
+/// How many there are, for the end of other lists, and what to do about those that aren't among the nodes
+/// `listed`.
+pub(crate) async fn note(client: &Client, listed: &HashSet<String>) {
     // An older provostd doesn't know it.
-    let all: Vec<Box<RawValue>> = client.get(PENDING).await.unwrap_or_default();
-    if !all.is_empty() {
-        let nodes = wording::count(all.len(), "node");
+    let all: Vec<PendingNode> = client.get(PENDING).await.unwrap_or_default();
+    let (named, unnamed): (Vec<_>, Vec<_>) = all.iter().partition(|one| !one.node.is_empty());
+    if !named.is_empty() {
+        let nodes = wording::count(named.len(), "node");
         output::note(&format!(
             "{nodes} pending without a valid identity or token: provostctl pending"
         ));
+    }
+    let unlisted = named.iter().filter(|one| !listed.contains(&one.node));
+    for one in unnamed.iter().chain(unlisted).take(LINES) {
+        let name = if one.node.is_empty() { String::new() } else { format!("{} at ", one.node) };
+        let (why, hint) = (one.why.words(), one.hint.as_deref().unwrap_or("provostctl pending"));
+        let line = format!("{name}{}: {why}: {hint}", one.address);
+        output::note(&format!("  {}", escape_cell(&line)));
     }
 }

@@ -117,6 +117,7 @@ impl View<'_> {
         }
         self.identity();
         self.fact("refused", node.over_quota.as_deref());
+        self.fact("waiting", node.waiting.as_deref());
         if node.plain_http {
             self.line("  its token came by plain HTTP, where others can read it");
         }

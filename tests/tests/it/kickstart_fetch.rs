@@ -107,3 +107,146 @@ fn a_management_node_without_the_program_says_where_it_looked() {
     let place = cluster.path("nowhere/provost").display().to_string();
     refused.says(&[&place, "hint: on the management node: install the static provost there"]);
 }
+
+/// Replaces the file at `path` by another program.
+fn replace(path: &std::path::Path) {
+    let next = path.with_extension("next");
+    std::fs::write(&next, "#!/bin/sh\nexit 9\n").unwrap();
+    std::fs::rename(next, path).unwrap();
+}
+
+#[test]
+fn a_printed_script_is_good_after_the_program_was_replaced_and_after_a_restore() {
+    let root = Chroot::new();
+    let mut cluster = Cluster::new();
+    cluster.script("setup", "#!/bin/sh\n").site("[nodes.cn001]\npostscripts = [\"setup\"]\n");
+    cluster.publish().expect(0);
+    let binary = cluster.path("node-program");
+    std::fs::copy(provost_tests::program("provost"), &binary).unwrap();
+    cluster.configure_daemon(&format!("[node]\nbinary = {binary:?}\n"));
+    cluster.start();
+    let script = cluster.post_script(&["--token"]);
+    replace(&binary);
+    assert_ne!(cluster.post_script(&["--token"]), script, "new ones have the new program");
+    // The first one's token was replaced by that.
+    let token = cluster.ctl(&["token", "cn001"]).expect(0).stdout;
+    let token = token.trim().strip_prefix("cn001 ").unwrap().to_owned();
+    let with_token = |line: &str| match line.starts_with("export PROVOST_TOKEN=") {
+        true => format!("export PROVOST_TOKEN={token}\n"),
+        false => format!("{line}\n"),
+    };
+    let script: String = script.lines().map(with_token).collect();
+    root.sh(&script).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booting");
+
+    let file = |name: &str| cluster.path(name).display().to_string();
+    let (config, backup) = (file("provostd.toml"), file("site.backup"));
+    cluster.ctl(&["backup", "--to", &backup, "--config", &config]).expect(0);
+    let at = cluster.kill_daemon();
+    std::fs::remove_dir_all(cluster.path("provostd")).unwrap();
+    cluster.ctl(&["restore", "--from", &backup, "--config", &config]).expect(0);
+    cluster.start_at(&at);
+    root.sh("rm -r /usr/bin/provost /etc/provost /var/lib/provost").expect(0);
+    root.sh(&script).expect(0);
+}
+
+#[test]
+fn a_script_whose_program_is_gone_fails_where_an_admin_sees_it() {
+    let (cluster, root) = site();
+    let server = Faulty::before(cluster.daemon().nodes());
+    let url = format!("http://{}", server.address());
+    let script = cluster.post_script(&["--token", "--server", &url]).replace("sleep", ": sleep");
+    let of = |script: &str, name: &str| {
+        let line = script.lines().find(|line| line.contains(name)).unwrap();
+        line.split_once('=').unwrap().1.to_owned()
+    };
+    let (token, sha256) = (of(&script, "PROVOST_TOKEN="), of(&script, "sha256="));
+    let gone = script.replacen(&sha256, &sha256.replace(['1', '2', '3'], "0"), 1);
+    with_each_tool(&root, |tool| {
+        let runs = || cluster.ctl_json(&["show", "cn001"])["runs"].as_array().unwrap().len();
+        let before = runs();
+        let said = root.sh(&gone).expect(1).says(&["404", "nothing has run"]);
+        let status = [("curl", 22), ("wget", 8), ("python3", 1), ("bash", 1)];
+        let status = status.iter().find(|(name, _)| *name == tool).unwrap().1;
+        assert!(
+            said.stderr.contains(&format!("(exit status {status})")),
+            "{tool}: {}",
+            said.stderr
+        );
+        assert_eq!(runs(), before + 1, "{tool}");
+        let node = cluster.status("cn001");
+        assert_eq!(
+            (&node["status"], &node["stage"]),
+            (&"failed".into(), &"fetch".into()),
+            "{tool}"
+        );
+        let message = node["errorMessage"].as_str().unwrap();
+        assert!(message.contains(&url) && message.contains("404"), "{tool}: {message}");
+        let hint = node["hint"].as_str().unwrap();
+        assert!(hint.contains("provostctl snippet"), "{tool}: {hint}");
+    });
+    for exchange in server.exchanges() {
+        let request = exchange.request;
+        let seen = format!("{:?} {}", request.headers, String::from_utf8_lossy(&request.body));
+        assert!(!seen.contains(&token), "{seen}");
+    }
+    // Somebody in between says it again.
+    let runs = || cluster.ctl_json(&["show", "cn001"])["runs"].as_array().unwrap().len();
+    let before = runs();
+    let said = server.exchanges().into_iter().find(|one| one.request.path.ends_with("/not-begun"));
+    let body = String::from_utf8(said.unwrap().request.body).unwrap();
+    let again = format!("http://{}/v1/nodes/cn001/not-begun", cluster.daemon().nodes());
+    let curl = ["-sS", "-w", "%{http_code}", "--data-binary", &body, &again];
+    let curl = std::process::Command::new("curl").args(curl).output().unwrap();
+    assert_eq!((&*curl.stdout, runs()), (&b"200"[..], before));
+}
+
+#[test]
+fn a_script_without_a_token_whose_program_is_gone_is_seen_with_its_name_and_address() {
+    let (cluster, root) = site();
+    let script = cluster.post_script(&[]).replace("sleep", ": sleep");
+    let gone = script.replacen("sha256=", "sha256=0", 1);
+    root.sh(&gone).expect(1);
+    let pending = cluster.ctl_json(&["pending"]);
+    let one = &pending[0];
+    assert_eq!(
+        (pending.as_array().unwrap().len(), &one["node"], &one["why"], &one["address"]),
+        (1, &"cn001".into(), &"not-begun".into(), &"127.0.0.1".into())
+    );
+    // What asks for a program by hand has no name.
+    let by_hand = format!("http://{}/bin/{}/provost", cluster.daemon().nodes(), "0".repeat(64));
+    let curl = std::process::Command::new("curl").args(["-fsS", &by_hand]).output().unwrap();
+    assert_eq!(curl.status.code(), Some(22));
+    let nodes = cluster.ctl(&["nodes"]).expect(0);
+    let shown = format!("{}{}", nodes.stdout, nodes.stderr);
+    let again = "print the installer's script again: provostctl snippet";
+    assert!(shown.contains(&format!("  127.0.0.1: unknown program: {again}\n")), "{shown}");
+    let named = format!("{again} … cn001\n");
+    let line = shown.split_inclusive('\n').find(|line| line.ends_with(&named)).expect(&shown);
+    assert!(line.contains("cn001") && line.contains("127.0.0.1"), "{line}");
+    // A node that is known shows it itself.
+    cluster.ctl(&["token", "cn001"]).expect(0);
+    let node = cluster.status("cn001");
+    let waiting = node["waiting"].as_str().unwrap();
+    assert!(waiting.starts_with("installer couldn't begin, from 127.0.0.1: "), "{waiting}");
+    let row = cluster.ctl(&["nodes"]).expect(0).stdout;
+    assert!(row.contains("defined") && row.contains("provostctl snippet"), "{row}");
+}
+
+#[test]
+fn a_join_token_says_failed_and_is_neither_sent_nor_spent_by_that() {
+    let (cluster, root) = site();
+    cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
+    let script = cluster.post_script(&["--join"]).replace("sleep", ": sleep");
+    let gone = script.replacen("sha256=", "sha256=0", 1);
+    root.sh(&gone).expect(1);
+    let node = cluster.status("cn001");
+    assert_eq!((&node["status"], &node["cause"]), (&"failed".into(), &"fetch".into()), "{node}");
+    // Who has another token says nothing of the node.
+    let other = gone.replace("PROVOST_JOIN=", "PROVOST_JOIN=0");
+    let runs = || cluster.ctl_json(&["show", "cn001"])["runs"].as_array().unwrap().len();
+    root.sh(&other).expect(1);
+    assert_eq!(runs(), 1);
+    root.sh(&script).expect(0);
+    assert_eq!(cluster.status("cn001")["status"], "booting");
+}

@@ -27,6 +27,16 @@ impl<B: Backend> Tokens for B {
         self.query(names, |db, names| Box::pin(without(db, names)))
     }
 
+    fn digests_of<'a>(&'a self, node: &'a str, at: Timestamp) -> Answer<'a, Vec<[u8; 32]>> {
+        self.query((node.to_owned(), at), |db, (node, at)| {
+            let select = "SELECT sha256 FROM token WHERE node = $1
+                 UNION ALL SELECT old_sha256 FROM token WHERE node = $1 AND old_until > $2
+                 UNION ALL SELECT sha256 FROM enrolment_join
+                     WHERE node = $1 AND spent IS NULL AND until > $2";
+            Box::pin(db.all(select, values![node, *at], Row::only))
+        })
+    }
+
     fn token_owner(&self, sha256: [u8; 32], at: Timestamp) -> Answer<'_, Option<String>> {
         self.owner_of_token(sha256, at)
     }

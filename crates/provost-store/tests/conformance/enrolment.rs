@@ -86,11 +86,8 @@ async fn joins(store: &dyn Store) {
     // prolongs nothing.
     let spent = refused(EnrolmentRefusal::SpentJoin(later(29)));
     assert_eq!(enrol(store, by_join("j1", 2, 100), 29).await, spent);
-    let again = |is_proven| EnrolmentRequest {
-        is_proven,
-        until: later(5000),
-        ..by_join("j1", 1, 100)
-    };
+    let again =
+        |is_proven| EnrolmentRequest { is_proven, until: later(5000), ..by_join("j1", 1, 100) };
     let same = Enrolled::Identity { until: later(1000), is_new: false };
     assert_eq!(enrol(store, again(false), 38).await, same);
     assert_eq!(enrol(store, again(true), 38).await, same);
@@ -221,7 +218,11 @@ async fn floods(store: &dyn Store) {
     let all = kept("f1").await;
     assert_eq!((all.len(), refusals), (64, 144));
     assert_eq!(all[..8], [1, 3, 4, 5, 100, 117, 118, 119]);
-    assert_eq!(enrol(store, from("f1", own, 6), 500).await, Enrolled::Pending, "in place of its own");
+    assert_eq!(
+        enrol(store, from("f1", own, 6), 500).await,
+        Enrolled::Pending,
+        "in place of its own"
+    );
     let of_one = store.approve("f1", Some(from("f1", own, 5).key), later(900), later(1));
     assert!(of_one.await.unwrap().is_ok(), "the one that the admin saw");
 

@@ -84,7 +84,7 @@ impl Nodes {
             return output::print(format!("{}\n", escape_json(&all)).as_bytes());
         }
         let mut all: Vec<Node> = client.nodes(named.as_ref()).await?;
-        let knows_any = !all.is_empty();
+        let listed: HashSet<String> = all.iter().map(|node| node.name.clone()).collect();
         all.retain(is_shown);
         if self.output.is_some() {
             let names: Vec<String> = all.into_iter().map(|node| node.name).collect();
@@ -100,11 +100,11 @@ impl Nodes {
             }
         };
         output::print(text.as_bytes())?;
-        if !knows_any {
+        if listed.is_empty() {
             output::note("  hint: let nodes join: provostctl join NODES");
         }
         if !self.nodes.are_named() {
-            pending::note(client).await;
+            pending::note(client, &listed).await;
             expiry::note(client).await;
         }
         Ok(())

@@ -87,6 +87,7 @@ impl<'a> Overview<'a> {
             }
         }
         self.over_quota(&mut text, width, paint);
+        self.waiting(&mut text, width, paint);
         self.plain_http(&mut text, width, paint);
         text
     }
@@ -109,6 +110,22 @@ impl<'a> Overview<'a> {
         let _ = writeln!(text, "\n{}", paint.bad(&cut(&title, width)));
         for why in refused().take(MOST_LINES) {
             let _ = writeln!(text, "    {}", cut(&escape_cell(why), width.saturating_sub(4)));
+        }
+    }
+
+    /// Which nodes can't go on, and what to do.
+    fn waiting(&self, text: &mut String, width: usize, paint: Paint) {
+        let waiting =
+            || self.nodes.iter().filter_map(|node| Some((&node.name, node.waiting.as_ref()?)));
+        let count = waiting().count();
+        if count == 0 {
+            return;
+        }
+        let title = format!("waiting: {}", wording::count(count, "node"));
+        let _ = writeln!(text, "\n{}", paint.bad(&cut(&title, width)));
+        for (name, why) in waiting().take(MOST_LINES) {
+            let line = escape_cell(&format!("{name}: {why}"));
+            let _ = writeln!(text, "    {}", cut(&line, width.saturating_sub(4)));
         }
     }
 
@@ -203,6 +220,16 @@ mod tests {
         let nodes = [Node { name: "cn001".to_owned(), over_quota, ..Node::default() }];
         let text = Overview::new(&nodes).text(Timestamp::UNIX_EPOCH, None, Paint::always(false));
         let end = "\n\nnothing more is stored of 1 node\n    storing logs of cn001: it is over its quota\n";
+        assert!(text.ends_with(end), "{text}");
+    }
+
+    #[test]
+    fn the_nodes_that_cannot_go_on_are_named_with_what_to_do() {
+        let waiting = Some("no token, from 10.0.0.1: provostctl join cn001".to_owned());
+        let nodes = [Node { name: "cn001".to_owned(), waiting, ..Node::default() }];
+        let text = Overview::new(&nodes).text(Timestamp::UNIX_EPOCH, None, Paint::always(false));
+        let end =
+            "\n\nwaiting: 1 node\n    cn001: no token, from 10.0.0.1: provostctl join cn001\n";
         assert!(text.ends_with(end), "{text}");
     }
 

@@ -1,32 +1,37 @@
 #!/bin/sh
 # What follows in every installer's script after the values that it needs: PROVOST_…, which provost
 # itself reads, and sha256. No comment of this file gets there.
-# shellcheck disable=SC2016,SC2154
+# shellcheck disable=SC2013,SC2016,SC2154
 unset http_proxy HTTP_PROXY all_proxy ALL_PROXY
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-fetch() {
+# Asks for the URL $1, by POST of the text $3 if there is one, and writes the answer to the file $2.
+ask() {
     if have curl; then
-        curl -fsS --connect-timeout 5 --speed-limit 1 --speed-time 15 -m 120 -o "$2" "$1"
+        curl -fsS --connect-timeout 5 --speed-limit 1 --speed-time 15 -m 120 \
+            ${3:+--data-binary "$3"} -o "$2" "$1"
     elif have wget; then
-        timeout 120 wget -q -t 1 -T 15 -O "$2" "$1"
+        timeout 120 wget -nv -t 1 -T 15 ${3:+--post-data="$3"} -O "$2" "$1"
     elif have python3; then
         timeout 120 python3 -c '
 import shutil, sys, urllib.request
-with urllib.request.urlopen(sys.argv[1], timeout=15) as answer, open(sys.argv[2], "wb") as file:
-    shutil.copyfileobj(answer, file)' "$1" "$2"
+url, to, text = sys.argv[1:]
+with urllib.request.urlopen(url, text.encode() or None, timeout=15) as answer, open(to, "wb") as file:
+    shutil.copyfileobj(answer, file)' "$1" "$2" "$3"
     else
         timeout 120 bash -c '
-            url=${1#http://} at=${url%%/*} host=${url%%/*}
+            url=${1#http://} at=${url%%/*} host=${url%%/*} method=${3:+POST}
             host=${host%:*} host=${host#[}
             exec 3<>"/dev/tcp/${host%]}/${at##*:}" || exit
-            printf "GET /%s HTTP/1.0\r\nHost: %s\r\n\r\n" "${url#*/}" "$at" >&3
+            printf "%s /%s HTTP/1.0\r\nHost: %s\r\nContent-Length: %s\r\n\r\n%s" \
+                "${method:-GET}" "${url#*/}" "$at" "${#3}" "$3" >&3
             read -r _ status _ <&3
             while read -r line <&3 && [ "${#line}" -gt 1 ]; do
                 case ${line,,} in content-length:*) size=${line//[!0-9]/} ;; esac
             done
-            [ "$status" = 200 ] && head -c "${size:-100000000}" <&3 >"$2"' bash "$1" "$2"
+            [ "$status" = 200 ] || { echo "the server responded $status" >&2; exit 1; }
+            head -c "${size:-100000000}" <&3 >"$2"' bash "$1" "$2" "$3"
     fi
 }
 
@@ -35,12 +40,42 @@ is_right() { [ "$(sha256sum <"$program")" = "$sha256  -" ]; }
 fetch_program() {
     for wait in 1 2 4 8 0; do
         for server in $(echo "$PROVOST_SERVER" | tr , ' '); do
-            fetch "$server/bin/$sha256/provost" "$program" && is_right && return
-            echo "provost: $server did not give the program with the sha256 $sha256" >&2
+            reason=$(ask "$server/bin/$sha256/provost" "$program" '' 2>&1) && status=0 || status=$?
+            if [ "$status" = 0 ]; then
+                is_right && return
+                reason='what came has another one'
+            fi
+            reason=$(printf '%s\n' "$reason" | tail -n 1 | LC_ALL=C tr -cd ' -~')
+            reason="$server did not give the program with the sha256 $sha256: $reason (exit status $status)"
+            echo "provost: $reason" >&2
         done
         sleep "$wait"
     done
     return 1
+}
+
+digest() {
+    set -- "$(printf %s "$1" | sha256sum)"
+    echo "${1%% *}"
+}
+
+# Says failed to the management node, for the program that can't. The token proves who says it, and isn't
+# sent: others on the network could use it.
+say_failed() {
+    for word in $(cat /proc/cmdline); do
+        case $word in
+            provost.node=*) : "${PROVOST_NODE:=${word#*=}}" ;;
+            provost.join=*) : "${PROVOST_JOIN:=${word#*=}}" ;;
+            provost.token=*) : "${PROVOST_TOKEN:=${word#*=}}" ;;
+        esac
+    done
+    text="$(cat /proc/sys/kernel/random/uuid) $sha256
+$1"
+    proof=$(digest "$(digest "${PROVOST_JOIN:-$PROVOST_TOKEN}") $(digest "$text")")
+    for server in $(echo "$PROVOST_SERVER" | tr , ' '); do
+        ask "$server/v1/nodes/${PROVOST_NODE:-$(uname -n)}/not-begun" /dev/null "$proof
+$text" >/dev/null 2>&1 && return
+    done
 }
 
 # A console that takes nothing must not hold up the installer.
@@ -50,10 +85,15 @@ fail() {
     exit "$2"
 }
 
+not_begun() {
+    say_failed "$1"
+    fail "$1: nothing has run" 1
+}
+
 # Where nothing is mounted that forbids to run it.
-program=$(mktemp /usr/bin/.provost.XXXXXX) || fail 'no file can be made in /usr/bin' 1
+program=$(mktemp /usr/bin/.provost.XXXXXX) || not_begun 'no file can be made in /usr/bin'
 trap 'rm -f "$program"' EXIT
-fetch_program || fail "fetching the program from $PROVOST_SERVER failed: nothing has run" 1
+fetch_program || not_begun "$reason"
 chmod 755 "$program"
 "$program" kickstart || {
     status=$?

@@ -3,6 +3,8 @@
 mod frames;
 mod installer;
 
+use std::collections::BTreeMap;
+
 use provost_api::admins;
 use provost_bundle::Limit;
 use reqwest::Url;
@@ -55,7 +57,7 @@ impl Snippet {
             values.push(("PROVOST_NODE", node.clone()));
         }
         values.extend(self.secret(client, &nodes, needs.tls).await?);
-        let text = script(&values, &nodes.folded());
+        let text = script(&values, &needs.programs, &nodes.folded());
         output::print(frames::frame(self.installer, &text).as_bytes())
     }
 
@@ -124,12 +126,19 @@ impl Snippet {
     }
 }
 
-/// The script in POSIX sh, with its last line ended.
-fn script(values: &[(&str, String)], nodes: &str) -> String {
+/// The script in POSIX sh, with its last line ended. `programs` are digests by architecture.
+fn script(values: &[(&str, String)], programs: &BTreeMap<String, String>, nodes: &str) -> String {
     let mut text = format!("# Provost: runs the postscripts of {nodes}\n");
     for (name, value) in values {
         let export = if name.starts_with("PROVOST_") { "export " } else { "" };
         text += &format!("{export}{name}={}\n", shell_words::quote(value));
+    }
+    if programs.len() > 1 {
+        text += "case $(uname -m) in\n";
+        for (arch, sha256) in programs {
+            text += &format!("{}) sha256={sha256} ;;\n", shell_words::quote(arch));
+        }
+        text += "*) sha256=none-for-$(uname -m) ;;\nesac\n";
     }
     for line in BODY.lines().filter(|line| !line.starts_with('#')) {
         text += line;
@@ -144,12 +153,23 @@ mod tests {
 
     #[test]
     fn a_script_has_its_values_and_none_of_our_comments() {
-        let text = script(&[("PROVOST_NODE", "cn001".into()), ("sha256", "a b".into())], "cn001");
+        let values = [("PROVOST_NODE", "cn001".into()), ("sha256", "a b".into())];
+        let text = script(&values, &BTreeMap::new(), "cn001");
         let head = "# Provost: runs the postscripts of cn001\nexport PROVOST_NODE=cn001\n\
                     sha256='a b'\nunset http_proxy";
         assert!(text.starts_with(head), "{text}");
         assert!(!text.contains("\n#"), "{text}");
         // The frames require that.
         assert!(!text.contains("]]>") && !text.contains("%end") && !text.contains("\nPROVOST\n"));
+    }
+
+    #[test]
+    fn a_script_takes_the_program_of_its_architecture() {
+        let programs = [("aarch64", "0a"), ("x86_64", "0b")];
+        let programs = programs.map(|(arch, sha256)| (arch.to_owned(), sha256.to_owned())).into();
+        let text = script(&[("sha256", "0b".into())], &programs, "cn001");
+        let choice = "sha256=0b\ncase $(uname -m) in\naarch64) sha256=0a ;;\nx86_64) sha256=0b ;;\n\
+                      *) sha256=none-for-$(uname -m) ;;\nesac\nunset";
+        assert!(text.contains(choice), "{text}");
     }
 }

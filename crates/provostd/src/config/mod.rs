@@ -110,17 +110,18 @@ fn allowed() -> bool {
 /// What installers get besides the bundle.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct NodeConfig {
-    /// The program that installers fetch; by default `provost` next to the daemon's own.
-    pub binary: PathBuf,
+    /// The program that installers fetch for x86_64, in place of that in `programs`. `provost` next to the
+    /// daemon's own is that of its architecture, where no other is named.
+    pub binary: Option<PathBuf>,
+    /// The folder of all of them, as `ARCH/provost` with the architecture as `uname -m` prints it.
+    pub programs: PathBuf,
 }
 
 impl Default for NodeConfig {
     fn default() -> Self {
-        // Where the daemon's own path is unknown, this file doesn't exist.
-        let here = std::env::current_exe().unwrap_or_default();
-        Self { binary: here.with_file_name("provost") }
+        Self { binary: None, programs: "/usr/lib/provost/programs".into() }
     }
 }
 
@@ -187,8 +188,8 @@ impl ConfigError {
             Self::Read(ReadError::Invalid { .. }) => {
                 "use these keys: data, www, store (\"sqlite\" or \"postgres://USER@HOST/NAME\"), [postgres] \
                  password_file and ca, listen and admin (\"ADDRESS:PORT\"), \
-                 operators and readers (a group), lost_after, [guard] max_attempts, [node] binary, [quota] records_mib_per_hour, \
-                 records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age and logs, \
+                 operators and readers (a group), lost_after, [guard] max_attempts, [node] binary and programs, [quota] records_mib_per_hour, \
+                 records_mib, logs_mib_per_hour and logs_mib, [retention] runs, age, logs and programs, \
                  [tokens] allowed, [tls] off, listen, admin, names, proxies, cert and key, [enroll] valid_for, \
                  [[webhooks]] name, url, events, template, secret, ca and window, [hooks] on_booted, on_failed, \
                  on_lost, on_continue, timeout and window, [metrics] steps, and [xcat] monitor, xcatd, tls_cert, \
@@ -214,7 +215,6 @@ impl Config {
             return Err(ConfigError::Webhooks { path: path.to_owned(), mistakes });
         }
         let Location { data, www, store, postgres } = config.location().relative_to(&folder);
-        let node = NodeConfig { binary: folder.join(config.node.binary) };
         let files = config
             .tls
             .files
@@ -226,6 +226,8 @@ impl Config {
             ..xcatd
         });
         let file = |path: Option<PathBuf>| path.map(|path| folder.join(path));
+        let NodeConfig { binary, programs } = config.node;
+        let node = NodeConfig { binary: file(binary), programs: folder.join(programs) };
         let webhook = |webhook: WebhookConfig| WebhookConfig { ca: file(webhook.ca), ..webhook };
         let webhooks = config.webhooks.into_iter().map(webhook).collect();
         let hooks = HooksConfig {
@@ -261,6 +263,7 @@ mod tests {
         assert!(error("www = '/w'\nlisten_on = 1").contains("listen_on"));
         assert!(error("www = '/w'\n[guard]\nmax_attempts = 0").contains("max_attempts"));
         assert_eq!((config.retention.runs.get(), config.retention.age), (20, age("90d")));
+        assert_eq!((config.retention.programs, age("1y")), (age("365d"), age("8760h")));
         for wrong in ["90", "-1d", "0d", "ages"] {
             assert!(error(&format!("www = '/w'\n[retention]\nage = '{wrong}'")).contains("90d"));
         }

@@ -54,12 +54,16 @@ pub struct RetentionConfig {
     /// For how long a log.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub logs: Age,
+    /// For how long a program of nodes since it was asked for last.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub programs: Age,
 }
 
 impl Default for RetentionConfig {
     fn default() -> Self {
         let days = |days: i64| Age(SignedDuration::from_hours(24 * days));
-        Self { runs: NonZeroU32::MIN.saturating_add(19), age: days(90), logs: days(30) }
+        let runs = NonZeroU32::MIN.saturating_add(19);
+        Self { runs, age: days(90), logs: days(30), programs: days(365) }
     }
 }
 
@@ -69,7 +73,7 @@ impl RetentionConfig {
     }
 }
 
-/// For how long something is kept: `"90d"`. Days have 24 hours.
+/// For how long something is kept: `"90d"`. Days have 24 hours, and years 365 days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Age(pub(super) SignedDuration);
@@ -86,6 +90,10 @@ impl TryFrom<String> for Age {
     fn try_from(text: String) -> Result<Self, String> {
         let span = text
             .parse::<Span>()
+            .and_then(|span| {
+                let days = i64::from(span.get_days()) + 365 * i64::from(span.get_years());
+                span.years(0).try_days(days)
+            })
             .and_then(|span| span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()));
         match span {
             Ok(age) if age.is_positive() => Ok(Self(age)),

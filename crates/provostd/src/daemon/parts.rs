@@ -28,7 +28,7 @@ use crate::nodes::guard::AttemptGuard;
 use crate::nodes::history::KnownNodes;
 use crate::nodes::ingest::Reports;
 use crate::nodes::installer::Installer;
-use crate::nodes::node_program::NodeProgram;
+use crate::nodes::node_programs::NodePrograms;
 use crate::nodes::over_quota::OverQuota;
 use crate::nodes::pending::Pending;
 use crate::nodes::silence::Silence;
@@ -81,19 +81,21 @@ impl Parts {
         let published = PublishedExpiry::new(www.clone(), refresher.clone());
         let (store_of_it, valid_for) = (store.clone(), config.enroll.valid_for.duration());
         let expiry = Arc::new(Expiry { store: store_of_it, published, certificates, valid_for });
-        let site = SiteNodes { store: store.clone(), www: www.clone() };
-        let known =
-            KnownNodes::new(site.clone(), beats.clone(), over_quota.clone(), expiry.clone());
         let enrolment =
             Enrolment::new(store.clone(), www.clone(), pending.clone(), authority, valid_for);
+        let enrolment = Arc::new(enrolment);
+        let (beats_too, over) = (beats.clone(), over_quota.clone());
+        let site = SiteNodes { store: store.clone(), www: www.clone() };
+        let known =
+            KnownNodes::new(site.clone(), beats_too, over, enrolment.clone(), expiry.clone());
         let retention = config.retention.retention();
         let pruner = Pruner { store: store.clone(), metrics: metrics.clone(), retention };
         let shared = SharedParts {
             bodies: Default::default(),
             known: Arc::new(known),
-            enrolment: Arc::new(enrolment),
+            enrolment,
             silence: Arc::new(Silence::new(store.clone(), config.lost_after.duration())),
-            program: Arc::new(NodeProgram::new(config.node.binary.clone())),
+            programs: Arc::new(NodePrograms::new(config)),
             pruner: Arc::new(pruner),
             fleet: Default::default(),
             recent: Default::default(),
@@ -120,6 +122,7 @@ impl Parts {
         let mut tasks = JoinSet::new();
         tasks.spawn(shared.pruner.keep(stop.clone()));
         tasks.spawn(shared.silence.watch(stop.clone()));
+        tasks.spawn(shared.programs.maintain(stop.clone()));
         tasks.spawn(shared.recent.watch(store.clone(), fleet.clone(), stop.clone()));
         tasks.spawn(fleet.keep(site, stop.clone()));
         let queues = Queues { store: store.clone(), metrics: metrics.clone() };
@@ -141,7 +144,7 @@ struct SharedParts {
     pending: Arc<Pending>,
     enrolment: Arc<Enrolment>,
     silence: Arc<Silence>,
-    program: Arc<NodeProgram>,
+    programs: Arc<NodePrograms>,
     pruner: Arc<Pruner>,
     fleet: Arc<Fleet>,
     recent: Arc<Recent>,
@@ -158,7 +161,7 @@ impl SharedParts {
         NodesState {
             www: self.www.clone(),
             refresher: self.refresher.clone(),
-            program: self.program.clone(),
+            programs: self.programs.clone(),
             callers: Arc::new(Callers {
                 store: self.store.clone(),
                 enrolment: self.enrolment.clone(),
@@ -182,7 +185,7 @@ impl SharedParts {
     }
 
     fn admin(&self, config: &Config, nodes_at: SocketAddr) -> AdminState {
-        let (www, program) = (self.www.clone(), self.program.clone());
+        let (www, programs) = (self.www.clone(), self.programs.clone());
         AdminState {
             store: self.store.clone(),
             known: self.known.clone(),
@@ -193,7 +196,7 @@ impl SharedParts {
             expiry: self.expiry.clone(),
             metrics: self.metrics.clone(),
             pruner: self.pruner.clone(),
-            installer: Installer { www, program, nodes_at },
+            installer: Installer { www, programs, nodes_at },
             www: self.www.clone(),
             data: DataFolder(config.data.as_path().into()),
             on_continue: self.on_continue.clone(),

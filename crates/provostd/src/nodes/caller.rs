@@ -46,7 +46,7 @@ impl Callers {
             None => self.by_token(headers, node, by).await?,
         };
         by.has_token();
-        self.pending.remove(node);
+        self.pending.let_in(node, by.address());
         Ok(caller)
     }
 
@@ -81,7 +81,10 @@ impl Callers {
             // A node that has come by TLS knows where to join.
             let hint = match by.is_private() {
                 true => join(node),
-                false => "create a token (provostctl token NODE), and write it to the node's token_file".to_owned(),
+                false => {
+                    "create a token (provostctl token NODE), and write it to the node's token_file"
+                        .to_owned()
+                }
             };
             refuse(why, StatusCode::UNAUTHORIZED, error.to_owned(), &hint)
         };

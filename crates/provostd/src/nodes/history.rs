@@ -8,6 +8,7 @@ use provost_store::{NewestRuns, Node, RunQuery, Store, StoreError, StoredRun, Up
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::beats::Beats;
+use super::enrolment::Enrolment;
 use super::over_quota::OverQuota;
 use crate::fleet::expiry::Expiry;
 use crate::listener::refusal::Refusal;
@@ -22,6 +23,7 @@ pub(crate) struct KnownNodes {
     site: SiteNodes,
     beats: Arc<Beats>,
     over_quota: Arc<OverQuota>,
+    enrolment: Arc<Enrolment>,
     expiry: Arc<Expiry>,
     histories: Arc<Semaphore>,
 }
@@ -39,10 +41,11 @@ impl KnownNodes {
         site: SiteNodes,
         beats: Arc<Beats>,
         over_quota: Arc<OverQuota>,
+        enrolment: Arc<Enrolment>,
         expiry: Arc<Expiry>,
     ) -> Self {
         let (store, histories) = (site.store.clone(), Arc::new(Semaphore::new(HISTORIES)));
-        Self { store, site, beats, over_quota, expiry, histories }
+        Self { store, site, beats, over_quota, enrolment, expiry, histories }
     }
 
     /// Those of these names; without names, all.
@@ -51,6 +54,7 @@ impl KnownNodes {
         // What isn't stored with them.
         self.beats.show(&mut nodes);
         self.over_quota.show(&mut nodes);
+        self.enrolment.show(&mut nodes).await?;
         self.expiry.show(&mut nodes).await?;
         Ok(nodes)
     }

@@ -1,6 +1,7 @@
 //! What an installer needs first: the nodes' program, the address that serves it, and the
 //! publisher's key.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use provost_api::{admins as api, published};
 use provost_bundle::Manifest;
 use provost_steplog::wording::error_chain;
 
-use super::node_program::NodeProgram;
+use super::node_programs::NodePrograms;
 use crate::listener::refusal::Refusal;
 use crate::published::PublishedFolder;
 
@@ -22,7 +23,7 @@ const FAR_V6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
 #[derive(Clone)]
 pub(crate) struct Installer {
     pub(crate) www: PublishedFolder,
-    pub(crate) program: Arc<NodeProgram>,
+    pub(crate) programs: Arc<NodePrograms>,
     /// The address of the nodes' listener.
     pub(crate) nodes_at: SocketAddr,
 }
@@ -39,11 +40,15 @@ impl Installer {
         };
         let text = tokio::fs::read(&path).await.map_err(|e| unpublished(&e))?;
         let manifest = Manifest::parse(&text).map_err(|e| unpublished(&e))?;
-        let sha256 = self.program.digest().await?;
+        let digests = self.programs.digests().await?;
+        let programs: BTreeMap<String, String> =
+            digests.into_iter().map(|(arch, digest)| (arch, digest.to_string())).collect();
+        let sha256 = programs.get("x86_64").or_else(|| programs.values().next());
         Ok(api::Installer {
             server: address(self.nodes_at).ok(),
             key: manifest.key,
-            sha256: sha256.to_string(),
+            sha256: sha256.cloned().unwrap_or_default(),
+            programs,
             generation: manifest.generation,
             tls: manifest.tls.is_some(),
         })

@@ -7,7 +7,8 @@ pub(crate) mod guard;
 pub(crate) mod history;
 pub(crate) mod ingest;
 pub(crate) mod installer;
-pub(crate) mod node_program;
+pub(crate) mod node_programs;
+pub(crate) mod not_begun;
 pub(crate) mod over_quota;
 pub(crate) mod pending;
 pub(crate) mod pending_nodes;
@@ -23,7 +24,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use provost_api::nodes::{self as api, BeatAnswer};
-use provost_api::{Beat, headers, limits, published};
+use provost_api::{AuthFailure, Beat, headers, limits, published};
 use provost_record::now;
 use provost_store::{Sent, UploadedLog};
 use tokio::task::spawn_blocking;
@@ -40,14 +41,14 @@ use caller::Callers;
 use enrolment::Enrolment;
 use guard::AttemptGuard;
 use ingest::Reports;
-use node_program::NodeProgram;
+use node_programs::NodePrograms;
 
 /// What handlers of the nodes' API use.
 #[derive(Clone, FromRef)]
 pub(crate) struct NodesState {
     pub(crate) www: PublishedFolder,
     pub(crate) refresher: Arc<Refresher>,
-    pub(crate) program: Arc<NodeProgram>,
+    pub(crate) programs: Arc<NodePrograms>,
     pub(crate) callers: Arc<Callers>,
     pub(crate) guard: AttemptGuard,
     pub(crate) reports: Arc<Reports>,
@@ -70,6 +71,7 @@ pub(crate) fn router(state: NodesState) -> Router {
         .route(api::PLAN.0, get(plan))
         .route(api::SECRETS.0, get(secrets))
         .route(api::ENROL.0, post(enrolment::enroll))
+        .route(api::NOT_BEGUN.0, post(not_begun::not_begun))
         .route(api::RECORDS.0, post(records))
         .route(api::LOG.0, put(log))
         .route(api::BEAT.0, post(beat))
@@ -127,11 +129,19 @@ async fn pack(State(www): Www, Path(name): Path<String>, request: Request<Body>)
 }
 
 async fn node_program(
-    State(program): State<Arc<NodeProgram>>,
+    State(programs): State<Arc<NodePrograms>>,
+    State(enrolment): State<Arc<Enrolment>>,
+    Extension(by): Peer,
     Path(sha256): Path<String>,
     request: Request<Body>,
 ) -> Result<Response, Refusal> {
-    program.serve(&sha256, request).await
+    if let Some(served) = programs.serve(&sha256, request).await {
+        return Ok(served);
+    }
+    let hint = "print the installer's script again: provostctl snippet";
+    enrolment.pending.add_unnamed(by.address(), AuthFailure::UnknownProgram, hint);
+    let error = format!("no program of nodes has the sha256 {sha256:?}");
+    Err(Refusal::new(StatusCode::NOT_FOUND, error, hint))
 }
 
 async fn plan(

@@ -65,7 +65,27 @@ impl Pending {
         }
     }
 
-    /// The node has a valid token now, or is removed.
+    /// A request from `address` that names no node can't be served.
+    pub(crate) fn add_unnamed(&self, address: IpAddr, why: AuthFailure, hint: &str) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.add("", address, why, hint) {
+            known.log("", address, why, hint);
+        }
+    }
+
+    /// The node at `address` has proved who it is.
+    pub(crate) fn let_in(&self, node: &str, address: IpAddr) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.remove(node);
+        known.remove_unnamed(address);
+    }
+
+    /// What asked from `address` without a name has one now.
+    pub(crate) fn remove_unnamed(&self, address: IpAddr) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).remove_unnamed(address);
+    }
+
+    /// The node is removed.
     pub(crate) fn remove(&self, node: &str) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(node);
     }
@@ -120,6 +140,13 @@ impl Known {
         }
     }
 
+    fn remove_unnamed(&mut self, address: IpAddr) {
+        let unnamed = self.by_name.get("").and_then(|of| of.get(&Network::of_client(address)));
+        if let Some(number) = unnamed.copied() {
+            self.take(number);
+        }
+    }
+
     fn take(&mut self, number: u64) -> Option<PendingNode> {
         let entry = self.by_age.remove(&number)?;
         let client = Network::of_client(entry.address);
@@ -145,10 +172,13 @@ impl Known {
         self.logged = Some((began, count.saturating_add(1)));
         let why = why.words();
         if count < LOGGED {
-            tracing::warn!(hint, "{node} at {address} tries to report with {why}");
+            match node {
+                "" => tracing::warn!(hint, "{address} can't go on: {why}"),
+                node => tracing::warn!(hint, "{node} at {address} can't go on: {why}"),
+            }
         } else if count == LOGGED {
             let hint = "list all: provostctl pending";
-            tracing::warn!(hint, "more nodes try to report without a valid token or identity");
+            tracing::warn!(hint, "more nodes can't go on");
         }
         count < LOGGED
     }

@@ -149,6 +149,7 @@ fn facts(node: &Node, now: Timestamp) -> Vec<(&'static str, String)> {
         ("last rerun", node.updatestatus.map(|status| status.as_str().to_owned())),
         ("last ran", Some(generations.join(", ")).filter(|text| !text.is_empty())),
         ("refused", node.over_quota.clone()),
+        ("waiting", node.waiting.clone()),
         ("warning", node.plain_http.then(|| plain.to_owned())),
     ];
     let programs = node.appstatus.iter().map(|(program, status)| format!("{program}: {status}"));

@@ -5,6 +5,11 @@ use std::net::TcpStream;
 
 use crate::server::Server;
 use provostd::{Config, NodeConfig};
+use serde_json::{Value, json};
+
+/// The digest of "0123456789", and of "another".
+const OF_DIGITS: &str = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882";
+const OF_ANOTHER: &str = "ae448ac86c4e8e4dec645729708ef41873ae79c6dff84eff73360989487f08e5";
 
 /// An answer, as it came.
 struct Answer {
@@ -139,12 +144,9 @@ async fn the_nodes_program_is_served_by_its_digest_alone() {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("node");
     std::fs::write(&binary, "0123456789").unwrap();
-    let config =
-        Config { node: NodeConfig { binary: binary.clone() }, ..crate::server::config(&folder) };
+    let config = Config { node: node(&binary), ..crate::server::config(&folder) };
     let server = Server::start_with(folder, &config).await;
-    // Of the file above, and of "another".
-    let digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882";
-    let next = "ae448ac86c4e8e4dec645729708ef41873ae79c6dff84eff73360989487f08e5";
+    let (digest, next) = (OF_DIGITS, OF_ANOTHER);
     let at = |digest: &str| format!("/bin/{digest}/provost");
     let whole = get(&server, &at(digest), &[]);
     assert_eq!((whole.status, whole.body.as_slice()), (200, &b"0123456789"[..]));
@@ -155,10 +157,38 @@ async fn the_nodes_program_is_served_by_its_digest_alone() {
     for other in [next, "x", "..%2f..%2fetc"] {
         assert_eq!(get(&server, &at(other), &[]).status, 404, "{other}");
     }
-    // An upgrade of the management node: the old name is no longer what is there.
+    // An upgrade of the management node: installer files that were printed before are good.
     std::fs::write(binary.with_extension("new"), "another").unwrap();
     std::fs::rename(binary.with_extension("new"), &binary).unwrap();
-    let gone = get(&server, &at(digest), &[]);
-    assert!(gone.status == 404 && String::from_utf8_lossy(&gone.body).contains("snippet"));
     assert_eq!(get(&server, &at(next), &[]).body, b"another");
+    assert_eq!(get(&server, &at(digest), &[]).body, b"0123456789");
+    let gone = get(&server, &at(&digest.replace('8', "7")), &[]);
+    assert!(gone.status == 404 && String::from_utf8_lossy(&gone.body).contains("snippet"));
+    let pending: Value = server.admin("/v1/pending").await.json().await.unwrap();
+    assert_eq!(
+        (&pending[0]["why"], &pending[0]["address"]),
+        (&json!("unknown-program"), &json!("127.0.0.1"))
+    );
+    assert!(pending[0]["hint"].as_str().unwrap().contains("provostctl snippet"), "{pending}");
+}
+
+/// With the program for x86_64 at `binary`, and no other.
+fn node(binary: &std::path::Path) -> NodeConfig {
+    let programs = binary.with_file_name("programs");
+    NodeConfig { binary: Some(binary.to_owned()), programs }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_architecture_has_its_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = node(&folder.path().join("node"));
+    std::fs::create_dir_all(node.programs.join("aarch64")).unwrap();
+    std::fs::write(node.programs.join("aarch64/provost"), "another").unwrap();
+    std::fs::write(folder.path().join("node"), "0123456789").unwrap();
+    let config = Config { node, ..crate::server::config(&folder) };
+    let server = Server::start_with(folder, &config).await;
+    for (text, digest) in [("0123456789", OF_DIGITS), ("another", OF_ANOTHER)] {
+        let answer = get(&server, &format!("/bin/{digest}/provost"), &[]);
+        assert_eq!((answer.status, &*answer.body), (200, text.as_bytes()));
+    }
 }

@@ -139,6 +139,7 @@ fn the_documents_have_the_keys_of_the_page() {
     fs::write(other.path("token"), "0".repeat(64)).unwrap();
     other.provost(&["boot"]).expect(3);
     page.check("a-pending-node[]", &cluster.ctl(&json(&["pending"])).json());
+    page.check("a-node[]", &cluster.ctl(&json(&["nodes"])).json());
 
     cluster.ctl(&["admin", "add", "lee", "--role", "read"]).expect(0);
     page.check("an-admin[]", &cluster.ctl(&json(&["admin", "list"])).json());

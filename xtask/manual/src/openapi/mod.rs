@@ -112,6 +112,15 @@ fn of_nodes(schemas: &mut SchemaGenerator) -> Vec<Operation> {
                 JSON,
                 schema::<nodes::EnrolmentPending>(schemas),
             ),
+        operation(
+            Anybody,
+            "post",
+            nodes::NOT_BEGUN,
+            "notBegun",
+            "Say that an installer couldn't get the node's program, proved by a digest of the node's token",
+        )
+        .body(TEXT, json!({}))
+        .answers_nothing("200", "The node has failed."),
         operation(Node, "post", nodes::RECORDS, "report", "Report records of a run")
             .body(JSON, records)
             .answers("200", "They are durable.", JSON, schema::<nodes::Acknowledgement>(schemas)),

@@ -3,7 +3,7 @@
 pub(crate) mod csr;
 pub(crate) mod node;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use provost_api::AuthFailure;
 use provost_api::admins::PendingNode;
 use provost_bundle::Fingerprint;
-use provost_store::{Network, PendingKey, Store, StoreError};
+use provost_store::{Network, Node, PendingKey, Store, StoreError};
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
@@ -74,6 +74,19 @@ impl Enrolment {
         all.extend(keys.into_iter().map(waiting_key));
         all.sort_by(|a, b| a.node.cmp(&b.node));
         Ok(all)
+    }
+
+    /// Adds to each of `nodes` why it can't go on, where that is so.
+    pub(crate) async fn show(&self, nodes: &mut [Node]) -> Result<(), StoreError> {
+        let mut why = HashMap::new();
+        for PendingNode { node, why: failure, address, hint, .. } in self.waiting().await? {
+            let (failure, hint) = (failure.words(), hint.unwrap_or_default());
+            why.entry(node).or_insert_with(|| format!("{failure}, from {address}: {hint}"));
+        }
+        for node in nodes.iter_mut().filter(|_| !why.is_empty()) {
+            node.waiting = why.remove(&node.name);
+        }
+        Ok(())
     }
 
     /// Requests of `nodes` that wait may have another answer now.

@@ -15,9 +15,7 @@ use provost_bundle::Fingerprint;
 use provost_plan::{Plan, is_node_name};
 use provost_record::now;
 use provost_steplog::wording::error_chain;
-use provost_store::{
-    Enrolled, EnrolmentRefusal, EnrolmentRequest, KEYS_OF_CLIENT, KEYS_OF_NODE,
-};
+use provost_store::{Enrolled, EnrolmentRefusal, EnrolmentRequest, KEYS_OF_CLIENT, KEYS_OF_NODE};
 use tokio::time::Instant;
 
 use super::Enrolment;
@@ -52,7 +50,12 @@ pub(crate) async fn enroll(
             "use the port that `provostd ca show` names",
         ));
     }
-    let planned = planned_address(&enrolment, &node).await?;
+    let planned = planned_address(&enrolment, &node).await.inspect_err(|refusal| {
+        if refusal.status == StatusCode::NOT_FOUND {
+            let why = AuthFailure::Unpublished;
+            enrolment.pending.add(&node, by.address(), why, &refusal.hint);
+        }
+    })?;
     let proved = ProvedKey::of_request(&body.bytes)?;
     let key = proved.fingerprint;
     let request = |at: Timestamp| EnrolmentRequest {
@@ -90,7 +93,7 @@ pub(crate) async fn enroll(
     if is_new {
         tracing::info!("{node} at {} has the identity {key} now", by.address());
     }
-    enrolment.pending.remove(&node);
+    enrolment.pending.let_in(&node, by.address());
     let certificate = certificate(&enrolment, &node, &proved, until)?;
     let text = format!("node: {node}\nkey: {key}\nuntil: {until}\n{certificate}");
     let kind = HeaderValue::from_static("application/x-pem-file");
@@ -192,11 +195,15 @@ fn refusal(node: &str, key: &Fingerprint, by: IpAddr, why: &EnrolmentRefusal) ->
             format!("if this one is right: provostctl approve {node} {key}"),
         ),
         EnrolmentRefusal::TooManyOfNode => (
-            format!("{KEYS_OF_NODE} keys of {node} wait for an admin already, and this one is {key}"),
+            format!(
+                "{KEYS_OF_NODE} keys of {node} wait for an admin already, and this one is {key}"
+            ),
             join(),
         ),
         EnrolmentRefusal::TooManyOfClient(client) => (
-            format!("{KEYS_OF_CLIENT} keys from {client} wait for an admin already, and this one is {key}"),
+            format!(
+                "{KEYS_OF_CLIENT} keys from {client} wait for an admin already, and this one is {key}"
+            ),
             join(),
         ),
         EnrolmentRefusal::UnknownJoin => {
