@@ -1361,7 +1361,7 @@ _provostctl() {
             return 0
             ;;
         provostctl__subcmd__pending)
-            opts="-h --format --admin --ca --token-file --help"
+            opts="-h --long --format --admin --ca --token-file --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

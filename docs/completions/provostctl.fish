@@ -329,6 +329,7 @@ json\t'One JSON document'"
 complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l admin -d 'The address of provostd\'s admin API: unix:PATH, https://HOST:PORT or http://ADDRESS:PORT' -r
 complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l ca -d 'For https: the file with the authority\'s certificate, as `provostd ca show` prints it' -r -F
 complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l token-file -d 'For https: the file with the token that `provostctl admin add` has printed' -r -F
+complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -l long -d 'A row for each, also where many came from one address'
 complete -c provostctl -n "__fish_provostctl_using_subcommand pending" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c provostctl -n "__fish_provostctl_using_subcommand expiry" -l format -d 'How to print it' -r -f -a "text\t'For people'
 json\t'One JSON document'"

@@ -52,6 +52,7 @@ fn cluster() -> Cluster {
     cluster.publish().expect(0);
     cluster.configure_daemon("[tls]\nlisten = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\n");
     cluster.start();
+    cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
     cluster
 }
 

@@ -57,6 +57,7 @@ async fn read_time(
     let request: TimeRequest = read_json(body, NODES).await?;
     let nodes = expand(&request.nodes.join(","))?;
     let nodes = published_nodes::checked(www, nodes).await?;
+    published_nodes::check_tls(www).await?;
     let until = after(now(), request.for_ms);
     let from = request.from.as_deref().map(|from| parse::<Network>(from, JOIN)).transpose()?;
     Ok((nodes, until, from))

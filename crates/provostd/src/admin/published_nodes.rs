@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use axum::http::StatusCode;
+use provost_api::published;
+use provost_bundle::Manifest;
 use tokio::task::spawn_blocking;
 
 use super::request::short;
@@ -19,6 +21,19 @@ pub(crate) async fn checked(www: &Path, nodes: Vec<String>) -> Result<Vec<String
         let error = format!("nothing was done: {} isn't in what is published", short(&unknown));
         Refusal::new(StatusCode::NOT_FOUND, error, hint)
     })
+}
+
+/// Refuses what leads to an identity where nodes don't know TLS, over which alone they enrol. Where nothing is
+/// published, that isn't known yet.
+pub(crate) async fn check_tls(www: &Path) -> Result<(), Refusal> {
+    let text = tokio::fs::read(www.join(published::MANIFEST)).await.unwrap_or_default();
+    if Manifest::parse(&text).map_or(true, |manifest| manifest.tls.is_some()) {
+        return Ok(());
+    }
+    let error = "nodes can't join: what is published names no TLS to them";
+    let hint = "name it: provostctl publish … --tls \"$(provostd ca show --tls)\"; or let nodes report by plain \
+                HTTP: provostctl token NODES";
+    Err(Refusal::new(StatusCode::CONFLICT, error, hint))
 }
 
 /// The `nodes`, if all of them are published in `www`, or none is at all; else those that aren't.

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use provost_tests::Postgres;
+use provost_tests::{Cluster, Postgres};
 use serde_json::json;
 
 use crate::enrolment::client::{Client, ask, join_token, run};
@@ -75,7 +75,8 @@ fn a_join_token_is_spent_by_its_first_use_and_gives_the_same_key_the_same_answer
     let token = join_token(&cluster, "cn001", &[]);
     let (status, lost) = node.join("cn001", &token);
     assert_eq!(status, 200, "{lost}");
-    let until = |answer: &str| answer.lines().find(|line| line.starts_with("until: ")).map(str::to_owned);
+    let until =
+        |answer: &str| answer.lines().find(|line| line.starts_with("until: ")).map(str::to_owned);
     let (status, again) = node.join("cn001", &token);
     assert_eq!((status, until(&again)), (200, until(&lost)), "{again}");
     // The node needs none, and presents it all the same: a user of it, who has read it, comes too late.
@@ -87,7 +88,8 @@ fn a_join_token_is_spent_by_its_first_use_and_gives_the_same_key_the_same_answer
     // By plain HTTP it isn't presented at all.
     let token = join_token(&cluster, "cn001", &[]);
     let url = format!("http://{}/v1/nodes/cn001/enroll", cluster.daemon().nodes());
-    let (header, data) = (format!("Authorization: Bearer {token}"), format!("@{}", user.file("csr")));
+    let (header, data) =
+        (format!("Authorization: Bearer {token}"), format!("@{}", user.file("csr")));
     let refused = run("curl", &["-sS", "-H", &header, "--data-binary", &data, &url]).expect(0);
     assert!(refused.stdout.contains("over TLS alone"), "{}", refused.stdout);
     assert_eq!(user.join("cn001", &token).0, 200);
@@ -347,14 +349,41 @@ fn a_flood_of_keys_pushes_out_none_that_an_admin_has_seen_and_is_one_line() {
     let keys: Vec<_> = pending.iter().filter(|one| one["node"] == "cn001").collect();
     let [newest, older] = [&clients[5], &clients[1]].map(|client| json!(client.fingerprint()));
     assert!(keys.len() == 4 && keys[0]["key"] == first.fingerprint(), "{keys:?}");
-    assert!(keys.iter().any(|one| one["key"] == newest) && keys.iter().all(|one| one["key"] != older));
+    assert!(
+        keys.iter().any(|one| one["key"] == newest) && keys.iter().all(|one| one["key"] != older)
+    );
     let shown = cluster.ctl(&["pending"]).expect(0);
     let lines: Vec<_> = shown.stdout.lines().collect();
-    assert!(lines.len() == 2 && lines[1].starts_with("cn[001-003]  12 from one address"), "{lines:?}");
+    assert!(
+        lines.len() == 2 && lines[1].starts_with("cn[001-003]  12 from one address"),
+        "{lines:?}"
+    );
     assert!(shown.stderr.contains("provostctl pending --long"), "{}", shown.stderr);
     let long = cluster.ctl(&["pending", "--long"]).expect(0).stdout;
     assert!(long.lines().count() == 13 && long.contains(&first.fingerprint()), "{long}");
     cluster.ctl(&["approve", "cn001", &first.fingerprint()]).expect(0);
     assert_eq!(first.enroll("cn001", &[]).0, 200);
     assert_eq!(first.plan("cn001").0, 200);
+}
+
+#[test]
+fn nothing_leads_to_an_identity_until_nodes_know_tls_and_one_command_names_it() {
+    let mut cluster = Cluster::new();
+    cluster.script("one", "#!/bin/sh\necho one\n").site("[nodes.cn001]\npostscripts = [\"one\"]\n");
+    cluster.publish().expect(0);
+    cluster.start();
+    let commands: [&[&str]; 3] = [
+        &["join", "cn001", "--kernel-args"],
+        &["enroll", "open", "cn001", "--for", "1h"],
+        &["snippet", "kickstart", "cn001", "--join"],
+    ];
+    let named = "provostctl publish … --tls \"$(provostd ca show --tls)\"";
+    for command in commands {
+        let refused = cluster.ctl(command).expect(1).says(&["names no TLS", named]);
+        assert_eq!(refused.stdout, "", "{command:?}");
+    }
+    cluster.publish_with(&["--tls", &cluster.tls()]).expect(0);
+    for command in commands {
+        cluster.ctl(command).expect(0);
+    }
 }

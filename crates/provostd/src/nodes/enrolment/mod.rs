@@ -83,7 +83,7 @@ impl Enrolment {
             let (failure, hint) = (failure.words(), hint.unwrap_or_default());
             why.entry(node).or_insert_with(|| format!("{failure}, from {address}: {hint}"));
         }
-        for node in nodes.iter_mut().filter(|_| !why.is_empty()) {
+        for node in nodes {
             node.waiting = why.remove(&node.name);
         }
         Ok(())
