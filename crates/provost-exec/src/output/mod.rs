@@ -1,6 +1,7 @@
 //! What a program prints: its two pipes, the order of what was written, secrets, the log.
 
 mod capture;
+mod encoded;
 mod pipe;
 mod pipes;
 mod secrets;

@@ -1,24 +1,31 @@
 //! Values that nobody is to see: taken out of what a program prints before it goes anywhere.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
 
-use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
 
+use super::encoded::{Pattern, base64};
 use super::stream::Stream;
 
 /// A shorter value is not looked for, in bytes: it would be found by chance in other text.
 const SHORTEST: usize = 4;
 
 /// Values that are to be shown as `[redacted:NAME]`. A value of several lines is looked for line
-/// by line. Only the value itself is found, plain or between double quotes, not what a program
-/// makes of it, such as its base64.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Secrets(Vec<Secret>);
+/// by line. It is found as it is, in base64, and as shells, JSON, XML and URLs quote it; not what
+/// else a program makes of it, such as its digest.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct Secrets {
+    secrets: Vec<Secret>,
+    #[serde(skip)]
+    patterns: Arc<OnceLock<Vec<Pattern>>>,
+}
 
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Secret {
-    /// One line of a value, without what is blank around it.
+    /// One line of a value, without what is blank around it, or a part of its base64.
     value: String,
     /// What is shown in its place.
     shown: String,
@@ -26,72 +33,80 @@ struct Secret {
 
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|secret| &secret.shown)).finish()
+        f.debug_list().entries(self.secrets.iter().map(|secret| &secret.shown)).finish()
     }
 }
 
 impl Secrets {
     /// Of names and values.
     pub fn new<'a>(named: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let lines = named.into_iter().flat_map(|(name, value)| {
+        let mut secrets = Vec::new();
+        for (name, value) in named {
             let lines = value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST);
-            let values = lines.flat_map(|line| [line.to_owned(), quoted(line)]);
-            values.map(move |value| Secret { value, shown: format!("[redacted:{name}]") })
-        });
-        let mut secrets: Vec<Secret> = lines.collect();
-        // Of two that begin at the same place, the longer one is meant.
-        secrets.sort_by(|a, b| b.value.len().cmp(&a.value.len()).then(a.value.cmp(&b.value)));
+            let mut values: BTreeSet<String> = lines.map(str::to_owned).collect();
+            if value.trim().len() >= SHORTEST {
+                values.extend(base64(value));
+                values.extend(base64(value.trim()));
+            }
+            let secret = |value| Secret { value, shown: format!("[redacted:{name}]") };
+            secrets.extend(values.into_iter().map(secret));
+        }
+        secrets.sort();
         secrets.dedup_by(|a, b| a.value == b.value);
-        Self(secrets)
+        Self { secrets, patterns: Arc::default() }
     }
 
     /// `text` without them.
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if !self.0.iter().any(|secret| text.contains(&secret.value)) {
-            return Cow::Borrowed(text);
+        match self.hide_bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(out) => Cow::Owned(String::from_utf8_lossy(&out).into_owned()),
         }
-        let mut out = Vec::with_capacity(text.len());
-        let finders = self.finders();
-        hide(&finders, text.as_bytes(), 0, text.len(), &mut out);
-        Cow::Owned(String::from_utf8_lossy(&out).into_owned())
     }
 
     /// `text` without them.
     pub(crate) fn hide_bytes<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
-        if self.0.is_empty() {
+        let found = self.find(text);
+        if found.is_empty() {
             return Cow::Borrowed(text);
         }
         let mut out = Vec::with_capacity(text.len());
-        hide(&self.finders(), text, 0, text.len(), &mut out);
+        cut(&found, text, 0, text.len(), &mut out);
         Cow::Owned(out)
     }
 
-    /// The length of the longest one, in bytes.
+    /// The most bytes that one of them takes.
     pub(crate) fn longest(&self) -> usize {
-        self.0.first().map_or(0, |secret| secret.value.len())
+        self.patterns().iter().map(|pattern| pattern.longest).max().unwrap_or_default()
     }
 
     /// What takes them out of a program's output. None if there are none.
     pub(crate) fn redactor(&self) -> Option<Redactor> {
-        let longest = self.0.first()?.value.len();
-        Some(Redactor { finders: self.finders(), longest, held: Default::default(), out: vec![] })
+        let (secrets, longest) = (self.clone(), self.longest());
+        (longest > 0).then(|| Redactor { secrets, longest, held: Default::default(), out: vec![] })
     }
 
-    fn finders(&self) -> Vec<(Finder<'static>, Vec<u8>)> {
-        let finder = |s: &Secret| (Finder::new(&s.value).into_owned(), s.shown.clone().into());
-        self.0.iter().map(finder).collect()
+    fn patterns(&self) -> &[Pattern] {
+        self.patterns
+            .get_or_init(|| self.secrets.iter().map(|secret| Pattern::new(&secret.value)).collect())
     }
-}
 
-/// A value as it stands between double quotes in JSON, TOML and shells.
-fn quoted(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"")
+    /// Where they are in `text`: where each begins and ends, in this order, and what is to be shown. Of those
+    /// that begin at the same place, the longest comes first.
+    fn find(&self, text: &[u8]) -> Vec<(usize, Reverse<usize>, &str)> {
+        let mut found = Vec::new();
+        for (pattern, secret) in self.patterns().iter().zip(&self.secrets) {
+            pattern.find(text, |begin, end| found.push((begin, Reverse(end), &*secret.shown)));
+        }
+        found.sort_unstable();
+        found
+    }
 }
 
 /// Takes secrets out of a program's output, whichever pieces that comes in.
 pub(crate) struct Redactor {
-    finders: Vec<(Finder<'static>, Vec<u8>)>,
-    /// The length of the longest secret, in bytes.
+    secrets: Secrets,
+    /// The most bytes that one of them takes.
     longest: usize,
     held: [Held; 2],
     out: Vec<u8>,
@@ -124,42 +139,30 @@ impl Redactor {
     fn release(&mut self, stream: Stream, limit: usize) -> &[u8] {
         let held = &mut self.held[stream as usize];
         self.out.clear();
-        held.covered = hide(&self.finders, &held.bytes, held.covered, limit, &mut self.out);
+        let found = self.secrets.find(&held.bytes);
+        held.covered = cut(&found, &held.bytes, held.covered, limit, &mut self.out);
         held.bytes.drain(..limit);
         &self.out
     }
 }
 
-/// Puts `text` up to `limit` into `out` without the secrets that begin there; so much of its
+/// Puts `text` up to `limit` into `out` without what was `found` and begins there; so much of its
 /// beginning is `covered` already. Returns how much of what follows `limit` is covered. Where
 /// secrets overlap, all that they cover together is taken out.
-fn hide(
-    finders: &[(Finder<'static>, Vec<u8>)],
+fn cut(
+    found: &[(usize, Reverse<usize>, &str)],
     text: &[u8],
     covered: usize,
     limit: usize,
     out: &mut Vec<u8>,
 ) -> usize {
-    let mut found: Vec<(usize, usize, &[u8])> = Vec::new();
-    for (finder, shown) in finders {
-        let length = finder.needle().len();
-        // Also those that overlap: `abab` stands twice in `ababab`.
-        let mut from = 0;
-        while let Some(next) = finder.find(&text[from..]) {
-            let at = from + next;
-            found.push((at, at + length, shown.as_slice()));
-            from = at + 1;
-        }
-    }
-    // Stable: the longest of those that begin at one place stays the first.
-    found.sort_by_key(|(begin, ..)| *begin);
     let mut at = covered;
-    for (begin, end, shown) in found.into_iter().take_while(|(begin, ..)| *begin < limit) {
-        if begin >= at {
-            out.extend_from_slice(&text[at..begin]);
-            out.extend_from_slice(shown);
+    for (begin, Reverse(end), shown) in found.iter().take_while(|(begin, ..)| *begin < limit) {
+        if *begin >= at {
+            out.extend_from_slice(&text[at..*begin]);
+            out.extend_from_slice(shown.as_bytes());
         }
-        at = at.max(end);
+        at = at.max(*end);
     }
     if at < limit {
         out.extend_from_slice(&text[at..limit]);

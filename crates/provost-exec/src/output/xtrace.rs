@@ -8,7 +8,8 @@ use rustix::fs::OFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::capture::Capture;
-use super::secrets::Secrets;
+use super::secrets::{Redactor, Secrets};
+use super::stream::Stream;
 
 /// The descriptor that the script's bash writes to: one that no script uses.
 pub(crate) const FD: i32 = 63;
@@ -22,7 +23,7 @@ pub(crate) struct Xtrace {
     pipe: OwnedFd,
     /// The other end, until the program has begun.
     write_end: Option<OwnedFd>,
-    secrets: Secrets,
+    redactor: Option<Redactor>,
     /// The script's process.
     pid: u32,
     partial: Vec<u8>,
@@ -32,8 +33,8 @@ impl Xtrace {
     pub(crate) fn new(secrets: &Secrets) -> io::Result<Self> {
         let (pipe, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
         rustix::fs::fcntl_setfl(&pipe, OFlags::NONBLOCK)?;
-        let secrets = secrets.clone();
-        Ok(Self { pipe, write_end: Some(write_end), secrets, pid: 0, partial: Vec::new() })
+        let (redactor, partial) = (secrets.redactor(), Vec::new());
+        Ok(Self { pipe, write_end: Some(write_end), redactor, pid: 0, partial })
     }
 
     /// The end that the program is to write to.
@@ -51,24 +52,22 @@ impl Xtrace {
     pub(crate) fn take(&mut self, capture: &mut Capture) -> bool {
         let mut chunk = [0; CHUNK];
         while let Ok(read) = rustix::io::read(self.pipe.as_fd(), &mut chunk) {
+            let text = match &mut self.redactor {
+                None => &chunk[..read],
+                Some(redactor) if read == 0 => redactor.finish(Stream::Stderr),
+                Some(redactor) => redactor.take(Stream::Stderr, &chunk[..read]),
+            };
+            for part in text.split_inclusive(|b| *b == b'\n') {
+                self.partial.extend_from_slice(part);
+                if part.ends_with(b"\n") || self.partial.len() >= MOST {
+                    put(&mut self.partial, self.pid, capture);
+                }
+            }
             if read == 0 {
                 return false;
             }
-            for part in chunk[..read].split_inclusive(|b| *b == b'\n') {
-                self.partial.extend_from_slice(part);
-                if part.ends_with(b"\n") || self.partial.len() >= MOST {
-                    self.put(capture);
-                }
-            }
         }
         true
-    }
-
-    fn put(&mut self, capture: &mut Capture) {
-        let text = self.secrets.hide_bytes(self.partial.trim_ascii_end());
-        let text = String::from_utf8_lossy(&text);
-        capture.put_line(&format!("{LINE} {WHOLE} {} {text}", self.pid));
-        self.partial.clear();
     }
 
     pub(crate) fn pipe(&self) -> &OwnedFd {
@@ -78,4 +77,11 @@ impl Xtrace {
     pub(crate) fn into_pipe(self) -> OwnedFd {
         self.pipe
     }
+}
+
+/// Puts a line, or what there is of it, into the log.
+fn put(partial: &mut Vec<u8>, pid: u32, capture: &mut Capture) {
+    let text = String::from_utf8_lossy(partial.trim_ascii_end());
+    capture.put_line(&format!("{LINE} {WHOLE} {pid} {text}"));
+    partial.clear();
 }

@@ -23,7 +23,9 @@ pub(super) fn read(pid: i32, secrets: &Secrets) -> Vec<Vec<u8>> {
 
 /// Arguments as they stand in the log: cut, quoted, without secrets.
 pub(super) fn shown(args: &[Vec<u8>], secrets: &Secrets) -> String {
-    quote(args.iter().map(|arg| secrets.hide_bytes(arg)))
+    let text = quote(args.iter().map(|arg| secrets.hide_bytes(arg)));
+    // Without quotes in the script, the words of one are several arguments.
+    secrets.hide(&text).into_owned()
 }
 
 #[cfg(test)]
@@ -35,6 +37,10 @@ mod tests {
         let secrets = Secrets::new([("PW", "hunter2")]);
         let args = |text: &str| vec![b"curl".to_vec(), text.as_bytes().to_vec()];
         assert_eq!(shown(&args("-u=hunter2"), &secrets), "curl '-u=[redacted:PW]'");
+        let words = Secrets::new([("PW", "two words")]);
+        let args = [b"echo", &b"two"[..], b"words"].map(<[u8]>::to_vec);
+        assert_eq!(shown(&args, &words), "echo [redacted:PW]");
+        let args = |text: &str| vec![b"curl".to_vec(), text.as_bytes().to_vec()];
         for before in MOST_ARGS - 20..MOST_ARGS + 5 {
             let text = shown(&args(&format!("{}hunter2", "x".repeat(before))), &secrets);
             assert!(!text.contains("hun"), "{before}");

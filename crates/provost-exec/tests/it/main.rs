@@ -3,5 +3,6 @@
 
 mod execute;
 mod failure_location;
+mod secrets;
 mod stuck;
 mod trace;

@@ -31,7 +31,7 @@ struct Seen {
 
 /// The shells that bash scripts are tried with: each FOLDER/VERSION/bash of PROVOST_TEST_BASH=FOLDER,
 /// else the system's.
-fn bashes() -> Vec<PathBuf> {
+pub(crate) fn bashes() -> Vec<PathBuf> {
     let Some(folder) = std::env::var_os("PROVOST_TEST_BASH") else {
         return vec!["/bin/bash".into()];
     };
