@@ -1,5 +1,10 @@
-use std::fs;
 use std::io;
+use std::path::Path;
+
+use crate::read_given_text;
+
+/// The most bytes of such a file.
+const MOST: u64 = 64 << 20;
 
 /// The id of the group `name`: a number, or a name in /etc/group. The program may be static, so it
 /// can't ask a directory service.
@@ -7,7 +12,7 @@ pub fn group_id(name: &str) -> io::Result<Option<u32>> {
     if let Ok(id) = name.parse() {
         return Ok(Some(id));
     }
-    let groups = fs::read_to_string("/etc/group")?;
+    let groups = read_given_text(Path::new("/etc/group"), MOST)?;
     let mut entries = groups.lines().map(|line| line.split(':').collect::<Vec<_>>());
     let entry = entries.find(|entry| entry.first() == Some(&name));
     Ok(entry.and_then(|entry| entry.get(2)?.parse().ok()))
@@ -15,7 +20,7 @@ pub fn group_id(name: &str) -> io::Result<Option<u32>> {
 
 /// The name of the user `id`, if /etc/passwd has it.
 pub fn user_name(id: u32) -> io::Result<Option<String>> {
-    let (users, id) = (fs::read_to_string("/etc/passwd")?, id.to_string());
+    let (users, id) = (read_given_text(Path::new("/etc/passwd"), MOST)?, id.to_string());
     let mut entries = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
     let entry = entries.find(|entry| entry.get(2) == Some(&&*id));
     Ok(entry.map(|entry| entry[0].to_owned()))

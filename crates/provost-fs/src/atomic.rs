@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::{Durability, refusal};
+use crate::{Durability, create_private_folder_of, refusal};
 
 /// The most bytes of any of them: the manifest and the plan together are the longest.
 const MOST: u64 = 32 << 20;
@@ -20,9 +20,18 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Replaces the file at `path`: after a power cut it is either the old one or the new one. Creates
-/// its folder if needed.
+/// its folder if needed. The group of a shared folder may read it.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    crate::create_folder_of(path)?;
+    create_private_folder_of(path)?;
+    crate::replace_with(path, Durability::PowerCut, |file| {
+        file.share()?;
+        file.write(bytes)
+    })
+}
+
+/// The same for a file that no group may read.
+pub fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    create_private_folder_of(path)?;
     crate::replace(path, bytes, Durability::PowerCut)
 }
 

@@ -5,7 +5,7 @@
 //! atomic for all readers. It is durable only after an fsync(2) of the folder.
 //!
 //! A file that is there is [opened](open) and [read](read()) in one way, whatever has been put in its
-//! place.
+//! place. What a program keeps is private: see [`create_private_folder`].
 //!
 //! No function creates the target's folder, unless its name says so. An error is the failed call's
 //! own; where that was about the folder, it names the folder. The caller adds the path and what it
@@ -14,8 +14,10 @@
 mod accounts;
 pub mod atomic;
 mod durability;
+mod given;
 mod new_file;
 mod open;
+mod private;
 
 use std::io;
 use std::path::Path;
@@ -23,8 +25,10 @@ use std::path::Path;
 pub use accounts::{group_id, user_name};
 pub use durability::{Durability, sync_folder};
 use durability::{context, folder_of, sync_name};
+pub use given::{open_given, read_given, read_given_text, read_input};
 pub use new_file::NewFile;
 pub use open::{Refusal, check_len, open, open_bounded, open_to_read, read, refusal};
+pub use private::{SHARED, create_private_folder, create_private_folder_of};
 
 /// Replaces the file at `path` by `bytes`. Its mode is 0600.
 pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {

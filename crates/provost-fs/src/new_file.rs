@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::durability::{Durability, context, folder_of, sync_name};
+use crate::private::file_mode;
 
 /// A new content for a path, which readers don't see yet. Dropped, it leaves nothing behind.
 #[derive(Debug)]
@@ -32,6 +33,14 @@ impl NewFile {
     /// Sets the permission bits, whatever the umask.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         self.file.as_file().set_permissions(Permissions::from_mode(mode))
+    }
+
+    /// Lets the group of its folder read it, if the folder is [shared](crate::SHARED) with one.
+    pub fn share(&self) -> io::Result<()> {
+        match file_mode(folder_of(&self.path)) {
+            0o600 => Ok(()),
+            mode => self.set_mode(mode),
+        }
     }
 
     /// Appends `bytes`.

@@ -6,6 +6,10 @@ use std::path::Path;
 use rustix::fs::OFlags;
 
 use crate::durability::folder_of;
+use crate::private;
+
+/// How a device is called.
+pub(crate) const DEVICE: &str = "a device";
 
 /// Why a file is refused that stands where one of ours belongs. It is the inner error of the
 /// [`io::Error`]: see [`refusal`].
@@ -44,12 +48,16 @@ pub fn refusal(error: &io::Error) -> Option<&Refusal> {
 
 /// Opens a file that the program keeps, as `options` say. Whatever has been put in its place, this
 /// waits for nothing and follows no link: what isn't a regular file of ours, of root's or of its
-/// folder's owner is refused.
+/// folder's owner is refused. A new file has mode 0600, or 0640 in a [shared](private::SHARED) folder.
 ///
 /// # Errors
 ///
 /// A [`Refusal`], or the failed call's own.
 pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    open_regular(path, options.mode(private::file_mode(folder_of(path))))
+}
+
+fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let opened = options.custom_flags(flags.bits().cast_signed()).open(path);
     // A link, a pipe without a reader, a socket or a folder fails by an error that says less.
@@ -77,7 +85,7 @@ pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 ///
 /// As of [`open`].
 pub fn open_to_read(path: &Path) -> io::Result<File> {
-    open(path, File::options().read(true))
+    open_regular(path, File::options().read(true))
 }
 
 /// Opens such a file to be read, if it has `most` bytes or fewer.
@@ -115,12 +123,12 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn refuse(why: Refusal) -> io::Error {
+pub(crate) fn refuse(why: Refusal) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, why)
 }
 
 /// What it is, unless it is a regular file.
-fn irregular(metadata: &std::fs::Metadata) -> Option<&'static str> {
+pub(crate) fn irregular(metadata: &std::fs::Metadata) -> Option<&'static str> {
     let kind = metadata.file_type();
     match () {
         () if kind.is_file() => None,
@@ -128,7 +136,7 @@ fn irregular(metadata: &std::fs::Metadata) -> Option<&'static str> {
         () if kind.is_symlink() => Some("a symbolic link"),
         () if kind.is_fifo() => Some("a named pipe"),
         () if kind.is_socket() => Some("a socket"),
-        () => Some("a device"),
+        () => Some(DEVICE),
     }
 }
 
