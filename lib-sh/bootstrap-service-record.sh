@@ -402,8 +402,10 @@ _provost_record_quote() {
 # that then replaces the file.
 _provost_record_append() {
     local file=$1 entry=$2 event=$3 time=$4 lock='' new dead='' run
-    umask 022
+    umask 077
     mkdir -p -- "${file%/*}" || return
+    # A folder that is shared with its group, as [paths] group has it.
+    [[ ! -g ${file%/*} ]] || umask 027
     new="${file%/*}/.${file##*/}.$BASHPID"
     if [[ ! -e $file ]]; then
         # It appears whole; another writer's file is just as good.

@@ -2,6 +2,7 @@
 //! other.
 
 pub mod admins;
+pub mod disclosed;
 mod error;
 pub mod headers;
 pub mod limits;

@@ -78,10 +78,7 @@ impl Identity {
             Some(key) => key,
             None => {
                 let pem = csr::new_key().map_err(io::Error::other)?;
-                let path = key_file(folder);
-                provost_fs::create_folder_of(&path)?;
-                let whole = provost_fs::Durability::PowerCut;
-                provost_fs::replace_with_mode(&path, pem.as_bytes(), 0o600, whole)?;
+                atomic::write_secret(&key_file(folder), pem.as_bytes())?;
                 read_key(folder).ok_or_else(|| io::Error::other("the new key can't be read"))?
             }
         };

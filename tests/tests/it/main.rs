@@ -68,6 +68,7 @@ mod pending;
 mod planted;
 mod policies;
 mod postscripts;
+mod private;
 mod proxies;
 mod publishing;
 mod readme;

@@ -1,6 +1,7 @@
 //! What a postscript of xCAT's finds around it, and what xCAT's tools find after it.
 
 use std::net::UdpSocket;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use provost_tests::xcat::monitor::{Habit, Monitor};
@@ -194,6 +195,9 @@ fn the_start_and_the_end_of_each_script_are_where_and_how_tools_look_for_them() 
     node.provost(&["boot"]).expect(1);
 
     let log = read(node, "xcat_log/xcat.log");
+    // Tools of other users read it, too.
+    let mode = std::fs::metadata(node.path("xcat_log/xcat.log")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o444, 0o444);
     let lines: Vec<&str> =
         log.lines().map(|l| l.split_once("xcat.").map_or(l, |(_, l)| l)).collect();
     let label = "deployment.postbootscript: ";

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use provost_bundle::{Digest, FileEntry, Manifest, Verifying};
@@ -36,7 +36,7 @@ impl Bundles {
         let bundles =
             Self { state: state.to_owned(), sets: state.join("bundles"), tags: Tags::default() };
         let open = || {
-            std::fs::create_dir_all(&bundles.sets)?;
+            provost_fs::create_private_folder(&bundles.sets)?;
             for entry in std::fs::read_dir(&bundles.sets)?.flatten() {
                 if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
                     std::fs::remove_dir_all(entry.path())?;
@@ -100,7 +100,7 @@ impl Bundles {
     /// until the next set is whole.
     pub(crate) fn part(&self, sha256: &Digest) -> Result<std::fs::File, FetchError> {
         let mut options = std::fs::OpenOptions::new();
-        options.read(true).append(true).create(true).mode(0o600);
+        options.read(true).append(true).create(true);
         let path = self.part_path(sha256);
         let opened = provost_fs::open(&path, &mut options).or_else(|e| match refusal(&e) {
             // There is nothing in it that could be used.

@@ -62,7 +62,8 @@ impl Documents {
 
     /// Keeps them in the folder `state`, in place of what is kept there.
     pub(crate) fn keep(&self, state: &Path) -> std::io::Result<()> {
-        provost_fs::atomic::write(&file(state), &serde_json::to_vec(self)?)
+        // The plan's environment may have passwords.
+        provost_fs::atomic::write_secret(&file(state), &serde_json::to_vec(self)?)
     }
 
     /// Fetches them; of what is `kept` only what has changed.

@@ -28,6 +28,7 @@ use crate::state::attempts::Attempts;
 use crate::state::journal::{Recorder, close_others};
 use crate::state::lock::{LockError, RunLock};
 use crate::state::markers::Markers;
+use crate::state::privacy;
 use crate::state::progress::{Paused, Progress};
 use crate::state::root::Root;
 
@@ -42,6 +43,9 @@ pub(crate) async fn run(
 ) -> ExitCode {
     let service = request.service();
     let paths = input.paths();
+    for failure in privacy::protect(&paths) {
+        tracing::warn!("{failure}");
+    }
     let _lock = match RunLock::take(&paths.state, &format!("provost {service}")) {
         Ok(lock) => lock,
         Err(LockError::Busy(why)) => {

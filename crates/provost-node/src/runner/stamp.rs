@@ -1,6 +1,7 @@
 //! `provost stamp`: marks in an image what has been done there, so that a diskless node doesn't do
 //! it again at every boot.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -76,6 +77,12 @@ async fn stamp(
     let fetched = fetched.map_err(|not_fetched| not_fetched.failure)?;
     logging::hide(secrets(&settings, Some(&fetched.plan)));
     let state = below(root, &input.paths().state);
+    let failed = |what: &str, e: io::Error| {
+        let message = format!("stamping {what} in {}", state.display());
+        Failure::local(message, "run as root, and check that there is room").caused_by(e)
+    };
+    // What is above STATE is the image's, and not private.
+    provost_fs::create_folder_of(&state).map_err(|e| failed("steps", e))?;
     let markers = Markers::new(&state);
     let all = match steps {
         Some(steps) => steps.to_vec(),
@@ -86,10 +93,7 @@ async fn stamp(
         let Some(marker) = marker(&settings, &fetched, &paths, step, steps.is_some())? else {
             continue;
         };
-        markers.put(&marker).map_err(|e| {
-            let message = format!("stamping {step} in {}: {e}", state.display());
-            Failure::local(message, "run as root, and check that there is room")
-        })?;
+        markers.put(&marker).map_err(|e| failed(&step.to_string(), e))?;
         tracing::info!("stamped: {step}");
         count += 1;
     }

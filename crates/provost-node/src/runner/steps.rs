@@ -26,11 +26,13 @@ impl Steps<'_> {
         let (schedule, logs) =
             (self.runner.schedule, self.runner.run.paths.scripts(&self.runner.run.id));
         let state = &self.runner.run.paths.state;
-        library::install(state).and_then(|()| std::fs::create_dir_all(&logs)).map_err(|e| {
-            let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());
-            let hint = "check that this is a writable file system";
-            RunFailure::before(schedule, &Failure::local(message, hint))
-        })?;
+        library::install(state).and_then(|()| provost_fs::create_private_folder(&logs)).map_err(
+            |e| {
+                let message = format!("preparing to run scripts, logs in {}: {e}", logs.display());
+                let hint = "check that this is a writable file system";
+                RunFailure::before(schedule, &Failure::local(message, hint))
+            },
+        )?;
         for (at, scheduled) in schedule.iter().enumerate() {
             self.runner.executor.pause(self.runner.orders).await;
             if let Some(failure) = self.stop_before(scheduled) {

@@ -88,6 +88,8 @@ pub struct Paths {
     pub state: PathBuf,
     /// LOG: the journals and the logs.
     pub log: PathBuf,
+    /// A group that may read both: its name in /etc/group, or its number.
+    pub group: Option<String>,
     /// Where the system's own configuration is.
     pub etc: PathBuf,
     /// Where a node of an xCAT management node has its scripts.

@@ -26,14 +26,17 @@ pub fn folder(state: &Path) -> PathBuf {
 /// so nothing is synced.
 pub fn install(state: &Path) -> io::Result<()> {
     let folder = folder(state);
-    std::fs::create_dir_all(&folder)?;
+    provost_fs::create_private_folder(&folder)?;
     for (name, text) in FILES {
         let path = folder.join(name);
         let there = provost_fs::read(&path, text.len() as u64);
         if there.ok().as_deref() == Some(text.as_bytes()) {
             continue;
         }
-        provost_fs::replace_with_mode(&path, text.as_bytes(), 0o644, Durability::Crash)?;
+        provost_fs::replace_with(&path, Durability::Crash, |file| {
+            file.share()?;
+            file.write(text.as_bytes())
+        })?;
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ impl RunLock {
             };
             LockError::Failed(Failure::local(message, hint).caused_by(e))
         };
-        std::fs::create_dir_all(state).map_err(failed)?;
+        provost_fs::create_private_folder(state).map_err(failed)?;
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         let file = provost_fs::open(&path, options).map_err(failed)?;

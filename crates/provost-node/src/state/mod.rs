@@ -8,5 +8,6 @@ pub mod logs;
 pub mod markers;
 pub mod own_stages;
 pub(crate) mod own_stages_watch;
+pub mod privacy;
 pub mod progress;
 pub mod root;

@@ -9,8 +9,8 @@ use provost_fs::{Durability, NewFile};
 
 use super::array::EMPTY;
 
-/// How long to wait for a journal's lock. Who may read a journal may lock it as well, and keep
-/// the lock.
+/// How long to wait for a journal's lock. Who may read a journal, as a member of its group may, can lock
+/// it as well, and keep the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most bytes of a journal: four times what a node's grows to before a run puts it aside.
 const MOST: u64 = 64 << 20;
@@ -63,7 +63,7 @@ pub(super) fn open_or_create(path: &Path) -> io::Result<(File, Option<PathBuf>)>
         }
         file => return Ok((file?, None)),
     }
-    provost_fs::create_folder_of(path)?;
+    provost_fs::create_private_folder_of(path)?;
     match new_file(path, EMPTY)?.create(Durability::PowerCut) {
         // Another writer was first; its journal is as good.
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
@@ -72,10 +72,10 @@ pub(super) fn open_or_create(path: &Path) -> io::Result<(File, Option<PathBuf>)>
     Ok((open()?, aside))
 }
 
-/// A new journal that everybody may read.
+/// A new journal. Who may read it could also lock it, so others can't.
 pub(super) fn new_file(path: &Path, text: &[u8]) -> io::Result<NewFile> {
     let mut new = NewFile::at(path)?;
-    new.set_mode(0o644)?;
+    new.share()?;
     new.write(text)?;
     Ok(new)
 }

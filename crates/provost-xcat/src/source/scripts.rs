@@ -171,7 +171,7 @@ impl ScriptsFolder {
         switched.map_err(|e| disk(&self.folder, "switching to the new scripts", e))?;
         if stored != self.stored {
             let text = serde_json::to_vec(&stored).map_err(io::Error::other);
-            let written = text.and_then(|text| atomic::write(&file(&self.state), &text));
+            let written = text.and_then(|text| atomic::write_secret(&file(&self.state), &text));
             written.map_err(|e| disk(&self.state, "remembering what was fetched", e))?;
         }
         Ok(stored)

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -118,10 +117,9 @@ impl MessageQueue {
     }
 
     fn lock(&self) -> io::Result<File> {
-        std::fs::create_dir_all(self.lock.parent().unwrap_or(Path::new("/")))?;
+        provost_fs::create_private_folder_of(&self.lock)?;
         let mut options = File::options();
-        // Who can open it can hold the lock: only root may.
-        let options = options.mode(0o600).create(true).truncate(false).write(true);
+        let options = options.create(true).truncate(false).write(true);
         let file = provost_fs::open(&self.lock, options)?;
         file.lock()?;
         Ok(file)

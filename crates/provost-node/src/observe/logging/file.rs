@@ -120,7 +120,7 @@ impl RotatedFile {
     }
 
     fn open(&mut self) -> io::Result<File> {
-        std::fs::create_dir_all(&self.folder)?;
+        provost_fs::create_private_folder(&self.folder)?;
         let path = self.path(0);
         let open = || provost_fs::open(&path, OpenOptions::new().create(true).append(true));
         let file = open().or_else(|e| match provost_fs::refusal(&e) {

@@ -28,7 +28,7 @@ pub(super) fn keep(paths: &Paths, run: &str, log: &Path) {
     let name = log.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = folder(paths);
     let note = || {
-        std::fs::create_dir_all(&folder)?;
+        provost_fs::create_private_folder(&folder)?;
         std::os::unix::fs::symlink(log, folder.join(format!("{run}.{name}")))
     };
     // Without the note the log is not uploaded; it stays on this node.

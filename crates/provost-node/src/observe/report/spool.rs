@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use provost_fs::atomic;
@@ -212,10 +212,8 @@ impl ReportLock {
     /// Takes it. None while another process has it.
     pub(super) fn take(paths: &Paths) -> io::Result<Option<Self>> {
         let folder = paths.state.join("report");
-        std::fs::create_dir_all(&folder)?;
+        provost_fs::create_private_folder(&folder)?;
         let mut options = File::options();
-        // Anybody who may open it could keep it.
-        options.mode(0o600);
         let options = options.create(true).truncate(false).write(true);
         let file = provost_fs::open(&folder.join("lock"), options)?;
         match file.try_lock() {

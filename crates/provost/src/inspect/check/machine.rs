@@ -11,6 +11,7 @@ use provost_node::observe::report::Spool;
 use provost_node::settings::{GuardLimits, Paths};
 use provost_node::state::attempts::Attempts;
 use provost_node::state::lock::RunLock;
+use provost_node::state::privacy;
 
 /// The least room, in bytes: for a bundle next to the one that it replaces, and the logs of a run.
 const LEAST: u64 = 16 << 20;
@@ -27,6 +28,8 @@ pub(super) fn look(
     takes_records: bool,
 ) -> Vec<Finding> {
     let mut findings = folder("state", &paths.state);
+    let group = privacy::group(paths).err();
+    findings.extend(group.map(|why| Finding::note("group", why.text(), why.hint)));
     findings.extend(folder("log", &paths.log));
     findings.push(match RunLock::is_taken(&paths.state) {
         false => Finding::ok("run", "none is in progress"),
