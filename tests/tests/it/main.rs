@@ -18,6 +18,7 @@ mod commands;
 mod compat;
 mod configuration_page;
 mod daemon_log;
+mod disclosed;
 mod end_to_end;
 mod ended_between;
 mod enrolment;

@@ -2,25 +2,16 @@ use std::fs::{self, DirEntry};
 use std::io;
 use std::path::Path;
 
+use provost_api::disclosed::{self, may_leave};
+
 use super::archive::Archive;
 use super::layout::{DATA, MANIFEST, WWW};
-
-/// What of the daemon's folder isn't in a backup: the store, whose content is, and what each start makes
-/// anew.
-const LEFT_OUT: [&str; 4] = ["provost.db", "logs", "listen.json", "provostd.lock"];
 
 /// Adds the daemon's folder, such as its authority and the keys that it has made.
 pub(super) fn write_data(archive: &mut Archive, data: &Path) -> io::Result<()> {
     archive.add(DATA, data)?;
-    for entry in entries(data)? {
-        let name = name(&entry)?;
-        let is_left_out = LEFT_OUT.contains(&&*name)
-            || name.starts_with("provost.db-")
-            || name.starts_with("provost.db.")
-            || name.starts_with(".tmp");
-        if !is_left_out {
-            write(archive, &entry, DATA, name)?;
-        }
+    for entry in listed(data, disclosed::DATA)? {
+        write(archive, &entry, DATA, name(&entry)?)?;
     }
     Ok(())
 }
@@ -28,7 +19,7 @@ pub(super) fn write_data(archive: &mut Archive, data: &Path) -> io::Result<()> {
 /// Adds what is published. What says that it is whole comes last.
 pub(super) fn write_published(archive: &mut Archive, www: &Path) -> io::Result<()> {
     archive.add(WWW, www)?;
-    let (last, first): (Vec<DirEntry>, Vec<DirEntry>) = entries(www)?
+    let (last, first): (Vec<DirEntry>, Vec<DirEntry>) = listed(www, disclosed::WWW)?
         .into_iter()
         .partition(|entry| entry.file_name().to_string_lossy().starts_with(MANIFEST));
     for entry in first.iter().chain(last.iter().rev()) {
@@ -49,6 +40,13 @@ fn write(archive: &mut Archive, entry: &DirEntry, at: &str, name: String) -> io:
         }
     }
     Ok(())
+}
+
+/// What is in a folder and in `list`, by name.
+fn listed(folder: &Path, list: &[&str]) -> io::Result<Vec<DirEntry>> {
+    let mut entries = entries(folder)?;
+    entries.retain(|entry| may_leave(list, &entry.file_name().to_string_lossy()));
+    Ok(entries)
 }
 
 /// What is in a folder, by name.

@@ -10,6 +10,7 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// The most of a command's output that is kept, in bytes.
 const MOST: u64 = 1 << 20;
 
+/// None shows the arguments of processes, in which there may be passwords.
 const COMMANDS: [(&str, &str); 13] = [
     (FAILED_UNITS, "systemctl --failed --no-legend --plain --no-pager --full"),
     ("host/ip-addr.txt", "ip addr"),
@@ -22,7 +23,7 @@ const COMMANDS: [(&str, &str); 13] = [
     ("host/df-inodes.txt", "df -Pi"),
     ("host/mounts.txt", "cat /proc/mounts"),
     ("host/memory.txt", "cat /proc/meminfo"),
-    ("host/processes.txt", "ps -eo pid,ppid,stat,etime,rss,args"),
+    ("host/processes.txt", "ps -eo pid,ppid,stat,etime,rss,comm"),
     ("host/uname.txt", "uname -a"),
 ];
 const FILES: [(&str, &str); 5] = [
@@ -123,13 +124,32 @@ fn output(command: &str) -> String {
             stdout.take(MOST).read_to_end(&mut bytes)?;
         }
         child.wait()?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(without_processes(&String::from_utf8_lossy(&bytes)))
     };
     told().unwrap_or_else(|e| format!("{command}: {e}\n"))
 }
 
+/// A unit's state without the tree of its processes, which shows their arguments.
+fn without_processes(text: &str) -> String {
+    let is_process = |line: &str| {
+        let line = line.trim_start().trim_start_matches(['│', '|', ' ']);
+        ["├─", "└─", "|-", "`-"].iter().any(|branch| line.starts_with(branch))
+    };
+    text.split_inclusive('\n').filter(|line| !is_process(line)).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_unit_s_processes_are_left_out() {
+        let text = "● a.service - A\n   Main PID: 7 (a)\n     CGroup: /a.service\n             \
+                    ├─7 a --password=x\n             │ └─8 b\n             `-9 c\n\nlog\n";
+        assert_eq!(
+            super::without_processes(text),
+            "● a.service - A\n   Main PID: 7 (a)\n     CGroup: /a.service\n\nlog\n"
+        );
+    }
+
     #[test]
     fn failed_units_are_found_in_the_list() {
         let list = "a.service loaded failed failed A\n\nb@1.mount loaded failed failed B\n";

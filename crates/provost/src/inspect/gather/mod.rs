@@ -2,9 +2,11 @@
 //!
 //! The layout is that of OpenShift's installer-gather: a folder `log-bundle-ID`, in which the
 //! records are under `bootstrap/services`, so that its reader finds them, and failed units, journals
-//! and the network where its readers look for them. Ours is beside.
+//! and the network where its readers look for them. Ours is beside. What of STATE and LOG is in it
+//! [`disclosed`] says.
 
 mod host;
+mod mask;
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,12 +14,14 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use provost_api::disclosed::{self, may_leave};
 use provost_exec::Secrets;
 use provost_fs::{Durability, NewFile};
 use provost_plan::Plan;
 use provost_record::{ExitCode, Journal, Service};
 use tar::{Builder, Header};
 
+use self::mask::Mask;
 use super::services::{name as service_name, others};
 use provost_node::failure::Failure;
 use provost_node::observe::console::{exit, print};
@@ -51,7 +55,9 @@ fn write(input: &Input, folder: &Path) -> io::Result<PathBuf> {
     // Readable by its owner alone.
     let file = NewFile::at(path)?;
     let gz = GzEncoder::new(file, Compression::default());
-    let mut bundle = Bundle { id: &id, secrets: secrets(input, &paths), tar: Builder::new(gz) };
+    let line = fs::read_to_string("/proc/cmdline").unwrap_or_default();
+    let (secrets, mask) = (secrets(input, &paths), Mask::of(&line));
+    let mut bundle = Bundle { id: &id, secrets, mask, tar: Builder::new(gz) };
     bundle.all(input, &paths)?;
     let file = bundle.tar.into_inner()?.finish()?;
     let path = file.path().to_owned();
@@ -70,6 +76,7 @@ fn secrets(input: &Input, paths: &Paths) -> Secrets {
 struct Bundle<'a> {
     id: &'a str,
     secrets: Secrets,
+    mask: Mask,
     tar: Builder<GzEncoder<NewFile>>,
 }
 
@@ -101,7 +108,7 @@ impl Bundle<'_> {
         for (name, text) in provost_node::fetch::kept_texts(&paths.state) {
             self.text(&format!("published/{name}"), &text)?;
         }
-        self.folder("state", &paths.state, |name| !name.ends_with("published.json"))?;
+        self.folder("state", &paths.state, disclosed::STATE)?;
         for path in &input.files() {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             // An admin may have made a link of it.
@@ -115,30 +122,25 @@ impl Bundle<'_> {
     }
 
     fn logs(&mut self, paths: &Paths) -> io::Result<()> {
-        self.folder("log", &paths.log, |_| true)?;
+        self.folder("log", &paths.log, disclosed::LOG)?;
         // The ids are UUIDv7: in order of the time at which the runs began.
         let mut runs = list(&paths.log.join("scripts"));
         runs.sort();
         for run in runs.iter().rev().take(MOST_RUNS) {
             let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            self.folder(&format!("log/scripts/{name}"), run, |_| true)?;
+            self.folder(&format!("log/scripts/{name}"), run, disclosed::RUN)?;
         }
         Ok(())
     }
 
-    /// The plain files right in a folder.
-    fn folder(
-        &mut self,
-        name: &str,
-        folder: &Path,
-        wanted: impl Fn(&str) -> bool,
-    ) -> io::Result<()> {
+    /// The plain files right in a folder whose names are `listed`.
+    fn folder(&mut self, name: &str, folder: &Path, listed: &[&str]) -> io::Result<()> {
         let mut files = list(folder);
         files.retain(|path| fs::symlink_metadata(path).is_ok_and(|m| m.is_file()));
         files.sort();
         for path in files {
             let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if wanted(&file) {
+            if may_leave(listed, &file) {
                 self.file(&format!("{name}/{file}"), &path)?;
             }
         }
@@ -154,7 +156,7 @@ impl Bundle<'_> {
     }
 
     fn text(&mut self, name: &str, text: &str) -> io::Result<()> {
-        let text = mask(&self.secrets.hide(text));
+        let text = self.mask.apply(&self.secrets.hide(text));
         let mut header = Header::new_gnu();
         header.set_size(text.len() as u64);
         header.set_mode(0o600);
@@ -186,44 +188,9 @@ fn excerpt(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Takes out what is secret whatever the configuration says: a token on the kernel command line,
-/// which the kernel's messages show as well, and a password in a URL.
-fn mask(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split_inclusive([' ', '\n', '\t', '"', '\'']) {
-        let body = word.trim_end_matches([' ', '\n', '\t', '"', '\'']);
-        let end = &word[body.len()..];
-        if let Some((before, _)) = body.split_once("provost.token=") {
-            out += &format!("{before}provost.token=[redacted]{end}");
-            continue;
-        }
-        let user = body.split_once("://").and_then(|(scheme, rest)| {
-            let host = rest.split('/').next().unwrap_or_default();
-            let (user, _) = host.rsplit_once('@')?;
-            Some(format!("{scheme}://[redacted]{}", &rest[user.len()..]))
-        });
-        match user {
-            Some(masked) => out += &format!("{masked}{end}"),
-            None => out += word,
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_secret_by_nature_is_taken_out() {
-        let text =
-            "quiet provost.token=abcdef ro\nproxy = \"http://me:pw@10.0.0.1:3128/x@y\"\na@b\n";
-        let masked = mask(text);
-        assert_eq!(
-            masked,
-            "quiet provost.token=[redacted] ro\nproxy = \"http://[redacted]@10.0.0.1:3128/x@y\"\na@b\n"
-        );
-    }
 
     #[test]
     fn a_long_file_keeps_both_ends() {
