@@ -23,6 +23,8 @@ pub const UNITS: [(&str, &str); 4] = [
     ("provost-report.timer", include_str!("../../../units/provost-report.timer")),
     ("provost-renew.timer", include_str!("../../../units/provost-renew.timer")),
 ];
+/// The most bytes that are read of it.
+const MOST: u64 = 64 << 10;
 /// Where a package installs its units.
 const PACKAGED: [&str; 2] = ["/usr/lib/systemd/system", "/lib/systemd/system"];
 /// The first line of a configuration that may be overwritten.
@@ -88,7 +90,7 @@ impl<'a> Install<'a> {
     /// Those in xcatinfo are in the new root already, where `updatenode -M` changes them.
     fn put_settings(&self, settings: &Settings) -> Result<(), Failure> {
         let (main, _) = self.input.config();
-        let old = std::fs::read_to_string(main).unwrap_or_default();
+        let old = provost_fs::read_given_text(main, MOST).unwrap_or_default();
         let is_ours = !main.exists() || old.starts_with(HEAD);
         let drop_in = main.with_extension("d").join("00-kickstart.toml");
         let path = if is_ours { main } else { &drop_in };

@@ -14,6 +14,8 @@ use crate::signer::{SignError, Signer};
 
 /// The file beside a key that says which keys came before it.
 const SUCCESSION: &str = "succession";
+/// The most bytes of a public key, and of the statements of those before it.
+const MOST: u64 = 1 << 20;
 
 /// The publisher's minisign key.
 #[derive(Clone)]
@@ -142,7 +144,8 @@ impl SecretKey {
 
     /// The key whose public half is in the file `path`; `command` signs for it.
     pub fn of_command(path: &Path, command: &str) -> Result<Self, KeyError> {
-        let text = std::fs::read_to_string(path).map_err(|e| disk("reading the key", path, e))?;
+        let text =
+            provost_fs::read_input(path, MOST).map_err(|e| disk("reading the key", path, e))?;
         let line = text.lines().find_map(|line| PublicKey::from_line(line).ok());
         let public = line.ok_or_else(|| KeyError::NotAKey {
             path: path.to_owned(),
@@ -270,7 +273,7 @@ impl fmt::Debug for SecretKey {
 /// Which keys came before the one at `path`; none where the file isn't there.
 fn read_succession(path: &Path) -> Result<String, KeyError> {
     let path = path.with_extension(SUCCESSION);
-    match std::fs::read_to_string(&path) {
+    match provost_fs::read_given_text(&path, MOST) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         text => text.map_err(|e| disk("reading", &path, e)),
     }

@@ -136,11 +136,14 @@ impl ReadError {
     }
 }
 
+/// The most bytes of a configuration: of what is nested in it, each takes much more memory.
+const MOST: u64 = 1 << 20;
+
 /// Reads the configuration at `path`, and its folder, at which relative paths start. No error shows a
 /// secret that is in the file.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<(T, PathBuf), ReadError> {
     let unreadable = |source| ReadError::Unreadable { path: path.to_owned(), source };
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let text = provost_fs::read_given_text(path, MOST).map_err(unreadable)?;
     let content = toml::from_str(&text).map_err(|mut source: toml::de::Error| {
         // The line that is shown with the error may have a password.
         let shown = source.span().and_then(|at| text.get(at));

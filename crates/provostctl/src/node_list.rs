@@ -1,7 +1,6 @@
 //! NODES of the command line, or `-f FILE` in its place.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,9 @@ use crate::client::Client;
 use crate::failure::{Failure, WRONG};
 use crate::node_query::{NodeQuery, Sets};
 use crate::node_set::NodeSet;
+
+/// The most bytes of a list of nodes.
+const MOST: u64 = 32 << 20;
 
 /// The nodes that a command is about.
 #[derive(clap::Args)]
@@ -107,7 +109,7 @@ fn queries(named: Option<&Named>, file: &NodesFile) -> Result<Vec<NodeQuery>, Fa
         }
         (Some(Named::Here(query)), None) => return Ok(vec![query.clone()]),
         (None, Some(path)) if path != Path::new("-") => {
-            (path.display().to_string(), fs::read_to_string(path))
+            (path.display().to_string(), provost_fs::read_input(path, MOST))
         }
         (Some(Named::StandardInput), None) | (None, Some(_)) => {
             ("standard input".to_owned(), io::read_to_string(io::stdin()))

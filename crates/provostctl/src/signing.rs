@@ -1,7 +1,7 @@
 //! By what is published: a key's file, its password, or a command that signs.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -12,6 +12,9 @@ use crate::failure::Failure;
 
 /// Keys that were read already: a command may need one several times, and its password once.
 static READ: Mutex<BTreeMap<PathBuf, SecretKey>> = Mutex::new(BTreeMap::new());
+
+/// The most bytes of a file with a password.
+const MOST_PASSWORD: u64 = 64 << 10;
 
 /// How a key signs.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -85,7 +88,7 @@ impl Password {
     /// The lines of the file, or what is typed at the terminal, where it isn't shown.
     fn ask(&self, prompt: &str) -> Result<Vec<String>, Failure> {
         if let Some(path) = &self.key_password_file {
-            let text = fs::read_to_string(path).map_err(|e| {
+            let text = provost_fs::read_input(path, MOST_PASSWORD).map_err(|e| {
                 let error = format!("reading the password in {}: {e}", path.display());
                 Failure::new(error, "name a file that you may read: --key-password-file FILE")
             })?;

@@ -4,6 +4,9 @@ use provost_plan::{Groups, Site};
 
 use crate::failure::Failure;
 
+/// The most bytes of a `site.toml`: some 100,000 nodes with a section each.
+const MOST: u64 = 32 << 20;
+
 /// Reads a `site.toml` that the command line names. It may name ClusterShell's groups.
 pub(crate) fn read(path: &Path) -> Result<Site, Failure> {
     parse(&text(path)?, path, Groups::of_clustershell())
@@ -11,7 +14,7 @@ pub(crate) fn read(path: &Path) -> Result<Site, Failure> {
 
 /// Its text.
 pub(crate) fn text(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|e| {
+    provost_fs::read_input(path, MOST).map_err(|e| {
         let error = format!("reading {}: {e}", path.display());
         Failure::new(error, "name a readable site.toml: --site FILE")
     })

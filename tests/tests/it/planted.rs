@@ -1,9 +1,9 @@
-//! Something else stands in the place of one of the node's own files: a pipe that nobody writes
-//! to, or a file of 20 GB that takes no room. Nothing waits for it, and nothing reads it all.
+//! Something else stands in the place of a file that a program reads: a pipe that nobody writes to, or
+//! a file of 20 GB that takes no room. Nothing waits for it, and nothing reads it all.
 
 use std::path::{Path, PathBuf};
 
-use provost_tests::{Cluster, Node, pipe};
+use provost_tests::{Cluster, Node, Out, pipe, program};
 
 /// Ends what it runs after this, in seconds: more than anything here takes on a busy machine.
 const LIMITED: [&str; 4] = ["timeout", "-s", "KILL", "20"];
@@ -98,5 +98,98 @@ fn a_pipe_or_20_gb_of_nothing_in_the_place_of_any_file_of_a_boot_hangs_nothing()
             assert!(began || said.contains(path.to_str().unwrap()), "{story}:\n{said}");
             ends(&node, &["status"], &story);
         }
+    }
+}
+
+/// Ends what it runs like [`LIMITED`], and gives it less memory than what stands there would take, in KiB.
+const MEMORY: &str = "ulimit -v 4000000; exec timeout -s KILL 20 \"$@\"";
+
+/// Puts a pipe, a link to one, a file of 20 GB and one of 40 MB of nested tables in the place of the file at
+/// `path`, one after the other, and puts it back.
+fn replaced(path: &Path, mut with: impl FnMut(&str)) {
+    let kept = path.with_extension("kept");
+    let is_there = std::fs::rename(path, &kept).is_ok();
+    let elsewhere = path.with_extension("elsewhere");
+    pipe(&elsewhere);
+    for kind in ["a pipe", "a link to a pipe", "20 GB", "a bomb"] {
+        match kind {
+            "a pipe" => pipe(path),
+            "a link to a pipe" => std::os::unix::fs::symlink(&elsewhere, path).unwrap(),
+            "20 GB" => std::fs::File::create(path).unwrap().set_len(HUGE).unwrap(),
+            _ => {
+                let tables =
+                    (0..1 << 20).map(|n| format!("[a{n}.b.c.d.e.f.g.h]\nx.y.z = [[[]]]\n"));
+                std::fs::write(path, tables.collect::<String>()).unwrap();
+            }
+        }
+        with(&format!("{kind} at {}", path.display()));
+        std::fs::remove_file(path).unwrap();
+    }
+    std::fs::remove_file(elsewhere).unwrap();
+    if is_there {
+        std::fs::rename(kept, path).unwrap();
+    }
+}
+
+#[test]
+fn what_an_admin_or_the_system_gives_a_node_hangs_no_boot_and_fills_no_memory() {
+    let (cluster, node) = cluster();
+    let settings = cluster.settings_for(&[&cluster.daemon().nodes()]);
+    let (ca, join) = (node.path("ca.pem"), node.path("join"));
+    std::fs::create_dir(node.path("provost.d")).unwrap();
+    std::fs::create_dir(node.path("xcat")).unwrap();
+    for (file, more) in [
+        (node.path("token"), String::new()),
+        (join.clone(), format!("join_file = {join:?}\n")),
+        (ca.clone(), String::new()),
+        (node.path("provost.d/10.toml"), String::new()),
+        (node.path("xcat/xcatinfo"), String::new()),
+        (node.path("provost.toml"), String::new()),
+    ] {
+        let fetch = if file == ca { format!("[fetch]\nca = {ca:?}\n") } else { String::new() };
+        node.configure(&format!("{more}{settings}[guard]\nmax_attempts = 1000\n{fetch}"));
+        replaced(&file, |story| {
+            for args in [&["check"][..], &["boot"], &["report"], &["status"]] {
+                let by = ["sh", "-c", MEMORY, "sh"];
+                let out = node.command_by(&by, args).output().unwrap();
+                let said = String::from_utf8_lossy(&[out.stdout, out.stderr].concat()).into_owned();
+                let code = out.status.code();
+                assert!(
+                    code.is_some_and(|code| (0..=4).contains(&code)),
+                    "{story}: provost {args:?}: {:?}\n{said}",
+                    out.status
+                );
+                let is_named = said.contains(file.to_str().unwrap()) && said.contains("hint: ");
+                if *args == ["boot"] && !file.ends_with("xcatinfo") {
+                    assert!(is_named, "{story}: {said}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn what_an_admin_gives_the_management_node_hangs_no_command_and_fills_no_memory() {
+    let mut cluster = Cluster::new();
+    cluster.start();
+    cluster.kill_daemon();
+    let config = cluster.path("provostd.toml");
+    let run = |name: &str, args: &[&str], story: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", MEMORY, "sh"]).arg(program(name)).args(args);
+        let out: Out = command.output().unwrap().into();
+        // Nothing that waited, or had no memory.
+        assert!([Some(1), Some(2)].contains(&out.code), "{story}: {name} {args:?}: {out:?}");
+        assert!(out.stderr.contains("hint: "), "{story}: {name} {args:?}: {out:?}");
+    };
+    let site = config.display().to_string();
+    let start = ["--config", &site];
+    let backup = cluster.path("backup").display().to_string();
+    replaced(&config, |story| {
+        run("provostd", &start, story);
+        run("provostctl", &["backup", "--to", &backup, "--config", &site], story);
+    });
+    for name in ["authority.key", "authority.crt"] {
+        replaced(&cluster.path("provostd/ca").join(name), |story| run("provostd", &start, story));
     }
 }

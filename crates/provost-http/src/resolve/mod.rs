@@ -25,6 +25,8 @@ const QUESTION: Duration = Duration::from_secs(2);
 const TRIES: usize = 2;
 /// How many name servers resolv.conf(5) allows.
 const MOST_SERVERS: usize = 3;
+/// The most bytes of a file of the system's, such as /etc/hosts of a large site.
+const MOST: u64 = 64 << 20;
 
 /// Where names are looked up. The files are read each time: DHCP may rewrite them.
 #[derive(Clone, Debug)]
@@ -74,14 +76,14 @@ impl Names {
 
     /// The addresses of `name`.
     pub async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, Unresolved> {
-        let hosts = std::fs::read_to_string(&self.hosts).unwrap_or_default();
+        let hosts = provost_fs::read_given_text(&self.hosts, MOST).unwrap_or_default();
         let known = in_hosts(&hosts, name);
         if !known.is_empty() {
             return Ok(known);
         }
         let refused = |why: String, hint| Unresolved { name: name.to_owned(), why, hint };
         let file = self.resolv_conf.display();
-        let text = std::fs::read(&self.resolv_conf);
+        let text = provost_fs::read_given(&self.resolv_conf, MOST);
         let (conf, _) = Config::parse_with_errors(text.as_deref().unwrap_or_default());
         let servers = servers(&conf);
         if servers.is_empty() {

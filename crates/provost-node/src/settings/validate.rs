@@ -15,6 +15,11 @@ use super::sources::Input;
 use super::{FetchLimits, GuardLimits, Paths, Settings, Token, Xcat, server};
 use crate::failure::Failure;
 
+/// The most bytes of a file of certificates: some 1,000 of them.
+const MOST_CERTIFICATES: u64 = 2 << 20;
+/// The most bytes of a file with a token, which has one line.
+const MOST_TOKEN: u64 = 4 << 10;
+
 impl Input {
     /// Where things are. They are known even where the rest is wrong.
     pub fn paths(&self) -> Paths {
@@ -214,7 +219,7 @@ impl Input {
 
 fn read_ca(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
     let reading = format!("reading the CA certificates {}", path.display());
-    let pem = std::fs::read(path)
+    let pem = provost_fs::read_given(path, MOST_CERTIFICATES)
         .map_err(|e| Failure::unreadable(&reading, "fix or remove `ca` under [fetch]", e))?;
     let invalid = |why: &dyn Display| {
         let hint = "`ca` under [fetch] must name a file of PEM certificates";
@@ -228,7 +233,8 @@ fn read_ca(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
 
 fn read_token(path: &Path, hint: &str) -> Result<Token, Failure> {
     let reading = format!("reading the token {}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::unreadable(&reading, hint, e))?;
+    let text = provost_fs::read_given_text(path, MOST_TOKEN);
+    let text = text.map_err(|e| Failure::unreadable(&reading, hint, e))?;
     // The whole line of provostctl may be there: NODE TOKEN.
     let token = text.split_ascii_whitespace().last().unwrap_or_default();
     if token.is_empty() || !token.bytes().all(|b| b.is_ascii_graphic()) {

@@ -99,9 +99,12 @@ impl Groups {
     }
 }
 
+/// The most bytes of one.
+const MOST: u64 = 16 << 20;
+
 /// The file's text; none if there is no such file.
 fn text(path: &Path) -> Result<Option<String>, String> {
-    match fs::read_to_string(path) {
+    match provost_fs::read_given_text(path, MOST) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         text => text.map(Some).map_err(|e| format!("{}: {e}", path.display())),
     }

@@ -173,8 +173,11 @@ fn certificates(path: &Path) -> Result<RootCertStore, StoreError> {
     if roots.is_empty() { Err(bad("it has no certificate".into())) } else { Ok(roots) }
 }
 
+/// The most bytes of a password or of certificates.
+const MOST: u64 = 2 << 20;
+
 fn read(path: &Path, key: &str) -> Result<String, StoreError> {
-    std::fs::read_to_string(path).map_err(|e| {
+    provost_fs::read_given_text(path, MOST).map_err(|e| {
         let hint = format!(
             "set `{key}` under [postgres] of provostd.toml to a file that provostd's user may read"
         );

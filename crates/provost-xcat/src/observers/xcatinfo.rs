@@ -76,9 +76,12 @@ fn is_yes(value: &str) -> bool {
     ["1", "yes", "y"].iter().any(|yes| value.eq_ignore_ascii_case(yes))
 }
 
+/// The most bytes of it.
+const MOST: u64 = 1 << 20;
+
 /// Updates the file at `path`; its other lines stay.
 fn update(path: &Path, facts: &[Fact<'_>]) -> io::Result<()> {
-    let old = match std::fs::read(path) {
+    let old = match provost_fs::read_given(path, MOST) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(e) if e.kind() == ErrorKind::NotFound => String::new(),
         Err(e) => return Err(e),

@@ -18,6 +18,8 @@ use crate::error::DaemonError;
 /// How long a receiver may take to accept a connection, and for the whole request.
 const CONNECT: Duration = Duration::from_secs(10);
 const WHOLE: Duration = Duration::from_secs(30);
+/// The most bytes of a file of certificates.
+const MOST_PEM: u64 = 2 << 20;
 /// By what the receiver knows that a message is provostd's: `t=SECONDS,v1=HEX`, the HMAC-SHA256 of
 /// `SECONDS.BODY` by the secret.
 const SIGNATURE: &str = provost_api::headers::WEBHOOK_SIGNATURE;
@@ -43,7 +45,7 @@ impl Webhook {
         let builder = match &config.ca {
             Some(path) => {
                 let why = |e: &dyn std::error::Error| format!("{}: {e}", path.display());
-                let pem = std::fs::read(path).map_err(|e| failed(why(&e)))?;
+                let pem = provost_fs::read_given(path, MOST_PEM).map_err(|e| failed(why(&e)))?;
                 let bundle = Certificate::from_pem_bundle(&pem).map_err(|e| failed(why(&e)))?;
                 if bundle.is_empty() {
                     return Err(failed(format!("{} has no certificate", path.display())));

@@ -1,4 +1,3 @@
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -8,6 +7,6 @@ const MOST: u64 = 1 << 20;
 /// The start of the file at `path`, if it can be read.
 pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
+    provost_fs::open_given(path).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }

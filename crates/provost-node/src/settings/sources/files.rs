@@ -11,6 +11,9 @@ use crate::failure::Failure;
 use crate::settings::origin::Origin;
 use crate::settings::values::{self, Values};
 
+/// The most bytes of a configuration file: each of its values is checked by itself.
+const MOST: u64 = 64 << 10;
+
 /// The configuration file and its drop-ins, as far as they exist.
 pub(crate) fn all(file: &Path) -> Vec<PathBuf> {
     let drop_ins = drop_ins(file).unwrap_or_default();
@@ -30,7 +33,7 @@ pub(crate) fn offer(
         Vec::new()
     });
     for path in drop_ins.iter().rev().map(PathBuf::as_path).chain([file]) {
-        match std::fs::read_to_string(path) {
+        match provost_fs::read_given_text(path, MOST) {
             Ok(text) => read_file(path, &text, values, &mut found),
             Err(e) if e.kind() == ErrorKind::NotFound && path == file && !must_exist => {}
             Err(e) => mistakes.push(unreadable(path, e)),

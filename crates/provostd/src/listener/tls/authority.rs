@@ -18,7 +18,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::ParsedCertificate;
 
-use super::pair::Pair;
+use super::pair::{MOST_PEM, Pair};
 
 /// The authority's folder in DATA.
 pub(super) const FOLDER: &str = "ca";
@@ -106,7 +106,7 @@ impl Authority {
         let folder = data.join(FOLDER);
         let read = |name| {
             let path = folder.join(name);
-            std::fs::read_to_string(&path).map_err(file("reading", &path))
+            provost_fs::read_given_text(&path, MOST_PEM).map_err(file("reading", &path))
         };
         let path = folder.join(KEY);
         let key = KeyPair::from_pem(&read(KEY)?).map_err(crypto(&path))?;
@@ -136,7 +136,7 @@ impl Authority {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             created => created.map_err(file("writing", &path))?,
         }
-        let text = std::fs::read_to_string(&path).map_err(file("reading", &path))?;
+        let text = provost_fs::read_given_text(&path, MOST_PEM).map_err(file("reading", &path))?;
         let key = KeyPair::from_pem(&text).map_err(crypto(&path))?;
         let certificate = own_params(&key).self_signed(&key).map_err(crypto(&path))?.pem();
         let public = folder.join(CERTIFICATE);
@@ -239,7 +239,8 @@ fn valid_always(params: &mut CertificateParams) {
 }
 
 fn read_certificate(path: &Path) -> Result<CertificateDer<'static>, AuthorityError> {
-    CertificateDer::from_pem_file(path).map_err(|e| file("reading", path)(io::Error::other(e)))
+    let pem = provost_fs::read_given(path, MOST_PEM).map_err(file("reading", path))?;
+    CertificateDer::from_pem_slice(&pem).map_err(|e| file("reading", path)(io::Error::other(e)))
 }
 
 pub(super) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> AuthorityError {

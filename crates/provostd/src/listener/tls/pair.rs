@@ -38,6 +38,9 @@ pub enum TlsError {
     },
 }
 
+/// The most bytes of a file of keys or certificates.
+pub(super) const MOST_PEM: u64 = 2 << 20;
+
 /// For how long a certificate counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CertificateValidity {
@@ -62,14 +65,16 @@ impl Pair {
     pub(crate) fn read(cert: &Path, key: &Path) -> Result<Self, TlsError> {
         let chain = Self::certificates(cert)?;
         let unreadable = |source| TlsError::Pem { path: key.to_owned(), source };
-        let secret = PrivateKeyDer::from_pem_file(key).map_err(unreadable)?;
+        let pem =
+            provost_fs::read_given(key, MOST_PEM).map_err(pem::Error::Io).map_err(unreadable)?;
+        let secret = PrivateKeyDer::from_pem_slice(&pem).map_err(unreadable)?;
         Ok(Self { chain, key: secret, cert_file: cert.to_owned(), key_file: key.to_owned() })
     }
 
     /// Reads certificates from a file.
     pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-        CertificateDer::pem_file_iter(path)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        let pem = provost_fs::read_given(path, MOST_PEM).map_err(pem::Error::Io);
+        pem.and_then(|pem| CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>())
             .map_err(|source| TlsError::Pem { path: path.to_owned(), source })
     }
 
